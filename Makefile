@@ -1,0 +1,51 @@
+# Everything works on a fresh machine with nothing but Python 3.11+ and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP_FLAGS := --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: start test soak docs bench bench-foundation clean
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.start: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[duckdb]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[dev]'
+	@touch $@ $(VENV)/.start
+
+start: $(VENV)/.start
+	$(BIN)/discreet report --sample --out build/report.html
+
+test: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -n 2 -m 'not slow'
+
+soak: $(VENV)/.dev
+	$(BIN)/python -m pytest -n 2
+
+clean:
+	rm -rf $(VENV) .venv-* build site .mypy_cache .ruff_cache .pytest_cache
+
+$(VENV)-bench/.ready: pyproject.toml constraints.txt benchmarks/foundation_peers.txt
+	$(PYTHON) -m venv $(VENV)-bench
+	$(VENV)-bench/bin/python -m pip install --quiet --disable-pip-version-check -e '.[duckdb]' -r benchmarks/foundation_peers.txt
+	@touch $@
+
+bench-foundation: $(VENV)-bench/.ready
+	$(VENV)-bench/bin/python -m benchmarks.foundation
+
+bench: bench-foundation
+
+$(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[docs]'
+	@touch $@
+
+docs: $(VENV)/.docs
+	$(BIN)/mkdocs build --strict
