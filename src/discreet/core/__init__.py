@@ -1,0 +1,1 @@
+"""The nouns: questions, secret answers, events, budgets. Numpy only."""

@@ -1,0 +1,123 @@
+"""The exact answer to a question. Secret: only `mechanisms` and `trust` may import this module."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+
+from discreet.core.bound import ORDER, ULP, Bound, Norm
+from discreet.core.grid import Array, Grid, Steps
+from discreet.core.neighbors import Neighbors
+from discreet.core.rounding import upwards
+
+LEAST_SCALE = 2.0**-19
+MOST_CELLS = 40  # bits between a noise scale and the step of the grid it is drawn on
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An exact sum on a grid, and how far one unit can move it.
+
+    Parameters
+    ----------
+    steps : array of int64, shape (..., size)
+        The sum, in grid steps. Leading axes stack independent answers to the same question: one report per person
+        under local trust, one copy per run in an audit.
+    grid : Grid
+        What one step is worth. The noise is drawn on the same grid.
+    bound : Bound
+        The most one unit adds to the sum.
+    neighbors : Neighbors
+        The relation of the data set.
+    slack : float
+        How many more steps any coordinate may move, from flooring to a coarser grid.
+    """
+
+    steps: Steps = field(repr=False)
+    grid: Grid
+    bound: Bound
+    neighbors: Neighbors
+    slack: float = 0.0
+
+    @property
+    def size(self) -> int:
+        """The number of coordinates."""
+        return int(self.steps.shape[-1])
+
+    @property
+    def monotone(self) -> bool:
+        """Whether one unit moves all coordinates the same way: nobody subtracts, nobody is swapped; flooring keeps it."""
+        return self.bound.nonnegative and self.neighbors is Neighbors.ADD_REMOVE
+
+    def sensitivity(self, norm: Norm) -> float:
+        """The farthest one unit can move the sum, in `norm`, whatever norm bounds it; rounded up."""
+        flooring = self.slack * self.grid.step * self.size ** (1 / ORDER[norm])
+        return self.bound.sensitivity(norm, self.size, self.neighbors) + flooring * (1 + 8 * ULP)
+
+    def scale(self, multiplier: float | Fraction, norm: Norm) -> float:
+        """Noise of so many sensitivities, in grid steps, rounded up; below `LEAST_SCALE` it would always be zero."""
+        product = upwards(Fraction(multiplier) * Fraction(self.sensitivity(norm)))
+        return max(math.ldexp(product, -self.grid.exponent), LEAST_SCALE)
+
+    def coarsened(self, multiplier: float | Fraction, norm: Norm) -> Answer:
+        """The answer on a grid coarse enough to draw this noise fast: floored, and the flooring counted.
+
+        Floor, since |floor(a) - floor(b)| < |a - b| + 1 in every coordinate; rounding half to even moves farther.
+        """
+        excess = max(0, math.frexp(self.scale(multiplier, norm))[1] - MOST_CELLS)
+        return self if excess == 0 else self._floored(excess)
+
+    def _floored(self, bits: int) -> Answer:
+        return dataclasses.replace(
+            self,
+            steps=np.right_shift(self.steps, min(bits, 63)),
+            grid=Grid(self.grid.exponent + bits),
+            slack=math.ldexp(self.slack, -bits) + 1.0,
+        )
+
+    def stacked(self, count: int) -> Answer:
+        """So many copies of this answer, each to be answered by itself."""
+        return dataclasses.replace(self, steps=np.broadcast_to(self.steps, (count, *self.steps.shape)))
+
+    def noised(self, noise: Steps) -> Array:
+        """The release: the sum and its noise as values. Integers wrap around, which no output can undo."""
+        return self.grid.values(self.steps + noise)
+
+
+@dataclass(frozen=True)
+class KeyedAnswer:
+    """How many rows hold each key, for keys that only the data know.
+
+    Parameters
+    ----------
+    keys : tuple of str
+        The keys that occur, sorted. Their very presence is secret.
+    counts : array of int64, shape (..., len(keys))
+        Rows per key.
+    rows : int
+        The most rows that one unit has.
+    neighbors : Neighbors
+        The relation of the data set.
+    """
+
+    keys: tuple[str, ...] = field(repr=False)
+    counts: Steps = field(repr=False)
+    rows: int
+    neighbors: Neighbors
+
+
+@dataclass(frozen=True)
+class Apart:
+    """Two answers of neighboring data sets that a mechanism finds hardest to tell alike."""
+
+    first: Answer | KeyedAnswer
+    second: Answer | KeyedAnswer
+
+
+def whole_numbers(values: list[int], bound: Bound, neighbors: Neighbors = Neighbors.ADD_REMOVE) -> Answer:
+    """An answer in whole numbers: what trials and local reports are made of."""
+    return Answer(np.asarray(values, dtype=np.int64), Grid(0), bound, neighbors)

@@ -1,0 +1,40 @@
+"""A budget: how much may be learned about anybody, in all."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from discreet.core.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The most that may ever be lost: (epsilon, delta).
+
+    Parameters
+    ----------
+    epsilon : float
+        Public. Positive and finite.
+    delta : float
+        Public. At least 0 and below 1; keep it far below one over the number of people.
+
+    Examples
+    --------
+    >>> Budget(1.0, 1e-6)
+    Budget(epsilon=1.0, delta=1e-06)
+    """
+
+    epsilon: float
+    delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.epsilon) and self.epsilon > 0):
+            raise ParameterError(
+                "budget",
+                f"epsilon is {self.epsilon}",
+                "Give a positive, finite epsilon.",
+                epsilon=self.epsilon,
+            )
+        if not 0 <= self.delta < 1:
+            raise ParameterError("budget", f"delta is {self.delta}", "Give a delta in [0, 1).", delta=self.delta)

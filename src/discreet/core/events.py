@@ -1,0 +1,368 @@
+"""What a release costs, as data: written in the ledger, read by any accountant, now or in ten years.
+
+The family is closed. A leaf is a currency of loss, not a mechanism: a mechanism with an odd loss tabulates it.
+
+    leaves        PureLoss, ApproximateLoss, GaussianLoss, LaplaceLoss, ConcentratedLoss, RenyiLoss, DiscreteLoss
+    combinators   Composed, Repeated, Sampled, Parallel
+    none          NoPromise
+
+Every event speaks of neighbors in the sense of the data set that it is charged to. Noise multipliers are in units of
+the sensitivity under that relation, so `GaussianLoss(1.0)` is the pair N(0, 1), N(1, 1) whichever the relation is.
+
+The JSON form is permanent: see `written` and `read`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, cast
+
+from discreet.core.errors import ParameterError
+
+FORMAT = 1
+Scheme = Literal["poisson", "fixed_size"]
+
+
+def _check(ok: bool, event: str, obstacle: str, remedy: str) -> None:
+    if not ok:
+        raise ParameterError(f"event {event}", obstacle, remedy)
+
+
+class Event:
+    """What a release costs. One of the classes of this module, and no other."""
+
+    kind: ClassVar[str]
+
+
+@dataclass(frozen=True)
+class PureLoss(Event):
+    """Pure differential privacy: the likelihood ratio never exceeds exp(epsilon)."""
+
+    kind: ClassVar[str] = "pure"
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        _check(0 <= self.epsilon < math.inf, self.kind, f"epsilon is {self.epsilon}", "Give 0 <= epsilon < inf.")
+
+
+@dataclass(frozen=True)
+class ApproximateLoss(Event):
+    """(epsilon, delta): the hockey-stick divergence of order exp(epsilon) is at most delta."""
+
+    kind: ClassVar[str] = "approximate"
+    epsilon: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        _check(0 <= self.epsilon < math.inf, self.kind, f"epsilon is {self.epsilon}", "Give 0 <= epsilon < inf.")
+        _check(0 <= self.delta <= 1, self.kind, f"delta is {self.delta}", "Give 0 <= delta <= 1.")
+
+
+@dataclass(frozen=True)
+class GaussianLoss(Event):
+    """Dominated by N(0, m^2) against N(1, m^2): Gaussian differential privacy with mu = 1 / multiplier."""
+
+    kind: ClassVar[str] = "gaussian"
+    multiplier: float
+
+    def __post_init__(self) -> None:
+        _check(
+            0 < self.multiplier < math.inf,
+            self.kind,
+            f"multiplier is {self.multiplier}",
+            "Give 0 < multiplier < inf.",
+        )
+
+
+@dataclass(frozen=True)
+class LaplaceLoss(Event):
+    """Dominated by Laplace(0, m) against Laplace(1, m): pure with epsilon = 1 / multiplier, and less in sums."""
+
+    kind: ClassVar[str] = "laplace"
+    multiplier: float
+
+    def __post_init__(self) -> None:
+        _check(
+            0 < self.multiplier < math.inf,
+            self.kind,
+            f"multiplier is {self.multiplier}",
+            "Give 0 < multiplier < inf.",
+        )
+
+
+@dataclass(frozen=True)
+class ConcentratedLoss(Event):
+    """Zero-concentrated privacy: the Renyi divergence of every order a is at most a * rho, in both directions."""
+
+    kind: ClassVar[str] = "concentrated"
+    rho: float
+
+    def __post_init__(self) -> None:
+        _check(0 <= self.rho < math.inf, self.kind, f"rho is {self.rho}", "Give 0 <= rho < inf.")
+
+
+@dataclass(frozen=True)
+class RenyiLoss(Event):
+    """A tabulated Renyi curve: divergence of order `orders[i]` at most `values[i]`, in both directions.
+
+    Orders increase, from above 1 to infinity (`math.inf` is pure epsilon). An order between two entries is bounded by
+    the next entry, since Renyi divergence grows with its order.
+    """
+
+    kind: ClassVar[str] = "renyi"
+    orders: tuple[float, ...]
+    values: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "orders", tuple(float(order) for order in self.orders))
+        object.__setattr__(self, "values", tuple(float(value) for value in self.values))
+        pairs = list(zip(self.orders, self.values, strict=False))
+        _check(
+            len(self.orders) == len(self.values) > 0,
+            self.kind,
+            f"{len(self.orders)} orders and {len(self.values)} values",
+            "Give one value per order, at least one.",
+        )
+        _check(all(order > 1 for order, _ in pairs), self.kind, "an order is not above 1", "Give orders above 1.")
+        _check(
+            all(a < b for a, b in zip(self.orders, self.orders[1:], strict=False)),
+            self.kind,
+            "orders do not increase",
+            "Sort the orders.",
+        )
+        _check(
+            all(0 <= value < math.inf for _, value in pairs),
+            self.kind,
+            "a value is not in [0, inf)",
+            "Leave out the orders whose divergence is infinite.",
+        )
+
+
+@dataclass(frozen=True)
+class LossTable:
+    """One direction of a tabulated loss: mass `probabilities[i]` at loss `(first + i) * step`, the rest at infinity.
+
+    The masses are those of the first data set of the pair; the second has mass p * exp(-loss) at the same place.
+    """
+
+    first: int
+    probabilities: tuple[float, ...]
+    infinity: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "probabilities", tuple(float(p) for p in self.probabilities))
+
+
+@dataclass(frozen=True)
+class DiscreteLoss(Event):
+    """A tabulated privacy-loss distribution, both directions, that dominates the mechanism's."""
+
+    kind: ClassVar[str] = "discrete"
+    step: float
+    remove: LossTable
+    add: LossTable
+
+    def __post_init__(self) -> None:
+        _check(0 < self.step < math.inf, self.kind, f"step is {self.step}", "Give 0 < step < inf.")
+        for table in (self.remove, self.add):
+            masses = table.probabilities
+            losses = [(table.first + i) * self.step for i in range(len(masses))]
+            there = math.fsum(masses) + table.infinity
+            back = math.fsum(p * math.exp(min(-loss, 700.0)) for p, loss in zip(masses, losses, strict=True) if p > 0)
+            _check(
+                all(p >= 0 for p in masses) and table.infinity >= 0 and len(masses) > 0,
+                self.kind,
+                "a probability is negative, or there is none",
+                "Give probabilities of at least 0.",
+            )
+            _check(
+                abs(there - 1) <= 1e-9 and back <= 1 + 1e-9,
+                self.kind,
+                f"the masses add up to {there} and, for the other data set, {back}",
+                "The first must be 1 and the second at most 1.",
+            )
+
+
+@dataclass(frozen=True)
+class Composed(Event):
+    """All of these, about the same units."""
+
+    kind: ClassVar[str] = "composed"
+    events: tuple[Event, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "events", tuple(self.events))
+
+
+@dataclass(frozen=True)
+class Repeated(Event):
+    """The same event, several times, about the same units."""
+
+    kind: ClassVar[str] = "repeated"
+    event: Event
+    times: int
+
+    def __post_init__(self) -> None:
+        _check(
+            int(self.times) == self.times and self.times >= 1,
+            self.kind,
+            f"times is {self.times}",
+            "Give a whole number, at least 1.",
+        )
+        object.__setattr__(self, "times", int(self.times))
+
+
+@dataclass(frozen=True)
+class Sampled(Event):
+    """The event, asked of a secret random sample.
+
+    `poisson`: every unit is in with probability `rate`, by itself; sound for add/remove neighbors.
+    `fixed_size`: a uniform subset of that share of the units; sound for replace neighbors.
+    """
+
+    kind: ClassVar[str] = "sampled"
+    event: Event
+    rate: float
+    scheme: Scheme = "poisson"
+
+    def __post_init__(self) -> None:
+        _check(0 < self.rate <= 1, self.kind, f"rate is {self.rate}", "Give 0 < rate <= 1.")
+        _check(
+            self.scheme in ("poisson", "fixed_size"),
+            self.kind,
+            f"scheme is {self.scheme!r}",
+            'Use "poisson" (add/remove) or "fixed_size" (replace).',
+        )
+
+
+@dataclass(frozen=True)
+class Parallel(Event):
+    """Each event about a disjoint part of the units, split by a rule that looks at one unit at a time.
+
+    Sound for add/remove neighbors, where one unit is in one part only.
+    """
+
+    kind: ClassVar[str] = "parallel"
+    events: tuple[Event, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "events", tuple(self.events))
+        _check(len(self.events) > 0, self.kind, "there are no parts", "Give at least one event.")
+
+
+@dataclass(frozen=True)
+class NoPromise(Event):
+    """A release without a guarantee. A ledger admits it only by its owner's explicit waiver."""
+
+    kind: ClassVar[str] = "no_promise"
+    reason: str
+
+
+LEAVES: tuple[type[Event], ...] = (
+    PureLoss,
+    ApproximateLoss,
+    GaussianLoss,
+    LaplaceLoss,
+    ConcentratedLoss,
+    RenyiLoss,
+    DiscreteLoss,
+    NoPromise,
+)
+COMBINATORS: tuple[type[Event], ...] = (Composed, Repeated, Sampled, Parallel)
+KINDS = {kind.kind: kind for kind in LEAVES + COMBINATORS}
+
+
+def parts(event: Event) -> tuple[Event, ...]:
+    """The events directly inside this one; empty for a leaf."""
+    match event:
+        case Composed(events) | Parallel(events):
+            return events
+        case Repeated(inner) | Sampled(inner):
+            return (inner,)
+        case _:
+            return ()
+
+
+def walked(event: Event) -> Iterator[Event]:
+    """The event and everything inside it."""
+    yield event
+    for part in parts(event):
+        yield from walked(part)
+
+
+def written(event: Event) -> str:
+    """The event's JSON, sorted and compact, so that equal events have equal text.
+
+    The form is an object `{"discreet.event": 1, "event": NODE}`. A NODE has the key `"is"` with the kind and one key
+    per field of the class: numbers as shortest decimal text that reads back to the same float, infinity as the
+    string `"inf"`, tuples as lists, events and loss tables as nodes.
+
+    Examples
+    --------
+    >>> written(Repeated(GaussianLoss(2.0), 3))
+    '{"discreet.event":1,"event":{"event":{"is":"gaussian","multiplier":2.0},"is":"repeated","times":3}}'
+    """
+    return json.dumps(
+        {"discreet.event": FORMAT, "event": _node(event)},
+        sort_keys=True,
+        separators=(",", ":"),
+        allow_nan=False,
+    )
+
+
+def read(text: str) -> Event:
+    """The event whose JSON this is.
+
+    Examples
+    --------
+    >>> read('{"discreet.event":1,"event":{"is":"pure","epsilon":0.5}}')
+    PureLoss(epsilon=0.5)
+    """
+    try:
+        document = json.loads(text)
+        version, node = document["discreet.event"], document["event"]
+    except (ValueError, KeyError, TypeError) as why:
+        raise ParameterError("read an event", f"this is not the JSON of one ({why})", "") from why
+    if version != FORMAT:
+        raise ParameterError(
+            "read an event",
+            f"it is in format {version}; this version reads format {FORMAT}",
+            "Read it with a newer release.",
+            version=version,
+        )
+    return cast(Event, _value(node))
+
+
+def _node(value: Any) -> Any:
+    if isinstance(value, Event | LossTable):
+        fields = {field.name: _node(getattr(value, field.name)) for field in dataclasses.fields(cast(Any, value))}
+        return {"is": value.kind if isinstance(value, Event) else "table", **fields}
+    if isinstance(value, tuple):
+        return [_node(item) for item in value]
+    if isinstance(value, float) and math.isinf(value):
+        return "inf"
+    return value.item() if hasattr(value, "item") else value
+
+
+def _value(node: Any) -> Any:
+    if isinstance(node, list):
+        return tuple(_value(item) for item in node)
+    if node == "inf":
+        return math.inf
+    if not isinstance(node, dict):
+        return node
+    fields = {name: _value(value) for name, value in node.items() if name != "is"}
+    kind = LossTable if node.get("is") == "table" else KINDS.get(str(node.get("is")))
+    if kind is None:
+        raise ParameterError(
+            "read an event",
+            f"no event is called {node.get('is')!r}",
+            f"Known are {', '.join(sorted(KINDS))}.",
+        )
+    if fields.keys() != {field.name for field in dataclasses.fields(cast(Any, kind))}:
+        raise ParameterError("read an event", f"{node.get('is')} does not have the fields {sorted(fields)}", "")
+    return kind(**fields)

@@ -1,0 +1,68 @@
+"""Which two data sets must look alike, and whose presence is hidden."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Literal
+
+from discreet.core.errors import ParameterError
+
+
+class Neighbors(Enum):
+    """The relation under which a promise is made; one per data set, never guessed."""
+
+    ADD_REMOVE = "add_remove"
+    """One data set has one unit more. The number of units is secret."""
+
+    REPLACE = "replace"
+    """One unit differs. The number of units is public."""
+
+    @property
+    def reach(self) -> int:
+        """How many bound radii a sum can move between neighbors."""
+        return 1 if self is Neighbors.ADD_REMOVE else 2
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Whose presence is hidden: one record, or everything that one person (edge, node, event) brings.
+
+    Parameters
+    ----------
+    kind : {"record", "user", "edge", "node", "event"}
+        Public. What a unit is.
+    column : str, optional
+        Public. The column that tells units apart; none for records.
+    rows : int
+        Public. The most rows of one unit that are used; the rest are left out, without bias.
+
+    Examples
+    --------
+    >>> Unit("user", column="patient", rows=3).rows
+    3
+    """
+
+    kind: Literal["record", "user", "edge", "node", "event"] = "record"
+    column: str | None = None
+    rows: int = 1
+
+    def __post_init__(self) -> None:
+        if self.rows < 1 or self.rows != int(self.rows):
+            raise ParameterError(
+                "privacy unit",
+                f"rows is {self.rows}",
+                "Give a whole number of rows, at least 1.",
+                rows=self.rows,
+            )
+        if self.kind == "record" and (self.column is not None or self.rows != 1):
+            raise ParameterError(
+                "privacy unit",
+                "a record is one row and needs no column",
+                'Write Unit("user", column=..., rows=...) to protect all rows of a person.',
+            )
+        if self.kind == "user" and self.column is None:
+            raise ParameterError("privacy unit", "no column tells users apart", 'Write Unit("user", column="...").')
+
+
+RECORD = Unit()

@@ -1,0 +1,137 @@
+"""What is public about a table: its columns, their bounds and categories. Never read from the data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from discreet.core.errors import SchemaError
+
+
+@dataclass(frozen=True)
+class Number:
+    """A numeric column.
+
+    Parameters
+    ----------
+    lower, upper : float
+        Public. Values outside are moved to the nearer bound; nan, infinite and unreadable values count as missing.
+    """
+
+    lower: float
+    upper: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.lower) and math.isfinite(self.upper)):
+            raise SchemaError("number", f"its bounds are {self.lower} and {self.upper}", "Give two finite bounds.")
+        if not self.lower < self.upper or not math.isfinite(self.upper - self.lower):
+            raise SchemaError(
+                "number",
+                f"its lower bound {self.lower} is not below its upper bound {self.upper}",
+                "Give the lower bound first; take both from what you know without the data.",
+                lower=self.lower,
+                upper=self.upper,
+            )
+
+
+@dataclass(frozen=True)
+class Category:
+    """A column with a public list of values; any other value counts as missing.
+
+    Parameters
+    ----------
+    values : tuple of str
+        Public. All values that may be told apart, as text.
+    """
+
+    values: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", tuple(str(value) for value in self.values))
+        if not self.values or len(set(self.values)) != len(self.values):
+            raise SchemaError("category", "its values are empty or repeat", "List each value once.")
+
+
+@dataclass(frozen=True)
+class Text:
+    """A column whose values are not public: they can be named only by private key selection."""
+
+
+Column = Number | Category | Text
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The public description of a table.
+
+    Parameters
+    ----------
+    columns : mapping of str to Number, Category or Text
+        Public. In the order in which learners see the features.
+
+    Examples
+    --------
+    >>> schema = Schema({"age": Number(0, 120), "sex": Category(("f", "m"))})
+    >>> schema.features
+    ('age',)
+    """
+
+    columns: Mapping[str, Column]
+
+    def __post_init__(self) -> None:
+        if not self.columns:
+            raise SchemaError("schema", "it has no columns", "Describe at least one.")
+        object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
+
+    @classmethod
+    def numeric(cls, lower: float | list[float], upper: float | list[float], n_features: int) -> Schema:
+        """The schema of a plain matrix: columns x0, x1, ... with these bounds, each one number or one per column."""
+        lowers = lower if isinstance(lower, list) else [lower] * n_features
+        uppers = upper if isinstance(upper, list) else [upper] * n_features
+        if not len(lowers) == len(uppers) == n_features:
+            raise SchemaError(
+                "bounds",
+                f"there are {len(lowers)} lower and {len(uppers)} upper bounds for {n_features} features",
+                "Give one number, or one per feature.",
+            )
+        return cls({f"x{i}": Number(a, b) for i, (a, b) in enumerate(zip(lowers, uppers, strict=True))})
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The numeric columns, in order: what a learner sees."""
+        return tuple(name for name, column in self.columns.items() if isinstance(column, Number))
+
+    def number(self, name: str) -> Number:
+        """The numeric column of this name."""
+        column = self._column(name)
+        if not isinstance(column, Number):
+            raise SchemaError(f"column {name!r}", "it is not numeric", f"Numeric are {', '.join(self.features)}.")
+        return column
+
+    def category(self, name: str) -> Category:
+        """The column of this name with public values."""
+        column = self._column(name)
+        if not isinstance(column, Category):
+            raise SchemaError(
+                f"column {name!r}",
+                "it has no public list of values",
+                "List them in the schema, or use private key selection.",
+            )
+        return column
+
+    def text(self, name: str) -> Text:
+        """The column of this name whose values are not public."""
+        column = self._column(name)
+        if not isinstance(column, Text):
+            raise SchemaError(f"column {name!r}", "its values are already public", "Ask for its histogram.")
+        return column
+
+    def _column(self, name: str) -> Column:
+        if name not in self.columns:
+            raise SchemaError(f"column {name!r}", "the schema has none", f"It has {', '.join(self.columns)}.")
+        return self.columns[name]
+
+    def __reduce__(self) -> tuple[type[Schema], tuple[dict[str, Column]]]:
+        return Schema, (dict(self.columns),)

@@ -1,0 +1,102 @@
+"""Nobody adds more than the bound says, in exact arithmetic, whatever the record holds."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from discreet.core.bound import Bound, Norm
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Array, Grid
+from discreet.core.neighbors import Neighbors
+from discreet.core.question import BoundedSum
+
+NORMS: list[Norm] = ["l1", "l2", "linf"]
+anything = arrays(np.float64, (3, 4), elements=st.floats(allow_nan=True, allow_infinity=True, width=64))
+radii = st.floats(1e-3, 1e3)
+
+
+def within(row: Array, norm: Norm, limit: Fraction) -> bool:
+    """Whether a row is inside the ball, in rational arithmetic."""
+    entries = [abs(Fraction(float(value))) for value in row]
+    match norm:
+        case "l1":
+            return sum(entries) <= limit
+        case "l2":
+            return sum(entry**2 for entry in entries) <= limit**2
+        case "linf":
+            return max(entries) <= limit
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@given(rows=anything, radius=radii)
+def test_a_contribution_is_inside_the_ball_that_the_sensitivity_names(norm: Norm, rows: Array, radius: float) -> None:
+    bound = Bound(norm, radius)
+    steps = BoundedSum(lambda records: records, bound).steps(rows)
+    limit = Fraction(bound.sensitivity(norm, 4, Neighbors.ADD_REMOVE))
+    for row in Grid.of_radius(radius).values(steps):
+        assert within(row, norm, limit)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@given(rows=anything)
+def test_a_sound_row_is_not_touched_and_an_unsound_one_counts_as_zero(norm: Norm, rows: Array) -> None:
+    clipped = Bound(norm, 1.0).clip(rows)
+    for before, after in zip(rows, clipped, strict=True):
+        if not np.isfinite(before).all():
+            assert (after == 0).all()
+        elif np.abs(before).max() < 0.25:
+            assert (after == before).all()
+
+
+def test_a_huge_row_keeps_its_direction() -> None:
+    clipped = Bound("l2", 1.0).clip(np.array([[1e308, 1e308]]))
+    np.testing.assert_allclose(clipped, np.sqrt(0.5))
+
+
+@pytest.mark.parametrize(
+    ("norm", "asked", "expected"),
+    [("l2", "l1", 2.0), ("l1", "l2", 1.0), ("linf", "l2", 2.0), ("linf", "l1", 4.0), ("l2", "linf", 1.0)],
+)
+def test_a_bound_in_one_norm_limits_every_other(norm: Norm, asked: Norm, expected: float) -> None:
+    assert Bound(norm, 1.0).sensitivity(asked, 4, Neighbors.ADD_REMOVE) == pytest.approx(expected, rel=1e-12)
+
+
+@given(
+    arrays(np.float64, (2, 3), elements=st.floats(0, 1)),
+    st.sampled_from(NORMS),
+    st.sampled_from(NORMS),
+)
+def test_two_nonnegative_contributions_are_no_farther_apart_than_stated(pair: Array, norm: Norm, asked: Norm) -> None:
+    bound = Bound(norm, 1.0, nonnegative=True)
+    first, second = bound.clip(pair)
+    limit = Fraction(bound.sensitivity(asked, 3, Neighbors.REPLACE))
+    assert within(first - second, asked, limit)
+
+
+def test_replacing_one_mark_in_a_histogram_moves_it_by_root_two() -> None:
+    one_cell = Bound("l1", 1.0, nonnegative=True)
+    assert one_cell.sensitivity("l2", 10, Neighbors.REPLACE) == pytest.approx(math.sqrt(2))
+    assert one_cell.sensitivity("l1", 10, Neighbors.REPLACE) == pytest.approx(2)
+    assert Bound("l1", 1.0).sensitivity("l2", 10, Neighbors.REPLACE) == pytest.approx(2)
+
+
+@pytest.mark.parametrize("radius", [0.0, -1.0, math.inf, math.nan])
+def test_a_bound_needs_a_positive_finite_radius(radius: float) -> None:
+    with pytest.raises(ParameterError, match="positive, finite radius"):
+        Bound("l2", radius)
+
+
+def test_an_unknown_norm_is_refused() -> None:
+    with pytest.raises(ParameterError, match="l1, l2 or linf"):
+        Bound("l3", 1.0)  # type: ignore[arg-type]
+
+
+def test_many_rows_of_one_unit_count_in_full_and_round_up() -> None:
+    assert Fraction(Bound("l1", 0.1).times(3).radius) >= 3 * Fraction(0.1)

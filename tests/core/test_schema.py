@@ -1,0 +1,48 @@
+"""A schema is public, complete and consistent, or it is refused."""
+
+from __future__ import annotations
+
+import math
+import pickle
+
+import pytest
+
+from discreet.core.errors import SchemaError
+from discreet.core.schema import Category, Number, Schema, Text
+
+
+@pytest.mark.parametrize("bounds", [(1.0, 0.0), (1.0, 1.0), (0.0, math.inf), (math.nan, 1.0), (-1.7e308, 1.7e308)])
+def test_bounds_are_finite_and_in_order(bounds: tuple[float, float]) -> None:
+    with pytest.raises(SchemaError):
+        Number(*bounds)
+
+
+@pytest.mark.parametrize("values", [(), ("a", "a")])
+def test_categories_are_listed_once_each(values: tuple[str, ...]) -> None:
+    with pytest.raises(SchemaError):
+        Category(values)
+
+
+def test_a_column_is_asked_for_by_what_it_is() -> None:
+    schema = Schema({"age": Number(0, 120), "sex": Category(("f", "m")), "town": Text()})
+    assert schema.features == ("age",)
+    assert schema.number("age").upper == 120
+    for wrong in (
+        lambda: schema.number("sex"),
+        lambda: schema.category("town"),
+        lambda: schema.text("age"),
+        lambda: schema.number("height"),
+    ):
+        with pytest.raises(SchemaError):
+            wrong()
+
+
+def test_a_matrix_has_one_bound_for_all_features_or_one_for_each() -> None:
+    assert Schema.numeric(0.0, [1.0, 2.0], 2).number("x1") == Number(0.0, 2.0)
+    with pytest.raises(SchemaError):
+        Schema.numeric([0.0], 1.0, 2)
+
+
+def test_a_schema_survives_a_trip_to_another_process() -> None:
+    schema = Schema({"age": Number(0, 120), "sex": Category(("f", "m"))})
+    assert pickle.loads(pickle.dumps(schema)) == schema
