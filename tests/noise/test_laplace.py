@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from discreet.core.grid import Array
+from discreet.noise.deterministic import DeterministicBits
+from discreet.noise.laplace import discrete_laplace, rounded_laplace
+from tests.noise.fit import ALARM, chi_square, chi_square_of_bins
+
+SMALL = [1e-6, 0.05, 0.3, 0.6, 2.0, 7.3]
+LARGE = [33.3 * 2**10, 1.3 * 2**30, 1.9 * 2**36, 2.0**52]
+DRAWS = 300_000
+
+
+@pytest.mark.parametrize("scale", SMALL)
+def test_discrete_draws_fit_the_two_sided_geometric_law(scale: float) -> None:
+    def chance(k: Array) -> Array:
+        return np.tanh(0.5 / scale) * np.exp(-np.abs(k) / scale)
+
+    assert chi_square(discrete_laplace(DeterministicBits(11), DRAWS, scale), chance, 90) > ALARM
+
+
+@pytest.mark.parametrize("scale", SMALL)
+def test_rounded_draws_fit_the_law_of_the_rounded_real(scale: float) -> None:
+    def chance(k: Array) -> Array:
+        real = stats.laplace(scale=scale)
+        return np.where(k == 0, 1 - 2 * real.sf(0.5), real.sf(np.abs(k) - 0.5) - real.sf(np.abs(k) + 0.5))
+
+    assert chi_square(rounded_laplace(DeterministicBits(12), DRAWS, scale), chance, 90) > ALARM
+
+
+@pytest.mark.parametrize("scale", LARGE)
+@pytest.mark.parametrize("sampler", [discrete_laplace, rounded_laplace])
+def test_draws_at_large_scales_fit_the_real_law(sampler, scale: float) -> None:  # type: ignore[no-untyped-def]
+    """A step is below 1e-4 scales, which moves a bin's share by less than a tenth of its standard deviation."""
+    draws = sampler(DeterministicBits(13), 1_000_000, scale) / scale
+    assert chi_square_of_bins(draws, stats.laplace.ppf, 997) > ALARM
+    assert stats.kstest(draws[:100_000], stats.laplace.cdf).pvalue > ALARM
+
+
+@pytest.mark.parametrize("sampler", [discrete_laplace, rounded_laplace])
+def test_both_signs_and_all_low_bits_are_equally_likely(sampler) -> None:  # type: ignore[no-untyped-def]
+    draws = sampler(DeterministicBits(14), 500_000, 1.3 * 2**30)
+    assert stats.binomtest(int((draws > 0).sum()), int((draws != 0).sum())).pvalue > ALARM
+    for bit in range(16):
+        assert stats.binomtest(int((draws >> bit & 1).sum()), draws.size).pvalue > ALARM
+
+
+def test_neighboring_draws_are_not_related() -> None:
+    draws = rounded_laplace(DeterministicBits(15), 500_000, 1.3 * 2**30) / (1.3 * 2**30)
+    for lag in (1, 2, 3, 1 << 15):
+        assert abs(np.corrcoef(draws[:-lag], draws[lag:])[0, 1]) < 5 / np.sqrt(draws.size)
+
+
+def test_the_largest_scale_fits_into_int64() -> None:
+    draws = rounded_laplace(DeterministicBits(16), 100_000, 2.0**52)
+    assert np.abs(draws).max() < 2**57
+    assert np.abs(draws).max() > 2**54
