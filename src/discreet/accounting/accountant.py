@@ -1,0 +1,183 @@
+"""What an event costs: epsilon at a delta, delta at an epsilon, always rounded up.
+
+The best sound way is taken. Pure losses add up; Gaussian ones have a closed form; whatever has dominating pairs is
+composed by its loss distribution; the rest (concentrated and Renyi losses, and lists that hold some) goes through
+Renyi divergence.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from discreet.accounting.directions import directions, has_pairs, witnesses
+from discreet.accounting.gaussian import SLACK, gaussian_delta, gaussian_epsilon
+from discreet.accounting.loss_distribution import (
+    ACCURACY,
+    delta_above,
+    delta_below,
+    epsilon_above,
+    epsilon_below,
+)
+from discreet.accounting.renyi import ApproximateRenyi, delta_from_renyi, epsilon_from_renyi, renyi
+from discreet.accounting.terms import branches, terms
+from discreet.core.errors import ParameterError
+from discreet.core.events import Event, GaussianLoss, RenyiLoss, walked
+
+ORDERS = 1 + np.geomspace(1e-2, 1e5, 60)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The true value lies between `lower` and `upper`."""
+
+    lower: float
+    upper: float
+
+
+def epsilon(event: Event, delta: float, *, accuracy: float = ACCURACY) -> float:
+    """Bound the event's epsilon at this delta from above.
+
+    Parameters
+    ----------
+    event : Event
+        What was, or would be, released.
+    delta : float
+        In [0, 1).
+    accuracy : float
+        How far above the least epsilon the answer may be, as a share of it, where a loss distribution is composed. A
+        greater share is faster and still a bound.
+
+    Raises
+    ------
+    Unaccountable
+        A part promises nothing, or parts are sound for different neighboring relations.
+
+    Examples
+    --------
+    >>> from discreet.core.events import LaplaceLoss, PureLoss, Repeated, Sampled
+    >>> round(epsilon(Repeated(LaplaceLoss(10.0), 100), 1e-6), 4)
+    4.6927
+    >>> round(epsilon(Repeated(Sampled(GaussianLoss(1.1), 0.01), 1000), 1e-5), 3)
+    1.515
+    >>> epsilon(Repeated(PureLoss(0.25), 4), 0.0)
+    1.0
+    """
+    _check(0 <= delta < 1, "epsilon", f"delta is {delta}", "Give a delta in [0, 1).")
+    return max(_epsilon(branch, delta, accuracy) for branch in branches(event))
+
+
+def delta(event: Event, epsilon: float, *, accuracy: float = ACCURACY) -> float:
+    """Bound the event's delta at this epsilon from above.
+
+    Examples
+    --------
+    >>> f"{delta(GaussianLoss(2.0), 1.0):.4e}"
+    '6.8296e-03'
+    """
+    _check(0 <= epsilon < math.inf, "delta", f"epsilon is {epsilon}", "Give a finite epsilon, at least 0.")
+    return max(_delta(branch, epsilon, accuracy) for branch in branches(event))
+
+
+def pure_epsilon(event: Event) -> float:
+    """Epsilon at delta 0; infinite where the event has none.
+
+    Examples
+    --------
+    >>> pure_epsilon(GaussianLoss(1.0))
+    inf
+    """
+    price = renyi(event, math.inf)
+    return price.divergence if price.delta == 0 else math.inf
+
+
+def epsilon_interval(event: Event, delta: float, *, accuracy: float = ACCURACY) -> Interval:
+    """Enclose the least epsilon that every release with this promise has at this delta.
+
+    The lower end is reached by a release that keeps the promise (up to rounding, which is subtracted).
+
+    Examples
+    --------
+    >>> from discreet.core.events import PureLoss, Repeated
+    >>> found = epsilon_interval(Repeated(PureLoss(0.1), 100), 1e-6)
+    >>> 4.7745 < found.lower < found.upper < 4.7746
+    True
+    """
+    upper = epsilon(event, delta, accuracy=accuracy)
+    if delta == 0 or upper in (0.0, math.inf) or _only_gaussian(event):
+        return Interval(upper if upper == math.inf else upper * (1 - 8 * SLACK), upper)
+    lower = max(epsilon_below(witnesses(branch), delta, accuracy) for branch in branches(event))
+    return Interval(min(lower, upper), upper)
+
+
+def delta_interval(event: Event, epsilon: float, *, accuracy: float = ACCURACY) -> Interval:
+    """Enclose the least delta that every release with this promise has at this epsilon."""
+    upper = delta(event, epsilon, accuracy=accuracy)
+    if upper == 0 or _only_gaussian(event):
+        return Interval(upper * (1 - 8 * SLACK), upper)
+    lower = max(delta_below(witnesses(branch), epsilon, accuracy) for branch in branches(event))
+    return Interval(min(lower, upper), upper)
+
+
+def _epsilon(event: Event, delta: float, accuracy: float) -> float:
+    pure = pure_epsilon(event)
+    if delta == 0 or pure == 0:
+        return pure
+    match terms(event):
+        case (term,) if isinstance(term.event, GaussianLoss):
+            return gaussian_epsilon(term.event.multiplier, delta)
+        case _ if has_pairs(event):
+            return min(pure, epsilon_above(directions(event), delta, accuracy))
+        case _:
+            return min(pure, _least(event, lambda order, price: _epsilon_at(order, price, delta)))
+
+
+def _delta(event: Event, epsilon: float, accuracy: float) -> float:
+    if epsilon >= pure_epsilon(event):
+        return 0.0
+    match terms(event):
+        case (term,) if isinstance(term.event, GaussianLoss):
+            return gaussian_delta(term.event.multiplier, epsilon)
+        case _ if has_pairs(event):
+            return delta_above(directions(event), epsilon, accuracy)
+        case _:
+            return min(1.0, _least(event, lambda order, price: _delta_at(order, price, epsilon)))
+
+
+def _epsilon_at(order: float, price: ApproximateRenyi, delta: float) -> float:
+    return epsilon_from_renyi(order, price.divergence, delta - price.delta)
+
+
+def _delta_at(order: float, price: ApproximateRenyi, epsilon: float) -> float:
+    return price.delta + delta_from_renyi(order, price.divergence, epsilon)
+
+
+def _least(event: Event, promise: Callable[[float, ApproximateRenyi], float]) -> float:
+    """The least promise over the orders: a scan, the tabulated orders, and a search around the best of them."""
+    tabulated = [order for part in walked(event) if isinstance(part, RenyiLoss) for order in part.orders]
+    orders = np.unique(np.append(ORDERS, tabulated))
+    values = [promise(float(order), renyi(event, float(order))) for order in orders]
+    best = int(np.argmin(values))
+    low, high = (math.log(orders[i] - 1) for i in (max(best - 1, 0), min(best + 1, len(orders) - 1)))
+    if not (math.isfinite(values[best]) and math.isfinite(high)):
+        return values[best]
+
+    def at(u: float) -> float:
+        order = 1 + math.exp(u)
+        return promise(order, renyi(event, order))
+
+    found = minimize_scalar(at, bounds=(low, high), method="bounded", options={"xatol": 1e-4})
+    return min(values[best], float(found.fun) if math.isfinite(found.fun) else math.inf)
+
+
+def _only_gaussian(event: Event) -> bool:
+    return all(isinstance(term.event, GaussianLoss) for term in terms(event))
+
+
+def _check(ok: bool, asked: str, obstacle: str, remedy: str) -> None:
+    if not ok:
+        raise ParameterError(f"accountant, {asked}", obstacle, remedy)

@@ -1,0 +1,63 @@
+"""Admission: what an account lets in before any price is asked."""
+
+from __future__ import annotations
+
+from discreet.core.errors import NotPermitted, ParameterError, Unaccountable
+from discreet.core.events import Event, NoPromise, Parallel, Sampled, parts, walked
+from discreet.core.neighbors import Neighbors
+
+
+def waived(event: Event, waiver: str | None, purpose: str) -> bool:
+    """Whether the event is charged nothing because the data set's owner waived the promise.
+
+    Only a release all of whose parts are without a promise can be waived; one that is mixed would get its other parts
+    for nothing.
+
+    Examples
+    --------
+    >>> waived(NoPromise("k-anonymity"), "approved by the board on 3 May", "public table")
+    True
+    """
+    leaves = [part for part in walked(event) if not parts(part)]
+    unpromised = [leaf for leaf in leaves if isinstance(leaf, NoPromise)]
+    if not unpromised:
+        if waiver is not None:
+            raise ParameterError(
+                purpose, "a waiver was given for a release that keeps a promise", "Leave the waiver out."
+            )
+        return False
+    if len(unpromised) < len(leaves):
+        raise Unaccountable(
+            purpose, "parts of it have a promise and parts have none", "Charge them separately.", event=event
+        )
+    if waiver is None or not waiver.strip():
+        raise NotPermitted(
+            purpose,
+            f"it has no promise ({unpromised[0].reason})",
+            "Only the data set's owner may let it pass: give the reason as waiver=...",
+        )
+    return True
+
+
+def check_relation(event: Event, neighbors: Neighbors | None, purpose: str) -> None:
+    """Refuse an event whose price is not sound for the account's neighbors.
+
+    A Poisson sample and parallel parts are for add/remove neighbors: replacing a unit touches two draws, or two parts.
+    A sample of fixed size is for replace neighbors: with one unit more, every subset is another one.
+    """
+    for part in walked(event):
+        match part:
+            case Sampled(_, rate, scheme) if rate < 1:
+                needed = Neighbors.ADD_REMOVE if scheme == "poisson" else Neighbors.REPLACE
+                what = f"a {scheme} sample"
+            case Parallel(events) if len(events) > 1:
+                needed, what = Neighbors.ADD_REMOVE, "a question about disjoint parts"
+            case _:
+                continue
+        if neighbors not in (None, needed):
+            raise Unaccountable(
+                purpose,
+                f"{what} is sound for {needed.value} neighbors only, and this account is for {neighbors.value}",
+                "Ask without it, or open the account for the other relation.",
+                event=event,
+            )

@@ -1,0 +1,189 @@
+"""Calibration: the least noise that fits a budget."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, TypeVar, cast
+
+from discreet.accounting import accountant
+from discreet.accounting.gaussian import gaussian_multiplier
+from discreet.accounting.loss_distribution import ACCURACY
+from discreet.accounting.terms import terms
+from discreet.core.budget import Budget
+from discreet.core.errors import ParameterError
+from discreet.core.events import Event, GaussianLoss, Repeated, Sampled, Scheme
+
+TOLERANCE = 1e-6  # of the knob, relative
+ROUGH = 400 * ACCURACY
+FARTHEST = 1e9
+HEADROOM = 2.0**-24  # of epsilon: ten charges of a tenth fit an account of one, though each is rounded up
+
+
+class Tunable(Protocol):
+    """A frozen dataclass whose field `knob` sets its noise, and whose event follows from it.
+
+    The knob is "multiplier", where more is safer, or "epsilon", where less is.
+    """
+
+    knob: ClassVar[str]
+
+    @property
+    def event(self) -> Event: ...
+
+
+M = TypeVar("M", bound=Tunable)
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Each release is asked of a fresh secret sample of this share of the units."""
+
+    rate: float
+    scheme: Scheme = "poisson"
+
+
+def calibrate(mechanism: M | type[M], budget: Budget, times: int = 1, sampling: Sampling | None = None) -> M:
+    """Set a mechanism's knob to the least noise with which its releases fit the budget.
+
+    Parameters
+    ----------
+    mechanism : dataclass instance, or class that needs no arguments
+        Public. What will be released; its other fields are kept.
+    budget : Budget
+        Public. What all the releases together may cost.
+    times : int
+        Public. How many releases.
+    sampling : Sampling, optional
+        Public. The sample that each release is asked of.
+
+    Returns
+    -------
+    dataclass
+        The mechanism with its knob set, to within a millionth on the safe side. The accountant has checked that
+        the releases fit: `epsilon(releases, budget.delta) <= budget.epsilon` and
+        `delta(releases, budget.epsilon) <= budget.delta`.
+
+    Raises
+    ------
+    ParameterError
+        No noise is enough, such as Gaussian noise for a budget without delta.
+
+    Examples
+    --------
+    >>> @dataclass(frozen=True)
+    ... class Noise:
+    ...     multiplier: float = 1.0
+    ...     knob: ClassVar[str] = "multiplier"
+    ...     @property
+    ...     def event(self) -> Event:
+    ...         return GaussianLoss(self.multiplier)
+    >>> round(calibrate(Noise, Budget(1.0, 1e-6), times=1000).multiplier, 3)
+    133.596
+    """
+    template = mechanism() if isinstance(mechanism, type) else mechanism
+    if times < 1 or times != int(times):
+        raise ParameterError("calibrate", f"times is {times}", "Give a whole number, at least 1.", times=times)
+    aim = Budget(budget.epsilon * (1 - HEADROOM), budget.delta)
+    search = _Search(template, aim, int(times), sampling)
+    return cast(M, search.tuned(search.noise()))
+
+
+@dataclass(frozen=True)
+class _Search:
+    """Noise is the multiplier, or 1 / epsilon: the more, the safer."""
+
+    template: Any
+    budget: Budget
+    times: int
+    sampling: Sampling | None
+
+    def tuned(self, noise: float) -> Any:
+        knob = self.template.knob
+        if knob not in ("multiplier", "epsilon"):
+            raise ParameterError(
+                f"calibrate {type(self.template).__name__}",
+                f"its knob is {knob!r}",
+                'Knobs are "multiplier" and "epsilon".',
+            )
+        return dataclasses.replace(self.template, **{knob: noise if knob == "multiplier" else 1 / noise})
+
+    def event(self, noise: float) -> Event:
+        event = cast(Event, self.tuned(noise).event)
+        if self.sampling is not None:
+            event = Sampled(event, self.sampling.rate, self.sampling.scheme)
+        return Repeated(event, self.times) if self.times > 1 else event
+
+    def fits(self, noise: float) -> bool:
+        event, budget = self.event(noise), self.budget
+        return (
+            accountant.epsilon(event, budget.delta) <= budget.epsilon
+            and accountant.delta(event, budget.epsilon) <= budget.delta
+        )
+
+    def ratio(self, noise: float, accuracy: float) -> float:
+        """ln(epsilon / budget), the quantity to bring to 0."""
+        found = accountant.epsilon(self.event(noise), self.budget.delta, accuracy=accuracy)
+        return math.log(max(found, 1e-12 * self.budget.epsilon) / self.budget.epsilon)
+
+    def noise(self) -> float:
+        """The least noise that fits, by closed form where there is one, by search where there is none."""
+        for candidate in self.closed_forms():
+            if self.fits(candidate) and not self.fits(candidate * (1 - TOLERANCE)):
+                return candidate
+        if self.ratio(FARTHEST, ROUGH) > 0:
+            raise self.infeasible()
+        start = _crossing(lambda log: self.ratio(math.exp(log), ROUGH), _Crossing(0.0, -1.5), 1e-3)
+        end = _crossing(lambda log: self.ratio(math.exp(log), ACCURACY), start, TOLERANCE / 4)
+        noise = math.exp(end.at)
+        while not self.fits(noise):
+            noise *= 1 + TOLERANCE / 4
+        return noise
+
+    def closed_forms(self) -> list[float]:
+        """Gaussian noise, and noise whose pure epsilon is proportional to 1 / noise; with some room for rounding."""
+        event, found = self.event(1.0), []
+        pure = accountant.pure_epsilon(event)
+        if self.budget.delta == 0 and 0 < pure < math.inf:
+            found.append(pure / self.budget.epsilon)
+        gathered = terms(event)
+        if self.budget.delta > 0 and len(gathered) == 1 and isinstance(gathered[0].event, GaussianLoss):
+            least = gaussian_multiplier(self.budget.epsilon, self.budget.delta)
+            found.append(least / gathered[0].event.multiplier)
+        return [noise * (1 + ulps * 2.0**-52) for noise in found for ulps in (0, 1, 2, 4, 8, 16, 32)]
+
+    def infeasible(self) -> ParameterError:
+        without = "Give the budget a delta, or use noise with a pure loss such as Laplace."
+        return ParameterError(
+            f"calibrate {type(self.template).__name__} for epsilon {self.budget.epsilon} and delta {self.budget.delta}",
+            f"{self.times} releases cost more with any noise",
+            without if self.budget.delta == 0 else "Ask fewer times, or allow a greater epsilon or delta.",
+            budget=self.budget,
+            times=self.times,
+        )
+
+
+@dataclass(frozen=True)
+class _Crossing:
+    """Where a decreasing function is 0, about, and its slope there."""
+
+    at: float
+    slope: float
+
+
+def _crossing(value: Callable[[float], float], start: _Crossing, tolerance: float) -> _Crossing:
+    """Follow secants, held inside a bracket, to a place where the function is between -tolerance and 0."""
+    low, high, here, slope = -math.inf, math.inf, start.at, start.slope
+    now = value(here)
+    while not (-tolerance < now <= 0 or high - low < tolerance):
+        low, high = (here, high) if now > 0 else (low, here)
+        there = here + min(max(-(now + tolerance / 2) / slope, -1.5), 1.5)
+        if not low < there < high or min(there - low, high - there) < 0.01 * (high - low):
+            there = (low + high) / 2 if high - low < math.inf else there
+        after = value(there)
+        secant = (after - now) / (there - here)
+        slope = min(max(secant, -20.0), -0.1) if math.isfinite(secant) else slope
+        here, now = there, after
+    return _Crossing(here if now <= 0 else high, slope)

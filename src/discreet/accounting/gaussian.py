@@ -1,0 +1,95 @@
+"""The Gaussian release in closed form: delta, epsilon and the multiplier, each from the other two.
+
+Any list of Gaussian releases is one of them, whose 1 / multiplier^2 is the sum of theirs (Dong, Roth and Su 2022,
+Corollary 3.3); `terms` gathers them so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import erfcx, log_ndtr
+
+from discreet.core.errors import ParameterError
+
+SLACK = 2.0**-35  # covers the rounding of ln(delta); checked against many digits
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(24)
+
+
+def log_delta(multiplier: float, epsilon: float) -> float:
+    """The logarithm of delta at this epsilon, before slack.
+
+    delta = Phi(mu / 2 - epsilon / mu) - e^epsilon Phi(-mu / 2 - epsilon / mu) with mu = 1 / multiplier: Balle and
+    Wang 2018, Theorem 8. For small mu the two terms all but cancel; then, with R the Mills ratio and x = epsilon /
+    mu - mu / 2, it is phi(x) times the integral of 1 - t R(t) from x to x + mu.
+    """
+    mu = 1 / multiplier
+    x = epsilon / mu - mu / 2
+    if mu >= 0.5:
+        first, second = float(log_ndtr(-x)), epsilon + float(log_ndtr(-x - mu))
+        return first + math.log(-math.expm1(min(second - first, -1e-300)))
+    t = x + mu / 2 * (1 + NODES)
+    bend = 1 - t * math.sqrt(math.pi / 2) * erfcx(t / math.sqrt(2))
+    return -x * x / 2 - math.log(2 * math.pi) / 2 + math.log(mu / 2 * float(WEIGHTS @ np.maximum(bend, 1e-300)))
+
+
+def gaussian_delta(multiplier: float, epsilon: float) -> float:
+    """Delta of the Gaussian release at this epsilon, rounded up.
+
+    Examples
+    --------
+    >>> f"{gaussian_delta(3.7306316348159, 1.0):.6e}"
+    '1.000000e-05'
+    """
+    return min(1.0, math.exp(log_delta(multiplier, epsilon) + SLACK))
+
+
+def gaussian_epsilon(multiplier: float, delta: float) -> float:
+    """Epsilon of the Gaussian release at this delta, rounded up.
+
+    Examples
+    --------
+    >>> round(gaussian_epsilon(20 / 1000**0.5, 1e-6), 8)
+    8.30622505
+    """
+    if delta <= 0:
+        return math.inf
+    if log_delta(multiplier, 0.0) + SLACK <= math.log(delta):
+        return 0.0
+    mu = 1 / multiplier
+    high = mu * mu / 2 + mu * math.sqrt(2 * math.log(1 / delta)) + mu
+    return _root(lambda epsilon: log_delta(multiplier, epsilon) + SLACK - math.log(delta), high)
+
+
+def gaussian_multiplier(epsilon: float, delta: float) -> float:
+    """The least multiplier for this epsilon and delta, rounded up: the analytic Gaussian mechanism (Balle, Wang 2018).
+
+    Examples
+    --------
+    >>> round(gaussian_multiplier(1.0, 1e-6), 10)
+    4.2246788893
+    """
+    if not (0 < delta < 1 and 0 <= epsilon < math.inf):
+        raise ParameterError(
+            "Gaussian noise",
+            f"no multiplier gives epsilon {epsilon} and delta {delta}",
+            "Give 0 < delta < 1 and a finite epsilon; for delta 0 take Laplace noise.",
+        )
+    high = 1.0
+    while log_delta(high, epsilon) + SLACK > math.log(delta):
+        high *= 2
+    return _root(lambda multiplier: log_delta(multiplier, epsilon) + SLACK - math.log(delta), high)
+
+
+def _root(excess: Callable[[float], float], high: float) -> float:
+    """Where a decreasing function crosses 0, on the side where it is negative."""
+    low = high / 2
+    while excess(low) <= 0:
+        low, high = low / 2, low
+    root = float(brentq(excess, low, high, xtol=1e-15 * high, rtol=8.9e-16))
+    while excess(root) > 0:
+        root *= 1 + 2.0**-50
+    return root

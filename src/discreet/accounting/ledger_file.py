@@ -1,0 +1,230 @@
+"""The file of a ledger: its tables, connections and turns. SQLite with a write-ahead log, synced at every commit.
+
+For local disks: the write-ahead log needs memory shared among the processes, which network file systems lack.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from discreet.accounting.chain import Link
+from discreet.accounting.turns import turn
+from discreet.core.errors import LedgerBroken, LedgerError, LedgerMissing
+
+APPLICATION = 0x64697363  # "disc"
+VERSION = 1
+TABLES = (
+    f"pragma application_id = {APPLICATION}",
+    f"pragma user_version = {VERSION}",
+    "create table entry(number integer primary key, kind text not null, key text not null, body text not null,"
+    " hash text not null unique, unique (kind, key))",
+    "create table result(number integer primary key references entry(number), bytes blob not null)",
+)
+WHOLE_OR_NOT = "Nothing was handed out; a charge is recorded whole or not at all."
+
+_open_files: weakref.WeakSet[LedgerFile] = weakref.WeakSet()
+_held_for_fork: list[LedgerFile] = []
+
+
+class LedgerFile:
+    """One process's access to a ledger's file. Opens it when needed, never creates it."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path).resolve()
+        self._mutex = threading.Lock()
+        self._connections: list[sqlite3.Connection] = []
+        self._identity = (0, 0, 0)
+        self._finalizer = weakref.finalize(self, _close, self._connections)
+        _open_files.add(self)
+
+    def beside(self, suffix: str) -> Path:
+        """A file that belongs to this one."""
+        return self.path.with_name(self.path.name + suffix)
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A consistent view, beside whoever writes."""
+        with self._mutex, self._told(), transaction(self._connection(), "deferred") as db:
+            yield db
+
+    @contextmanager
+    def turn(self) -> Iterator[sqlite3.Connection]:
+        """A turn among all processes, for a `transaction` and what must follow it before anybody else's."""
+        self._present()
+        with self._mutex, self._told(), turn(self.beside(".lock")):
+            yield self._connection()
+
+    def close(self) -> None:
+        """Let go of the file; the next use opens it again."""
+        with self._mutex:
+            _close(self._connections)
+
+    def create(self, first: Link) -> None:
+        """Make a ledger with one entry where there is no file."""
+        with self._told():
+            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            try:
+                with _closing(self._connected(new=True)) as db, transaction(db):
+                    for statement in TABLES:
+                        db.execute(statement)
+                    insert(db, first)
+            except BaseException:
+                self.path.unlink()
+                raise
+
+    def _connection(self) -> sqlite3.Connection:
+        if not self._connections:
+            self._identity = self._present()
+            self._connections.append(self._connected())
+        if self._identity != self._present():
+            if self._identity[0] == os.getpid():  # a connection of another process must not even be closed
+                _close(self._connections)
+            raise LedgerBroken(
+                f"ledger {self.path}",
+                "the file was replaced, or this process forked behind Python's back, since it was opened",
+                "Open the ledger again; after a restore, compare its head with one kept elsewhere.",
+            )
+        return self._connections[0]
+
+    def _present(self) -> tuple[int, int, int]:
+        try:
+            status = self.path.stat()
+        except FileNotFoundError:
+            raise missing(self.path) from None
+        return os.getpid(), status.st_dev, status.st_ino
+
+    def _connected(self, new: bool = False) -> sqlite3.Connection:
+        where = f"{self.path.as_uri()}?mode=rw"
+        db = sqlite3.connect(where, uri=True, isolation_level=None, check_same_thread=False, timeout=60)
+        try:
+            if not new:
+                self._recognise(db)
+            (mode,) = db.execute("pragma journal_mode = wal").fetchone()
+            if mode != "wal":
+                raise self._unable(OSError(f"this file system only allows journal mode {mode}"))
+            for setting in ("synchronous = full", "fullfsync = on", "checkpoint_fullfsync = on"):
+                db.execute(f"pragma {setting}")
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _recognise(self, db: sqlite3.Connection) -> None:
+        (application,) = db.execute("pragma application_id").fetchone()
+        (version,) = db.execute("pragma user_version").fetchone()
+        if application != APPLICATION:
+            raise LedgerBroken(
+                f"ledger {self.path}",
+                "the file is not a ledger, or its creation was interrupted before anything was charged",
+                "Give the path of a ledger; remove the file only if nobody was ever told anything under it.",
+            )
+        if version != VERSION:
+            raise LedgerBroken(
+                f"ledger {self.path}",
+                f"it is in format {version}; this version reads format {VERSION}",
+                "Use the release of discreet that wrote it.",
+                version=version,
+            )
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Say in the ledger's words what SQLite or the system could not do, and start afresh next time."""
+        try:
+            yield
+        except sqlite3.Error as why:
+            _close(self._connections)
+            code = getattr(why, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+            if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR):
+                raise LedgerBroken(
+                    f"ledger {self.path}",
+                    f"the file is not a whole ledger ({why})",
+                    "Restore the newest copy and compare its head with one kept elsewhere.",
+                    WHOLE_OR_NOT,
+                ) from why
+            raise self._unable(why) from why
+        except OSError as why:
+            _close(self._connections)
+            raise self._unable(why) from why
+
+    def _unable(self, why: Exception) -> LedgerError:
+        remedy = "Make room or mend the disk, then retry with the same key."
+        return LedgerError(f"ledger {self.path}", f"it cannot be written ({why})", remedy, WHOLE_OR_NOT)
+
+
+def links(db: sqlite3.Connection, since: int) -> Iterator[Link]:
+    """The entries from this number on."""
+    rows = db.execute("select number, kind, key, body, hash from entry where number >= ? order by number", (since,))
+    return (Link(*row) for row in rows)
+
+
+def found(db: sqlite3.Connection, kind: str, key: str) -> Link | None:
+    """The entry of this kind and key."""
+    row = db.execute(
+        "select number, kind, key, body, hash from entry where kind = ? and key = ?", (kind, key)
+    ).fetchone()
+    return Link(*row) if row else None
+
+
+def insert(db: sqlite3.Connection, link: Link) -> None:
+    """Append an entry."""
+    values = (link.number, link.kind, link.key, link.body, link.hash)
+    db.execute("insert into entry(number, kind, key, body, hash) values (?, ?, ?, ?, ?)", values)
+
+
+def missing(path: Path) -> LedgerMissing:
+    """The error for a ledger that is not where it should be."""
+    return LedgerMissing(
+        f"ledger {path}",
+        "there is no such file, and a lost account is not a fresh budget",
+        "Restore it, or call SqliteLedger.create for data that nobody was told anything about.",
+        path=str(path),
+    )
+
+
+@contextmanager
+def transaction(db: sqlite3.Connection, kind: str = "immediate") -> Iterator[sqlite3.Connection]:
+    """All or nothing, and durable when it ends."""
+    db.execute(f"begin {kind}")
+    try:
+        yield db
+        db.execute("commit")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("rollback")
+        raise
+
+
+@contextmanager
+def _closing(db: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    try:
+        yield db
+    finally:
+        db.close()
+
+
+def _close(connections: list[sqlite3.Connection]) -> None:
+    while connections:
+        connections.pop().close()
+
+
+def _before_fork() -> None:
+    """SQLite must not be carried into a child: its idea of which locks it holds would be wrong there."""
+    for file in list(_open_files):
+        file._mutex.acquire()
+        _held_for_fork.append(file)
+        _close(file._connections)
+
+
+def _after_fork() -> None:
+    while _held_for_fork:
+        _held_for_fork.pop()._mutex.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)

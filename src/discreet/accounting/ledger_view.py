@@ -1,0 +1,103 @@
+"""What a ledger's file says, without changing it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Self
+
+from discreet.accounting.book import Book, Verified
+from discreet.accounting.chain import Account, entry
+from discreet.accounting.filters import Filter
+from discreet.accounting.ledger_file import LedgerFile, links
+from discreet.core.budget import Budget
+from discreet.core.errors import NotPermitted
+from discreet.core.ledger import Balance, Entry
+from discreet.core.neighbors import Neighbors, Unit
+
+
+class LedgerView:
+    """The read-only side of a ledger."""
+
+    def __init__(self, book: Book) -> None:
+        self._book = book
+
+    @property
+    def path(self) -> str:
+        """The ledger's file."""
+        return str(self._book.file.path)
+
+    @property
+    def budget(self) -> Budget:
+        """The cap for everybody together."""
+        return self._book.chain.filters[None].budget
+
+    @property
+    def name(self) -> str:
+        """What the data set is called."""
+        return self._book.chain.name
+
+    @property
+    def neighbors(self) -> Neighbors:
+        """The relation that every charge speaks of."""
+        return self._book.chain.neighbors
+
+    @property
+    def unit(self) -> Unit:
+        """The privacy unit that every charge speaks of."""
+        return self._book.chain.unit
+
+    @property
+    def filters(self) -> Mapping[Account, Filter]:
+        """The rule of the data set's account, under None, and that of every analyst."""
+        with self._book.reading():
+            return dict(self._book.chain.filters)
+
+    @property
+    def head(self) -> str:
+        """The hash of everything recorded so far. Kept elsewhere, it proves later that nothing was taken back."""
+        with self._book.reading():
+            return self._book.chain.head
+
+    def balance(self, analyst: str | None = None) -> Balance:
+        """How the account of the data set stands, or that of one analyst."""
+        with self._book.reading():
+            if analyst not in self._book.chain.filters:
+                raise unknown(f"balance of {analyst}", analyst)
+            return self._book.chain.balance(analyst)
+
+    def entries(self) -> tuple[Entry, ...]:
+        """Every charge, oldest first."""
+        with self._book.reading() as db:
+            dangling = self._book.chain.dangling
+            return tuple(entry(link, link.key not in dangling) for link in links(db, 0) if link.kind == "reserve")
+
+    def verify(self) -> Verified:
+        """Check the file, the chain, every balance and every stored result; `LedgerBroken` at the first fault."""
+        return self._book.verify()
+
+    def close(self) -> None:
+        """Let go of the file; the next use opens it again."""
+        self._book.file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *why: object) -> None:
+        self.close()
+
+
+def unknown(asked: str, analyst: str | None) -> NotPermitted:
+    """The error for a name that the account does not know."""
+    return NotPermitted(
+        asked,
+        f"{analyst} has no account" if analyst else "the account has caps for analysts and nobody is named",
+        "Name an analyst whom the ledger knows, or let the owner admit one.",
+        analyst=analyst,
+    )
+
+
+def verify(path: str | os.PathLike[str], expected_head: str | None = None) -> Verified:
+    """Check all of the ledger in this file; `LedgerBroken` at the first fault, `LedgerMissing` if there is none."""
+    with LedgerView(Book(LedgerFile(path))) as ledger:
+        return ledger._book.verify(expected_head)

@@ -1,0 +1,193 @@
+"""How finely to compute a composition: chosen from a coarse look at it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from discreet.accounting.composition import FACTORS, Composition, Summand, log_moment, tilted_variance
+from discreet.accounting.directions import Direction
+from discreet.accounting.pairs import UNIT, Pair
+from discreet.accounting.tabulation import Table, envelope, table_above
+
+MARGIN = 16.0  # tails that are cut off hold less than exp(-MARGIN) of delta
+IMAGES = 18.0  # periodic images add less than exp(-IMAGES) of delta
+CELLS = 4096  # of the coarse look
+SCAN = 20  # tilts of the first look
+SHARES = (1.0, 0.85, 0.7)  # of the best tilt: where a tail is heavy, a smaller one needs a shorter period
+LONGEST = 2**23  # of a period, in steps
+SMALLEST = -690.0  # no delta below exp of this is told apart
+
+Tabulate = Callable[[Pair, float, float, float], Table]
+
+
+class Question(Protocol):
+    """Epsilon at some delta, or delta at some epsilon.
+
+    The answers are estimates by the saddle point: delta is about exp(height - tilt * epsilon), where the height is the
+    log moment less the logarithm of (1 + tilt) (1 + 2.5 * tilt * spread).
+    """
+
+    def objective(self, height: float, tilt: float, infinity: float) -> float:
+        """What the best tilt makes least."""
+        ...
+
+    def epsilon(self, height: float, tilt: float, infinity: float) -> float: ...
+
+    def log_delta(self, height: float, tilt: float, infinity: float) -> float: ...
+
+
+@dataclass(frozen=True)
+class AtDelta:
+    """Which epsilon goes with this delta?"""
+
+    delta: float
+
+    def objective(self, height: float, tilt: float, infinity: float) -> float:
+        return (height - self.log_delta(height, tilt, infinity)) / tilt
+
+    def epsilon(self, height: float, tilt: float, infinity: float) -> float:
+        return max(0.0, self.objective(height, tilt, infinity))
+
+    def log_delta(self, height: float, tilt: float, infinity: float) -> float:
+        return math.log(max(self.delta - infinity, 1e-300))
+
+
+@dataclass(frozen=True)
+class AtEpsilon:
+    """Which delta goes with this epsilon?"""
+
+    at: float
+
+    def objective(self, height: float, tilt: float, infinity: float) -> float:
+        return height - tilt * self.at
+
+    def epsilon(self, height: float, tilt: float, infinity: float) -> float:
+        return self.at
+
+    def log_delta(self, height: float, tilt: float, infinity: float) -> float:
+        return min(0.0, max(SMALLEST, height - tilt * self.at))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The tilt, the lattice's step, the period, the tails to cut off, and about where epsilon is."""
+
+    tilt: float
+    step: float
+    width: float
+    log_tail: float
+    epsilon: float
+    span: float
+
+    def finer(self) -> Plan:
+        """The plan with a step half as long, or less while that is cheap."""
+        return replace(self, step=self.step / min(64, max(2, int(2**15 * self.step / max(self.width, self.span)))))
+
+
+def summands(direction: Direction, step: float, log_tail: float, tabulate: Tabulate) -> list[Summand]:
+    """The tables to add up; of alternatives their envelope above, or the dearest of them below."""
+    return [Summand(_table(part.alternatives, step, log_tail, tabulate), part.times) for part in direction]
+
+
+def _table(pairs: tuple[Pair, ...], step: float, log_tail: float, tabulate: Tabulate) -> Table:
+    if len(pairs) == 1:
+        lattice = pairs[0].lattice
+        return tabulate(pairs[0], step, log_tail, lattice.origin if lattice else 0.0)
+    tables = [tabulate(pair, step, log_tail, 0.0) for pair in pairs]
+    return envelope(tables) if tabulate is table_above else max(tables, key=lambda table: table.mean)
+
+
+def infinite(direction: Direction) -> float:
+    """The probability that some loss is infinite, whatever is tabulated."""
+    kept = 0.0
+    for part in direction:
+        tops = (pair.cells(np.array([pair.reach(SMALLEST).high + 1.0])).p[-1] for pair in part.alternatives)
+        kept += part.times * math.log1p(-min(float(max(tops)), 1 - UNIT))
+    return -math.expm1(kept)
+
+
+def planned(direction: Direction, question: Question, accuracy: float) -> Plan:
+    """Choose how to answer the question to within this share of epsilon.
+
+    Connecting the dots adds at most step^2 / 6 to the variance of a loss that is spread over a cell, and half of
+    that to its mean, so it moves epsilon by about count * step^2 * (1 + tilt) / 12.
+    """
+    count = sum(part.times for part in direction)
+    log_tail = question.log_delta(0.0, 1.0, 0.0) - math.log(count) - MARGIN
+    while True:
+        sight = _sighted(direction, question, log_tail, accuracy)
+        wanted = sight.log_delta - math.log(count) - MARGIN
+        if wanted >= log_tail - 1:
+            return Plan(sight.tilt, sight.finest, sight.width, log_tail, sight.epsilon, sight.span)
+        log_tail = wanted
+
+
+@dataclass(frozen=True)
+class _Sight:
+    """What a look at coarse tables shows."""
+
+    tilt: float
+    epsilon: float
+    log_delta: float
+    width: float
+    finest: float
+    span: float
+
+
+def _sighted(direction: Direction, question: Question, log_tail: float, accuracy: float) -> _Sight:
+    reaches = [pair.reach(log_tail) for part in direction for pair in part.alternatives]
+    span = max(max(reach.high - reach.low for reach in reaches), 1e-6)
+    step = span / CELLS
+    while True:
+        coarse = summands(direction, step, log_tail, table_above)
+        infinity = Composition.infinite(coarse)
+        tilt, height = _best_tilt(coarse, question, infinity, span)
+        epsilon, log_delta = question.epsilon(height, tilt, infinity), question.log_delta(height, tilt, infinity)
+        width, tilt = min((_width(coarse, tilt * share, epsilon, log_delta), tilt * share) for share in SHARES)
+        finest = max(_finest(direction, tilt, epsilon, accuracy), width / LONGEST, span / LONGEST)
+        if step <= 50 * finest:
+            return _Sight(tilt, epsilon, log_delta, width, finest, span)
+        step /= 16
+
+
+def _best_tilt(coarse: Sequence[Summand], question: Question, infinity: float, span: float) -> tuple[float, float]:
+    spread = max(math.sqrt(tilted_variance(coarse, 0.0)), coarse[0].table.step / 16)
+
+    def height(tilt: float) -> float:
+        return log_moment(coarse, tilt) - math.log1p(tilt) - math.log1p(2.5 * spread * tilt)
+
+    def objective(log: float) -> float:
+        return question.objective(height(math.exp(log)), math.exp(log), infinity)
+
+    scan = np.linspace(math.log(0.01 / (spread + span)), math.log(1e4 / spread), SCAN)
+    best = int(np.argmin([objective(log) for log in scan]))
+    bounds = (scan[max(best - 1, 0)], scan[min(best + 1, SCAN - 1)])
+    found = minimize_scalar(objective, bounds=bounds, method="bounded", options={"xatol": 0.02})
+    return math.exp(found.x), height(math.exp(found.x))
+
+
+def _width(coarse: Sequence[Summand], tilt: float, epsilon: float, log_delta: float) -> float:
+    """The least period whose images do not matter: on the left by delta <= 1, on the right by Chernoff."""
+    spread = math.sqrt(tilted_variance(coarse, tilt)) + coarse[0].table.step
+    here = log_moment(coarse, tilt)
+    further = [factor / spread for factor in FACTORS]
+    right = min((log_moment(coarse, tilt + more) - here + IMAGES) / more for more in further) - epsilon
+    return max((IMAGES - log_delta) / tilt, right, 8 * spread)
+
+
+def _finest(direction: Direction, tilt: float, epsilon: float, accuracy: float) -> float:
+    """The step that the accuracy asks for; where a lattice carries some losses, a step that divides it."""
+    lattices = [pair.lattice for part in direction for pair in part.alternatives]
+    spacings = {lattice.spacing for lattice in lattices if lattice is not None}
+    spacing = spacings.pop() if len(spacings) == 1 else math.inf
+    if all(lattice is not None and lattice.whole for lattice in lattices) and spacing < math.inf:
+        return spacing
+    count = sum(part.times for part in direction)
+    step = math.sqrt(12 * accuracy * (epsilon + 1 / tilt) / (count * (1 + tilt)))
+    return spacing / math.ceil(spacing / step) if step < spacing < math.inf else step

@@ -1,0 +1,118 @@
+"""Pairs made from pairs: swapped, and seen through a sample."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.accounting.pairs import UNIT, Array, Cells, Lattice, Pair, Reach, negative
+
+
+@dataclass(frozen=True)
+class SwappedPair:
+    """(Q, P)."""
+
+    pair: Pair
+
+    @property
+    def lattice(self) -> Lattice | None:
+        return negative(self.pair.lattice)
+
+    def reach(self, log_tail: float) -> Reach:
+        reach = self.pair.reach(log_tail)
+        return Reach(-reach.high, -reach.low, reach.above, reach.below)
+
+    def cells(self, edges: Array) -> Cells:
+        return self.pair.cells(-edges[::-1]).swapped()
+
+    def swapped(self) -> Pair:
+        return self.pair
+
+
+@dataclass(frozen=True)
+class MixturePair:
+    """((1 - rate) Q + rate P, Q): a unit that is there with probability `rate`, against one that is not.
+
+    The loss is ln(1 - rate + rate e^l), which grows with l, so cells go back to cells of the pair.
+    Zhu, Dong and Wang 2022, Theorem 11 (Poisson, removal); the swapped pairs give the addition.
+    """
+
+    pair: Pair
+    rate: float
+
+    @property
+    def lattice(self) -> Lattice | None:
+        inner, ends = self.pair.lattice, self.pair.reach(0.0)
+        if inner is None or inner.spacing < ends.high - ends.low:
+            return None
+        low, high = self._mixed(ends.low), self._mixed(ends.high)
+        return Lattice(low, high - low, inner.whole and not ends.below)
+
+    def reach(self, log_tail: float) -> Reach:
+        reach = self.pair.reach(log_tail)
+        low = self._mixed(-math.inf if reach.below else reach.low)
+        return Reach(low, self._mixed(reach.high), False, reach.above)
+
+    def cells(self, edges: Array) -> Cells:
+        base, rate = self.pair.cells(self._unmixed(edges)), self.rate
+        return Cells(
+            (1 - rate) * base.q + rate * base.p,
+            base.q,
+            (1 - rate) * base.q_error + rate * base.p_error + 4 * UNIT * (base.p + base.q),
+            base.q_error,
+        )
+
+    def swapped(self) -> SwappedPair:
+        return SwappedPair(self)
+
+    def _mixed(self, loss: float) -> float:
+        return float(np.logaddexp(math.log1p(-self.rate), math.log(self.rate) + loss))
+
+    def _unmixed(self, losses: Array) -> Array:
+        """ln((e^l - (1 - rate)) / rate), written so that an error of the result is one of u |l| in l."""
+        above = np.maximum(losses - math.log1p(-self.rate), 0.0)
+        with np.errstate(divide="ignore"):
+            return above + np.log(-np.expm1(-above)) + (math.log1p(-self.rate) - math.log(self.rate))
+
+
+@dataclass(frozen=True)
+class SubsetPair:
+    """The worst of a sample of fixed size under replace neighbors.
+
+    Its profile is that of ((1 - rate) Q + rate P, Q) for positive losses and that of (P, (1 - rate) P + rate Q) for
+    negative ones (Zhu, Dong and Wang 2022, Theorem 11); the two meet at loss 0, where the rest of the mass lies. (P, Q)
+    must dominate in both directions and have no atom at loss 0, and 0 must be one of the edges asked for.
+    """
+
+    pair: Pair
+    rate: float
+    lattice: None = None
+
+    def reach(self, log_tail: float) -> Reach:
+        gains, losses = removal(self.pair, self.rate), addition(self.pair, self.rate)
+        low, high = losses.reach(log_tail), gains.reach(log_tail)
+        return Reach(low.low, high.high, low.below, high.above)
+
+    def cells(self, edges: Array) -> Cells:
+        gains, losses = removal(self.pair, self.rate).cells(edges), addition(self.pair, self.rate).cells(edges)
+        middle = int(np.searchsorted(edges, 0.0, side="right"))
+        joined = losses.joined(gains, middle)
+        rest = max(0.0, 1 - math.fsum(joined.p))
+        joined.p[middle] += rest
+        joined.q[middle] += rest
+        return joined
+
+    def swapped(self) -> SwappedPair:
+        return SwappedPair(self)
+
+
+def removal(pair: Pair, rate: float) -> Pair:
+    """The pair of a Poisson sample against one that cannot hold the unit: ((1 - rate) Q + rate P, Q)."""
+    return MixturePair(pair, rate)
+
+
+def addition(pair: Pair, rate: float) -> Pair:
+    """The pair of a sample that cannot hold the unit against one that may: (P, (1 - rate) P + rate Q)."""
+    return MixturePair(pair.swapped(), rate).swapped()

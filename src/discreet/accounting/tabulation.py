@@ -1,0 +1,170 @@
+"""A privacy-loss distribution on a lattice of losses, above or below the true one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.signal import lfilter
+
+from discreet.accounting.pairs import LOSS_ROUNDING, UNIT, Array, Cells, Pair
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Mass `masses[i]` at loss `origin + (first + i) * step`, and `infinity` at infinite loss.
+
+    Losses are meant up to `slack` each: the true ones are that much higher at most (a table above), or lower (below).
+    """
+
+    step: float
+    first: int
+    masses: Array
+    infinity: float
+    slack: float
+    origin: float = 0.0
+
+    @cached_property
+    def losses(self) -> Array:
+        return self.origin + self.step * np.arange(self.first, self.first + len(self.masses), dtype=np.float64)
+
+    @cached_property
+    def log_masses(self) -> Array:
+        with np.errstate(divide="ignore"):
+            return np.log(self.masses)
+
+    @property
+    def mean(self) -> float:
+        """The mean of the finite losses."""
+        return float(self.masses @ self.losses)
+
+    @property
+    def top(self) -> float:
+        """The greatest finite size of a loss."""
+        return max(abs(float(self.losses[0])), abs(float(self.losses[-1])))
+
+
+@dataclass(frozen=True)
+class _Lattice:
+    first: int
+    edges: Array
+    cells: Cells
+
+
+def _cells(pair: Pair, step: float, log_tail: float, origin: float) -> _Lattice:
+    reach = pair.reach(log_tail)
+    first = int(np.floor((reach.low - origin) / step)) - 1
+    last = int(np.floor((reach.high - origin) / step + 1e-6)) + 2
+    edges = origin + step * np.arange(first, last + 1, dtype=np.float64)
+    return _Lattice(first, edges, pair.cells(edges))
+
+
+def table_above(pair: Pair, step: float, log_tail: float, origin: float = 0.0) -> Table:
+    """Tabulate a pair that dominates this one: connect the dots (Doroshenko et al. 2022).
+
+    The mass of each cell goes to its two ends so that both P and Q keep their totals, which is a spread of the
+    likelihood ratio and so dominates. Rounding moves mass to the right end, the tail below to the first edge, and the
+    tail above to infinity: losses are overstated, never understated.
+    """
+    lattice = _cells(pair, step, log_tail, origin)
+    cells, inner = lattice.cells, slice(1, -1)
+    factors = np.exp(np.minimum(lattice.edges[:-1], 700.0))
+    p, q = cells.p[inner] + cells.p_error[inner], cells.q[inner] - cells.q_error[inner]
+    excess = p - factors * q + 8 * UNIT * p
+    right = np.clip(excess / -np.expm1(-step), 0.0, p)
+    masses = np.zeros(len(lattice.edges))
+    masses[:-1] += p - right
+    masses[1:] += right
+    masses[0] += cells.p[0] + cells.p_error[0]
+    infinity = float(cells.p[-1] + cells.p_error[-1])
+    return Table(step, lattice.first, masses, infinity, _slack(lattice), origin)
+
+
+def table_below(pair: Pair, step: float, log_tail: float, origin: float = 0.0) -> Table:
+    """Tabulate a pair that this one dominates.
+
+    Each cell is first merged into one outcome and then shared between its ends: the share of one cell that goes
+    right is mixed with the share of the next that stays left, as much as is needed for a mixed loss of at least the
+    edge between them. Merging and mixing are post-processing; all that is left over is rounded down. Losses are
+    infinite only where Q has no mass at all.
+    """
+    lattice = _cells(pair, step, log_tail, origin)
+    cells, inner = lattice.cells, slice(1, -1)
+    p, q = np.maximum(cells.p[inner] - cells.p_error[inner], 0.0), cells.q[inner] + cells.q_error[inner]
+    factors = np.exp(np.minimum(lattice.edges, 700.0))
+    over = np.maximum(p - factors[:-1] * q, 0.0)
+    under = np.maximum(factors[1:] * q - p * (1 + LOSS_ROUNDING), 0.0)
+    right = _right_shares(p, over, under)
+    right = np.where(p > 0, right * (lattice.edges[1:] < 700), 0.0)
+    masses = np.zeros(len(lattice.edges))
+    masses[:-1] += p * (1 - right)
+    masses[1:] += p * right
+    rest = max(0.0, float(cells.p[-1] - cells.p_error[-1]))
+    alone = cells.q[-1] == 0 and rest > 1e-290
+    masses[-1] += 0.0 if alone else rest
+    return Table(step, lattice.first, masses * (1 - 4 * UNIT), rest if alone else 0.0, _slack(lattice), origin)
+
+
+def _right_shares(p: Array, over: Array, under: Array) -> Array:
+    """The share of each cell that goes right, so that the left share of the next one carries its shortfall.
+
+    Exact balance is a recurrence. It is swept from both tails towards the mode, so that its oscillations die out; the
+    last line keeps to what is really carried.
+    """
+    mode = int(p.argmax())
+    below = 1 - _swept(under[:mode][::-1], over[:mode][::-1])[::-1]
+    right = np.concatenate([below, _swept(over[mode:], under[mode:])])
+    lent = np.append((1 - right[1:]) * over[1:], 0.0)
+    return np.minimum(right, np.where(under > 0, lent / np.maximum(under, 1e-300), 1.0))
+
+
+def _swept(over: Array, under: Array) -> Array:
+    shares, share, offered = [], 1.0, 0.0
+    for excess, shortfall in zip(over[::-1].tolist(), under[::-1].tolist(), strict=True):
+        share = min(1.0, (1 - share) * offered / shortfall) if shortfall > 0 else 1.0
+        shares.append(share)
+        offered = excess
+    return np.array(shares[::-1])
+
+
+def _slack(lattice: _Lattice) -> float:
+    return LOSS_ROUNDING * (1 + float(np.abs(lattice.edges[[0, -1]]).max()))
+
+
+def envelope(tables: list[Table]) -> Table:
+    """Tabulate one loss that dominates all of these tables above, which share step and origin: the greatest profile.
+
+    Let H_i(k) be the hockey-stick divergence of table i at the k-th edge x_k = exp(k * step). The greatest of them
+    is linear between edges, and the mass of Q at an edge is the change of its slope there: that of the table in
+    front, plus, next to a change of the table in front, its lead over the table behind divided by x_(k+1) - x_k.
+    Nothing is subtracted, so nothing is lost to rounding.
+    """
+    step = tables[0].step
+    first = min(table.first for table in tables)
+    last = max(table.first + len(table.masses) for table in tables)
+    masses = np.zeros((len(tables), last - first))
+    for row, table in zip(masses, tables, strict=True):
+        row[table.first - first : table.first - first + len(table.masses)] = table.masses
+    profiles = np.array([profile(row, step, table.infinity) for row, table in zip(masses, tables, strict=True)])
+    front = profiles.argmax(axis=0)
+    columns = np.arange(last - first)
+    found = masses[front, columns]
+    width = np.expm1(step)
+    changes = np.flatnonzero(np.diff(front))
+    for here in changes:
+        behind, ahead = front[here], front[here + 1]
+        found[here] += (profiles[ahead, here + 1] - profiles[behind, here + 1]) / width
+        found[here + 1] += (profiles[behind, here] - profiles[ahead, here]) / width * np.exp(step)
+    infinity = max(table.infinity for table in tables)
+    return Table(step, first, found * (1 + 64 * UNIT), infinity, max(table.slack for table in tables), tables[0].origin)
+
+
+def profile(masses: Array, step: float, infinity: float) -> Array:
+    """The hockey-stick divergence at each lattice point, infinity + sum over greater losses of p (1 - exp(-distance)).
+
+    One pass from the top: with s the mass above, the value v obeys v(k) = e^-step * v(k + 1) + (1 - e^-step) * s(k).
+    """
+    above = np.append(np.cumsum(masses[::-1])[::-1][1:], 0.0)
+    decay = np.exp(-step)
+    return infinity + lfilter([1.0], [1.0, -decay], (-np.expm1(-step) * above)[::-1])[::-1]
