@@ -1,0 +1,1 @@
+"""From an exact answer to a release with a price."""

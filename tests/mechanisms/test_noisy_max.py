@@ -1,0 +1,60 @@
+"""Report noisy max: its price, its law."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from discreet.core.answer import Answer, whole_numbers
+from discreet.core.bits import Bits
+from discreet.core.bound import Bound
+from discreet.core.errors import ParameterError
+from discreet.core.events import PureLoss
+from discreet.core.grid import Array, Steps
+from discreet.mechanisms.noisy_max import NoisyMax
+from discreet.noise.deterministic import DeterministicBits
+from discreet.noise.laplace import rounded_laplace
+
+
+@dataclasses.dataclass(frozen=True)
+class WithTheNoisyScore(NoisyMax):
+    """The winning noisy score released along with its index, scaled for the index alone."""
+
+    def release(self, answer: Answer, bits: Bits) -> Steps:
+        noise = rounded_laplace(bits, answer.steps.shape, answer.scale(1 / self.epsilon, "linf"))
+        noisy: Steps = answer.steps + noise
+        return np.stack([noisy.argmax(axis=-1), noisy.max(axis=-1)], axis=-1)
+
+
+@dataclasses.dataclass(frozen=True)
+class AsIfMonotone(NoisyMax):
+    """Scale sensitivity / epsilon although scores may fall."""
+
+    def release(self, answer: Answer, bits: Bits) -> Steps:
+        noise = rounded_laplace(bits, answer.steps.shape, answer.scale(1 / self.epsilon, "linf"))
+        return np.argmax(answer.steps + noise, axis=-1)
+
+
+BROKEN_TWINS = [AsIfMonotone(), WithTheNoisyScore()]
+
+
+def test_the_price_is_pure() -> None:
+    assert NoisyMax(0.3).event == PureLoss(0.3)
+
+
+def test_the_best_score_wins_most_often_and_more_so_with_more_budget() -> None:
+    answer = whole_numbers([10, 8, 0], Bound("linf", 1.0)).stacked(50_000)
+
+    def winners(epsilon: float) -> Array:
+        chosen = NoisyMax(epsilon).release(answer, DeterministicBits(1))
+        return np.bincount(chosen, minlength=3) / 50_000
+
+    assert winners(0.1)[0] < winners(1.0)[0] < winners(30.0)[0] == 1.0
+    assert np.argmax(winners(0.1)) == 0
+
+
+def test_an_infinite_epsilon_is_refused() -> None:
+    with pytest.raises(ParameterError):
+        NoisyMax(float("inf"))

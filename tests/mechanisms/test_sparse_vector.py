@@ -1,0 +1,92 @@
+"""The sparse vector technique: its price, what it answers, where published variants break."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from discreet.core.answer import Answer, Apart, whole_numbers
+from discreet.core.bits import Bits
+from discreet.core.bound import Bound
+from discreet.core.errors import ParameterError
+from discreet.core.events import PureLoss
+from discreet.core.grid import Array, Steps
+from discreet.mechanisms.sparse_vector import UNASKED, NumericSparseVector, SparseVector
+from discreet.noise.deterministic import DeterministicBits
+from discreet.noise.laplace import rounded_laplace
+
+
+@dataclasses.dataclass(frozen=True)
+class WithoutQueryNoise(SparseVector):
+    """Noise on the threshold alone (Algorithm 5 of Lyu, Su and Li 2017): not private for any epsilon."""
+
+    def release(self, answer: Answer, bits: Bits) -> Steps:
+        bar = rounded_laplace(bits, (*answer.steps.shape[:-1], 1), answer.scale(2 / self.epsilon, "linf"))
+        return (answer.steps >= bar).astype(np.int64)
+
+    def worst_neighbors(self) -> Apart:
+        bound = Bound("linf", 1.0)
+        return Apart(whole_numbers([0, 1], bound), whole_numbers([1, 0], bound))
+
+
+@dataclasses.dataclass(frozen=True)
+class NoiseForOneChange(SparseVector):
+    """A quarter of the noise that each query needs."""
+
+    def release(self, answer: Answer, bits: Bits) -> Steps:
+        bar = rounded_laplace(bits, (*answer.steps.shape[:-1], 1), answer.scale(0.5 / self.epsilon, "linf"))
+        noise = rounded_laplace(bits, answer.steps.shape, answer.scale(1 / self.epsilon, "linf"))
+        above = answer.steps + noise >= bar
+        return np.where(np.cumsum(above, axis=-1) - above < self.count, above, UNASKED)
+
+
+@dataclasses.dataclass(frozen=True)
+class ReleasesTheComparedValue(NumericSparseVector):
+    """The very number that passed the threshold, without fresh noise."""
+
+    def release(self, answer: Answer, bits: Bits) -> Array:
+        bar = rounded_laplace(bits, (*answer.steps.shape[:-1], 1), answer.scale(2 / self.epsilon, "linf"))
+        noise = rounded_laplace(bits, answer.steps.shape, answer.scale(0.5 / self.epsilon, "linf"))
+        return np.where(answer.steps + noise >= bar, answer.noised(noise), np.nan)
+
+
+BROKEN_TWINS = [NoiseForOneChange(), WithoutQueryNoise(), ReleasesTheComparedValue()]
+
+
+def test_the_price_does_not_grow_with_the_number_of_queries() -> None:
+    assert SparseVector(0.5, threshold=10.0, count=3).event == PureLoss(0.5)
+    assert NumericSparseVector(0.5).event == PureLoss(0.5)
+
+
+def test_clear_cases_are_told_apart_and_it_stops_after_so_many() -> None:
+    answer = whole_numbers([0, 1000, 0, 1000, 1000, 0], Bound("linf", 1.0)).stacked(50)
+    found = SparseVector(2.0, threshold=500.0, count=2).release(answer, DeterministicBits(1))
+    np.testing.assert_array_equal(found, np.tile([0, 1, 0, 1, UNASKED, UNASKED], (50, 1)))
+
+
+def test_values_are_given_only_for_what_was_found_above() -> None:
+    answer = whole_numbers([0, 1000, 0, 1000], Bound("linf", 1.0)).stacked(500)
+    values = NumericSparseVector(2.0, threshold=500.0, count=1).release(answer, DeterministicBits(1))
+    assert np.isnan(values[:, [0, 2, 3]]).all()
+    assert values[:, 1].mean() == pytest.approx(1000, abs=1)
+    assert values[:, 1].std() == pytest.approx(math.sqrt(2), rel=0.25)
+
+
+def test_a_nonnegative_sum_needs_less_noise() -> None:
+    def mistakes(bound: Bound) -> float:
+        answer = whole_numbers([0] * 20, bound).stacked(4000)
+        return float((SparseVector(1.0, 15.0).release(answer, DeterministicBits(1)) == 1).mean())
+
+    assert mistakes(Bound("linf", 1.0, nonnegative=True)) < 0.5 * mistakes(Bound("linf", 1.0))
+
+
+@pytest.mark.parametrize("fields", [{"threshold": math.nan}, {"threshold": math.inf}, {"count": 0}, {"epsilon": -1.0}])
+@pytest.mark.parametrize("mechanism", [SparseVector, NumericSparseVector])
+def test_parameters_without_meaning_are_refused(
+    mechanism: type[SparseVector | NumericSparseVector], fields: dict[str, float]
+) -> None:
+    with pytest.raises(ParameterError):
+        mechanism(**fields)  # type: ignore[arg-type]
