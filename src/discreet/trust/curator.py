@@ -1,0 +1,80 @@
+"""The curator: one trusted party that holds the records and adds the noise."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, TypeVar
+
+import numpy as np
+
+from discreet.core.answer import Answer, KeyedAnswer
+from discreet.core.bits import Bits
+from discreet.core.mechanism import Mechanism
+from discreet.core.neighbors import Neighbors
+from discreet.core.question import BoundedSum, KeyCounts, Question
+from discreet.noise.bits import system_bits
+from discreet.trust.exact_sum import exact_sum
+from discreet.trust.sources.source import Source
+
+Release = TypeVar("Release")
+
+
+class Curator:
+    """Asks the records, keeps the exact answer to itself, and lets the mechanism release.
+
+    Parameters
+    ----------
+    source : Source
+        The records.
+    neighbors : Neighbors
+        Public. The relation under which this data set makes promises.
+    bits : Bits, optional
+        Where noise comes from; the operating system's where not given. Anything that could be replayed marks every
+        receipt as not private.
+    """
+
+    def __init__(
+        self, source: Source, neighbors: Neighbors = Neighbors.ADD_REMOVE, *, bits: Bits | None = None
+    ) -> None:
+        self._source = source
+        self.neighbors = neighbors
+        self._bits = system_bits() if bits is None else bits
+        self.schema = source.schema
+        self.unit = source.unit
+
+    @property
+    def secret(self) -> bool:
+        """Whether the noise is secret."""
+        return self._bits.secret
+
+    @property
+    def units(self) -> int:
+        """The number of units; the data set gives it out only where its relation makes it public."""
+        return self._source.units()
+
+    def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
+        """The mechanism's release of the exact answer."""
+        return mechanism.release(self._answer(question), self._bits)
+
+    def _answer(self, question: Question) -> Answer | KeyedAnswer:
+        match question:
+            case BoundedSum():
+                columns = self.schema.features if question.columns is None else question.columns
+                steps = exact_sum(question, self._source.batches(columns), len(columns))
+                return Answer(steps, question.grid, question.bound.times(self.unit.rows), self.neighbors)
+            case KeyCounts(column):
+                return self._keyed(column)
+
+    def _keyed(self, column: str) -> KeyedAnswer:
+        counts: Counter[str] = Counter()
+        for batch in self._source.keys(column):
+            counts.update(batch)
+        keys = tuple(sorted(counts))
+        steps = np.array([counts[key] for key in keys], dtype=np.int64)
+        return KeyedAnswer(keys, steps, self.unit.rows, self.neighbors)
+
+    def __repr__(self) -> str:
+        return f"Curator({type(self._source).__name__}, {self.neighbors})"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a curator holds records and is not pickled; open the source again")

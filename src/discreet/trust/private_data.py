@@ -1,0 +1,191 @@
+"""The door to a data set: records behind a trust model, with the ledger that guards them."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+import numpy as np
+
+from discreet.accounting.single_plan import SinglePlan
+from discreet.core.bits import Bits
+from discreet.core.budget import Budget
+from discreet.core.errors import NotPermitted, ParameterError
+from discreet.core.events import Event, Parallel, Sampled, walked, written
+from discreet.core.ledger import Ledger
+from discreet.core.neighbors import RECORD, Neighbors, Unit
+from discreet.core.schema import Schema
+from discreet.trust.curator import Curator
+from discreet.trust.permit import Permit, TrustModel
+from discreet.trust.sources.opening import source_of
+
+
+class PrivateData:
+    """A data set that can only be asked through its ledger.
+
+    Parameters
+    ----------
+    trust : TrustModel
+        Who holds the records and adds the noise.
+    ledger : Ledger
+        The account that is charged first. One that was opened for another relation or unit is refused.
+
+    Examples
+    --------
+    >>> from discreet.statistics.mean import mean
+    >>> data = PrivateData.of(np.ones((1000, 1)), Schema.numeric(0.0, 2.0, 1), Budget(1.0))
+    >>> bool(0.5 < mean(data, "x0", epsilon=1.0).value < 1.5)
+    True
+    """
+
+    def __init__(self, trust: TrustModel, ledger: Ledger) -> None:
+        self._trust, self._ledger = trust, ledger
+        for name, mine, theirs in (
+            ("neighbors", trust.neighbors, ledger.neighbors),
+            ("unit", trust.unit, ledger.unit),
+        ):
+            if theirs is not None and mine != theirs:
+                raise ParameterError(
+                    "private data",
+                    f"its {name} is {mine} and the ledger was opened for {theirs}",
+                    "One data set has one relation and one unit: use those of its ledger.",
+                )
+
+    @classmethod
+    def of(
+        cls,
+        records: Any,
+        schema: Schema,
+        ledger: Ledger | Budget,
+        *,
+        neighbors: Neighbors = Neighbors.ADD_REMOVE,
+        unit: Unit = RECORD,
+        bits: Bits | None = None,
+    ) -> PrivateData:
+        """Put records behind a curator.
+
+        Parameters
+        ----------
+        records : array, pandas or polars data frame, mapping of arrays, path of a CSV or Parquet file, or Source
+            The records.
+        schema : Schema
+            Public. Bounds and categories; never taken from the records.
+        ledger : Ledger or Budget
+            The account. A budget alone is an account for a single plan, in memory.
+        neighbors : Neighbors
+            Public. The relation of this data set.
+        unit : Unit
+            Public. Whose presence is hidden.
+        bits : Bits, optional
+            Where noise comes from; anything but the system's makes releases that are not private.
+        """
+        account = SinglePlan(ledger) if isinstance(ledger, Budget) else ledger
+        return cls(Curator(source_of(records, schema, unit), neighbors, bits=bits), account)
+
+    @property
+    def schema(self) -> Schema:
+        """What is public about the records."""
+        return self._trust.schema
+
+    @property
+    def neighbors(self) -> Neighbors:
+        """Which data sets look alike."""
+        return self._trust.neighbors
+
+    @property
+    def unit(self) -> Unit:
+        """Whose presence is hidden."""
+        return self._trust.unit
+
+    @property
+    def ledger(self) -> Ledger:
+        """The account."""
+        return self._ledger
+
+    @property
+    def public_size(self) -> int | None:
+        """The number of records where the relation makes it public, else None."""
+        if self.neighbors is Neighbors.REPLACE and self.unit.kind == "record":
+            return self._trust.units
+        return None
+
+    def permit(
+        self,
+        plan: Event,
+        purpose: str,
+        *,
+        request: str = "",
+        key: str | None = None,
+        analyst: str | None = None,
+        waiver: str | None = None,
+    ) -> Permit:
+        """Charge the whole plan, then allow exactly the releases that it names.
+
+        Parameters
+        ----------
+        plan : Event
+            Public. Everything that will be released.
+        purpose : str
+            Public. What for; written in the ledger.
+        request : str
+            Public. The rest of what decides the releases; a key stands for one purpose, plan and request.
+        key : str, optional
+            Public. Makes a retry safe: a committed key gives its stored releases again and charges nothing.
+        analyst, waiver : str, optional
+            Public. Who asks; the owner's reason for a release without a promise.
+        """
+        self._check_relation(plan, purpose)
+        whole = f"{purpose}\n{written(plan)}\n{request}"
+        charge = self._ledger.reserve(plan, purpose, request=whole, key=key, analyst=analyst, waiver=waiver)
+        return Permit(self._trust, self._ledger, charge, plan, purpose)
+
+    def _check_relation(self, plan: Event, purpose: str) -> None:
+        """Sampling and disjoint parts are cheaper under one relation only (Zhu, Dong and Wang 2022, Theorem 11)."""
+        replace = self.neighbors is Neighbors.REPLACE
+        for event in walked(plan):
+            match event:
+                case Sampled(scheme=scheme) if (scheme == "fixed_size") != replace:
+                    sound = "fixed_size" if replace else "poisson"
+                    raise NotPermitted(
+                        purpose,
+                        f"{scheme} sampling is not cheaper under {self.neighbors.value} neighbors",
+                        f"Use {sound} sampling.",
+                    )
+                case Parallel() if replace:
+                    raise NotPermitted(
+                        purpose,
+                        "a replaced unit can be in two parts, so disjoint parts are not free under replace neighbors",
+                        "Compose the parts instead.",
+                    )
+
+    def __repr__(self) -> str:
+        return f"PrivateData({', '.join(self.schema.columns)}; {self.unit.kind}; {self.neighbors.value})"
+
+    def _repr_html_(self) -> str:
+        return f"<code>{html.escape(repr(self))}</code>"
+
+
+def as_private(records: Any, budget: Budget, bounds: Any = None) -> PrivateData:
+    """Private data as they are; or a matrix behind a curator, with bounds and a one-plan budget of its own.
+
+    Parameters
+    ----------
+    records : PrivateData, or array of shape (n, features)
+        The records.
+    budget : Budget
+        Public. The account of a matrix; private data have their own.
+    bounds : (lower, upper)
+        Public. For a matrix: two numbers, or two sequences with one number per feature.
+    """
+    if isinstance(records, PrivateData):
+        if bounds is not None:
+            raise ParameterError("bounds", "the data set's schema has them already", "Leave them out.")
+        return records
+    if bounds is None:
+        raise ParameterError(
+            "fit",
+            "bounds are not given, and taking them from the data would give a record away",
+            "Pass bounds=(lower, upper) from what you know without the data.",
+        )
+    lower, upper = (np.asarray(side, dtype=np.float64).tolist() for side in bounds)
+    return PrivateData.of(records, Schema.numeric(lower, upper, records.shape[1]), budget)

@@ -1,0 +1,1 @@
+"""Where records come from, batch by batch, in bounded memory."""

@@ -1,0 +1,55 @@
+"""Records in a numpy matrix: one row each, one numeric column per feature."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from discreet.core.errors import SchemaError
+from discreet.core.grid import Array
+from discreet.core.neighbors import RECORD, Unit
+from discreet.core.schema import Schema
+from discreet.trust.sources.decoding import bounded
+from discreet.trust.sources.source import BATCH
+
+
+class Matrix:
+    """A numpy matrix as a source; its columns are those of the schema, in order.
+
+    Parameters
+    ----------
+    values : array-like of shape (n, features)
+        The records.
+    schema : Schema
+        Public. All columns numeric.
+    """
+
+    unit: Unit = RECORD
+
+    def __init__(self, values: Array, schema: Schema) -> None:
+        self._values = np.asarray(values, dtype=np.float64)
+        if self._values.ndim != 2 or self._values.shape[1] != len(schema.columns):
+            raise SchemaError(
+                "matrix",
+                f"its shape is {self._values.shape} and the schema has {len(schema.columns)} columns",
+                "Give one row per record and one column per feature.",
+            )
+        self.schema = schema
+        self._place = {name: i for i, name in enumerate(schema.columns)}
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Array]:
+        """Matrices of at most `BATCH` rows; see `Source`."""
+        chosen = [self._place[name] for name in columns]
+        everything = chosen == list(range(self._values.shape[1]))
+        for start in range(0, len(self._values), BATCH):
+            rows = self._values[start : start + BATCH]
+            yield bounded(rows if everything else rows[:, chosen], columns, self.schema)
+
+    def keys(self, column: str) -> Iterator[dict[str, int]]:
+        """Refused: a matrix has no text."""
+        raise SchemaError(f"column {column!r}", "a matrix has no text columns", "Give a data frame or a file.")
+
+    def units(self) -> int:
+        """The number of records."""
+        return len(self._values)

@@ -1,0 +1,195 @@
+"""Every source gives the same numbers for the same table, and no value of a record can make it fail."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from discreet.core.errors import MissingExtra, SchemaError
+from discreet.core.neighbors import Unit
+from discreet.core.schema import Category, Number, Schema, Text
+from discreet.trust.sources import source as source_module
+from discreet.trust.sources.file import column_names
+from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source import Source
+
+SCHEMA = Schema({"age": Number(0, 100), "sex": Category(("f", "m")), "town": Text()})
+TABLE: dict[str, list[Any]] = {
+    "age": [30.0, 200.0, None, -5.0, 42.5],
+    "sex": ["f", "m", "x", None, " f"],
+    "town": ["Bern", "Zug", "Bern", "", None],
+    "note": ["not", "read", "at", "all", "!"],
+}
+NUMBERS = np.array([[30, 0], [100, 1], [np.nan, np.nan], [0, np.nan], [42.5, 0]])
+
+
+def csv_file(folder: Path) -> Path:
+    path = folder / "table.csv"
+    pd.DataFrame(TABLE).to_csv(path, index=False)
+    return path
+
+
+def zipped(folder: Path) -> Path:
+    path = folder / "table.csv.gz"
+    path.write_bytes(gzip.compress(csv_file(folder).read_bytes()))
+    return path
+
+
+def parquet_file(folder: Path) -> Path:
+    path = folder / "table.parquet"
+    pd.DataFrame(TABLE).to_parquet(path)
+    return path
+
+
+KINDS = {
+    "mapping": lambda folder: TABLE,
+    "pandas": lambda folder: pd.DataFrame(TABLE),
+    "polars": lambda folder: pl.DataFrame(TABLE),
+    "csv": csv_file,
+    "csv.gz": zipped,
+    "parquet": parquet_file,
+}
+
+
+@pytest.fixture(params=list(KINDS))
+def records(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    return KINDS[request.param](tmp_path)
+
+
+def everything(source: Source, columns: tuple[str, ...]) -> np.ndarray:
+    return np.vstack(list(source.batches(columns)))
+
+
+def test_every_source_reads_the_same_table(records: Any) -> None:
+    source = source_of(records, SCHEMA)
+    rows = everything(source, ("age", "sex"))
+    np.testing.assert_array_equal(np.sort(rows, axis=0), np.sort(NUMBERS, axis=0))
+    assert source.units() == 5
+
+
+def test_every_source_counts_the_same_keys(records: Any) -> None:
+    counts: dict[str, int] = {}
+    for batch in source_of(records, SCHEMA).keys("town"):
+        for key, count in batch.items():
+            counts[key] = counts.get(key, 0) + count
+    assert counts == {"Bern": 2, "Zug": 1}
+
+
+def test_a_text_column_cannot_be_read_as_numbers(records: Any) -> None:
+    with pytest.raises(SchemaError, match="key selection"):
+        everything(source_of(records, SCHEMA), ("town",))
+
+
+def test_a_column_that_is_not_there_is_an_error_before_any_charge(records: Any) -> None:
+    with pytest.raises(SchemaError, match="no column 'height'"):
+        source_of(records, Schema({"height": Number(0, 3)}))
+
+
+WILD = [np.nan, np.inf, -np.inf, -0.0, 5e-324, 1e308, "1e999", "?", "", None, 10**400, object()]
+
+
+@pytest.mark.parametrize("wild", WILD, ids=lambda wild: f"{type(wild).__name__} {wild!r:.12}")
+def test_a_wild_value_is_missing_or_clamped_and_never_raises(wild: Any) -> None:
+    column = np.empty(3, dtype=object)
+    column[:] = [1.0, wild, 2.0]
+    source = source_of({"age": column, "sex": column}, Schema({"age": Number(0, 100), "sex": Category(("1.0",))}))
+    rows = everything(source, ("age", "sex"))
+    assert rows.shape == (3, 2)
+    assert rows[0, 0] == 1.0
+    assert np.isnan(rows[1, 0]) or 0 <= rows[1, 0] <= 100
+
+
+def test_broken_lines_of_a_file_are_left_out_or_padded(tmp_path: Path) -> None:
+    path = tmp_path / "broken.csv"
+    path.write_bytes(b'age,sex,town\n30,f,Bern\n40\n50,m,Zug,extra,fields\n"60,f,\xff\xfe"\n70,"m",Chur\n')
+    rows = everything(source_of(path, SCHEMA), ("age", "sex"))
+    assert [30, 0] in rows.tolist()
+    assert [70, 1] in rows.tolist()
+
+
+def test_column_names_may_contain_anything(tmp_path: Path) -> None:
+    name = "a \"quoted\" 'name'; DROP TABLE x"
+    path = tmp_path / "odd.csv"
+    pd.DataFrame({name: [1.0, 2.0]}).to_csv(path, index=False)
+    np.testing.assert_array_equal(everything(source_of(path, Schema({name: Number(0, 9)})), (name,)), [[1], [2]])
+
+
+def test_a_file_without_a_header_or_a_place_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "empty.csv").write_text("")
+    with pytest.raises(SchemaError, match="header"):
+        column_names(tmp_path / "empty.csv")
+    with pytest.raises(SchemaError, match="no such file"):
+        source_of(tmp_path / "nowhere.csv", SCHEMA)
+
+
+def test_a_missing_engine_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = csv_file(tmp_path)
+    monkeypatch.setitem(__import__("sys").modules, "duckdb", None)
+    with pytest.raises(MissingExtra, match=r"discreet\[duckdb\]"):
+        everything(source_of(path, SCHEMA), ("age",))
+
+
+VISITS = {
+    "who": ["ann"] * 5 + ["bob"] * 2 + [None] + ["cy"],
+    "cost": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0],
+}
+COSTS = Schema({"cost": Number(0, 10)})
+
+
+def visits(kind: str, folder: Path, order: np.ndarray) -> Any:
+    frame = pd.DataFrame(VISITS).iloc[order]
+    if kind == "frame":
+        return frame
+    path = folder / f"visits.{kind}"
+    frame.to_csv(path, index=False) if kind == "csv" else frame.to_parquet(path)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["frame", "csv", "parquet"])
+def test_no_unit_brings_more_rows_than_allowed_whatever_their_order(kind: str, tmp_path: Path) -> None:
+    unit = Unit("user", column="who", rows=2)
+    chosen = []
+    for order in (np.arange(9), np.arange(9)[::-1], np.array([4, 8, 0, 2, 6, 1, 5, 3, 7])):
+        source = source_of(visits(kind, tmp_path, order), COSTS, unit)
+        chosen.append(sorted(everything(source, ("cost",))[:, 0]))
+        assert source.units() == 3
+    assert chosen[0] == chosen[1] == chosen[2]
+    assert len([cost for cost in chosen[0] if cost <= 5]) == 2
+    assert chosen[0][2:] == [6, 7, 9]
+
+
+def test_which_rows_of_a_unit_are_kept_does_not_lean_to_small_or_large_values() -> None:
+    people, rows = 2000, 10
+    values = np.tile(np.arange(float(rows)), people) + np.repeat(np.arange(people), rows) / 1e6
+    frame = {"who": np.repeat([f"p{i}" for i in range(people)], rows), "cost": values}
+    kept = everything(source_of(frame, COSTS, Unit("user", column="who", rows=1)), ("cost",))
+    assert len(kept) == people
+    assert kept.mean() == pytest.approx(4.5, abs=5 * 2.9 / np.sqrt(people))
+
+
+def test_a_matrix_has_no_column_to_tell_units_apart() -> None:
+    with pytest.raises(Exception, match="data frame or a file"):
+        source_of(np.zeros((2, 1)), COSTS, Unit("user", column="who"))
+
+
+@pytest.mark.parametrize("kind", ["frame", "csv", "parquet"])
+def test_batches_are_bounded(kind: str, tmp_path: Path) -> None:
+    rows = 3 * source_module.BATCH // 2
+    frame = pd.DataFrame({"cost": np.arange(rows) % 10.0})
+    path = tmp_path / f"long.{kind}"
+    records: Any = frame
+    if kind == "csv":
+        frame.to_csv(path, index=False)
+        records = path
+    elif kind == "parquet":
+        frame.to_parquet(path)
+        records = path
+    sizes = [len(batch) for batch in source_of(records, COSTS).batches(("cost",))]
+    assert sum(sizes) == rows
+    assert max(sizes) <= source_module.BATCH

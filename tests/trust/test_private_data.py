@@ -1,0 +1,236 @@
+"""The door: paid first, then asked, and only what was paid for."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet.accounting.sqlite_ledger import SqliteLedger
+from discreet.core.bound import Bound
+from discreet.core.budget import Budget
+from discreet.core.errors import (
+    BudgetExceeded,
+    Dangling,
+    DiscreetError,
+    KeyReused,
+    NotPermitted,
+    ParameterError,
+    UnplannedRelease,
+)
+from discreet.core.events import Composed, Event, GaussianLoss, NoPromise, Parallel, Repeated, Sampled
+from discreet.core.grid import Array
+from discreet.core.neighbors import RECORD, Neighbors, Unit
+from discreet.core.question import BoundedSum, KeyCounts
+from discreet.core.schema import Number, Schema, Text
+from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.key_selection import KeySelection
+from discreet.mechanisms.laplace import Laplace
+from discreet.noise.deterministic import DeterministicBits
+from discreet.trust.curator import Curator
+from discreet.trust.permit import decoded_releases, encoded_releases, releases
+from discreet.trust.private_data import PrivateData, as_private
+
+HEADS = BoundedSum(lambda records: np.ones((len(records), 1)), Bound("l1", 1.0))
+PEOPLE = np.zeros((1000, 1))
+SCHEMA = Schema.numeric(0.0, 1.0, 1)
+BUDGET = Budget(1.0, 1e-6)
+
+
+def opened(path: Path, budget: Budget = BUDGET) -> PrivateData:
+    ledger = SqliteLedger.create(path / "people.ledger", budget, name="people", neighbors=Neighbors.ADD_REMOVE)
+    return PrivateData.of(PEOPLE, SCHEMA, ledger)
+
+
+def heads(data: PrivateData, **options: Any) -> Array:
+    with data.permit(Laplace(10.0).event, "count", **options) as permit:
+        return permit.ask(HEADS, Laplace(10.0))
+
+
+def test_a_permit_answers_what_was_paid_for_and_no_more(tmp_path: Path) -> None:
+    with opened(tmp_path).permit(Repeated(Laplace(10.0).event, 2), "counts") as permit:
+        for _ in range(2):
+            assert permit.ask(HEADS, Laplace(10.0))[0] == pytest.approx(1000, abs=400)
+        with pytest.raises(UnplannedRelease, match="does not pay for another"):
+            permit.ask(HEADS, Laplace(10.0))
+
+
+def test_less_noise_than_planned_is_not_paid_for(tmp_path: Path) -> None:
+    with opened(tmp_path).permit(Laplace(10.0).event, "count") as permit, pytest.raises(UnplannedRelease):
+        permit.ask(HEADS, Laplace(9.0))
+
+
+def test_a_permit_answers_inside_its_block_only(tmp_path: Path) -> None:
+    permit = opened(tmp_path).permit(Laplace(10.0).event, "count")
+    with pytest.raises(NotPermitted, match="is not open"):
+        permit.ask(HEADS, Laplace(10.0))
+
+
+def test_over_budget_nothing_is_asked_and_nothing_spent(tmp_path: Path) -> None:
+    data = opened(tmp_path, Budget(0.05))
+    head = data.ledger.head
+    with pytest.raises(BudgetExceeded, match="Nothing was released or spent"):
+        heads(data)
+    assert data.ledger.head == head
+
+
+def test_a_retry_with_the_key_gives_the_same_release_and_charges_nothing(tmp_path: Path) -> None:
+    data = opened(tmp_path)
+    first = heads(data, key="monday")
+    spent = data.ledger.balance().spent
+    again = heads(data, key="monday")
+    np.testing.assert_array_equal(first, again)
+    assert data.ledger.balance().spent == spent
+    assert len(data.ledger.entries()) == 1
+
+
+def test_the_key_of_another_request_is_refused(tmp_path: Path) -> None:
+    data = opened(tmp_path)
+    heads(data, key="monday", request="age")
+    with pytest.raises(KeyReused):
+        heads(data, key="monday", request="sex")
+
+
+def test_the_same_question_twice_without_a_key_is_charged_twice(tmp_path: Path) -> None:
+    data = opened(tmp_path)
+    assert heads(data)[0] != heads(data)[0]
+    assert len(data.ledger.entries()) == 2
+
+
+def test_a_failure_after_the_charge_leaves_it_spent_and_dangling(tmp_path: Path) -> None:
+    data = opened(tmp_path)
+
+    def fails() -> None:
+        with data.permit(Laplace(10.0).event, "count", key="k") as permit:
+            permit.ask(HEADS, Laplace(10.0))
+            raise RuntimeError("the power went")
+
+    with pytest.raises(RuntimeError):
+        fails()
+    assert [entry.committed for entry in data.ledger.entries()] == [False]
+    assert data.ledger.balance().spent > 0
+    with pytest.raises(Dangling):
+        heads(data, key="k")
+
+
+def test_a_receipt_tells_the_price_and_whom_it_protects(tmp_path: Path) -> None:
+    data = opened(tmp_path)
+    with data.permit(Laplace(10.0).event, "count") as permit:
+        permit.ask(HEADS, Laplace(10.0))
+    receipt = permit.receipt
+    assert (receipt.event, receipt.neighbors, receipt.unit) == (Laplace(10.0).event, Neighbors.ADD_REMOVE, RECORD)
+    assert receipt.secret
+    assert receipt.head == data.ledger.head
+    assert "add/remove" in str(receipt)
+    assert "<table" in receipt._repr_html_()
+
+
+def test_what_was_released_with_replayable_bits_says_so() -> None:
+    data = PrivateData.of(PEOPLE, SCHEMA, Budget(1.0), bits=DeterministicBits(1))
+    with data.permit(Laplace(10.0).event, "count") as permit:
+        permit.ask(HEADS, Laplace(10.0))
+    assert not permit.receipt.secret
+    assert "NOT PRIVATE" in str(permit.receipt)
+
+
+@pytest.mark.parametrize(
+    ("neighbors", "plan"),
+    [
+        (Neighbors.REPLACE, Sampled(GaussianLoss(1.0), 0.1, "poisson")),
+        (Neighbors.ADD_REMOVE, Repeated(Sampled(GaussianLoss(1.0), 0.1, "fixed_size"), 2)),
+        (Neighbors.REPLACE, Composed((Parallel((GaussianLoss(9.0), GaussianLoss(9.0))),))),
+    ],
+)
+def test_a_discount_that_the_relation_does_not_allow_is_refused(neighbors: Neighbors, plan: Event) -> None:
+    data = PrivateData.of(PEOPLE, SCHEMA, Budget(10.0, 1e-6), neighbors=neighbors)
+    with pytest.raises(NotPermitted, match="Nothing was released or spent"):
+        data.permit(plan, "training")
+
+
+def test_a_ledger_opened_for_another_relation_or_unit_is_refused(tmp_path: Path) -> None:
+    ledger = SqliteLedger.create(
+        tmp_path / "l", Budget(1.0), name="people", neighbors=Neighbors.REPLACE, unit=Unit("user", column="who")
+    )
+    with pytest.raises(ParameterError, match="one relation and one unit"):
+        PrivateData.of(PEOPLE, SCHEMA, ledger)
+
+
+def test_a_release_without_a_promise_needs_a_waiver(tmp_path: Path) -> None:
+    data = opened(tmp_path)
+    with pytest.raises(NotPermitted):
+        data.permit(NoPromise("k-anonymity"), "table")
+    data.permit(NoPromise("k-anonymity"), "table", waiver="the board agreed on 3 May")
+
+
+def test_the_number_of_records_is_public_under_replace_alone() -> None:
+    assert PrivateData.of(PEOPLE, SCHEMA, Budget(1.0)).public_size is None
+    assert PrivateData.of(PEOPLE, SCHEMA, Budget(1.0), neighbors=Neighbors.REPLACE).public_size == 1000
+    visits = {"who": ["a", "a", "b"], "x0": [0.0, 0.0, 0.0]}
+    unit = Unit("user", column="who", rows=2)
+    by_user = PrivateData.of(visits, SCHEMA, Budget(1.0), neighbors=Neighbors.REPLACE, unit=unit)
+    assert by_user.public_size is None
+
+
+def test_the_noise_covers_all_rows_of_a_unit() -> None:
+    visits = {"who": np.repeat(np.arange(50), 4).astype(str), "x0": np.zeros(200)}
+    spreads = {}
+    for rows in (1, 4):
+        unit = Unit("user", column="who", rows=rows)
+        data = Curator(PrivateData.of(visits, SCHEMA, Budget(1.0), unit=unit)._trust._source)  # type: ignore[attr-defined]
+        spreads[rows] = np.std([data.ask(HEADS, Laplace(1.0))[0] for _ in range(3000)])
+    assert spreads[4] / spreads[1] == pytest.approx(4, rel=0.2)
+
+
+def test_keys_that_only_the_data_know_can_be_asked_for() -> None:
+    data = PrivateData.of({"town": ["Bern"] * 300 + ["Zug"]}, Schema({"town": Text()}), Budget(5.0, 1e-3))
+    selection = KeySelection(multiplier=0.5, delta=1e-4)
+    with data.permit(selection.event, "towns") as permit:
+        assert list(permit.ask(KeyCounts("town"), selection)) == ["Bern"]
+
+
+def test_a_single_plan_is_the_budget_of_an_array() -> None:
+    data = as_private(PEOPLE, Budget(1.0), bounds=(0, 1))
+    with data.permit(Laplace(1.0).event, "count") as permit:
+        permit.ask(HEADS, Laplace(1.0))
+    with pytest.raises(BudgetExceeded):
+        data.permit(Laplace(1e6).event, "count")
+
+
+@pytest.mark.parametrize("bounds", [None, (1, 0), (0, [1, 1]), (0, np.inf)])
+def test_bounds_are_given_and_sound_or_the_fit_is_refused(bounds: Any) -> None:
+    with pytest.raises(DiscreetError, match="Nothing was released or spent"):
+        as_private(PEOPLE, Budget(1.0), bounds=bounds)
+
+
+def test_a_curator_is_neither_pickled_nor_printed_with_its_records() -> None:
+    data = PrivateData.of(np.full((3, 1), 0.123456), SCHEMA, Budget(1.0))
+    assert "0.123456" not in repr(data) + repr(data._trust) + data._repr_html_()
+    with pytest.raises(TypeError, match="not pickled"):
+        pickle.dumps(data._trust)
+
+
+def test_stored_releases_read_back_to_the_same_values() -> None:
+    values = [np.array([1.5, np.nan]), np.int64(3), {"Bern": 3}, np.array([[1, 2]])]
+    again = decoded_releases(encoded_releases(values))
+    for before, after in zip(values, again, strict=True):
+        np.testing.assert_equal(after, before)
+
+
+def test_a_plan_is_the_multiset_of_its_releases() -> None:
+    plan = Composed((Repeated(Composed((GaussianLoss(1.0), GaussianLoss(2.0))), 3), GaussianLoss(1.0)))
+    assert releases(plan) == {GaussianLoss(1.0): 4, GaussianLoss(2.0): 3}
+
+
+def test_a_gaussian_release_of_a_numeric_column_follows_the_schema() -> None:
+    data = PrivateData.of(
+        {"a": np.full(100, 50.0), "b": np.ones(100)},
+        Schema({"b": Number(0, 1), "a": Number(0, 10)}),
+        Budget(50.0, 1e-3),
+    )
+    question = BoundedSum(lambda records: records, Bound("l2", 20.0))
+    with data.permit(Gaussian(0.5).event, "sums") as permit:
+        sums = permit.ask(question, Gaussian(0.5))
+    np.testing.assert_allclose(sums, [100, 1000], atol=60)
