@@ -1,0 +1,1 @@
+"""Private scikit-learn estimators."""

@@ -1,0 +1,1 @@
+"""Private statistics of a column or a table."""

@@ -1,0 +1,166 @@
+"""The private histogram of a column, and the quantiles that can be read off it."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from discreet.core.bound import Bound
+from discreet.core.budget import Budget
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Array, Grid
+from discreet.core.question import BoundedSum
+from discreet.core.receipt import Receipt
+from discreet.core.schema import Number
+from discreet.statistics.ask import asked
+from discreet.statistics.noise import CONFIDENCE
+from discreet.trust.private_data import PrivateData
+
+ONE_CELL = Bound("l1", 1.0, nonnegative=True)
+
+
+def histogram_of(column: str, cells: int, edges: Array | None) -> BoundedSum:
+    """One mark in the cell of each value: between two edges, or at the place of its category."""
+
+    def cell(records: Array) -> Array:
+        values = records[:, 0]
+        if edges is None:
+            return values
+        places = np.searchsorted(edges[1:-1], values, side="right").astype(np.float64)
+        return np.where(np.isnan(values), np.nan, places)
+
+    def of(records: Array) -> Array:
+        return (cell(records)[:, None] == np.arange(cells)).astype(np.float64)
+
+    def total(records: Array) -> Array:
+        places = cell(records)
+        marks = np.bincount(places[~np.isnan(places)].astype(np.intp), minlength=cells)
+        return marks.astype(np.float64)
+
+    return BoundedSum(of, ONE_CELL, (column,), Grid(0), total)
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """A released histogram.
+
+    Parameters
+    ----------
+    column : str
+        The column.
+    labels : tuple of str
+        The categories, or the cells' intervals.
+    counts : array
+        Noisy counts, possibly negative.
+    error : float
+        Half-width of an interval that holds a cell's exact count with the given confidence.
+    edges : array, optional
+        The cells' edges, for a numeric column.
+    confidence : float
+        Of each interval.
+    receipt : Receipt
+        What it cost.
+    """
+
+    column: str
+    labels: tuple[str, ...]
+    counts: Array
+    error: float
+    edges: Array | None
+    confidence: float
+    receipt: Receipt
+
+    def quantile(self, share: float) -> float:
+        """The value below which this share of the values lies, read off the histogram: post-processing, at no cost.
+
+        It is right to within the cell it falls in, and to the noise of the cells below it.
+        """
+        if self.edges is None:
+            raise ParameterError(f"quantile of {self.column}", "its categories have no order", "Ask for a number.")
+        if not 0 <= share <= 1:
+            raise ParameterError(f"quantile of {self.column}", f"share is {share}", "Give a share in [0, 1].")
+        return quantile_of(self.counts, self.edges, share)
+
+    def __str__(self) -> str:
+        width = max(len(label) for label in self.labels)
+        most = max(float(self.counts.max(initial=0.0)), 1.0)
+        bars = [
+            f"{label:>{width}} {count:>12,.0f} {'#' * round(40 * max(count, 0.0) / most)}"
+            for label, count in zip(self.labels, self.counts, strict=True)
+        ]
+        return "\n".join([f"{self.column}, each +- {self.error:.0f} ({self.confidence:.0%})", *bars])
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>{self.receipt._repr_html_()}"
+
+
+def quantile_of(counts: Array, edges: Array, share: float) -> float:
+    """Where the cumulated counts, made monotone, pass this share of their total; the middle where they are empty."""
+    below = np.r_[0.0, np.maximum.accumulate(np.maximum(np.cumsum(counts), 0.0))]
+    if below[-1] <= 0:
+        return float(0.5 * edges[0] + 0.5 * edges[-1])
+    target = share * below[-1]
+    cell = int(np.clip(np.searchsorted(below, target, side="left") - 1, 0, len(counts) - 1))
+    inside = (target - below[cell]) / max(below[cell + 1] - below[cell], 1e-300)
+    return float(edges[cell] + min(max(inside, 0.0), 1.0) * (edges[cell + 1] - edges[cell]))
+
+
+def cells_of(data: PrivateData, column: str, bins: int) -> tuple[tuple[str, ...], Array | None]:
+    """The labels of a column's cells and, for a number, their edges: from the schema alone."""
+    kind = data.schema.columns.get(column)
+    if not isinstance(kind, Number):
+        return data.schema.category(column).values, None
+    if bins < 1 or bins != int(bins):
+        raise ParameterError(f"histogram of {column}", f"bins is {bins}", "Give a whole number, at least 1.")
+    edges = np.linspace(kind.lower, kind.upper, int(bins) + 1)
+    return tuple(f"[{a:.4g}, {b:.4g})" for a, b in pairwise(edges)), edges
+
+
+def histogram(
+    data: PrivateData,
+    column: str,
+    *,
+    bins: int = 10,
+    epsilon: float = 1.0,
+    delta: float = 0.0,
+    key: str | None = None,
+) -> Histogram:
+    """Release how many records fall in each cell of a column.
+
+    Parameters
+    ----------
+    data : PrivateData
+        The records.
+    column : str
+        Public. A number, cut into equal cells between its bounds, or a category, one cell per listed value.
+    bins : int
+        Public. How many cells, for a number.
+    epsilon, delta : float
+        Public. What this may cost, in all.
+    key : str, optional
+        Public. Makes a retry safe; see `PrivateData.permit`.
+
+    Returns
+    -------
+    Histogram
+        Noisy counts for every cell, the empty ones too; records without a value are in none.
+
+    Guarantee
+    ---------
+    The event on the receipt, one `Laplace` or `Gaussian` release of all cells together: a record is in one cell only.
+
+    Examples
+    --------
+    >>> from discreet.core.schema import Schema
+    >>> data = PrivateData.of(np.linspace(0, 1, 1000)[:, None], Schema.numeric(0.0, 1.0, 1), Budget(1.0))
+    >>> len(histogram(data, "x0", bins=4, epsilon=1.0).counts)
+    4
+    """
+    labels, edges = cells_of(data, column, bins)
+    question = histogram_of(column, len(labels), edges)
+    released = asked(data, question, len(labels), Budget(epsilon, delta), f"histogram of {column}", key)
+    error = float(np.ceil(released.spread.half_width([1.0])))
+    return Histogram(column, labels, released.values, error, edges, CONFIDENCE, released.receipt)

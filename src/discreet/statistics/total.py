@@ -1,0 +1,78 @@
+"""The private sum of a column."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from discreet.core.bound import Bound
+from discreet.core.budget import Budget
+from discreet.core.grid import Array, Grid
+from discreet.core.question import BoundedSum
+from discreet.core.schema import Number
+from discreet.statistics.ask import asked, column_of
+from discreet.statistics.estimate import Estimate
+from discreet.statistics.noise import CONFIDENCE
+
+
+def total_of(column: str, number: Number, origin: float) -> BoundedSum:
+    """The sum of the values, measured from an origin; a missing value adds nothing."""
+    radius = max(abs(number.lower - origin), abs(number.upper - origin))
+    bound = Bound("linf", radius, nonnegative=origin <= number.lower)
+    grid = Grid.of_radius(radius)
+
+    def of(records: Array) -> Array:
+        return np.clip(np.nan_to_num(records[:, :1] - origin), -radius, radius)
+
+    return BoundedSum(of, bound, (column,), grid, lambda records: grid.cut(of(records)).sum(axis=0))
+
+
+def total(
+    data: Any,
+    column: str | None = None,
+    *,
+    bounds: tuple[float, float] | None = None,
+    epsilon: float = 1.0,
+    delta: float = 0.0,
+    key: str | None = None,
+) -> Estimate:
+    """Release the sum of a column.
+
+    Parameters
+    ----------
+    data : PrivateData, or array of shape (n,)
+        The records.
+    column : str, optional
+        Public. The column, for private data.
+    bounds : (float, float), optional
+        Public. For an array: values outside are moved to the nearer one. Private data have them in their schema.
+    epsilon, delta : float
+        Public. What this may cost.
+    key : str, optional
+        Public. Makes a retry safe; see `PrivateData.permit`.
+
+    Returns
+    -------
+    Estimate
+        The value, its error bar and its receipt.
+
+    Guarantee
+    ---------
+    The event on the receipt, one `Laplace` or `Gaussian` release. Where the number of records is public, values are
+    measured from the lower bound, so that a replaced record moves the sum by the width of the bounds only; there a
+    missing value counts as the lower bound.
+
+    Examples
+    --------
+    >>> total(np.full(1000, 3.0), bounds=(0, 10), epsilon=1.0).name
+    'sum of value'
+    """
+    budget = Budget(epsilon, delta)
+    of = column_of(data, column, bounds, budget)
+    number, size = of.data.schema.number(of.column), of.data.public_size
+    origin = 0.0 if size is None else number.lower
+    released = asked(of.data, total_of(of.column, number, origin), 1, budget, f"sum of {of.column}", key)
+    value = float(released.values[0]) + origin * (size or 0)
+    error = released.spread.half_width([1.0])
+    return Estimate(f"sum of {of.column}", value, error, CONFIDENCE, released.receipt)
