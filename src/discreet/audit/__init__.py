@@ -1,0 +1,1 @@
+"""Trials that try to break a promise."""

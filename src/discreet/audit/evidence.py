@@ -1,0 +1,95 @@
+"""Witnesses from outputs: one part of the outputs chooses events, the rest counts them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discreet.audit.ratio import Values
+from discreet.audit.scores import Score, scores
+from discreet.audit.search import Rule, promising
+from discreet.audit.witness import Count, Witness
+from discreet.core.errors import ParameterError
+
+FEWEST = 40  # outputs on each data set
+LEARN = 200_000  # at most half of the outputs, and no more than these, choose events
+FIT = 50_000  # at most half of those, and no more than these, teach the scores
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Outputs on one data set, in three parts that nothing connects."""
+
+    fit: Values = field(repr=False)
+    choose: Values = field(repr=False)
+    count: Values = field(repr=False)
+
+    @classmethod
+    def of(cls, outputs: Values) -> Parts:
+        """Cut in their order; independent outputs need no shuffling."""
+        learn = min(len(outputs) // 2, LEARN)
+        fit = min(learn // 2, FIT)
+        return cls(outputs[:fit], outputs[fit:learn], outputs[learn:])
+
+
+def witnesses(
+    first: ArrayLike, second: ArrayLike, *, deltas: Sequence[float], confidence: float
+) -> tuple[Witness, ...]:
+    """Events chosen for epsilon at each delta and for mu, with bounds that hold all at once with this confidence."""
+    outputs, others = _numbers(first), _numbers(second)
+    _check(outputs, others, deltas, confidence)
+    here, there = Parts.of(outputs), Parts.of(others)
+    known = scores(here.fit, there.fit)
+    risk = 1 - confidence
+    rules = promising(known, here.choose, there.choose, deltas, risk / (2 + 4 * len(deltas)))
+    return _counted(rules, known, here.count, there.count, risk / (2 * len(rules)))
+
+
+def _counted(
+    rules: Sequence[Rule], known: dict[str, Score], first: Values, second: Values, risk: float
+) -> tuple[Witness, ...]:
+    levels = {name: (known[name](first), known[name](second)) for name in {rule.score for rule in rules}}
+    return tuple(_witness(rule, known[rule.score], *levels[rule.score], risk) for rule in rules)
+
+
+def _witness(rule: Rule, score: Score, first: Values, second: Values, risk: float) -> Witness:
+    here, there = (Count(rule.hits(levels), len(levels)) for levels in (first, second))
+    words = rule.words(score)
+    if rule.first_likelier:
+        return Witness(words, "first", often=here, seldom=there, risk=risk)
+    return Witness(words, "second", often=there, seldom=here, risk=risk)
+
+
+def _numbers(outputs: ArrayLike) -> Values:
+    found = np.asarray(outputs)
+    if found.dtype.kind not in "biuf" or found.ndim == 0 or 0 in found.shape[1:]:
+        raise ParameterError(
+            "audit",
+            f"the outputs are of type {found.dtype} and shape {found.shape}",
+            "Turn each output into a number or a row of numbers; any fixed function may do so.",
+            shape=found.shape,
+        )
+    rows = found.reshape(len(found), -1).astype(np.uint8 if found.dtype.kind == "b" else found.dtype, copy=False)
+    return rows[:, 0] if rows.shape[1] == 1 else rows
+
+
+def _check(first: Values, second: Values, deltas: Sequence[float], confidence: float) -> None:
+    if first.shape[1:] != second.shape[1:]:
+        raise ParameterError(
+            "audit",
+            f"rows have {first.shape[1:]} numbers on one data set and {second.shape[1:]} on the other",
+            "Give outputs of one shape; let a shape that differs be a number of its own.",
+        )
+    if min(len(first), len(second)) < FEWEST:
+        raise ParameterError(
+            "audit",
+            f"there are {len(first)} and {len(second)} outputs",
+            f"Give at least {FEWEST} of each; ten thousand show more.",
+        )
+    if not deltas or not all(0 <= delta < 1 for delta in deltas):
+        raise ParameterError("audit", f"delta is {list(deltas)}", "Give deltas in [0, 1).")
+    if not 0.5 <= confidence < 1:
+        raise ParameterError("audit", f"confidence is {confidence}", "Give a confidence in [0.5, 1).")

@@ -1,0 +1,103 @@
+"""Every learner, found by walking its room, is put through the same trial."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from discreet.core.budget import Budget
+from discreet.core.events import read, written
+from discreet.core.question import BoundedSum
+from discreet.core.schema import Schema
+from discreet.noise.deterministic import DeterministicBits
+from discreet.trust.private_data import PrivateData
+from tests.conformance.walk import learners
+
+FOUND = learners()
+each = pytest.mark.parametrize("kind", FOUND, ids=lambda kind: kind.__name__)
+BOUNDS = (-20.0, 20.0)
+
+EXEMPT = {
+    "check_estimators_empty_data_messages": "no record and one record are neighbors: both are fitted, neither raises",
+    "check_clustering": "labels_ would be an exact release about every record; predict gives labels to their owner",
+    "check_methods_subset_invariance": "",
+}
+
+
+def exemptions(estimator: Any) -> dict[str, str]:
+    return {name: reason for name, reason in EXEMPT.items() if reason}
+
+
+def blobs(rows: int = 300) -> np.ndarray:
+    return np.random.default_rng(0).normal(size=(rows, 3)) * 4
+
+
+def data(records: np.ndarray, spy: list[Any] | None = None) -> PrivateData:
+    private = PrivateData.of(records, Schema.numeric(*BOUNDS, 3), Budget(1.0, 1e-6), bits=DeterministicBits(0))
+    if spy is not None:
+        ask = private._trust.ask
+
+        def listening(question: Any, mechanism: Any) -> Any:
+            spy.append(question)
+            return ask(question, mechanism)
+
+        private._trust.ask = listening  # type: ignore[method-assign]
+    return private
+
+
+@parametrize_with_checks([kind(bounds=BOUNDS) for kind in FOUND], expected_failed_checks=exemptions)
+def test_scikit_learn_accepts_it(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@each
+def test_it_releases_only_what_its_docstring_names(kind: type[Any]) -> None:
+    model = kind().fit(data(blobs()))
+    attributes = (kind.__doc__ or "").partition("Attributes\n")[2].partition("\n\n")[0]
+    named = set(re.findall(r"^    (\w+_) :", attributes, flags=re.MULTILINE))
+    assert {name for name in vars(model) if name.endswith("_")} <= named
+
+
+@each
+def test_its_event_survives_json_and_does_not_depend_on_the_data(kind: type[Any]) -> None:
+    first, second = kind().fit(data(blobs())), kind().fit(data(blobs()[:1]))
+    assert first.event_ == second.event_ == read(written(first.event_)) == first.receipt_.event
+
+
+@each
+def test_its_docstring_says_what_is_public_and_what_it_promises(kind: type[Any]) -> None:
+    text = kind.__doc__ or ""
+    assert "Guarantee\n    ---------" in text
+    assert "Released" in text
+    parameters = text.partition("Parameters\n    ----------")[2].partition("\n\n")[0]
+    for name in kind()._get_param_names():
+        assert re.search(rf"\b{name}\b[^:]* :[^\n]*\n\s+Public\.", parameters), name
+
+
+@each
+def test_a_fused_sum_is_the_sum_of_its_clipped_rows(kind: type[Any]) -> None:
+    asked: list[Any] = []
+    records = np.vstack([blobs(), [[np.nan, 0.0, 1.0]], [[1e308, -1e308, 0.0]]])
+    kind().fit(data(records, asked))
+    assert asked
+    for question in asked:
+        if isinstance(question, BoundedSum) and question.total is not None:
+            np.testing.assert_array_equal(question.total(records), question.steps(records).sum(axis=0))
+
+
+@each
+@pytest.mark.parametrize(
+    "records",
+    [np.empty((0, 3)), np.zeros((1, 3)), np.full((5, 3), np.nan), np.full((5, 3), 1e308), np.full((5, 3), -np.inf)],
+    ids=["empty", "one", "nan", "huge", "inf"],
+)
+def test_odd_data_fit_without_a_word(kind: type[Any], records: np.ndarray) -> None:
+    calm, odd = kind().fit(data(blobs())), kind().fit(data(records))
+    for name in vars(calm):
+        if isinstance(getattr(calm, name), np.ndarray):
+            assert getattr(odd, name).shape == getattr(calm, name).shape
+            assert np.isfinite(getattr(odd, name)).all()

@@ -1,0 +1,137 @@
+"""Every mechanism, found by walking its room, is put through the same trial."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import re
+import typing
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet.accounting.accountant import delta
+from discreet.accounting.calibration import calibrate
+from discreet.audit.verdict import Verdict, judged
+from discreet.core.answer import Answer, KeyedAnswer
+from discreet.core.budget import Budget
+from discreet.core.events import read, written
+from discreet.noise.deterministic import DeterministicBits
+from tests.conformance.walk import mechanisms, mirror
+
+FOUND = mechanisms()
+each = pytest.mark.parametrize("kind", FOUND, ids=lambda kind: kind.__name__)
+RUNS = 120_000
+
+
+def twins() -> list[Any]:
+    return [twin for module in sorted({mirror(kind).__name__ for kind in FOUND}) for twin in _twins_of(module)]
+
+
+def _twins_of(module: str) -> list[Any]:
+    return list(importlib.import_module(module).BROKEN_TWINS)
+
+
+def outputs(mechanism: Any, answer: Answer | KeyedAnswer, runs: int, seed: int) -> np.ndarray:
+    """So many independent releases of one answer."""
+    bits = DeterministicBits(seed)
+    if isinstance(answer, KeyedAnswer):
+        return np.array([mechanism.release(answer, bits).get(answer.keys[0], -1) for _ in range(runs // 10)])
+    return np.asarray(mechanism.release(answer.stacked(runs), bits))
+
+
+def verdict(mechanism: Any, runs: int = RUNS) -> Verdict:
+    pair = mechanism.worst_neighbors()
+    first, second = (outputs(mechanism, answer, runs, i) for i, answer in enumerate((pair.first, pair.second)))
+    return judged(mechanism.event, first, second)
+
+
+def test_the_walk_finds_the_mechanisms() -> None:
+    names = {kind.__name__ for kind in FOUND}
+    assert {"Laplace", "Gaussian", "Exponential", "SparseVector", "RandomizedResponse", "TopK"} <= names
+    assert len(names) >= 12
+
+
+@each
+def test_it_is_a_frozen_dataclass_with_defaults(kind: type[Any]) -> None:
+    mechanism: Any = kind()
+    assert dataclasses.fields(mechanism)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(mechanism, mechanism.knob, 2.0)
+    assert hash(mechanism) == hash(kind())
+
+
+@each
+def test_its_event_is_the_same_before_and_after_data_and_survives_json(kind: type[Any]) -> None:
+    mechanism = kind()
+    before = mechanism.event
+    mechanism.release(mechanism.worst_neighbors().first, DeterministicBits(0))
+    assert mechanism.event == before == kind().event == read(written(before))
+
+
+@each
+def test_its_docstring_says_what_is_public_and_what_it_promises(kind: type[Any]) -> None:
+    text = kind.__doc__ or ""
+    assert "Guarantee\n    ---------" in text
+    assert re.search(r"\d{4}", text.partition("Guarantee")[2]), "the theorem is not named"
+    parameters = text.partition("Parameters\n    ----------")[2].partition("\n\n")[0]
+    for field in dataclasses.fields(kind):
+        assert re.search(rf"\b{field.name}\b[^:]* :[^\n]*\n\s+Public\.", parameters), field.name
+
+
+@each
+def test_it_has_a_broken_twin(kind: type[Any]) -> None:
+    assert any(isinstance(twin, kind) for twin in _twins_of(mirror(kind).__name__))
+
+
+@each
+def test_the_knob_can_be_calibrated(kind: type[Any]) -> None:
+    assert delta(calibrate(kind, Budget(0.8, 1e-5)).event, 0.8) <= 1e-5
+
+
+@each
+def test_the_audit_does_not_refute_the_claim(kind: type[Any]) -> None:
+    found = verdict(kind())
+    assert found.holds, str(found)
+
+
+@each
+@pytest.mark.slow
+@pytest.mark.parametrize("value", [0.2, 1.0, 5.0])
+def test_the_audit_does_not_refute_the_claim_at_other_prices(kind: type[Any], value: float) -> None:
+    found = verdict(dataclasses.replace(kind(), **{kind.knob: value}), runs=1_000_000)
+    assert found.holds, str(found)
+
+
+@pytest.mark.parametrize("twin", twins(), ids=lambda twin: type(twin).__name__)
+def test_the_audit_catches_the_broken_twin(twin: Any) -> None:
+    found = verdict(twin)
+    assert not found.holds, str(found)
+
+
+@each
+def test_neighbors_reach_the_same_outputs_in_shape_and_kind(kind: type[Any]) -> None:
+    mechanism = kind()
+    pair = mechanism.worst_neighbors()
+    first, second = (mechanism.release(answer, DeterministicBits(3)) for answer in (pair.first, pair.second))
+    assert type(first) is type(second)
+    if isinstance(first, np.ndarray | np.generic):
+        assert (first.shape, first.dtype) == (second.shape, second.dtype)
+
+
+@each
+@pytest.mark.parametrize("value", [0, 1, -1, 2**62, -(2**62)])
+def test_extreme_answers_raise_nothing(kind: type[Any], value: int) -> None:
+    mechanism = kind()
+    answer = mechanism.worst_neighbors().first
+    if isinstance(answer, KeyedAnswer):
+        extreme: Any = dataclasses.replace(answer, counts=np.full_like(answer.counts, abs(value)))
+    else:
+        extreme = dataclasses.replace(answer, steps=np.full_like(answer.steps, value))
+    mechanism.release(extreme, DeterministicBits(4))
+
+
+@each
+def test_everything_is_typed(kind: type[Any]) -> None:
+    assert "return" in typing.get_type_hints(kind.release)

@@ -1,0 +1,46 @@
+"""Finds what lives in a room by walking it: nothing has to be registered."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterator
+from typing import Any
+
+import discreet
+
+
+def modules(room: str) -> Iterator[Any]:
+    """Every module of a room, and of the rooms inside it."""
+    package = importlib.import_module(f"discreet.{room}")
+    for module in pkgutil.walk_packages(package.__path__, f"discreet.{room}."):
+        yield importlib.import_module(module.name)
+
+
+def public_classes(room: str) -> list[type[Any]]:
+    """The public classes that a room defines itself."""
+    return [
+        kind
+        for module in modules(room)
+        for name, kind in vars(module).items()
+        if inspect.isclass(kind) and kind.__module__ == module.__name__ and not name.startswith("_")
+    ]
+
+
+def mechanisms() -> list[type[Any]]:
+    """Everything that can release."""
+    return [kind for kind in public_classes("mechanisms") if hasattr(kind, "release")]
+
+
+def learners() -> list[type[Any]]:
+    """Everything that can fit."""
+    return [kind for kind in public_classes("learners") if hasattr(kind, "fit")]
+
+
+def mirror(kind: type[Any]) -> Any:
+    """The test file that mirrors the file of a class."""
+    return importlib.import_module(
+        kind.__module__.replace(discreet.__name__, "tests", 1).rpartition(".")[0]
+        + f".test_{kind.__module__.rpartition('.')[2]}"
+    )
