@@ -105,12 +105,53 @@ def test_a_wild_value_is_missing_or_clamped_and_never_raises(wild: Any) -> None:
     assert np.isnan(rows[1, 0]) or 0 <= rows[1, 0] <= 100
 
 
-def test_broken_lines_of_a_file_are_left_out_or_padded(tmp_path: Path) -> None:
-    path = tmp_path / "broken.csv"
-    path.write_bytes(b'age,sex,town\n30,f,Bern\n40\n50,m,Zug,extra,fields\n"60,f,\xff\xfe"\n70,"m",Chur\n')
-    rows = everything(source_of(path, SCHEMA), ("age", "sex"))
-    assert [30, 0] in rows.tolist()
-    assert [70, 1] in rows.tolist()
+LINES = {
+    b"40": [40, np.nan],
+    b"50,m,Zug,extra,fields": [50, 1],
+    b'"60,f,Bern': [np.nan, 0],
+    b'60",f,"Bern': [np.nan, 0],
+    b'"61","f","Bern, the ""capital"""': [61, 0],
+    b'" 62 ", m ,Zug': [62, 1],
+    b"63,f,\xff\xfe": None,
+    b"64,f\x1f,Bern": None,
+    b"65,f,Bern\r": [65, 0],
+    b"": None,
+    b',"",': [np.nan, np.nan],
+    b"66,f,a\x00b": [66, 0],
+    b'"67\n68",f,Bern': None,
+    b"x" * 3_000_000: [np.nan, np.nan],
+}
+
+
+@pytest.mark.parametrize("line", LINES, ids=lambda line: repr(line[:12]))
+def test_a_line_of_a_file_changes_the_reading_of_no_other(tmp_path: Path, line: bytes) -> None:
+    """An unbalanced quote must not swallow the records after it, and nothing may raise."""
+    path = tmp_path / "lines.csv"
+    around = [b"%d,%s,Bern" % (age, b"fm"[age % 2 : age % 2 + 1]) for age in range(100)]
+    path.write_bytes(b"\n".join([b"age,sex,town", *around[:50], line, *around[50:]]) + b"\n")
+    rows = everything(source_of(path, SCHEMA), ("age", "sex")).tolist()
+    for age in range(100):
+        rows.remove([age, age % 2])
+    if LINES[line] is not None:
+        np.testing.assert_array_equal(rows, [LINES[line]])
+    assert len(rows) <= 1 + line.count(b"\n")
+    assert sum(batch.get("Bern", 0) for batch in source_of(path, SCHEMA).keys("town")) >= 100
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_a_line_may_end_as_on_any_system(tmp_path: Path, end: bytes) -> None:
+    path = tmp_path / "lines.csv"
+    path.write_bytes(end.join([b"age,sex,town", *[b"30,m,Bern"] * 1000, b""]))
+    source = source_of(path, SCHEMA)
+    np.testing.assert_array_equal(everything(source, ("age", "sex")), np.tile([30, 1], (1000, 1)))
+    assert source.units() == 1000
+
+
+def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
+    for name in ("x.parquet", "x.csv.gz"):
+        (tmp_path / name).write_bytes(b"nothing of the kind")
+        with pytest.raises(SchemaError, match="cannot be read"):
+            source_of(tmp_path / name, SCHEMA)
 
 
 def test_column_names_may_contain_anything(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import gzip
+import re
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,8 @@ from discreet.core.neighbors import RECORD, Unit
 from discreet.core.schema import Category, Number, Schema, Text
 from discreet.trust.sources.decoding import bounded
 from discreet.trust.sources.source import BATCH
+
+NOWHERE = "\x1f"  # separates nothing, so that a line is one field
 
 
 def engine() -> Any:
@@ -35,22 +39,43 @@ def column_names(path: Path, delimiter: str = ",") -> tuple[str, ...]:
     if not path.is_file():
         raise SchemaError(f"open {path}", "there is no such file", "Check the path.", path=str(path))
     if path.suffix == ".parquet":
-        return tuple(engine().sql(f"SELECT * FROM {_table(path, (), delimiter)} LIMIT 0").columns)
-    opened = gzip.open if path.suffix == ".gz" else open
-    with opened(path, "rt", encoding="utf-8-sig", errors="replace", newline="") as lines:
-        names = tuple(name.strip() for name in next(csv.reader(lines, delimiter=delimiter), []))
-    if not names or len(set(names)) != len(names):
+        return _parquet_names(path)
+    names = tuple(name.strip() for name in next(csv.reader([_first_line(path)], delimiter=delimiter), []))
+    if not any(names) or len(set(names)) != len(names):
         raise SchemaError(f"open {path}", "its first line does not name its columns", "Give a header line.")
     return names
+
+
+def _first_line(path: Path) -> str:
+    opened = gzip.open if path.suffix == ".gz" else open
+    try:
+        with opened(path, "rt", encoding="utf-8-sig", errors="replace") as lines:
+            return str(lines.readline())
+    except (OSError, EOFError, zlib.error) as why:
+        raise SchemaError(f"open {path}", f"it cannot be read ({why})", "Check the file.") from why
+
+
+def _parquet_names(path: Path) -> tuple[str, ...]:
+    connection = engine()
+    from duckdb import Error
+
+    try:
+        return tuple(connection.sql(f"SELECT * FROM read_parquet({_literal(str(path))}) LIMIT 0").columns)
+    except Error as why:
+        raise SchemaError(f"open {path}", "it cannot be read as Parquet", "Check the file.") from why
 
 
 class File:
     """A CSV or Parquet file as a source.
 
+    In a CSV file one line is one record: a quoted field may hold the delimiter, but not the end of a line, and whatever
+    stands in a line changes the reading of no other. (A reader that lets a quoted field run on would let one unbalanced
+    quote swallow the records after it.)
+
     Parameters
     ----------
     path : path-like
-        The file; .csv, .csv.gz or .parquet. A line that cannot be read as a row is left out.
+        The file; .csv, .csv.gz or .parquet. A line that is blank, or no text in UTF-8, is left out.
     schema : Schema
         Public. Columns that it does not describe are never read.
     unit : Unit
@@ -111,12 +136,27 @@ class File:
 def _table(path: Path, names: Sequence[str], delimiter: str) -> str:
     if path.suffix == ".parquet":
         return f"read_parquet({_literal(str(path))})"
-    columns = ", ".join(f"{_literal(name)}: 'VARCHAR'" for name in names)
-    return (
-        f"read_csv({_literal(str(path))}, header=true, auto_detect=false, delim={_literal(delimiter)}, "
-        f"quote='\"', escape='\"', columns={{{columns}}}, ignore_errors=true, null_padding=true, strict_mode=false, "
+    lines = (
+        f"read_csv({_literal(str(path))}, header=true, auto_detect=false, delim={_literal(NOWHERE)}, quote='', "
+        f"escape='', new_line='\\n', columns={{'line': 'VARCHAR'}}, ignore_errors=true, strict_mode=false, "
         f"max_line_size=16777216)"
     )
+    mark = re.escape(delimiter)
+    field = f'("(?:[^"]|"")*"|[^{mark}]*){mark}'
+    ended = f"rtrim(line, chr(13)) || {_literal(delimiter)}"
+    written = "trim(line, chr(13) || ' ') <> ''"
+    quoted = f"regexp_extract_all({ended}, {_literal(field)}, 1)"
+    plain = f"string_split(rtrim(line, chr(13)), {_literal(delimiter)})"
+    split = f"CASE WHEN contains(line, '\"') THEN {quoted} ELSE {plain} END"
+    fields = f"SELECT {split} AS fields FROM {lines} WHERE {written}"
+    columns = ", ".join(f"{_unquoted(i)} AS {_name(name)}" for i, name in enumerate(names, start=1))
+    return f"(SELECT {columns} FROM ({fields}))"
+
+
+def _unquoted(place: int) -> str:
+    field = f"trim(fields[{place}])"
+    inner = f"replace(substr({field}, 2, length({field}) - 2), '\"\"', '\"')"
+    return f"CASE WHEN length({field}) > 1 AND {field} LIKE '\"%\"' THEN {inner} ELSE {field} END"
 
 
 def _name(name: str) -> str:

@@ -1,0 +1,1 @@
+"""Plans of bounded sums: schemas and reports."""

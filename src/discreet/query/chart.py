@@ -1,0 +1,80 @@
+"""Bar charts with error bars, drawn as SVG: no script, no font, no network."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Sequence
+
+from discreet.query.bar import Bar
+from discreet.query.display import exact, shortened
+
+LETTER = 6.8  # the width of a digit at 12 px, about
+
+
+def columns_chart(bars: Sequence[Bar], lower: float, upper: float) -> str:
+    """Upright bars for the equal cells between two bounds."""
+    width, height, foot, top, right = 640.0, 250.0, 26.0, 10.0, 24.0
+    scale = round_ticks(0.0, max(1.0, *(bar.high for bar in bars)))
+    most = scale[-1] if scale[-1] >= max(bar.high for bar in bars) else 2 * scale[-1] - scale[-2]
+    left = 14 + LETTER * max(len(exact(tick)) for tick in scale)
+    floor, step = height - foot, (width - left - right) / len(bars)
+
+    def y(count: float) -> float:
+        return floor - (floor - top) * min(max(count, 0.0) / most, 1.0)
+
+    drawn = [_line(left, y(tick), width - right, y(tick), "grid") for tick in scale]
+    drawn += [_words(left - 8, y(tick) + 4, exact(tick), "end") for tick in scale]
+    for i, bar in enumerate(bars):
+        x, center = left + (i + 0.08) * step, left + (i + 0.5) * step
+        shape = _box(x, y(bar.count), step * 0.84, floor - y(bar.count))
+        drawn.append(f"<g>{_title(bar)}{shape}{_line(center, y(bar.low), center, y(bar.high), 'error')}</g>")
+    for tick in round_ticks(lower, upper):
+        x = left + (width - left - right) * (tick - lower) / (upper - lower)
+        drawn += [_line(x, floor, x, floor + 4, "axis"), _words(x, height - 6, exact(tick), "middle")]
+    return _picture(width, height, drawn)
+
+
+def row_chart(bar: Bar, most: float) -> str:
+    """One lying bar, as wide as its place, where `most` fills it."""
+    share, low, high = (100 * min(max(part, 0.0) / most, 1.0) for part in (bar.count, bar.low, bar.high))
+    shape = f'<rect x="0" y="3" width="{share:.2f}%" height="16" rx="2"/>'
+    whisker = f'<line x1="{low:.2f}%" y1="11" x2="{high:.2f}%" y2="11" class="error"/>'
+    return f'<svg width="100%" height="22" role="img" class="chart">{_title(bar)}<g>{shape}{whisker}</g></svg>'
+
+
+def round_ticks(lower: float, upper: float) -> list[float]:
+    """Up to eight round numbers between two bounds, both included.
+
+    Examples
+    --------
+    >>> round_ticks(0.0, 730.0), round_ticks(60.0, 220.0)
+    ([0.0, 200.0, 400.0, 600.0], [75.0, 100.0, 125.0, 150.0, 175.0, 200.0])
+    """
+    rough = (upper - lower) / 6
+    unit = 10.0 ** math.floor(math.log10(rough))
+    step = next(step * unit for step in (1, 2, 2.5, 5, 10) if step * unit >= rough * 0.85)
+    first, last = math.ceil(lower / step - 1e-9), math.floor(upper / step + 1e-9)
+    return [step * i for i in range(first, last + 1)]
+
+
+def _title(bar: Bar) -> str:
+    """What a pointer over the bar reads."""
+    return f"<title>{html.escape(shortened(bar.label, 200))}: {bar}</title>"
+
+
+def _picture(width: float, height: float, drawn: Sequence[str]) -> str:
+    frame = f'viewBox="0 0 {width:g} {height:g}" role="img" aria-label="bar chart" class="chart"'
+    return f"<svg {frame}>{''.join(drawn)}</svg>"
+
+
+def _box(x: float, y: float, width: float, height: float) -> str:
+    return f'<rect x="{x:.2f}" y="{y:.2f}" width="{max(width, 0):.2f}" height="{max(height, 0):.2f}" rx="2"/>'
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
+    return f'<line x1="{x1:.2f}" y1="{y1:.2f}" x2="{x2:.2f}" y2="{y2:.2f}" class="{kind}"/>'
+
+
+def _words(x: float, y: float, text: str, anchor: str) -> str:
+    return f'<text x="{x:.2f}" y="{y:.2f}" text-anchor="{anchor}">{html.escape(text)}</text>'

@@ -1,0 +1,57 @@
+"""What a report says about one column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from discreet.core.schema import Category, Column, Number, Text
+from discreet.query.bar import Bar
+from discreet.query.display import exact
+from discreet.statistics.estimate import Estimate
+from discreet.statistics.histogram import Histogram
+from discreet.statistics.keys import NamedCounts
+
+
+@dataclass(frozen=True)
+class ColumnProfile:
+    """What was released about one column.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    kind : Number, Category or Text
+        What the schema says of it.
+    figures : tuple of Estimate
+        Single numbers, with error bars; none for categories and text.
+    counts : Histogram or NamedCounts
+        Records per cell, category or named value, with an error bar for each.
+    """
+
+    name: str
+    kind: Column
+    figures: tuple[Estimate, ...]
+    counts: Histogram | NamedCounts
+
+    @property
+    def bars(self) -> tuple[Bar, ...]:
+        """The counts, one by one."""
+        counts, error = self.counts, self.counts.error
+        if isinstance(counts, NamedCounts):
+            return tuple(Bar(label, float(count), error) for label, count in counts.counts.items())
+        return tuple(Bar(label, float(count), error) for label, count in zip(counts.labels, counts.counts, strict=True))
+
+    @property
+    def description(self) -> str:
+        """What the schema says of it, in words."""
+        match self.kind:
+            case Number(lower, upper):
+                return f"number from {exact(lower)} to {exact(upper)}"
+            case Category(values):
+                return f"category with {len(values)} listed values"
+            case Text():
+                return f"text; a value is named if its noisy count is at least {self._threshold:,}"
+
+    @property
+    def _threshold(self) -> int:
+        return self.counts.threshold if isinstance(self.counts, NamedCounts) else 0

@@ -1,0 +1,166 @@
+"""A report as a web page: one file, no script, nothing from a network, everything escaped."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING, cast
+
+from discreet.core.events import written
+from discreet.core.neighbors import Neighbors
+from discreet.core.schema import Number
+from discreet.query.bar import Bar
+from discreet.query.chart import columns_chart, row_chart
+from discreet.query.display import error_bar, in_words, number, plain
+from discreet.query.page_style import STYLE
+
+if TYPE_CHECKING:
+    from discreet.query.column_profile import ColumnProfile
+    from discreet.query.report import Report
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+NOT_PRIVATE = (
+    "<p class='warning'><b>Not private.</b> The noise of this report can be replayed by whoever knows its seed. "
+    "Use it for tests only.</p>"
+)
+RELATION = {
+    Neighbors.ADD_REMOVE: "two tables that differ by one of these, added or removed, must look alike",
+    Neighbors.REPLACE: "two tables that differ in one of these must look alike; how many there are is public",
+}
+CHARTED = 20  # names that are shown at once
+
+
+def page(report: Report) -> str:
+    """The report as a whole document."""
+    return (
+        "<!doctype html>\n"
+        '<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="referrer" content="no-referrer"><meta name="color-scheme" content="light dark">'
+        f"<title>Private profile of {_safe(report.title)}</title></head>"
+        f'<body style="margin:0">{fragment(report)}</body></html>\n'
+    )
+
+
+def fragment(report: Report) -> str:
+    """The report as a part of another document, such as a notebook."""
+    sections = "".join(_section(column) for column in report.columns)
+    main = f"<main>{_head(report)}{sections}{_card(report)}</main>"
+    return f"<style>{STYLE}</style><div class='discreet-report'>{main}</div>"
+
+
+def _head(report: Report) -> str:
+    unit = _safe(report.receipt.unit.kind)
+    tiles = {
+        "epsilon": f"{report.budget.epsilon:g}",
+        "delta": f"{report.budget.delta:g}",
+        "protects": f"one {unit}",
+        "columns": str(len(report.columns)),
+        "error bars": "95 %",
+    }
+    drawn = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in tiles.items())
+    return (
+        f"<header><p class='kicker'>Private profile</p><h1>{_safe(report.title)}</h1>"
+        f"<p class='lead'>Every number below carries noise that hides whether any one {unit} is in the table. "
+        "The ± is how far the noise may have moved it, with 95 % confidence.</p>"
+        f"<dl class='tiles'>{drawn}</dl></header>{'' if report.receipt.secret else NOT_PRIVATE}"
+    )
+
+
+def _section(column: ColumnProfile) -> str:
+    shown = _number(column) if isinstance(column.kind, Number) else _names(column)
+    return f"<section><h2>{_safe(column.name)}</h2><p class='kind'>{_safe(column.description)}</p>{shown}</section>"
+
+
+def _number(column: ColumnProfile) -> str:
+    kind = cast(Number, column.kind)
+    figures = "".join(
+        f"<tr><th>{_safe(each.name)}</th><td>{number(each.value, each.error)}</td>"
+        f"<td class='error'>± {error_bar(each.error)}</td></tr>"
+        for each in column.figures
+    )
+    cells = "".join(f"<tr><th>{_safe(bar.label)}</th>{_figure(bar)}</tr>" for bar in column.bars)
+    return (
+        f"<div class='both'><table class='figures'>{figures}</table>"
+        f"<figure>{columns_chart(column.bars, kind.lower, kind.upper)}</figure></div>"
+        f"<details><summary>All {len(column.bars)} cells</summary><table class='figures'>{cells}</table></details>"
+    )
+
+
+def _names(column: ColumnProfile) -> str:
+    if not column.bars:
+        return "<p class='none'>No value is frequent enough to be named.</p>"
+    most = max(1.0, *(bar.high for bar in column.bars))
+    rows = [
+        f"<tr><th>{_safe(bar.label)}</th><td class='bar'>{row_chart(bar, most)}</td>{_figure(bar)}</tr>"
+        for bar in column.bars
+    ]
+    first, rest = "".join(rows[:CHARTED]), "".join(rows[CHARTED:])
+    more = f"<details><summary>{len(rows) - CHARTED} more</summary><table class='figures'>{rest}</table></details>"
+    return f"<table class='figures'>{first}</table>{more if rest else ''}"
+
+
+def _figure(bar: Bar) -> str:
+    return f"<td>{number(bar.count, bar.error)}</td><td class='error'>± {error_bar(bar.error)}</td>"
+
+
+def _card(report: Report) -> str:
+    rows = "".join(f"<tr><th>{name}</th><td>{text}</td></tr>" for name, text in _promise(report).items())
+    bounds = "".join(f"<li><b>{_safe(column.name)}</b>: {_safe(column.description)}</li>" for column in report.columns)
+    return (
+        "<section class='card'><h2>Privacy card</h2>"
+        f"<table class='promise'>{rows}</table>"
+        "<div class='notes'><div><h3>Taken from the schema, not from the data</h3>"
+        f"<ul>{bounds}</ul><p>{_treatment(report)}</p></div>"
+        f"<div><h3>What is not protected</h3><ul>{_limits(report)}</ul></div></div></section>"
+    )
+
+
+def _treatment(report: Report) -> str:
+    """What became of values that do not fit the schema."""
+    size_is_public = report.receipt.neighbors is Neighbors.REPLACE and report.receipt.unit.kind == "record"
+    middle = " In counts, means and standard deviations, they count as the middle of their bounds, since the number of "
+    return (
+        "Numbers outside their bounds were moved to the nearer one before they were added; values that are missing, "
+        "unreadable or not listed were left out." + (f"{middle}records is public." if size_is_public else "")
+    )
+
+
+def _promise(report: Report) -> dict[str, str]:
+    """The rows of the privacy card, as escaped text."""
+    receipt, budget, balance = report.receipt, report.budget, report.balance
+    unit = receipt.unit
+    rows = "" if unit.kind == "record" else f" (told apart by {unit.column!r}, at most {unit.rows} rows of each)"
+    facts = {
+        "unit": f"one {unit.kind}{rows}",
+        "relation": RELATION[receipt.neighbors],
+        "promise": f"({budget.epsilon:g}, {budget.delta:g})-differential privacy for the whole report",
+        "event": in_words(receipt.event) + (" (paid earlier, replayed)" if receipt.replayed else ""),
+        "noise": receipt.lines()["noise"],
+        "ledger": f"epsilon {balance.spent:.4g} of {balance.budget.epsilon:g} spent, at delta {balance.budget.delta:g}",
+        "key": receipt.key,
+        "head": receipt.head,
+        "software": f"discreet {report.version}",
+    }
+    exact = f"<details><summary>as in the ledger</summary><code>{_safe(written(receipt.event))}</code></details>"
+    return {name: _safe(text) + (exact if name == "event" else "") for name, text in facts.items()}
+
+
+def _limits(report: Report) -> str:
+    count = "" if report.receipt.neighbors is Neighbors.ADD_REMOVE else "The number of records is public."
+    whole = report.receipt.unit.kind != "record"
+    several = "" if whole else "A person with several rows is protected row by row only."
+    limits = [
+        "Facts that hold for the table as a whole, such as a common link between two columns, remain visible: privacy "
+        "hides individuals, not patterns.",
+        several,
+        count,
+        "The schema, its bounds and its lists are public, and so are the file's name and column names.",
+        "Other releases about the same people add to this loss unless they are charged to the same ledger.",
+    ]
+    return "".join(f"<li>{limit}</li>" for limit in limits if limit)
+
+
+def _safe(text: object) -> str:
+    """Text without markup and without control characters."""
+    return html.escape(plain(str(text)))

@@ -1,0 +1,168 @@
+"""A private profile of a table: everything is planned and paid for before the first question is asked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from typing import Any
+
+from discreet.core.budget import Budget
+from discreet.core.errors import ParameterError
+from discreet.core.events import written
+from discreet.core.ledger import Balance
+from discreet.core.receipt import Receipt
+from discreet.query.column_ask import Setting, column_ask
+from discreet.query.column_profile import ColumnProfile
+from discreet.query.page import fragment, page
+from discreet.query.plan import planned
+from discreet.query.text import text
+from discreet.statistics.noise import CONFIDENCE
+from discreet.trust.private_data import PrivateData
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+CELLS = 32
+FORMAT = 1
+
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was released about a table, with error bars and the receipt.
+
+    Parameters
+    ----------
+    title : str
+        What the table is called.
+    columns : tuple of ColumnProfile
+        In the order of the schema.
+    budget : Budget
+        What the report was allowed to cost.
+    balance : Balance
+        How the ledger stood after it.
+    receipt : Receipt
+        What was paid, for whom, under which promise.
+    """
+
+    title: str
+    columns: tuple[ColumnProfile, ...]
+    budget: Budget
+    balance: Balance
+    receipt: Receipt
+
+    @property
+    def version(self) -> str:
+        """The release of this library that writes it."""
+        return version("discreet")
+
+    def to_html(self) -> str:
+        """The report as a page of its own: it needs no network and runs no script."""
+        return page(self)
+
+    def to_json(self) -> str:
+        """The report as JSON: every figure, every count, the receipt."""
+        receipt = asdict(self.receipt) | {"event": json.loads(written(self.receipt.event))}
+        document = {
+            "discreet.report": FORMAT,
+            "version": self.version,
+            "title": self.title,
+            "confidence": CONFIDENCE,
+            "budget": asdict(self.budget),
+            "spent": self.balance.spent,
+            "receipt": receipt | {"neighbors": self.receipt.neighbors.value},
+            "columns": [_column_json(column) for column in self.columns],
+        }
+        return json.dumps(document, indent=2, allow_nan=False)
+
+    def __str__(self) -> str:
+        return text(self)
+
+    def _repr_html_(self) -> str:
+        return fragment(self)
+
+
+def _column_json(column: ColumnProfile) -> dict[str, Any]:
+    return {
+        "name": column.name,
+        "kind": type(column.kind).__name__.lower(),
+        **asdict(column.kind),
+        "figures": [{"name": each.name, "value": each.value, "error": each.error} for each in column.figures],
+        "counts": [{"label": bar.label, "count": bar.count, "error": bar.error} for bar in column.bars],
+    }
+
+
+def profile(
+    data: PrivateData,
+    budget: Budget,
+    *,
+    bins: int = CELLS,
+    quantiles: Sequence[float] = QUANTILES,
+    title: str = "table",
+    key: str | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Release a profile of every column of a table, for one price that is paid first.
+
+    Parameters
+    ----------
+    data : PrivateData
+        The records.
+    budget : Budget
+        Public. What the report may cost, in all. Its ledger decides whether that can be paid.
+    bins : int
+        Public. How many cells a number's histogram has; quantiles are read off it.
+    quantiles : sequence of float
+        Public. Shares in [0, 1]; more of them cost nothing.
+    title : str
+        Public. What the table is called; written in the ledger.
+    key : str, optional
+        Public. Makes a retry safe: the same report, asked again with the same key, is not charged again.
+    progress : callable, optional
+        Told how many releases are done, how many there are, and what comes next.
+
+    Returns
+    -------
+    Report
+        For a number: count, mean, standard deviation, quantiles and a histogram. For a category: records per listed
+        value. For text: records per value, for those frequent enough to be named.
+
+    Guarantee
+    ---------
+    The event on the receipt, which is within the budget by the accountant's theorem. Everything that is shown is
+    computed from the releases that it names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet.core.schema import Schema
+    >>> people = PrivateData.of(np.full((1000, 1), 30.0), Schema.numeric(0.0, 120.0, 1), Budget(1.0))
+    >>> [figure.name for figure in profile(people, Budget(1.0)).columns[0].figures][:3]
+    ['count', 'mean', 'standard deviation']
+    """
+    _check(bins, quantiles)
+    plan = planned(data.schema, budget, data.neighbors, data.unit)
+    setting = Setting(data, plan, bins, tuple(quantiles), data.public_size)
+    columns = [column_ask(setting, name) for name in data.schema.columns]
+    asks = [ask for column in columns for ask in column.asks()]
+    request = repr((dict(data.schema.columns), bins))
+    releases = []
+    with data.permit(plan.event, f"report on {title}", request=request, key=key) as permit:
+        for done, ask in enumerate(asks):
+            if progress is not None:
+                progress(done, len(asks), ask.what)
+            releases.append(permit.ask(ask.question, ask.mechanism))
+    if progress is not None:
+        progress(len(asks), len(asks), "done")
+    parts = iter(releases)
+    profiles = [column.profile([next(parts) for _ in column.asks()], permit.receipt) for column in columns]
+    return Report(title, tuple(profiles), budget, data.ledger.balance(), permit.receipt)
+
+
+def _check(bins: int, quantiles: Sequence[float]) -> None:
+    if not isinstance(bins, int) or not 1 <= bins <= 4096:
+        raise ParameterError("report", f"bins is {bins!r}", "Give a whole number from 1 to 4096.", bins=bins)
+    for share in quantiles:
+        if not 0 <= share <= 1:
+            raise ParameterError("report", f"a quantile is {share}", "Give shares in [0, 1].", quantiles=quantiles)

@@ -1,0 +1,57 @@
+"""A report as plain text, for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from discreet.core.schema import Number
+from discreet.query.display import error_bar, in_words, number, plain, shortened
+
+if TYPE_CHECKING:
+    from discreet.query.column_profile import ColumnProfile
+    from discreet.query.report import Report
+
+LABEL, VALUE, BAR = 22, 14, 30
+BLOCKS = " ▁▂▃▄▅▆▇█"
+
+
+def text(report: Report) -> str:
+    """The whole report: every column, then the receipt."""
+    words = report.receipt.lines()
+    words["cost"] = in_words(report.receipt.event) + (" (paid earlier, replayed)" if report.receipt.replayed else "")
+    words["spent"] = f"epsilon {report.balance.spent:.4g} of {report.balance.budget.epsilon:g}"
+    receipt = [f"{name:>10}  {plain(said)}" for name, said in words.items()]
+    head = f"Private profile of {plain(report.title)}"
+    cost = f"epsilon {report.budget.epsilon:g}, delta {report.budget.delta:g}; error bars hold with 95 % confidence"
+    columns = ["\n".join(_column(column)) for column in report.columns]
+    return "\n\n".join([f"{head}\n{cost}", *columns, "\n".join(["Receipt", *receipt])])
+
+
+def _column(column: ColumnProfile) -> list[str]:
+    lines = [f"{plain(column.name)} ({column.description})"]
+    lines += [_row(figure.name, figure.value, figure.error) for figure in column.figures]
+    if isinstance(column.kind, Number):
+        return [*lines, f"{'histogram':>{LABEL}}  |{sparkline([bar.count for bar in column.bars])}|"]
+    most = max([1.0, *(bar.count for bar in column.bars)])
+    for bar in column.bars:
+        lines.append(
+            f"{_row(bar.label, bar.count, bar.error)}  {'█' * round(BAR * max(bar.count, 0.0) / most)}".rstrip()
+        )
+    return lines if column.bars else [*lines, f"{'no value':>{LABEL}}  is frequent enough to be named"]
+
+
+def sparkline(counts: Sequence[float]) -> str:
+    """Counts as a line of blocks, lowest to highest.
+
+    Examples
+    --------
+    >>> sparkline([0.0, 4.0, 8.0])
+    ' ▄█'
+    """
+    most = max([1.0, *counts])
+    return "".join(BLOCKS[round(8 * max(0.0, count) / most)] for count in counts)
+
+
+def _row(label: str, value: float, error: float) -> str:
+    return f"{shortened(label, LABEL):>{LABEL}}  {number(value, error):>{VALUE}} ± {error_bar(error)}"

@@ -1,0 +1,149 @@
+"""The command `discreet`: reports, schemas, ledgers.
+
+Exit codes: 0 done, 2 a mistake in what was asked, 3 over budget, 4 the ledger cannot be used. Only what a subcommand
+needs is imported, so that `discreet --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import NoReturn
+
+from discreet.core.errors import BudgetExceeded, DiscreetError, LedgerError, ParameterError
+
+DONE, MISTAKE, OVER_BUDGET, NO_LEDGER, INTERRUPTED = 0, 2, 3, 4, 130
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaints read like every other error."""
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse the command line."""
+        raise ParameterError(self.prog, message, f"Run: {self.prog} --help")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and give its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    try:
+        arguments = parser().parse_args(argv)
+        return int(arguments.run(arguments))
+    except DiscreetError as refusal:
+        sys.stderr.write(_one_line(f"discreet: {refusal}") + "\n")
+        return _code(refusal)
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except KeyboardInterrupt:
+        sys.stderr.write("\ndiscreet: interrupted. What was charged stays so; nothing was released.\n")
+        return INTERRUPTED
+
+
+def parser() -> Parser:
+    """The whole command line."""
+    root = Parser(prog="discreet", description="Learn from sensitive data without giving away anybody in it.")
+    root.add_argument("--version", action="version", version=f"discreet {version('discreet')}")
+    commands = root.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
+    _add_report(commands)
+    _add_schema(commands)
+    _add_ledger(commands)
+    return root
+
+
+def _add_report(commands: argparse._SubParsersAction[Parser]) -> None:
+    report = commands.add_parser("report", help="a private profile of a table")
+    report.add_argument("file", nargs="?", metavar="FILE", help="a .csv, .csv.gz or .parquet file")
+    report.add_argument("--sample", action="store_true", help="use the synthetic table that comes with discreet")
+    report.add_argument("--schema", metavar="SCHEMA", help="what is public about the table; see: discreet schema init")
+    report.add_argument("--epsilon", type=float, metavar="E", help="what the report may cost")
+    report.add_argument("--delta", type=float, metavar="D", help="the chance of failure that it may cost (default: 0)")
+    report.add_argument("--ledger", metavar="LEDGER", help="the account that pays; see: discreet ledger create")
+    report.add_argument("--key", metavar="K", help="makes a retry safe: the same key is charged once")
+    report.add_argument("--out", metavar="report.html", help="write a web page, too")
+    report.add_argument("--json", action="store_true", help="print JSON instead of text")
+    report.set_defaults(run=_report)
+
+
+def _add_schema(commands: argparse._SubParsersAction[Parser]) -> None:
+    schema = commands.add_parser("schema", help="what is public about a table")
+    actions = schema.add_subparsers(required=True, metavar="ACTION", parser_class=Parser)
+    init = actions.add_parser("init", help="write a schema to fill in, from a file's header alone")
+    init.add_argument("file", metavar="FILE")
+    init.add_argument("--out", metavar="SCHEMA", help="where to write it (default: print it)")
+    init.set_defaults(run=_schema_init)
+    check = actions.add_parser("check", help="check a schema that was filled in")
+    check.add_argument("schema", metavar="SCHEMA")
+    check.set_defaults(run=_schema_check)
+
+
+def _add_ledger(commands: argparse._SubParsersAction[Parser]) -> None:
+    ledger = commands.add_parser("ledger", help="the account of a data set")
+    actions = ledger.add_subparsers(required=True, metavar="ACTION", parser_class=Parser)
+    create = actions.add_parser("create", help="open an account, once per data set")
+    create.add_argument("ledger", metavar="LEDGER")
+    create.add_argument("--schema", required=True, metavar="SCHEMA", help="whose neighbors and unit it is opened for")
+    create.add_argument("--epsilon", type=float, required=True, metavar="E", help="the cap for everything, ever")
+    create.add_argument("--delta", type=float, default=0.0, metavar="D", help="the same for delta (default: 0)")
+    create.set_defaults(run=_ledger_create)
+    show = actions.add_parser("show", help="print every charge and what is left")
+    show.add_argument("ledger", metavar="LEDGER")
+    show.set_defaults(run=_ledger_show)
+    verify = actions.add_parser("verify", help="check that nothing was changed, cut off or rolled back")
+    verify.add_argument("ledger", metavar="LEDGER")
+    verify.add_argument("--head", metavar="H", help="a head kept elsewhere, which must occur in it")
+    verify.set_defaults(run=_ledger_verify)
+
+
+def _report(arguments: argparse.Namespace) -> int:
+    from discreet.service.report_command import report
+
+    return report(arguments)
+
+
+def _schema_init(arguments: argparse.Namespace) -> int:
+    from discreet.service.schema_command import init
+
+    return init(arguments)
+
+
+def _schema_check(arguments: argparse.Namespace) -> int:
+    from discreet.service.schema_command import check
+
+    return check(arguments)
+
+
+def _ledger_create(arguments: argparse.Namespace) -> int:
+    from discreet.service.ledger_command import create
+
+    return create(arguments)
+
+
+def _ledger_show(arguments: argparse.Namespace) -> int:
+    from discreet.service.ledger_command import show
+
+    return show(arguments)
+
+
+def _ledger_verify(arguments: argparse.Namespace) -> int:
+    from discreet.service.ledger_command import verify
+
+    return verify(arguments)
+
+
+def _code(refusal: DiscreetError) -> int:
+    if isinstance(refusal, BudgetExceeded):
+        return OVER_BUDGET
+    return NO_LEDGER if isinstance(refusal, LedgerError) else MISTAKE
+
+
+def _one_line(message: str) -> str:
+    """The message without control characters: names in it come from files."""
+    return "".join(letter if letter.isprintable() else " " for letter in message)

@@ -1,0 +1,36 @@
+"""`discreet schema`: write a schema to fill in, or check one."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+from discreet.core.errors import ParameterError
+from discreet.query.blank_schema import init as blank_schema
+from discreet.query.display import plain
+from discreet.query.schema_file import read_schema
+from discreet.service.out_file import OutFile
+
+
+def init(arguments: Namespace) -> int:
+    """Print or write a schema with the file's columns, all to be filled in."""
+    text = blank_schema(arguments.file)
+    if arguments.out is None:
+        sys.stdout.write(text)
+        return 0
+    if Path(arguments.out).exists():
+        raise ParameterError(f"write {arguments.out}", "there is a file already", "Choose another place for --out.")
+    with OutFile(arguments.out) as out:
+        out.write(text)
+    print(f"Wrote {plain(arguments.out)}: fill it in, then run: discreet schema check {plain(arguments.out)}")
+    return 0
+
+
+def check(arguments: Namespace) -> int:
+    """Say what the schema describes."""
+    described = read_schema(arguments.schema)
+    for name, column in described.schema.columns.items():
+        print(f"{plain(name)}: {plain(repr(column))}")
+    print(f"neighbors: {described.neighbors.value}; unit: {plain(repr(described.unit))}")
+    return 0

@@ -1,0 +1,47 @@
+"""Numbers and words for a reader."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from discreet.core.events import ApproximateLoss, Composed, GaussianLoss, LaplaceLoss, PureLoss, Repeated
+from discreet.query.display import error_bar, in_words, number, plain, shortened
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "shown"),
+    [
+        (1234.5678, 0.0123, "1,234.568"),
+        (0.000012, 0.000001, "1.2e-05"),
+        (-3.14159, 0.5, "-3.14"),
+        (1e18, 1.0, "1e+18"),
+        (0.0, 0.0, "0"),
+        (math.nan, 1.0, "nan"),
+        (120.0, 0.0, "120"),
+        (0.5, 0.0, "0.5"),
+    ],
+)
+def test_a_number_is_cut_where_its_error_begins(value: float, error: float, shown: str) -> None:
+    assert number(value, error) == shown
+
+
+@pytest.mark.parametrize("error", [1e-7, 0.00999, 0.123, 1.0, 9.99, 10.0, 43.1, 99.1, 12345.6, 1e12])
+def test_a_shown_error_bar_is_never_too_short(error: float) -> None:
+    shown = float(error_bar(error).replace(",", ""))
+    assert error * (1 - 1e-9) <= shown <= error * 1.11
+
+
+def test_nothing_reaches_a_terminal_that_could_rewrite_it() -> None:
+    hostile = "a\x1b[2J\r\nb\u202ec\x00\x07"
+    assert plain(hostile).isprintable()
+    assert shortened(hostile * 9, 10).isprintable()
+    assert len(shortened("x" * 50, 10)) == 10
+
+
+def test_events_are_told_in_words() -> None:
+    plan = Composed((Repeated(GaussianLoss(14.33), 10), LaplaceLoss(3.0), ApproximateLoss(0.0, 5e-7), PureLoss(0.5)))
+    told = in_words(plan)
+    for part in ("10 x (Gaussian noise, 14.33", "Laplace noise, 3 ", "chance 5e-07", "PureLoss(epsilon=0.5)"):
+        assert part in told
