@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar, Protocol, TypeVar, cast
 
 from discreet.accounting import accountant
@@ -87,8 +88,12 @@ def calibrate(mechanism: M | type[M], budget: Budget, times: int = 1, sampling: 
     if times < 1 or times != int(times):
         raise ParameterError("calibrate", f"times is {times}", "Give a whole number, at least 1.", times=times)
     aim = Budget(budget.epsilon * (1 - HEADROOM), budget.delta)
-    search = _Search(template, aim, int(times), sampling)
-    return cast(M, search.tuned(search.noise()))
+    return cast(M, _found(_Search(template, aim, int(times), sampling)))
+
+
+@lru_cache(maxsize=1024)
+def _found(search: _Search) -> Any:
+    return search.tuned(search.noise())
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors
 from discreet.core.question import BoundedSum, KeyCounts, Question
 from discreet.noise.bits import system_bits
-from discreet.trust.exact_sum import exact_sum
 from discreet.trust.sources.source import Source
 
 Release = TypeVar("Release")
@@ -59,9 +58,8 @@ class Curator:
     def _answer(self, question: Question) -> Answer | KeyedAnswer:
         match question:
             case BoundedSum():
-                columns = self.schema.features if question.columns is None else question.columns
-                steps = exact_sum(question, self._source.batches(columns), len(columns))
-                return Answer(steps, question.grid, question.bound.times(self.unit.rows), self.neighbors)
+                bound = question.bound.times(self.unit.rows)
+                return Answer(self._source.sum(question), question.grid, bound, self.neighbors)
             case KeyCounts(column):
                 return self._keyed(column)
 

@@ -17,7 +17,7 @@ from discreet.core.grid import Array
 from discreet.core.neighbors import RECORD, Unit
 from discreet.core.schema import Category, Number, Schema, Text
 from discreet.trust.sources.decoding import bounded
-from discreet.trust.sources.source import BATCH
+from discreet.trust.sources.source import BATCH, Batched
 
 NOWHERE = "\x1f"  # separates nothing, so that a line is one field
 
@@ -65,7 +65,7 @@ def _parquet_names(path: Path) -> tuple[str, ...]:
         raise SchemaError(f"open {path}", "it cannot be read as Parquet", "Check the file.") from why
 
 
-class File:
+class File(Batched):
     """A CSV or Parquet file as a source.
 
     In a CSV file one line is one record: a quoted field may hold the delimiter, but not the end of a line, and whatever
@@ -96,7 +96,7 @@ class File:
         self._rows = self._bounded_rows(_table(self._path, names, delimiter))
 
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
-        """Matrices of at most `BATCH` rows; see `Source`."""
+        """Matrices of at most `BATCH` rows; see `Batched`."""
         fields = ", ".join(f"{self._decoded(name)} AS c{i}" for i, name in enumerate(columns))
         reader = engine().sql(f"SELECT {fields} FROM {self._rows}").to_arrow_reader(BATCH)
         for batch in reader:

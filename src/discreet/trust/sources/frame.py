@@ -14,10 +14,10 @@ from discreet.core.neighbors import RECORD, Unit
 from discreet.core.schema import Schema, Text
 from discreet.trust.sources.contributions import fingerprints, kept_rows
 from discreet.trust.sources.decoding import bounded, decoded, texts
-from discreet.trust.sources.source import BATCH
+from discreet.trust.sources.source import BATCH, Batched
 
 
-class Frame:
+class Frame(Batched):
     """A data frame as a source.
 
     Parameters
@@ -44,7 +44,7 @@ class Frame:
             self._bound_units(unit)
 
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
-        """Matrices of at most `BATCH` rows; see `Source`."""
+        """Matrices of at most `BATCH` rows; see `Batched`."""
         for start in range(0, self._rows, BATCH):
             rows = slice(start, start + BATCH)
             matrix = [decoded(self._columns[name][rows], self._known(name)) for name in columns]

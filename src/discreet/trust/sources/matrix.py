@@ -11,10 +11,10 @@ from discreet.core.grid import Array
 from discreet.core.neighbors import RECORD, Unit
 from discreet.core.schema import Schema
 from discreet.trust.sources.decoding import bounded
-from discreet.trust.sources.source import BATCH
+from discreet.trust.sources.source import BATCH, Batched
 
 
-class Matrix:
+class Matrix(Batched):
     """A numpy matrix as a source; its columns are those of the schema, in order.
 
     Parameters
@@ -39,7 +39,7 @@ class Matrix:
         self._place = {name: i for i, name in enumerate(schema.columns)}
 
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
-        """Matrices of at most `BATCH` rows; see `Source`."""
+        """Matrices of at most `BATCH` rows; see `Batched`."""
         chosen = [self._place[name] for name in columns]
         everything = chosen == list(range(self._values.shape[1]))
         for start in range(0, len(self._values), BATCH):

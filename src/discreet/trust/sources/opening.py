@@ -26,6 +26,6 @@ def source_of(records: Any, schema: Schema, unit: Unit = RECORD) -> Source:
                 "matrix", "it has no column that tells units apart", "Give a data frame or a file with one."
             )
         return Matrix(records, schema)
-    if hasattr(records, "batches"):
+    if isinstance(records, Source):
         return records
     return Frame(records, schema, unit)

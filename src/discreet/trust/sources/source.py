@@ -1,38 +1,50 @@
-"""What every source of records offers: batches of numbers, in bounded memory."""
+"""What every source of records offers: exact sums, in bounded memory."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Protocol
 
-from discreet.core.grid import Array
+from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import Unit
+from discreet.core.question import BoundedSum
 from discreet.core.schema import Schema
+from discreet.trust.exact_sum import exact_sum
 
 BATCH = 2**16  # rows
 
 
-class Source(Protocol):
+class Source(ABC):
     """Records behind a schema, at most `unit.rows` rows of each unit, read again for every question."""
 
-    @property
-    def schema(self) -> Schema: ...
+    schema: Schema
+    unit: Unit
 
-    @property
-    def unit(self) -> Unit: ...
+    @abstractmethod
+    def sum(self, question: BoundedSum) -> Steps:
+        """The exact sum, in grid steps, added up where the records are."""
 
+    @abstractmethod
+    def keys(self, column: str) -> Iterator[dict[str, int]]:
+        """Rows per value of a text column, batch by batch."""
+
+    @abstractmethod
+    def units(self) -> int:
+        """The number of units: public under replace neighbors only."""
+
+
+class Batched(Source):
+    """A source that hands its records over batch by batch, and adds up here."""
+
+    @abstractmethod
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
         """Matrices of at most `BATCH` rows with these columns, in this order.
 
         A number is itself, and nan where it is missing or cannot be read. A category is its place in the schema's
         list, and nan where it is not listed. Nothing about a record's content raises.
         """
-        ...
 
-    def keys(self, column: str) -> Iterator[dict[str, int]]:
-        """Rows per value of a text column, batch by batch."""
-        ...
-
-    def units(self) -> int:
-        """The number of units: public under replace neighbors only."""
-        ...
+    def sum(self, question: BoundedSum) -> Steps:
+        """The exact sum; see `Source`."""
+        columns = self.schema.features if question.columns is None else question.columns
+        return exact_sum(question, self.batches(columns), len(columns))

@@ -1,0 +1,1 @@
+"""Each capability beside its peers, in one run."""

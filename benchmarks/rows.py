@@ -1,0 +1,55 @@
+"""What a benchmark prints and writes: one row for each figure that was promised."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Row:
+    """One claim and what was measured. A row that does not hold stays in the table."""
+
+    claim: str
+    measured: float | str
+    goal: str
+    holds: bool
+
+
+def at_least(claim: str, measured: float, goal: float) -> Row:
+    return Row(claim, round(measured, 4), f">= {goal:g}", measured >= goal)
+
+
+def at_most(claim: str, measured: float, goal: float) -> Row:
+    return Row(claim, round(measured, 6), f"<= {goal:g}", measured <= goal)
+
+
+def cpu_seconds(*jobs: Callable[[], Any], rounds: int = 7) -> list[float]:
+    """The median CPU time of each job, taken in turns so that a busy machine hits all alike."""
+    spent: list[list[float]] = [[] for _ in jobs]
+    for job in jobs:
+        job()
+    for _ in range(rounds):
+        for place, job in enumerate(jobs):
+            start = time.process_time()
+            job()
+            spent[place].append(time.process_time() - start)
+    return [statistics.median(seconds) for seconds in spent]
+
+
+def report(name: str, rows: list[Row]) -> None:
+    """Print the table and write it to build/bench."""
+    width = max(len(row.claim) for row in rows)
+    for row in rows:
+        print(
+            f"{row.claim:<{width}}  {row.measured!s:>14}  {row.goal:>12}  {'holds' if row.holds else 'DOES NOT HOLD'}"
+        )
+    folder = Path("build/bench")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.json").write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n")
+    print(f"{sum(row.holds for row in rows)} of {len(rows)} hold; written to {folder / f'{name}.json'}")
