@@ -31,15 +31,15 @@ soak: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2
 
 clean:
-	rm -rf $(VENV) .venv-* build site .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) build site .mypy_cache .ruff_cache .pytest_cache
 
-$(VENV)-bench/.ready: pyproject.toml constraints.txt benchmarks/foundation_peers.txt
-	$(PYTHON) -m venv $(VENV)-bench
-	$(VENV)-bench/bin/python -m pip install --quiet --disable-pip-version-check -e '.[duckdb]' -r benchmarks/foundation_peers.txt
+$(VENV)/bench/.ready: pyproject.toml constraints.txt benchmarks/foundation_peers.txt | $(BIN)/python
+	$(PYTHON) -m venv $(VENV)/bench
+	$(VENV)/bench/bin/python -m pip install --quiet --disable-pip-version-check -e '.[duckdb]' -r benchmarks/foundation_peers.txt
 	@touch $@
 
-bench-foundation: $(VENV)-bench/.ready
-	$(VENV)-bench/bin/python -m benchmarks.foundation
+bench-foundation: $(VENV)/bench/.ready
+	$(VENV)/bench/bin/python -m benchmarks.foundation
 
 bench: bench-foundation
 

@@ -30,7 +30,7 @@ def public_classes(room: str) -> list[type[Any]]:
 
 def mechanisms() -> list[type[Any]]:
     """Everything that can release."""
-    return [kind for kind in public_classes("mechanisms") if hasattr(kind, "release")]
+    return [kind for kind in public_classes("mechanisms") if hasattr(kind, "release") and not inspect.isabstract(kind)]
 
 
 def learners() -> list[type[Any]]:

@@ -6,8 +6,7 @@ import math
 
 import pytest
 
-from discreet.core.events import ApproximateLoss, Composed, GaussianLoss, LaplaceLoss, PureLoss, Repeated
-from discreet.query.display import error_bar, in_words, number, plain, shortened
+from discreet.query.display import error_bar, number, plain, shortened
 
 
 @pytest.mark.parametrize(
@@ -38,10 +37,3 @@ def test_nothing_reaches_a_terminal_that_could_rewrite_it() -> None:
     assert plain(hostile).isprintable()
     assert shortened(hostile * 9, 10).isprintable()
     assert len(shortened("x" * 50, 10)) == 10
-
-
-def test_events_are_told_in_words() -> None:
-    plan = Composed((Repeated(GaussianLoss(14.33), 10), LaplaceLoss(3.0), ApproximateLoss(0.0, 5e-7), PureLoss(0.5)))
-    told = in_words(plan)
-    for part in ("10 x (Gaussian noise, 14.33", "Laplace noise, 3 ", "chance 5e-07", "PureLoss(epsilon=0.5)"):
-        assert part in told

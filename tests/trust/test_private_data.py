@@ -19,6 +19,7 @@ from discreet.core.errors import (
     KeyReused,
     NotPermitted,
     ParameterError,
+    Unaccountable,
     UnplannedRelease,
 )
 from discreet.core.events import Composed, Event, GaussianLoss, NoPromise, Parallel, Repeated, Sampled
@@ -146,7 +147,7 @@ def test_what_was_released_with_replayable_bits_says_so() -> None:
 )
 def test_a_discount_that_the_relation_does_not_allow_is_refused(neighbors: Neighbors, plan: Event) -> None:
     data = PrivateData.of(PEOPLE, SCHEMA, Budget(10.0, 1e-6), neighbors=neighbors)
-    with pytest.raises(NotPermitted, match="Nothing was released or spent"):
+    with pytest.raises(Unaccountable, match="Nothing was released or spent"):
         data.permit(plan, "training")
 
 

@@ -17,11 +17,15 @@ from discreet.core.errors import LedgerBroken, LedgerError
 
 @dataclass
 class Page:
-    """One transaction: what it finds, and the entry that it adds, if any."""
+    """One transaction: what it finds, and the entry that it adds, if any.
+
+    The entry is durable at its end in any case; `anchor_durable` tells whether its mark beside the file is too. If not,
+    a power cut may leave the mark behind the chain, which is safe.
+    """
 
     db: sqlite3.Connection
     chain: Chain
-    durable: bool = True
+    anchor_durable: bool = True
     added: Link | None = field(default=None, init=False)
 
     def found(self, kind: str, key: str) -> Link | None:
@@ -96,7 +100,7 @@ class Book:
                 yield page
             if page.added:
                 self.chain.follow(page.added)
-            self.anchor.advance(self._mark, durable=page.durable)
+            self.anchor.advance(self._mark, durable=page.anchor_durable)
 
     def reanchor(self, head: str, reason: str) -> None:
         """Record that the owner trusts the chain, and write the anchor anew; one that contradicts the chain stays."""

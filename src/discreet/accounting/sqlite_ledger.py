@@ -174,7 +174,7 @@ class SqliteLedger(LedgerView):
                 return committed(done, page.result(done), replayed=True)
             if no := self._book.chain.refusal(purpose, prices):
                 raise no
-            page.durable = False
+            page.anchor_durable = False
             link = page.add(
                 "reserve",
                 key,

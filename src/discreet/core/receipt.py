@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from discreet.core.events import Event
 from discreet.core.neighbors import Neighbors, Unit
+from discreet.core.wording import in_words
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Receipt:
         rows = "" if self.unit.kind == "record" else f", at most {self.unit.rows} rows of each"
         return {
             "purpose": self.purpose,
-            "cost": str(self.event) + (" (paid earlier, replayed)" if self.replayed else ""),
+            "cost": in_words(self.event) + (" (paid earlier, replayed)" if self.replayed else ""),
             "protects": f"one {self.unit.kind}{rows}; neighbors by {self.neighbors.value.replace('_', '/')}",
             "noise": noise,
             "ledger": f"key {self.key}, head {self.head[:16] or 'none'}",

@@ -7,19 +7,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from discreet.core.answer import Answer, Apart, whole_numbers
 from discreet.core.bits import Bits
-from discreet.core.bound import Bound
+from discreet.core.bound import Norm
 from discreet.core.events import PureLoss
-from discreet.core.grid import Array
-from discreet.core.mechanism import check_knob
-from discreet.core.neighbors import Neighbors
+from discreet.core.grid import Steps
 from discreet.core.rounding import upwards
+from discreet.mechanisms.additive import Additive
 from discreet.noise.laplace import discrete_laplace
 
 
 @dataclass(frozen=True)
-class DiscreteLaplace:
+class DiscreteLaplace(Additive):
     """Add two-sided geometric noise, in grid steps, to every coordinate of a sum.
 
     P(k) is proportional to exp(-|k| / scale). For counts, whose step is 1, this is the geometric mechanism, the best
@@ -41,27 +39,15 @@ class DiscreteLaplace:
     PureLoss(epsilon=0.5)
     """
 
-    multiplier: float = 1.0
-    knob: ClassVar[str] = "multiplier"
-
-    def __post_init__(self) -> None:
-        check_knob("DiscreteLaplace", "multiplier", self.multiplier)
+    norm: ClassVar[Norm] = "l1"
+    deviation: ClassVar[float] = math.sqrt(2)
+    step: ClassVar[float] = 1.0
 
     @property
     def event(self) -> PureLoss:
         """The price of one release; its rounding is upwards."""
         return PureLoss(upwards(1 / Fraction(self.multiplier)))
 
-    def release(self, answer: Answer, bits: Bits) -> Array:
-        """The sum with noise, on the answer's grid."""
-        answer = answer.coarsened(self.multiplier, "l1")
-        return answer.noised(discrete_laplace(bits, answer.steps.shape, answer.scale(self.multiplier, "l1")))
-
-    def stddev(self, bound: Bound, size: int, neighbors: Neighbors) -> float:
-        """The standard deviation of the noise on each coordinate of such a sum, but for the grid: public."""
-        return math.sqrt(2) * self.multiplier * bound.sensitivity("l1", size, neighbors)
-
-    def worst_neighbors(self) -> Apart:
-        """A count that moves by one."""
-        bound = Bound("l1", 1.0)
-        return Apart(whole_numbers([0], bound), whole_numbers([1], bound))
+    def noise(self, bits: Bits, shape: tuple[int, ...], scale: float) -> Steps:
+        """Independent draws of this scale, in grid steps."""
+        return discrete_laplace(bits, shape, scale)

@@ -6,18 +6,16 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from discreet.core.answer import Answer, Apart, whole_numbers
 from discreet.core.bits import Bits
-from discreet.core.bound import Bound
+from discreet.core.bound import Norm
 from discreet.core.events import LaplaceLoss
-from discreet.core.grid import Array
-from discreet.core.mechanism import check_knob
-from discreet.core.neighbors import Neighbors
+from discreet.core.grid import Steps
+from discreet.mechanisms.additive import Additive
 from discreet.noise.laplace import rounded_laplace
 
 
 @dataclass(frozen=True)
-class Laplace:
+class Laplace(Additive):
     """Add Laplace noise to every coordinate of a sum.
 
     The noise is the real Laplace variable rounded to the answer's grid, which is the continuous mechanism followed
@@ -40,27 +38,14 @@ class Laplace:
     LaplaceLoss(multiplier=2.0)
     """
 
-    multiplier: float = 1.0
-    knob: ClassVar[str] = "multiplier"
-
-    def __post_init__(self) -> None:
-        check_knob("Laplace", "multiplier", self.multiplier)
+    norm: ClassVar[Norm] = "l1"
+    deviation: ClassVar[float] = math.sqrt(2)
 
     @property
     def event(self) -> LaplaceLoss:
         """The price of one release."""
         return LaplaceLoss(self.multiplier)
 
-    def release(self, answer: Answer, bits: Bits) -> Array:
-        """The sum with noise, on the answer's grid."""
-        answer = answer.coarsened(self.multiplier, "l1")
-        return answer.noised(rounded_laplace(bits, answer.steps.shape, answer.scale(self.multiplier, "l1")))
-
-    def stddev(self, bound: Bound, size: int, neighbors: Neighbors) -> float:
-        """The standard deviation of the noise on each coordinate of such a sum: public."""
-        return math.sqrt(2) * self.multiplier * bound.sensitivity("l1", size, neighbors)
-
-    def worst_neighbors(self) -> Apart:
-        """A scalar that moves by its whole bound, on a fine grid."""
-        bound = Bound("l1", 2.0**20)
-        return Apart(whole_numbers([0], bound), whole_numbers([2**20], bound))
+    def noise(self, bits: Bits, shape: tuple[int, ...], scale: float) -> Steps:
+        """Independent draws of this scale, in grid steps."""
+        return rounded_laplace(bits, shape, scale)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -15,6 +16,13 @@ from discreet.core.events import PureLoss
 from discreet.core.grid import Steps
 from discreet.core.mechanism import check_knob
 from discreet.noise.laplace import rounded_laplace
+
+
+def winner(answer: Answer, bits: Bits, epsilon: float, draw: Callable[[Bits, tuple[int, ...], float], Steps]) -> Steps:
+    """The index of the largest score after noise of scale 2 sensitivity / epsilon, or half of it if monotone."""
+    multiplier = (1 if answer.monotone else 2) / Fraction(epsilon)
+    answer = answer.coarsened(multiplier, "linf")
+    return np.argmax(answer.steps + draw(bits, answer.steps.shape, answer.scale(multiplier, "linf")), axis=-1)
 
 
 @dataclass(frozen=True)
@@ -54,10 +62,7 @@ class NoisyMax:
 
     def release(self, answer: Answer, bits: Bits) -> Steps:
         """The index of the winner; one per stacked answer."""
-        multiplier = (1 if answer.monotone else 2) / Fraction(self.epsilon)
-        answer = answer.coarsened(multiplier, "linf")
-        noise = rounded_laplace(bits, answer.steps.shape, answer.scale(multiplier, "linf"))
-        return np.argmax(answer.steps + noise, axis=-1)
+        return winner(answer, bits, self.epsilon, rounded_laplace)
 
     def worst_neighbors(self) -> Apart:
         """One score falls and all the others rise."""

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import ClassVar
-
-import numpy as np
 
 from discreet.core.answer import Answer, Apart, whole_numbers
 from discreet.core.bits import Bits
@@ -14,6 +11,7 @@ from discreet.core.bound import Bound
 from discreet.core.events import PureLoss
 from discreet.core.grid import Steps
 from discreet.core.mechanism import check_knob
+from discreet.mechanisms.noisy_max import winner
 from discreet.noise.exponential import rounded_exponential
 
 
@@ -54,10 +52,7 @@ class PermuteAndFlip:
 
     def release(self, answer: Answer, bits: Bits) -> Steps:
         """The index of the winner; one per stacked answer."""
-        multiplier = (1 if answer.monotone else 2) / Fraction(self.epsilon)
-        answer = answer.coarsened(multiplier, "linf")
-        noise = rounded_exponential(bits, answer.steps.shape, answer.scale(multiplier, "linf"))
-        return np.argmax(answer.steps + noise, axis=-1)
+        return winner(answer, bits, self.epsilon, rounded_exponential)
 
     def worst_neighbors(self) -> Apart:
         """Two scores that change places."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-from discreet.core.events import ApproximateLoss, Composed, Event, GaussianLoss, LaplaceLoss, Repeated
-
 
 def exact(value: float) -> str:
     """A value without error, such as a bound.
@@ -63,29 +61,6 @@ def shortened(text: str, most: int) -> str:
     """Plain text of at most so many letters."""
     text = plain(text)
     return text if len(text) <= most else text[: most - 1] + "…"
-
-
-def in_words(event: Event) -> str:
-    """What an event is, for a reader.
-
-    Examples
-    --------
-    >>> in_words(Repeated(GaussianLoss(14.3325), 10))
-    '10 x (Gaussian noise, 14.33 sensitivities)'
-    """
-    match event:
-        case GaussianLoss(multiplier):
-            return f"Gaussian noise, {multiplier:.4g} sensitivities"
-        case LaplaceLoss(multiplier):
-            return f"Laplace noise, {multiplier:.4g} sensitivities"
-        case ApproximateLoss(0.0, delta):
-            return f"a rare value named with chance {delta:.3g}"
-        case Repeated(inner, times):
-            return in_words(inner) if times == 1 else f"{times} x ({in_words(inner)})"
-        case Composed(events):
-            return " + ".join(in_words(part) for part in events)
-        case _:
-            return str(event)
 
 
 def _decimals(size: float) -> int:

@@ -10,7 +10,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.core.schema import Number
 from discreet.query.bar import Bar
 from discreet.query.chart import columns_chart, row_chart
-from discreet.query.display import error_bar, in_words, number, plain
+from discreet.query.display import error_bar, number, plain
 from discreet.query.page_style import STYLE
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def _promise(report: Report) -> dict[str, str]:
         "unit": f"one {unit.kind}{rows}",
         "relation": RELATION[receipt.neighbors],
         "promise": f"({budget.epsilon:g}, {budget.delta:g})-differential privacy for the whole report",
-        "event": in_words(receipt.event) + (" (paid earlier, replayed)" if receipt.replayed else ""),
+        "event": receipt.lines()["cost"],
         "noise": receipt.lines()["noise"],
         "ledger": f"epsilon {balance.spent:.4g} of {balance.budget.epsilon:g} spent, at delta {balance.budget.delta:g}",
         "key": receipt.key,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from discreet.core.schema import Number
-from discreet.query.display import error_bar, in_words, number, plain, shortened
+from discreet.query.display import error_bar, number, plain, shortened
 
 if TYPE_CHECKING:
     from discreet.query.column_profile import ColumnProfile
@@ -19,7 +19,6 @@ BLOCKS = " ▁▂▃▄▅▆▇█"
 def text(report: Report) -> str:
     """The whole report: every column, then the receipt."""
     words = report.receipt.lines()
-    words["cost"] = in_words(report.receipt.event) + (" (paid earlier, replayed)" if report.receipt.replayed else "")
     words["spent"] = f"epsilon {report.balance.spent:.4g} of {report.balance.budget.epsilon:g}"
     receipt = [f"{name:>10}  {plain(said)}" for name, said in words.items()]
     head = f"Private profile of {plain(report.title)}"

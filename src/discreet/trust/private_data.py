@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from discreet.accounting.admission import check_relation
 from discreet.accounting.single_plan import SinglePlan
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
-from discreet.core.errors import NotPermitted, ParameterError
-from discreet.core.events import Event, Parallel, Sampled, walked, written
+from discreet.core.errors import ParameterError
+from discreet.core.events import Event, written
 from discreet.core.ledger import Ledger
 from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.core.schema import Schema
@@ -79,7 +80,7 @@ class PrivateData:
         bits : Bits, optional
             Where noise comes from; anything but the system's makes releases that are not private.
         """
-        account = SinglePlan(ledger) if isinstance(ledger, Budget) else ledger
+        account = SinglePlan(ledger, neighbors, unit) if isinstance(ledger, Budget) else ledger
         return cls(Curator(source_of(records, schema, unit), neighbors, bits=bits), account)
 
     @property
@@ -134,29 +135,10 @@ class PrivateData:
         analyst, waiver : str, optional
             Public. Who asks; the owner's reason for a release without a promise.
         """
-        self._check_relation(plan, purpose)
+        check_relation(plan, self.neighbors, purpose)
         whole = f"{purpose}\n{written(plan)}\n{request}"
         charge = self._ledger.reserve(plan, purpose, request=whole, key=key, analyst=analyst, waiver=waiver)
         return Permit(self._trust, self._ledger, charge, plan, purpose)
-
-    def _check_relation(self, plan: Event, purpose: str) -> None:
-        """Sampling and disjoint parts are cheaper under one relation only (Zhu, Dong and Wang 2022, Theorem 11)."""
-        replace = self.neighbors is Neighbors.REPLACE
-        for event in walked(plan):
-            match event:
-                case Sampled(scheme=scheme) if (scheme == "fixed_size") != replace:
-                    sound = "fixed_size" if replace else "poisson"
-                    raise NotPermitted(
-                        purpose,
-                        f"{scheme} sampling is not cheaper under {self.neighbors.value} neighbors",
-                        f"Use {sound} sampling.",
-                    )
-                case Parallel() if replace:
-                    raise NotPermitted(
-                        purpose,
-                        "a replaced unit can be in two parts, so disjoint parts are not free under replace neighbors",
-                        "Compose the parts instead.",
-                    )
 
     def __repr__(self) -> str:
         return f"PrivateData({', '.join(self.schema.columns)}; {self.unit.kind}; {self.neighbors.value})"
