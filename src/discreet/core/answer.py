@@ -50,7 +50,7 @@ class Answer:
 
     @property
     def monotone(self) -> bool:
-        """Whether one unit moves all coordinates the same way: nobody subtracts or is swapped, and floors keep order."""
+        """Whether one unit moves all coordinates the same way: nobody subtracts or is swapped; floors keep order."""
         return self.bound.nonnegative and self.neighbors is Neighbors.ADD_REMOVE
 
     def sensitivity(self, norm: Norm) -> float:

@@ -125,7 +125,8 @@ class KMeans(ClusterMixin, BaseEstimator):
         with data.permit(plan, "k-means", request=repr(self), key=key) as permit:
             for _ in range(self.n_iter):
                 steps = self._counts_and_sums(centers, scale)
-                threshold = noise.stddev(steps.bound.times(data.unit.rows), centers.size + len(centers), data.neighbors)
+                one = noise.stddev(steps.bound.times(data.unit.rows), centers.size + len(centers), data.neighbors)
+                threshold = one * math.sqrt(data.reports)
                 centers = self._moved(permit.ask(steps, noise), scale.n_features, threshold, rng)
         self.n_features_in_ = scale.n_features
         self.cluster_centers_ = scale.back(centers)

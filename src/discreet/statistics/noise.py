@@ -31,17 +31,20 @@ class Spread:
         The mechanism.
     stddev : float
         Standard deviation on each coordinate.
+    reports : int
+        How many independent noises it is the sum of.
     """
 
     noise: Additive
     stddev: float
+    reports: int = 1
 
     def half_width(self, weights: ArrayLike, confidence: float = CONFIDENCE) -> float:
         """How far the noise moves a weighted sum of coordinates, at this confidence.
 
         A weighted sum of independent Laplace variables of scales b_i has P(|S| > t) = sum_i A_i exp(-t / b_i) with
         A_i = prod_{j != i} b_i^2 / (b_i^2 - b_j^2), by partial fractions of its characteristic function; beyond six
-        coordinates the normal law is close enough.
+        coordinates, or for a sum of reports, the normal law is close enough.
 
         Examples
         --------
@@ -53,7 +56,7 @@ class Spread:
         sizes = np.abs(np.atleast_1d(np.asarray(weights, dtype=np.float64)))
         sizes = sizes[sizes > 1e-9 * sizes.max(initial=0.0)]
         normal = float(ndtri(0.5 + confidence / 2) * self.stddev * math.sqrt(float(np.square(sizes).sum())))
-        if isinstance(self.noise, Gaussian) or not 0 < len(sizes) <= 6:
+        if isinstance(self.noise, Gaussian) or self.reports > 1 or not 0 < len(sizes) <= 6:
             return normal
         return _laplace_half_width(self.stddev / math.sqrt(2) * sizes, confidence)
 
@@ -79,5 +82,6 @@ def least_noise(data: PrivateData, question: BoundedSum, size: int, budget: Budg
 
 
 def spread(data: PrivateData, question: BoundedSum, size: int, noise: Additive) -> Spread:
-    """How this noise spreads on the answer to this question."""
-    return Spread(noise, noise.stddev(question.bound.times(data.unit.rows), size, data.neighbors))
+    """How this noise spreads on the release, under the trust model of the data."""
+    one = noise.stddev(question.bound.times(data.unit.rows), size, data.neighbors)
+    return Spread(noise, one * math.sqrt(data.reports), data.reports)

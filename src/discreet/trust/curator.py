@@ -41,6 +41,8 @@ class Curator:
         self.schema = source.schema
         self.unit = source.unit
 
+    reports = 1
+
     @property
     def secret(self) -> bool:
         """Whether the noise is secret."""

@@ -24,7 +24,7 @@ Release = TypeVar("Release")
 
 
 class TrustModel(Protocol):
-    """Who may hold an exact answer, and who adds the noise."""
+    """Who may hold an exact answer, and who adds the noise; `reports` counts the noises that a release adds up."""
 
     neighbors: Neighbors
     unit: Unit
@@ -35,6 +35,9 @@ class TrustModel(Protocol):
 
     @property
     def units(self) -> int: ...
+
+    @property
+    def reports(self) -> int: ...
 
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release: ...
 

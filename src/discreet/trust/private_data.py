@@ -110,6 +110,11 @@ class PrivateData:
             return self._trust.units
         return None
 
+    @property
+    def reports(self) -> int:
+        """How many independent noises a release adds up: one for a curator, one per person under local trust."""
+        return self._trust.reports
+
     def permit(
         self,
         plan: Event,

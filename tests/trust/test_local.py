@@ -1,0 +1,89 @@
+"""Local trust: the same price, everybody by themselves, more noise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from discreet.accounting.single_plan import SinglePlan
+from discreet.core.bound import Bound
+from discreet.core.budget import Budget
+from discreet.core.errors import NotPermitted, ParameterError
+from discreet.core.grid import Grid
+from discreet.core.neighbors import Neighbors, Unit
+from discreet.core.question import BoundedSum, KeyCounts
+from discreet.core.schema import Number, Schema
+from discreet.learners.kmeans import KMeans
+from discreet.mechanisms.exponential import Exponential
+from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.laplace import Laplace
+from discreet.noise.deterministic import DeterministicBits
+from discreet.statistics.histogram import histogram
+from discreet.statistics.mean import mean
+from discreet.trust.local import Local
+from discreet.trust.private_data import PrivateData
+from discreet.trust.sources.frame import Frame
+from discreet.trust.sources.matrix import Matrix
+
+PEOPLE = np.clip(np.random.default_rng(0).normal(40, 10, (20_000, 1)), 0, 100)
+SCHEMA = Schema.numeric(0.0, 100.0, 1)
+
+
+def phones(budget: Budget, seed: int = 0) -> PrivateData:
+    return PrivateData(Local(Matrix(PEOPLE, SCHEMA), bits=DeterministicBits(seed)), SinglePlan(budget))
+
+
+@pytest.mark.parametrize("budget", [Budget(1.0), Budget(1.0, 1e-6)])
+def test_the_error_bar_holds_the_truth_as_often_as_it_says(budget: Budget) -> None:
+    """60 runs of a 95 % bar: fewer than 49 hits have probability below 1e-4."""
+    hits = 0
+    for seed in range(60):
+        estimate = mean(phones(budget, seed), "x0", epsilon=1.0, delta=budget.delta)
+        hits += abs(estimate.value - PEOPLE.mean()) <= estimate.error
+    assert hits >= 49
+
+
+def test_the_price_is_that_of_a_curator_and_the_noise_that_of_everybody() -> None:
+    central = PrivateData.of(PEOPLE, SCHEMA, Budget(1.0), neighbors=Neighbors.REPLACE)
+    here, there = mean(central, "x0", epsilon=1.0), mean(phones(Budget(1.0)), "x0", epsilon=1.0)
+    assert here.receipt.event == there.receipt.event
+    assert there.error / here.error == pytest.approx(np.sqrt(20_000) * 1.96 * np.sqrt(2) / np.log(20), rel=0.01)
+
+
+def test_every_record_has_noise_for_replacing_all_of_it() -> None:
+    ones = BoundedSum(lambda records: np.ones((len(records), 1)), Bound("l2", 1.0), grid=Grid(-20))
+    local = Local(Matrix(np.zeros((1, 1)), SCHEMA), bits=DeterministicBits(1))
+    sums = [local.ask(ones, Gaussian(1.0))[0] for _ in range(4000)]
+    assert np.std(sums) == pytest.approx(2.0, rel=0.06)
+    assert np.mean(sums) == pytest.approx(1.0, abs=0.16)
+
+
+def test_a_histogram_and_a_learner_run_without_a_line_of_their_own() -> None:
+    cells = histogram(phones(Budget(8.0)), "x0", bins=4, epsilon=8.0)
+    exact = np.histogram(PEOPLE, bins=4, range=(0, 100))[0]
+    np.testing.assert_allclose(cells.counts, exact, atol=4 * cells.error)
+    rng = np.random.default_rng(0)
+    points = np.vstack([rng.normal(center, 0.05, (15_000, 2)) for center in (-0.5, 0.5)])
+    data = PrivateData(Local(Matrix(points, Schema.numeric(-1.0, 1.0, 2))), SinglePlan(Budget(30.0, 1e-6)))
+    model = KMeans(2, epsilon=30.0, n_iter=3, random_state=0).fit(data)
+    np.testing.assert_allclose(np.sort(model.cluster_centers_[:, 0]), [-0.5, 0.5], atol=0.2)
+
+
+def test_what_needs_an_exact_answer_is_refused() -> None:
+    local = Local(Matrix(PEOPLE, SCHEMA))
+    ones = BoundedSum(lambda records: np.ones((len(records), 2)), Bound("linf", 1.0))
+    with pytest.raises(NotPermitted, match="trust a curator"):
+        local.ask(ones, Exponential())
+    with pytest.raises(NotPermitted, match="trust a curator"):
+        local.ask(KeyCounts("x0"), Laplace())
+
+
+def test_people_with_many_rows_are_refused() -> None:
+    visits = Frame({"who": ["a"], "x": [1.0]}, Schema({"x": Number(0, 1)}), Unit("user", column="who", rows=2))
+    with pytest.raises(ParameterError, match="one record per person"):
+        Local(visits)
+
+
+def test_the_number_of_reports_is_public() -> None:
+    assert phones(Budget(1.0)).public_size == 20_000
+    assert phones(Budget(1.0)).reports == 20_000
