@@ -9,12 +9,16 @@ import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from discreet.accounting.single_plan import SinglePlan
 from discreet.core.budget import Budget
 from discreet.core.events import read, written
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Schema
 from discreet.noise.deterministic import DeterministicBits
+from discreet.trust.curator import Curator
+from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
+from discreet.trust.sources.matrix import Matrix
 from tests.conformance.walk import learners
 
 FOUND = learners()
@@ -36,8 +40,20 @@ def blobs(rows: int = 300) -> np.ndarray:
     return np.random.default_rng(0).normal(size=(rows, 3)) * 4
 
 
-def data(records: np.ndarray, spy: list[Any] | None = None) -> PrivateData:
-    private = PrivateData.of(records, Schema.numeric(*BOUNDS, 3), Budget(1.0, 1e-6), bits=DeterministicBits(0))
+def curator(records: np.ndarray) -> Curator:
+    return Curator(Matrix(records, Schema.numeric(*BOUNDS, 3)), bits=DeterministicBits(0))
+
+
+def local(records: np.ndarray) -> Local:
+    return Local(Matrix(records, Schema.numeric(*BOUNDS, 3)), bits=DeterministicBits(0))
+
+
+TRUST = {"curator": curator, "local": local}
+trusted = pytest.mark.parametrize("trust", TRUST.values(), ids=TRUST)
+
+
+def data(records: np.ndarray, spy: list[Any] | None = None, trust: Any = curator) -> PrivateData:
+    private = PrivateData(trust(records), SinglePlan(Budget(1.0, 1e-6)))
     if spy is not None:
         ask = private._trust.ask
 
@@ -63,8 +79,9 @@ def test_it_releases_only_what_its_docstring_names(kind: type[Any]) -> None:
 
 
 @each
-def test_its_event_survives_json_and_does_not_depend_on_the_data(kind: type[Any]) -> None:
-    first, second = kind().fit(data(blobs())), kind().fit(data(blobs()[:1]))
+@trusted
+def test_its_event_survives_json_and_depends_neither_on_data_nor_on_trust(kind: type[Any], trust: Any) -> None:
+    first, second = kind().fit(data(blobs(), trust=trust)), kind().fit(data(blobs()[:1]))
     assert first.event_ == second.event_ == read(written(first.event_)) == first.receipt_.event
 
 
@@ -95,8 +112,9 @@ def test_a_fused_sum_is_the_sum_of_its_clipped_rows(kind: type[Any]) -> None:
     [np.empty((0, 3)), np.zeros((1, 3)), np.full((5, 3), np.nan), np.full((5, 3), 1e308), np.full((5, 3), -np.inf)],
     ids=["empty", "one", "nan", "huge", "inf"],
 )
-def test_odd_data_fit_without_a_word(kind: type[Any], records: np.ndarray) -> None:
-    calm, odd = kind().fit(data(blobs())), kind().fit(data(records))
+@trusted
+def test_odd_data_fit_without_a_word(kind: type[Any], records: np.ndarray, trust: Any) -> None:
+    calm, odd = kind().fit(data(blobs(), trust=trust)), kind().fit(data(records, trust=trust))
     for name in vars(calm):
         if isinstance(getattr(calm, name), np.ndarray):
             assert getattr(odd, name).shape == getattr(calm, name).shape
