@@ -124,7 +124,8 @@ def delta_interval(event: Event, epsilon: float, *, accuracy: float = ACCURACY) 
 
 
 def _epsilon(event: Event, delta: float, accuracy: float) -> float:
-    pure = pure_epsilon(event)
+    price = renyi(event, math.inf)
+    pure = price.divergence if price.delta <= delta else math.inf
     if delta == 0 or pure == 0:
         return pure
     match terms(event):
@@ -137,15 +138,17 @@ def _epsilon(event: Event, delta: float, accuracy: float) -> float:
 
 
 def _delta(event: Event, epsilon: float, accuracy: float) -> float:
-    if epsilon >= pure_epsilon(event):
-        return 0.0
+    price = renyi(event, math.inf)
+    simple = price.delta if epsilon >= price.divergence else 1.0
     match terms(event):
+        case _ if simple == 0:
+            return 0.0
         case (term,) if isinstance(term.event, GaussianLoss):
             return gaussian_delta(term.event.multiplier, epsilon)
         case _ if has_pairs(event):
-            return delta_above(directions(event), epsilon, accuracy)
+            return min(simple, delta_above(directions(event), epsilon, accuracy))
         case _:
-            return min(1.0, _least(event, lambda order, price: _delta_at(order, price, epsilon)))
+            return min(simple, _least(event, lambda order, price: _delta_at(order, price, epsilon)))
 
 
 def _epsilon_at(order: float, price: ApproximateRenyi, delta: float) -> float:
@@ -168,10 +171,10 @@ def _least(event: Event, promise: Callable[[float, ApproximateRenyi], float]) ->
 
     def at(u: float) -> float:
         order = 1 + math.exp(u)
-        return promise(order, renyi(event, order))
+        return min(promise(order, renyi(event, order)), 2 * values[best] + 1)  # the search wants finite numbers
 
     found = minimize_scalar(at, bounds=(low, high), method="bounded", options={"xatol": 1e-4})
-    return min(values[best], float(found.fun) if math.isfinite(found.fun) else math.inf)
+    return min(values[best], float(found.fun))
 
 
 def _only_gaussian(event: Event) -> bool:

@@ -161,8 +161,9 @@ class _Search:
 
     def infeasible(self) -> ParameterError:
         without = "Give the budget a delta, or use noise with a pure loss such as Laplace."
+        name, budget = type(self.template).__name__, self.budget
         return ParameterError(
-            f"calibrate {type(self.template).__name__} for epsilon {self.budget.epsilon} and delta {self.budget.delta}",
+            f"calibrate {name} for epsilon {budget.epsilon:.6g} and delta {budget.delta}",
             f"{self.times} releases cost more with any noise",
             without if self.budget.delta == 0 else "Ask fewer times, or allow a greater epsilon or delta.",
             budget=self.budget,

@@ -12,14 +12,15 @@ What separates this number from delta(eps):
 
 - *Period.* With N h = w the sum is exactly that of e^(amw) delta(eps + mw) over all whole m. The term m = 0 is
   wanted, the others are positive: the sum is above. They are at most e^-aw / (1 - e^-aw) for m < 0, where delta <=
-  1, and for m > 0 at most e^(K(b) - b eps) y / (1 - y), y = e^(-(b - a) w), for any b > a (Chernoff); `delta_below`
-  takes them off.
-- *Rounding of the transform.* A computed transform of p errs by at most e = c log2(N) u sqrt(N) |p|_2 in the 2-norm
-  (Higham 2002, Theorem 24.2), so in every entry; c = 16 covers the mixed radices 2, 3, 4, 5. With R = |F| + e both
-  the true and the computed entry lie in the disc of radius R, and a product of powers, taken by logarithm and angle
-  with R for the size, errs by at most prod R^T * sum T (2e / R + 8u (1 + |angle| + |ln R|)).
-- *Rounding of masses.* Tilted masses are right to u (16 + 2a max|l| + 2|K|) each, which multiplies delta by at most
-  exp(T times that).
+  1, and for m > 0 at most e^(K(b) - b eps) y / (1 - y), y = e^(-(b - a) w), for any b > a (Chernoff);
+  `log_delta_below` takes them off.
+- *Rounding of the transform.* N is a power of two, so every entry of the transform collects every mass once, along a
+  path of log2(N) butterflies whose factors have modulus 1. Each butterfly errs by a few u of what it is given, c = 16
+  of them at most (Higham 2002, section 24.1 has 7), so a computed entry errs by at most e = c u log2(N) |p|_1. With
+  R = |F| + e both the true and the computed entry lie in the disc of radius R, and a product of powers, taken by
+  logarithm and angle with R for the size, errs by at most prod R^T * sum T (2e / R + 8u (1 + |angle| + |ln R|)).
+- *Rounding of masses.* Tilted masses, folded into a period from n rows, are right to u (16 + n + 2a max|l| + 2|K|)
+  each, which multiplies delta by at most exp(T times that).
 - *Frequencies left out.* All are below e^-80 in size.
 """
 
@@ -31,7 +32,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.fft import next_fast_len, rfft
+from scipy.fft import rfft
 
 from discreet.accounting.pairs import UNIT, Array
 from discreet.accounting.tabulation import Table
@@ -39,7 +40,6 @@ from discreet.accounting.tabulation import Table
 FORGOTTEN = 80.0
 TRANSFORM = 16 * UNIT
 KERNEL = 256 * UNIT
-FACTORS = (0.7, 1.0, 1.4, 2.0, 3.0, 5.0, 8.0)  # further tilts, in tilted standard deviations
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,11 +97,14 @@ class Composition:
         Positive. Any tilt is sound; the best one solves K'(tilt) = epsilon.
     width : float
         The least period. Any period is sound above.
+    beyond : float
+        A greater tilt, at which the images on the right are bounded.
     """
 
-    def __init__(self, summands: Sequence[Summand], tilt: float, width: float) -> None:
-        self.summands, self.tilt, self.step = summands, tilt, summands[0].table.step
-        self.length = next_fast_len(max(16, math.ceil(width / self.step)), real=True)
+    def __init__(self, summands: Sequence[Summand], tilt: float, width: float, beyond: float) -> None:
+        self.summands, self.tilt, self.beyond, self.step = summands, tilt, beyond, summands[0].table.step
+        self.length = 2 ** max(4, math.ceil(math.log2(width / self.step)))
+        self.width = self.length * self.step
         self.origin = sum(summand.times * summand.table.origin for summand in summands)
         self.slack = sum(summand.times * summand.table.slack for summand in summands)
         self.infinity = self.infinite(summands)
@@ -123,7 +126,7 @@ class Composition:
             centre = round(float(law.masses @ np.arange(len(law.masses))))
             folded = _folded(law.masses, -centre, self.length)
             spectrum = rfft(folded)
-            error = TRANSFORM * math.log2(self.length) * math.sqrt(self.length * float(folded @ folded))
+            error = TRANSFORM * math.log2(self.length) * float(folded.sum())
             sizes, angle = np.abs(spectrum) + error, np.angle(spectrum)
             log = np.log(sizes)
             logs += times * log
@@ -131,7 +134,8 @@ class Composition:
             errors += times * (2 * error / sizes + 8 * UNIT * (1 + np.abs(angle) + np.abs(log)))
             self.log += times * law.log
             self.shift += times * (table.first + centre)
-            self.rounding += times * UNIT * (16 + 2 * self.tilt * table.top + 2 * abs(law.log))
+            rows = 16 + len(law.masses) / self.length
+            self.rounding += times * UNIT * (rows + 2 * self.tilt * table.top + 2 * abs(law.log))
         kept = np.flatnonzero(logs > -FORGOTTEN)
         self.frequencies = kept
         self.sizes = np.exp(logs[kept]) * np.where((kept == 0) | (2 * kept == self.length), 1.0, 2.0)
@@ -148,20 +152,28 @@ class Composition:
         """The logarithm of a bound from below on delta at this epsilon."""
         found = self._found(epsilon + self.slack)
         finite = math.exp(min(found.scale - self.rounding, 700.0)) * (found.total - found.error)
-        return _log(finite - self._images(epsilon + self.slack) + self.infinity * (1 - 4 * KERNEL))
+        return _log(finite - self.images(epsilon + self.slack) + self.infinity * (1 - 4 * KERNEL))
 
-    def _images(self, epsilon: float) -> float:
-        """What the periodic images of the law can have added."""
-        width = self.length * self.step
-        left = math.exp(-self.tilt * width)
-        right = min(_image(log - b * epsilon, (b - self.tilt) * width) for b, log in self._further)
-        return (left / (1 - left) + right) * (1 + KERNEL)
+    def rate(self, epsilon: float) -> float:
+        """How fast the slope of delta falls at this epsilon: minus the logarithmic derivative, about."""
+        slope = (self.log_delta_above(epsilon) - self.log_delta_above(epsilon + self.step)) / self.step
+        away = 0.2 / max(self.tilt, slope)
+        before, here, after = (math.exp(self.log_delta_above(epsilon + x)) for x in (-away, 0.0, away))
+        bend, fall = before - 2 * here + after, (before - after) / 2
+        return max(self.tilt, bend / fall / away) if fall > 0 else self.tilt
+
+    def log_blur(self, epsilon: float) -> float:
+        """The logarithm of the most that images can have added to delta, as a share of it."""
+        return _log(self.images(epsilon)) - max(self.log_delta_above(epsilon), -700.0)
+
+    def images(self, epsilon: float) -> float:
+        """What the periodic images of the law can have added to delta."""
+        left, right = self.tilt * self.width, (self.beyond - self.tilt) * self.width
+        return (_image(0.0, left) + _image(self._log_beyond - self.beyond * epsilon, right)) * (1 + KERNEL)
 
     @cached_property
-    def _further(self) -> list[tuple[float, float]]:
-        """Some greater tilts, with the log moments there."""
-        tilts = [self.tilt + factor / math.sqrt(tilted_variance(self.summands, self.tilt)) for factor in FACTORS]
-        return [(tilt, log_moment(self.summands, tilt)) for tilt in tilts]
+    def _log_beyond(self) -> float:
+        return log_moment(self.summands, self.beyond)
 
     def _found(self, epsilon: float) -> _Found:
         first = math.ceil((epsilon - self.origin) / self.step)

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from discreet.accounting.composition import FACTORS, Composition, Summand, log_moment, tilted_variance
+from discreet.accounting.composition import Composition, Summand, log_moment, tilted_variance
 from discreet.accounting.directions import Direction
 from discreet.accounting.pairs import UNIT, Pair
 from discreet.accounting.tabulation import Table, envelope, table_above
@@ -76,14 +76,27 @@ class AtEpsilon:
 
 @dataclass(frozen=True)
 class Plan:
-    """The tilt, the lattice's step, the period, the tails to cut off, and about where epsilon is."""
+    """How to compose.
+
+    The tilt, the lattice's step, the period, the tilt at which the period's images on the right are bounded, the
+    logarithm of the tails to cut off, about where epsilon is, and how far the losses of one release span.
+    """
 
     tilt: float
     step: float
     width: float
+    beyond: float
     log_tail: float
     epsilon: float
     span: float
+
+    def sharpened(self, step: float) -> Plan:
+        """The plan with this step, as far as there is room for it."""
+        return replace(self, step=max(step, self.width / LONGEST, self.span / LONGEST))
+
+    def widened(self, log_excess: float) -> Plan:
+        """The plan with a period so much longer that the images shrink by exp(-log_excess)."""
+        return replace(self, width=self.width + log_excess / min(self.tilt, self.beyond - self.tilt))
 
     def finer(self) -> Plan:
         """The plan with a step half as long, or less while that is cheap."""
@@ -113,31 +126,23 @@ def infinite(direction: Direction) -> float:
 
 
 def planned(direction: Direction, question: Question, accuracy: float) -> Plan:
-    """Choose how to answer the question to within this share of epsilon.
-
-    Connecting the dots adds at most step^2 / 6 to the variance of a loss that is spread over a cell, and half of
-    that to its mean, so it moves epsilon by about count * step^2 * (1 + tilt) / 12.
-    """
+    """Choose how to answer the question to within this share of epsilon."""
     count = sum(part.times for part in direction)
     log_tail = question.log_delta(0.0, 1.0, 0.0) - math.log(count) - MARGIN
     while True:
         sight = _sighted(direction, question, log_tail, accuracy)
         wanted = sight.log_delta - math.log(count) - MARGIN
         if wanted >= log_tail - 1:
-            return Plan(sight.tilt, sight.finest, sight.width, log_tail, sight.epsilon, sight.span)
+            return sight.plan
         log_tail = wanted
 
 
 @dataclass(frozen=True)
 class _Sight:
-    """What a look at coarse tables shows."""
+    """The plan after a look at coarse tables, and what they show of delta."""
 
-    tilt: float
-    epsilon: float
+    plan: Plan
     log_delta: float
-    width: float
-    finest: float
-    span: float
 
 
 def _sighted(direction: Direction, question: Question, log_tail: float, accuracy: float) -> _Sight:
@@ -149,10 +154,13 @@ def _sighted(direction: Direction, question: Question, log_tail: float, accuracy
         infinity = Composition.infinite(coarse)
         tilt, height = _best_tilt(coarse, question, infinity, span)
         epsilon, log_delta = question.epsilon(height, tilt, infinity), question.log_delta(height, tilt, infinity)
-        width, tilt = min((_width(coarse, tilt * share, epsilon, log_delta), tilt * share) for share in SHARES)
-        finest = max(_finest(direction, tilt, epsilon, accuracy), width / LONGEST, span / LONGEST)
-        if step <= 50 * finest:
-            return _Sight(tilt, epsilon, log_delta, width, finest, span)
+        finest = finest_step(direction, tilt, epsilon, accuracy)
+        tilt = min(tilt, 1 / finest)  # a greater one would hide all but one point of a coarse lattice
+        frames = [_frame(coarse, tilt * share, epsilon, log_delta) for share in SHARES]
+        frame = min(frames, key=lambda frame: frame.width)
+        plan = Plan(frame.tilt, step, frame.width, frame.beyond, log_tail, epsilon, span).sharpened(finest)
+        if step <= 50 * plan.step:
+            return _Sight(plan, log_delta)
         step /= 16
 
 
@@ -172,22 +180,35 @@ def _best_tilt(coarse: Sequence[Summand], question: Question, infinity: float, s
     return math.exp(found.x), height(math.exp(found.x))
 
 
-def _width(coarse: Sequence[Summand], tilt: float, epsilon: float, log_delta: float) -> float:
+@dataclass(frozen=True)
+class _Frame:
+    tilt: float
+    width: float
+    beyond: float
+
+
+def _frame(coarse: Sequence[Summand], tilt: float, epsilon: float, log_delta: float) -> _Frame:
     """The least period whose images do not matter: on the left by delta <= 1, on the right by Chernoff."""
     spread = math.sqrt(tilted_variance(coarse, tilt)) + coarse[0].table.step
     here = log_moment(coarse, tilt)
-    further = [factor / spread for factor in FACTORS]
-    right = min((log_moment(coarse, tilt + more) - here + IMAGES) / more for more in further) - epsilon
-    return max((IMAGES - log_delta) / tilt, right, 8 * spread)
+    further = np.geomspace(0.5, 100.0, 10) / spread
+    widths = [(log_moment(coarse, tilt + more) - here + IMAGES) / more - epsilon for more in further]
+    best = int(np.argmin(widths))
+    return _Frame(tilt, max((IMAGES - log_delta) / tilt, float(widths[best]), 4 * spread), tilt + float(further[best]))
 
 
-def _finest(direction: Direction, tilt: float, epsilon: float, accuracy: float) -> float:
-    """The step that the accuracy asks for; where a lattice carries some losses, a step that divides it."""
+def finest_step(direction: Direction, rate: float, epsilon: float, accuracy: float) -> float:
+    """The step that the accuracy asks for; where a lattice carries some losses, a step that divides it.
+
+    Connecting the dots adds at most step^2 / 6 to the variance of a loss that is spread over a cell, and half of
+    that to its mean. Where the slope of delta falls like exp(-rate * epsilon), so tells the saddle point with the
+    tilt for a rate, that moves epsilon by about count * step^2 * (1 + rate) / 12.
+    """
     lattices = [pair.lattice for part in direction for pair in part.alternatives]
     spacings = {lattice.spacing for lattice in lattices if lattice is not None}
     spacing = spacings.pop() if len(spacings) == 1 else math.inf
     if all(lattice is not None and lattice.whole for lattice in lattices) and spacing < math.inf:
         return spacing
     count = sum(part.times for part in direction)
-    step = math.sqrt(12 * accuracy * (epsilon + 1 / tilt) / (count * (1 + tilt)))
+    step = math.sqrt(12 * accuracy * (epsilon + 1 / rate) / (count * (1 + rate)))
     return spacing / math.ceil(spacing / step) if step < spacing < math.inf else step

@@ -9,12 +9,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from discreet.accounting.directions import PAIRED, directions
+from discreet.accounting.directions import directions, has_pairs
 from discreet.accounting.leaf_renyi import ApproximateRenyi, interpolated, laplace, of_atoms, pure
 from discreet.accounting.pairs import AtomsPair
 from discreet.accounting.sampled_renyi import amplified_pure, sampled_curve, sampled_gaussian
 from discreet.accounting.tabulation import Table, table_above
-from discreet.accounting.terms import refusal, terms
+from discreet.accounting.terms import Term, refusal, terms
 from discreet.core.errors import ParameterError
 from discreet.core.events import (
     ApproximateLoss,
@@ -57,34 +57,30 @@ def renyi(event: Event, order: float) -> ApproximateRenyi:
     """
     if not order > 1:
         raise ParameterError("Renyi divergence", f"the order is {order}", "Give an order above 1.", order=order)
-    found = [(term.times, _of_term(term.event, order, event)) for term in terms(event)]
+    found = [(term, _of_term(term.event, order, event)) for term in terms(event)]
     if order == math.inf:
-        return ApproximateRenyi(_exact_sum(event), _failure(found))
-    divergence = math.fsum(times * part.divergence for times, part in found)
-    return ApproximateRenyi(divergence * SLACK, _failure(found))
+        return _added(found)
+    divergence = math.fsum(term.times * part.divergence for term, part in found)
+    kept = math.fsum(term.times * _log1m(part.delta) for term, part in found)
+    return ApproximateRenyi(divergence * SLACK, min(1.0, max(0.0, -math.expm1(kept)) * SLACK))
 
 
-def _failure(found: list[tuple[int, ApproximateRenyi]]) -> float:
-    kept = math.fsum(times * _log1m(part.delta) for times, part in found)
-    return min(1.0, max(0.0, -math.expm1(kept)) * SLACK)
+def _added(found: list[tuple[Term, ApproximateRenyi]]) -> ApproximateRenyi:
+    """Pure epsilons and their deltas add up: exactly, and then rounded up, so that budgets can be spent whole."""
+    delta = sum((term.times * Fraction(part.delta) for term, part in found), Fraction(0))
+    if any(part.divergence == math.inf for _, part in found):
+        return ApproximateRenyi(math.inf, min(1.0, _rounded_up(delta)))
+    exact = (term.times * _exact(term.event, part.divergence) for term, part in found)
+    return ApproximateRenyi(_rounded_up(sum(exact, Fraction(0))), min(1.0, _rounded_up(delta)))
 
 
-def _exact_sum(event: Event) -> float:
-    """The sum of pure epsilons, in exact arithmetic and then rounded up, so that whole budgets can be spent."""
-    total = Fraction(0)
-    for term in terms(event):
-        match term.event:
-            case PureLoss(epsilon) | ApproximateLoss(epsilon):
-                total += term.times * Fraction(epsilon)
-            case LaplaceLoss(multiplier):
-                total += term.times / Fraction(multiplier)
-            case part:
-                divergence = _of_term(part, math.inf, event).divergence
-                if divergence == math.inf:
-                    return math.inf
-                total += term.times * Fraction(divergence)
-    nearest = float(total)
-    return nearest if Fraction(nearest) >= total else math.nextafter(nearest, math.inf)
+def _exact(event: Event, epsilon: float) -> Fraction:
+    return 1 / Fraction(event.multiplier) if isinstance(event, LaplaceLoss) else Fraction(epsilon)
+
+
+def _rounded_up(value: Fraction) -> float:
+    nearest = float(value)
+    return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
 
 
 def epsilon_from_renyi(orders: float | Sequence[float], divergences: float | Sequence[float], delta: float) -> float:
@@ -152,7 +148,7 @@ def _of_term(event: Event, order: float, whole: Event) -> ApproximateRenyi:
             return ApproximateRenyi(sampled_gaussian(multiplier, rate, order))
         case Sampled(_, rate, _) if order == math.inf:
             inner = renyi(event.event, math.inf)
-            return ApproximateRenyi(amplified_pure(inner.divergence, rate), inner.delta)
+            return ApproximateRenyi(amplified_pure(inner.divergence, rate), inner.delta * rate * SLACK)
         case Sampled():
             return _sampled(event, order)
         case _:
@@ -177,7 +173,7 @@ def _sampled_tables(event: Sampled) -> tuple[Table, ...]:
 
 
 def _sampled(event: Sampled, order: float) -> ApproximateRenyi:
-    if not isinstance(event.event, PAIRED):
+    if not has_pairs(event):
         delta = renyi(event.event, 2.0).delta
         bound = sampled_curve(lambda k: renyi(event.event, k).divergence, event.rate, order, event.scheme)
         return ApproximateRenyi(bound, delta)

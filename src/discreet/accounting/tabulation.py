@@ -10,6 +10,8 @@ from scipy.signal import lfilter
 
 from discreet.accounting.pairs import LOSS_ROUNDING, UNIT, Array, Cells, Pair
 
+SWEPT = 2**14
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -100,21 +102,24 @@ def table_below(pair: Pair, step: float, log_tail: float, origin: float = 0.0) -
     masses = np.zeros(len(lattice.edges))
     masses[:-1] += p * (1 - right)
     masses[1:] += p * right
-    rest = max(0.0, float(cells.p[-1] - cells.p_error[-1]))
-    alone = cells.q[-1] == 0 and rest > 1e-290
-    masses[-1] += 0.0 if alone else rest
-    return Table(step, lattice.first, masses * (1 - 4 * UNIT), rest if alone else 0.0, _slack(lattice), origin)
+    alone = float(cells.p[-1] - cells.p_error[-1]) if cells.q[-1] == 0 else 0.0
+    infinity = alone if alone > 1e-290 else 0.0
+    return Table(step, lattice.first, masses * (1 - 4 * UNIT), infinity, _slack(lattice), origin)
 
 
 def _right_shares(p: Array, over: Array, under: Array) -> Array:
     """The share of each cell that goes right, so that the left share of the next one carries its shortfall.
 
-    Exact balance is a recurrence. It is swept from both tails towards the mode, so that its oscillations die out; the
-    last line keeps to what is really carried.
+    Exact balance is a recurrence, of which the first line is the smooth solution. Around the mode, where cells may be
+    few and uneven, it is swept inwards from both sides, so that oscillations die out; the last line keeps to what is
+    really carried.
     """
+    offered = np.append(over[1:], 0.0)
+    right = np.where(under > 0, offered / np.maximum(offered + under, 1e-300), 1.0)
     mode = int(p.argmax())
-    below = 1 - _swept(under[:mode][::-1], over[:mode][::-1])[::-1]
-    right = np.concatenate([below, _swept(over[mode:], under[mode:])])
+    low, high = slice(max(0, mode - SWEPT), mode), slice(mode, mode + SWEPT)
+    right[low] = 1 - _swept(under[low][::-1], over[low][::-1])[::-1]
+    right[high] = _swept(over[high], under[high])
     lent = np.append((1 - right[1:]) * over[1:], 0.0)
     return np.minimum(right, np.where(under > 0, lent / np.maximum(under, 1e-300), 1.0))
 

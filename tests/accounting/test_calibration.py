@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import dp_accounting
+import pytest
+from dp_accounting.pld import PLDAccountant
+
+from discreet.accounting.accountant import delta, epsilon
+from discreet.accounting.calibration import Sampling, calibrate
+from discreet.core.budget import Budget
+from discreet.core.errors import ParameterError
+from discreet.core.events import (
+    ApproximateLoss,
+    ConcentratedLoss,
+    Event,
+    GaussianLoss,
+    LaplaceLoss,
+    PureLoss,
+    Repeated,
+    Sampled,
+)
+
+
+@dataclass(frozen=True)
+class Normal:
+    multiplier: float = 1.0
+    note: str = ""
+    knob: ClassVar[str] = "multiplier"
+
+    @property
+    def event(self) -> Event:
+        return GaussianLoss(self.multiplier)
+
+
+@dataclass(frozen=True)
+class Doubled:
+    multiplier: float = 1.0
+    knob: ClassVar[str] = "multiplier"
+
+    @property
+    def event(self) -> Event:
+        return LaplaceLoss(self.multiplier)
+
+
+@dataclass(frozen=True)
+class Chooser:
+    epsilon: float = 1.0
+    knob: ClassVar[str] = "epsilon"
+
+    @property
+    def event(self) -> Event:
+        return ConcentratedLoss(self.epsilon**2 / 8)
+
+
+@dataclass(frozen=True)
+class Response:
+    epsilon: float = 1.0
+    failure: float = 0.0
+    knob: ClassVar[str] = "epsilon"
+
+    @property
+    def event(self) -> Event:
+        return ApproximateLoss(self.epsilon, self.failure) if self.failure else PureLoss(self.epsilon)
+
+
+def plan(mechanism: Any, times: int, sampling: Sampling | None) -> Event:
+    event: Event = mechanism.event
+    if sampling is not None:
+        event = Sampled(event, sampling.rate, sampling.scheme)
+    return Repeated(event, times)
+
+
+CASES: list[tuple[Any, Budget, int, Sampling | None]] = [
+    (Normal, Budget(3.0, 1e-5), 14000, Sampling(256 / 60000)),
+    (Normal, Budget(1.0, 1e-6), 500, Sampling(0.05, "fixed_size")),
+    (Normal, Budget(0.1, 1e-9), 100, Sampling(0.1)),
+    (Normal, Budget(50.0, 1e-9), 100, Sampling(0.1)),
+    (Normal, Budget(1.0, 1e-6), 1000, None),
+    (Doubled, Budget(1.0, 1e-6), 100, None),
+    (Doubled, Budget(0.3), 7, None),
+    (Doubled, Budget(1.0, 1e-6), 1, None),
+    (Response, Budget(0.7), 3, None),
+    (Response, Budget(1.0, 1e-6), 100, None),
+    (Response, Budget(1.0, 1e-6), 1000, Sampling(0.01)),
+    (Response(failure=1e-9), Budget(1.0, 1e-6), 100, None),
+    (Chooser, Budget(1.0, 1e-6), 50, None),
+]
+
+
+@pytest.mark.parametrize("case", range(len(CASES)))
+def test_the_result_fits_the_budget_and_a_millionth_less_noise_does_not(case: int) -> None:
+    mechanism, budget, times, sampling = CASES[case]
+    found: Any = calibrate(mechanism, budget, times, sampling)
+    event = plan(found, times, sampling)
+    assert epsilon(event, budget.delta) <= budget.epsilon
+    assert delta(event, budget.epsilon) <= budget.delta
+    value = getattr(found, found.knob)
+    less = value * (1 - 3e-6) if found.knob == "multiplier" else value * (1 + 3e-6)
+    worse = plan(type(found)(**{**vars(found), found.knob: less}), times, sampling)
+    assert epsilon(worse, budget.delta) > budget.epsilon or delta(worse, budget.epsilon) > budget.delta
+
+
+@pytest.mark.parametrize(
+    ("budget", "times", "sampling", "low", "high"),
+    [
+        (Budget(3.0, 1e-5), 14000, Sampling(256 / 60000), 0.96718, 0.967212),
+        (Budget(3.0, 1e-6), 100_000, Sampling(0.001), 0.79020, 0.79029),
+        (Budget(1.0, 1e-6), 1000, None, 133.59607673, 133.5960868),
+    ],
+)
+def test_reference_multipliers_are_met(
+    budget: Budget, times: int, sampling: Sampling | None, low: float, high: float
+) -> None:
+    assert low <= calibrate(Normal, budget, times, sampling).multiplier <= high
+
+
+def test_pure_budgets_are_spent_but_for_the_headroom() -> None:
+    assert 7.0 <= calibrate(Doubled, Budget(1.0), 7).multiplier < 7.0 * (1 + 1e-7)
+    assert 0.25 * (1 - 1e-7) < calibrate(Response, Budget(1.0), 4).epsilon <= 0.25
+    assert epsilon(Repeated(calibrate(Response, Budget(0.7), 3).event, 3), 0.0) <= 0.7
+
+
+def test_other_fields_are_kept() -> None:
+    assert calibrate(Normal(note="kept"), Budget(1.0, 1e-6)).note == "kept"
+
+
+def test_gaussian_noise_for_a_budget_without_delta_is_refused_with_a_remedy() -> None:
+    with pytest.raises(ParameterError, match="Laplace"):
+        calibrate(Normal, Budget(1.0))
+
+
+def test_a_failure_probability_above_the_budget_is_refused() -> None:
+    with pytest.raises(ParameterError, match="Ask fewer times"):
+        calibrate(Response(failure=1e-6), Budget(1.0, 1e-6), 100)
+
+
+def test_an_unknown_knob_and_no_releases_are_refused() -> None:
+    @dataclass(frozen=True)
+    class Odd(Normal):
+        knob: ClassVar[str] = "note"
+
+    with pytest.raises(ParameterError, match="knob"):
+        calibrate(Odd, Budget(1.0, 1e-6))
+    with pytest.raises(ParameterError, match="times"):
+        calibrate(Normal, Budget(1.0, 1e-6), 0)
+
+
+@pytest.mark.slow
+def test_calibration_is_five_times_faster_than_dp_accounting_s() -> None:
+    rate, times, budget = 256 / 60000, 14000, Budget(3.0, 1e-5)
+
+    def event(multiplier: float) -> dp_accounting.DpEvent:
+        sampled = dp_accounting.PoissonSampledDpEvent(rate, dp_accounting.GaussianDpEvent(multiplier))
+        return dp_accounting.SelfComposedDpEvent(sampled, times)
+
+    start = time.thread_time()
+    theirs = dp_accounting.calibrate_dp_mechanism(
+        PLDAccountant, event, budget.epsilon, budget.delta, dp_accounting.ExplicitBracketInterval(0.5, 2.0), tol=1e-6
+    )
+    middle = time.thread_time()
+    ours = calibrate(Normal, budget, times, Sampling(rate)).multiplier
+    assert middle - start > 5 * (time.thread_time() - middle)
+    assert math.isclose(ours, theirs, rel_tol=2e-5)
