@@ -138,6 +138,6 @@ def test_a_mistake_is_refused_before_anything_is_spent(wrong: Callable[[PrivateD
 def test_an_estimate_prints_its_error_and_its_receipt() -> None:
     estimate = mean(AGES, bounds=(0, 100), epsilon=1.0)
     assert str(estimate).startswith("mean of value: ")
-    assert "+-" in str(estimate)
+    assert "±" in str(estimate)
     assert "<table" in estimate._repr_html_()
     assert float(estimate) == estimate.value

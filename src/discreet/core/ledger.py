@@ -86,6 +86,10 @@ class Balance:
         """The epsilon that is left, at the budget's delta."""
         return self.budget.epsilon - self.spent
 
+    def __str__(self) -> str:
+        whole = f"{self.budget.epsilon:g} at delta {self.budget.delta:g}"
+        return f"epsilon {self.spent:.4g} of {whole} spent; {self.used:.0%} of the account is used"
+
 
 class Ledger(Protocol):
     """An account that is charged before anything is asked of the data.

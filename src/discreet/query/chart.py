@@ -6,8 +6,9 @@ import html
 import math
 from collections.abc import Sequence
 
+from discreet.core.digits import exact
 from discreet.query.bar import Bar
-from discreet.query.display import exact, shortened
+from discreet.query.display import shortened
 
 LETTER = 6.8  # the width of a digit at 12 px, about
 

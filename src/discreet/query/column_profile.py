@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from discreet.core.digits import exact
 from discreet.core.schema import Category, Column, Number, Text
 from discreet.query.bar import Bar
-from discreet.query.display import exact
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.histogram import Histogram
 from discreet.statistics.keys import NamedCounts

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from discreet.core.digits import error_bar, number
 from discreet.core.schema import Number
-from discreet.query.display import error_bar, number, plain, shortened
+from discreet.query.display import plain, shortened
 
 if TYPE_CHECKING:
     from discreet.query.column_profile import ColumnProfile

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from dataclasses import dataclass
 
+from discreet.core.digits import error_bar, number
 from discreet.core.receipt import Receipt
 
 
@@ -42,7 +43,7 @@ class Estimate:
         return self.value
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.value:.6g} +- {self.error:.2g} ({self.confidence:.0%})"
+        return f"{self.name}: {number(self.value, self.error)} ± {error_bar(self.error)} ({self.confidence:.0%})"
 
     def _repr_html_(self) -> str:
         return f"<b>{html.escape(str(self))}</b>{self.receipt._repr_html_()}"

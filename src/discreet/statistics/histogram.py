@@ -91,7 +91,7 @@ class Histogram:
             f"{label:>{width}} {count:>12,.0f} {'#' * round(40 * max(count, 0.0) / most)}"
             for label, count in zip(self.labels, self.counts, strict=True)
         ]
-        return "\n".join([f"{self.column}, each +- {self.error:.0f} ({self.confidence:.0%})", *bars])
+        return "\n".join([f"{self.column}, each ± {self.error:.0f} ({self.confidence:.0%})", *bars])
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>{self.receipt._repr_html_()}"

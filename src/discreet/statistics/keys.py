@@ -29,7 +29,7 @@ class NamedCounts:
 
     def __str__(self) -> str:
         rows = [f"{name:>20} {count:>12,}" for name, count in self.counts.items()]
-        return "\n".join([f"{self.column}, each +- {self.error:.0f} ({self.confidence:.0%})", *rows])
+        return "\n".join([f"{self.column}, each ± {self.error:.0f} ({self.confidence:.0%})", *rows])
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>{self.receipt._repr_html_()}"
