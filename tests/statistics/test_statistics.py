@@ -88,6 +88,12 @@ def test_hardly_any_data_is_an_answer_within_its_range(statistic: Statistic, rec
             assert 0 <= estimate.value <= 2500
 
 
+@pytest.mark.parametrize("wild", ["x", None, "", "1e999", 10**400], ids=repr)
+def test_what_is_no_number_is_missing_and_does_not_raise(wild: object) -> None:
+    estimate = mean([50.0, 60.0, wild], bounds=(0, 100), epsilon=50.0)
+    assert estimate.value == pytest.approx(55.0, abs=8)
+
+
 def test_a_mean_cannot_leave_its_bounds() -> None:
     values = [mean(np.full(5, 99.0), bounds=(0, 100), epsilon=0.01).value for _ in range(50)]
     assert min(values) >= 0

@@ -59,7 +59,7 @@ def column_of(data: Any, column: str | None, bounds: tuple[float, float] | None,
             "its bounds are not given, and taking them from the data would give a record away",
             "Pass bounds=(lower, upper) from what you know without the data.",
         )
-    values = np.asarray(data, dtype=np.float64)
+    values = np.asarray(data)
     if values.ndim != 1:
         raise ParameterError("statistic of an array", f"its shape is {values.shape}", "Give one value per record.")
     schema = Schema({column or "value": Number(*map(float, bounds))})

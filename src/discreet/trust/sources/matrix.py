@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.core.errors import SchemaError
 from discreet.core.grid import Array
 from discreet.core.neighbors import RECORD, Unit
 from discreet.core.schema import Schema
-from discreet.trust.sources.decoding import bounded
+from discreet.trust.sources.decoding import bounded, numbers
 from discreet.trust.sources.source import BATCH, Batched
 
 
@@ -28,7 +30,7 @@ class Matrix(Batched):
     unit: Unit = RECORD
 
     def __init__(self, values: Array, schema: Schema) -> None:
-        self._values = np.asarray(values, dtype=np.float64)
+        self._values = _floats(np.asarray(values))
         if self._values.ndim != 2 or self._values.shape[1] != len(schema.columns):
             raise SchemaError(
                 "matrix",
@@ -53,3 +55,12 @@ class Matrix(Batched):
     def units(self) -> int:
         """The number of records."""
         return len(self._values)
+
+
+def _floats(values: NDArray[Any]) -> Array:
+    """The values as numbers, nan where one is none."""
+    return (
+        values.astype(np.float64, copy=False)
+        if values.dtype.kind in "fiub"
+        else numbers(values.ravel()).reshape(values.shape)
+    )

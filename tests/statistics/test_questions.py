@@ -1,0 +1,51 @@
+"""Fused sums of the statistics are the sums of their clipped rows, to the last step."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from discreet.core.question import BoundedSum
+from discreet.core.schema import Number
+from discreet.statistics.count import count_of
+from discreet.statistics.histogram import histogram_of
+from discreet.statistics.moments import moments_of
+from discreet.statistics.total import total_of
+
+rng = np.random.default_rng(0)
+RECORDS = np.concatenate(
+    [rng.normal(40, 30, 500), rng.uniform(-1e-9, 1e-9, 50), [np.nan, -10.0, 110.0, 0.0, -0.0, 5e-324, 100.0, 99.999999]]
+)[:, None]
+INSIDE = np.clip(RECORDS, -10, 110)
+NUMBER = Number(-10, 110)
+QUESTIONS = {
+    "count": count_of("x"),
+    "cells": histogram_of("x", 7, np.linspace(-10, 110, 8)),
+    "sum": total_of("x", NUMBER, 0.0),
+    "sum from below": total_of("x", NUMBER, -10.0),
+    **{
+        f"moments {degree} {size}": moments_of("x", NUMBER, degree, size)
+        for degree in (1, 2)
+        for size in (None, len(RECORDS))
+    },
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
+def test_a_fused_sum_is_the_sum_of_its_clipped_rows(question: BoundedSum) -> None:
+    assert question.total is not None
+    np.testing.assert_array_equal(question.total(INSIDE), question.steps(INSIDE).sum(axis=0))
+
+
+def test_a_category_is_counted_at_its_place() -> None:
+    question = histogram_of("x", 3, None)
+    codes = np.array([0.0, 2.0, 2.0, np.nan])[:, None]
+    assert question.total is not None
+    np.testing.assert_array_equal(question.total(codes), [1, 0, 2])
+    np.testing.assert_array_equal(question.steps(codes).sum(axis=0), [1, 0, 2])
+
+
+@pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
+def test_clipping_never_acts_on_what_is_inside_its_bounds(question: BoundedSum) -> None:
+    rows = question.of(INSIDE)
+    np.testing.assert_array_equal(question.bound.clip(rows), rows)
