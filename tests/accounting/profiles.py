@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import ndtr
 
 
@@ -36,3 +37,24 @@ def product(p: Sequence[float], times: int) -> list[float]:
     for _ in range(times):
         found = np.outer(found, np.array(p)).ravel()
     return found.tolist()
+
+
+def sampled_gaussian_epsilon(
+    multiplier: float, rate: float, times: int, delta: float, tilt: float, reach: float
+) -> float:
+    """Epsilon of the unit's removal, by a Fourier integral over the exact law: no lattice, no table, no FFT.
+
+    delta(eps) is the integral of exp(times K(z) - z eps) / (z (z + 1)) over z = tilt + it, |t| <= reach, over 2 pi.
+    """
+    x = np.linspace(-14 * multiplier, 1 + 14 * multiplier, 4001)
+    losses = np.log1p(rate * np.expm1((2 * x - 1) / (2 * multiplier**2)))
+    density = np.exp(-(x**2) / (2 * multiplier**2)) / (multiplier * math.sqrt(2 * math.pi)) * (x[1] - x[0])
+    t = np.linspace(0.0, reach, 801)
+    moments = np.exp(1j * np.outer(t, losses)) @ (density * np.exp((1 + tilt) * losses))
+    z, logs = tilt + 1j * t, np.log(np.abs(moments)) + 1j * np.unwrap(np.angle(moments))
+
+    def excess(epsilon: float) -> float:
+        values = (np.exp(times * logs - z * epsilon) / (z * (z + 1))).real
+        return float((values.sum() - values[0] / 2) * (t[1] - t[0])) / math.pi - delta
+
+    return float(brentq(excess, 0.0, 1e4 / tilt, xtol=1e-11))

@@ -33,8 +33,8 @@ from discreet.core.events import (
 @pytest.mark.parametrize(
     ("event", "at", "reference"),
     [
-        (Repeated(Sampled(GaussianLoss(1.1), 256 / 60000), 14000), 1e-5, 2.375838),
-        (Repeated(Sampled(GaussianLoss(0.8), 0.001), 100_000), 1e-6, 2.914478),
+        (Repeated(Sampled(GaussianLoss(1.1), 256 / 60000), 14000), 1e-5, 2.37583762678),
+        (Repeated(Sampled(GaussianLoss(0.8), 0.001), 100_000), 1e-6, 2.91447833638),
         (Repeated(GaussianLoss(20.0), 1000), 1e-6, 8.30622504995473),
         (Repeated(PureLoss(0.1), 100), 1e-6, 4.774567),
         (Repeated(LaplaceLoss(10.0), 100), 1e-6, 4.692665),

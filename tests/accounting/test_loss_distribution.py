@@ -26,6 +26,8 @@ from discreet.core.events import (
     Sampled,
 )
 
+from . import profiles
+
 A = Repeated(Sampled(GaussianLoss(1.1), 256 / 60000), 14000)
 B = Repeated(Sampled(GaussianLoss(0.8), 0.001), 100_000)
 
@@ -35,16 +37,23 @@ def theirs(event: dp_accounting.DpEvent, delta: float, step: float) -> float:
     return float(accountant.compose(event).get_epsilon(delta))
 
 
-@pytest.mark.parametrize(("event", "delta", "reference"), [(A, 1e-5, 2.375838), (B, 1e-6, 2.914478)])
-def test_stochastic_gradient_descent_costs_what_two_other_codes_extrapolate_to(
-    event: Event, delta: float, reference: float
+@pytest.mark.parametrize(
+    ("multiplier", "rate", "times", "delta", "tilt", "reach"),
+    [
+        (1.1, 256 / 60000, 14000, 1e-5, 6.0, 25.0),
+        (0.8, 0.001, 100_000, 1e-6, 4.5, 14.0),
+        (1.5, 0.05, 600, 1e-12, 6.0, 20.0),
+        (0.5572734723403411, 0.8842605751792167, 783, 3.779703516773229e-05, 0.08, 0.6),
+        (30.0, 0.5, 2000, 1e-6, 5.0, 10.0),
+    ],
+)
+def test_an_integral_over_the_exact_law_lies_between_the_bounds(
+    multiplier: float, rate: float, times: int, delta: float, tilt: float, reach: float
 ) -> None:
-    found = epsilon_above(directions(event), delta)
-    assert reference - 2e-6 <= found <= reference * (1 + 3e-5)
-
-
-def test_the_lower_bound_is_below_the_reference_and_close() -> None:
-    assert 2.375838 * (1 - 1e-4) <= epsilon_below(directions(A), 1e-5) <= 2.375839
+    exact = profiles.sampled_gaussian_epsilon(multiplier, rate, times, delta, tilt, reach)
+    event = directions(Repeated(Sampled(GaussianLoss(multiplier), rate), times))
+    assert exact <= epsilon_above(event, delta) <= exact * (1 + 2e-5)
+    assert exact * (1 - 1e-4) <= epsilon_below(event, delta) <= exact
 
 
 @pytest.mark.parametrize(
