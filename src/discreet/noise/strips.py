@@ -18,6 +18,7 @@ from discreet.noise.libm import assure
 assure("exp")
 CHUNK = 1 << 15  # proposals at a time: what they need stays in the cache
 BLOCK = 1 << 20  # draws at a time: bounds the memory
+COMPANY = 512
 ERROR = 2.0**-40
 LIMIT = 1 << 62
 STRIPS = 1 << 16
@@ -196,12 +197,17 @@ def drawn(bits: Bits, law: Law, shape: tuple[int, ...]) -> Steps:
     """Independent draws of a law.
 
     A draw of 2**62 steps or more is put at 2**62: at the largest scale its probability is below exp(-500).
+
+    Large draws are tested against the curve more often than small ones, and a test takes time; so at least `COMPANY`
+    draws are made, among which some are always tested, and how long a single one took tells nothing of its size
+    (Jin et al. 2022).
     """
-    out = np.empty(math.prod(shape), np.int64)
+    size = math.prod(shape)
+    out = np.empty(max(size, COMPANY), np.int64)
     strips = strips_under(law)
     for start in range(0, out.size, BLOCK):
         strips.fill(bits, out[start : start + BLOCK])
-    return out.reshape(shape)
+    return out[:size].reshape(shape)
 
 
 def refinement(scale: float) -> int:
