@@ -1,0 +1,105 @@
+"""Who is who: long-term signing keys, and the roster on which everybody is listed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from discreet.core.bits import Bits
+from discreet.core.errors import ParameterError
+from discreet.crypto.errors import UNOPENED, BadSignature, UnknownParty
+
+KEY = 32  # bytes, private or public
+LONGEST_NAME = 200  # bytes
+
+
+def check_name(asked: str, name: str) -> None:
+    """Refuse a name that is empty or too long to travel with every message."""
+    if not 1 <= len(name.encode()) <= LONGEST_NAME:
+        raise ParameterError(asked, f"the name {name[:20]!r} is empty or long", f"Give 1 to {LONGEST_NAME} bytes.")
+
+
+@dataclass(frozen=True)
+class Identity:
+    """A party and its long-term Ed25519 key.
+
+    Parameters
+    ----------
+    name : str
+        Public. As on the roster.
+    secret : bytes
+        The private key, 32 bytes.
+    """
+
+    name: str
+    secret: bytes = field(repr=False)
+
+    def __post_init__(self) -> None:
+        check_name("identity", self.name)
+        if len(self.secret) != KEY:
+            raise ParameterError("identity", f"the key has {len(self.secret)} bytes", f"Give {KEY}.")
+
+    @classmethod
+    def drawn(cls, name: str, bits: Bits) -> Identity:
+        """An identity with a fresh key."""
+        return cls(name, bits.integer(8 * KEY).to_bytes(KEY, "big"))
+
+    @cached_property
+    def public(self) -> bytes:
+        """The public key, for the roster."""
+        return self._key.public_key().public_bytes_raw()
+
+    def sign(self, data: bytes) -> bytes:
+        """The signature of these bytes (RFC 8032)."""
+        return self._key.sign(data)
+
+    @cached_property
+    def _key(self) -> Ed25519PrivateKey:
+        return Ed25519PrivateKey.from_private_bytes(self.secret)
+
+
+@dataclass(frozen=True)
+class Roster:
+    """The public key of everybody who may take part, handed out beforehand by someone whom all believe.
+
+    Whoever writes the roster can put keys of his own behind every name: no protocol on top of it can notice.
+
+    Parameters
+    ----------
+    keys : mapping of str to bytes
+        Public. The Ed25519 key of each name, 32 bytes.
+    """
+
+    keys: Mapping[str, bytes]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "keys", MappingProxyType(dict(self.keys)))
+        for name, key in self.keys.items():
+            check_name("roster", name)
+            if len(key) != KEY:
+                raise ParameterError("roster", f"the key of {name!r} has {len(key)} bytes", f"Give {KEY}.")
+
+    @classmethod
+    def of(cls, identities: Iterable[Identity]) -> Roster:
+        """The roster of these identities."""
+        return cls({one.name: one.public for one in identities})
+
+    def check_lists(self, name: str) -> None:
+        """Refuse a name that is not on the roster."""
+        if name not in self.keys:
+            raise UnknownParty("roster", f"{name!r} is not on it", "Take only parties that are.", UNOPENED, name=name)
+
+    def verify(self, name: str, data: bytes, signature: bytes) -> None:
+        """Refuse bytes that this party did not sign."""
+        self.check_lists(name)
+        try:
+            Ed25519PublicKey.from_public_bytes(self.keys[name]).verify(signature, data)
+        except InvalidSignature as why:
+            raise BadSignature(
+                f"message of {name!r}", "the signature is not theirs", "Ask for it again.", UNOPENED, name=name
+            ) from why

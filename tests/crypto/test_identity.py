@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import pytest
+
+from discreet.core.errors import ParameterError
+from discreet.crypto.errors import BadSignature, UnknownParty
+from discreet.crypto.identity import Identity, Roster
+from discreet.noise.bits import system_bits
+from discreet.noise.deterministic import DeterministicBits
+
+ANN, BOB = (Identity.drawn(name, DeterministicBits(seed)) for seed, name in enumerate(("ann", "bob")))
+ROSTER = Roster.of([ANN, BOB])
+
+
+def test_keys_and_signatures_are_those_of_rfc_8032() -> None:
+    """Its first test vector: the empty message."""
+    secret = bytes.fromhex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60")
+    one = Identity("one", secret)
+    assert one.public.hex() == "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"
+    assert one.sign(b"").hex().startswith("e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e06522490155")
+
+
+def test_a_signature_binds_signer_and_bytes() -> None:
+    signature = ANN.sign(b"hello")
+    ROSTER.verify("ann", b"hello", signature)
+    for name, data, other in (
+        ("bob", b"hello", signature),
+        ("ann", b"hallo", signature),
+        ("ann", b"hello", BOB.sign(b"hello")),
+        ("ann", b"hello", b""),
+        ("ann", b"hello", bytes(64)),
+    ):
+        with pytest.raises(BadSignature, match="not theirs") as refused:
+            ROSTER.verify(name, data, other)
+        assert refused.value.values["name"] == name
+
+
+def test_strangers_are_refused() -> None:
+    with pytest.raises(UnknownParty, match="'eve' is not on it"):
+        ROSTER.verify("eve", b"", ANN.sign(b""))
+
+
+def test_drawn_identities_differ() -> None:
+    assert len({Identity.drawn("ann", system_bits()).public for _ in range(5)}) == 5
+
+
+def test_a_key_is_not_printed() -> None:
+    assert repr(ANN.secret) not in repr(ANN)
+    assert repr(ANN) == "Identity(name='ann')"
+
+
+def test_malformed_identities_are_refused() -> None:
+    for name, secret in (("", bytes(32)), ("a" * 201, bytes(32)), ("ann", bytes(31))):
+        with pytest.raises(ParameterError):
+            Identity(name, secret)
+    with pytest.raises(ParameterError, match="has 3 bytes"):
+        Roster({"ann": b"abc"})
+
+
+def test_a_roster_cannot_be_changed() -> None:
+    keys = {"ann": ANN.public}
+    roster = Roster(keys)
+    keys["ann"] = BOB.public
+    roster.verify("ann", b"x", ANN.sign(b"x"))
+    with pytest.raises(TypeError):
+        roster.keys["ann"] = BOB.public  # type: ignore[index]
