@@ -41,7 +41,7 @@ def test_noise_is_drawn_in_one_room_only(path: Path) -> None:
         if isinstance(node, ast.Import | ast.ImportFrom)
         for alias in node.names
     } | {node.module for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)}
-    if room in ("core", "noise", "mechanisms", "trust", "accounting", "statistics"):
+    if room in ("core", "noise", "mechanisms", "crypto", "trust", "accounting", "statistics"):
         assert not {name for name in names if name.startswith(("np.random", "numpy.random"))}
         assert not modules & {"random", "numpy.random"}
     if room != "noise":

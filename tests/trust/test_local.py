@@ -78,6 +78,13 @@ def test_what_needs_an_exact_answer_is_refused() -> None:
         local.ask(KeyCounts("x0"), Laplace())
 
 
+def test_what_cannot_be_kept_is_refused_before_anything_is_spent() -> None:
+    data = phones(Budget(1.0, 1e-6))
+    with pytest.raises(NotPermitted, match="Nothing was released or spent"):
+        data.permit(Exponential().event, "best")
+    mean(data, "x0", epsilon=1.0)
+
+
 def test_people_with_many_rows_are_refused() -> None:
     visits = Frame({"who": ["a"], "x": [1.0]}, Schema({"x": Number(0, 1)}), Unit("user", column="who", rows=2))
     with pytest.raises(ParameterError, match="one record per person"):

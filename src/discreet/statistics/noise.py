@@ -31,13 +31,13 @@ class Spread:
         The mechanism.
     stddev : float
         Standard deviation on each coordinate.
-    reports : int
-        How many independent noises it is the sum of.
+    reports : float
+        How many noises of a curator it amounts to.
     """
 
     noise: Additive
     stddev: float
-    reports: int = 1
+    reports: float = 1
 
     def half_width(self, weights: ArrayLike, confidence: float = CONFIDENCE) -> float:
         """How far the noise moves a weighted sum of coordinates, at this confidence.
@@ -74,11 +74,15 @@ def _laplace_half_width(scales: np.ndarray, confidence: float) -> float:
 
 
 def least_noise(data: PrivateData, question: BoundedSum, size: int, budget: Budget, times: int = 1) -> Spread:
-    """The additive noise that moves each coordinate least, for `times` such releases within the budget."""
+    """The additive noise that moves each coordinate least, for `times` such releases within the budget.
+
+    Of Laplace and Gaussian noise, those that the trust model can keep the promise of.
+    """
     noises: list[Additive] = [calibrate(Laplace(), budget, times)]
     if budget.delta > 0:
         noises.append(calibrate(Gaussian(), budget, times))
-    return min((spread(data, question, size, noise) for noise in noises), key=lambda spread: spread.stddev)
+    kept = [noise for noise in noises if data.keeps(noise.event)]
+    return min((spread(data, question, size, noise) for noise in kept or noises), key=lambda spread: spread.stddev)
 
 
 def spread(data: PrivateData, question: BoundedSum, size: int, noise: Additive) -> Spread:

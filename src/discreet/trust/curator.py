@@ -9,6 +9,7 @@ import numpy as np
 
 from discreet.core.answer import Answer, KeyedAnswer
 from discreet.core.bits import Bits
+from discreet.core.events import Event
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors
 from discreet.core.question import BoundedSum, KeyCounts, Question
@@ -52,6 +53,10 @@ class Curator:
     def units(self) -> int:
         """The number of units; the data set gives it out only where its relation makes it public."""
         return self._source.units()
+
+    def keeps(self, event: Event) -> bool:
+        """Every promise: the curator holds the exact answer."""
+        return True
 
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
         """The mechanism's release of the exact answer."""

@@ -9,10 +9,12 @@ import numpy as np
 from discreet.core.answer import Answer
 from discreet.core.bits import Bits
 from discreet.core.errors import NotPermitted, ParameterError
+from discreet.core.events import ConcentratedLoss, Event, GaussianLoss, LaplaceLoss
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import RECORD, Neighbors
 from discreet.core.question import BoundedSum, Question
 from discreet.noise.bits import system_bits
+from discreet.trust.permit import KEPT
 from discreet.trust.sources.source import Batched
 
 Release = TypeVar("Release")
@@ -71,8 +73,12 @@ class Local:
 
     @property
     def reports(self) -> int:
-        """How many independent noises a release adds up."""
+        """The variance of the noise in units of a curator's under the same relation."""
         return self.units
+
+    def keeps(self, event: Event) -> bool:
+        """The promises of noise that is added."""
+        return isinstance(event, GaussianLoss | LaplaceLoss | ConcentratedLoss)
 
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
         """The sum of all reports, for a mechanism that adds noise.
@@ -84,6 +90,7 @@ class Local:
                 "local trust",
                 f"{type(mechanism).__name__} needs somebody who holds the exact answer",
                 "Ask a bounded sum with additive noise, or trust a curator.",
+                KEPT,
             )
         columns = self.schema.features if question.columns is None else question.columns
         total = np.zeros(question.of(np.empty((0, len(columns)))).shape[1], dtype=np.int64)

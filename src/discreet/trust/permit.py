@@ -24,7 +24,7 @@ Release = TypeVar("Release")
 
 
 class TrustModel(Protocol):
-    """Who may hold an exact answer, and who adds the noise; `reports` counts the noises that a release adds up."""
+    """Who may hold an exact answer, and who adds the noise; `reports` is the variance in units of a curator's."""
 
     neighbors: Neighbors
     unit: Unit
@@ -37,7 +37,11 @@ class TrustModel(Protocol):
     def units(self) -> int: ...
 
     @property
-    def reports(self) -> int: ...
+    def reports(self) -> float: ...
+
+    def keeps(self, event: Event) -> bool:
+        """Whether the promise of this single event can be kept: asked before anything is charged."""
+        ...
 
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release: ...
 
@@ -75,14 +79,14 @@ class Permit:
         price = releases(mechanism.event)
         if not self._open:
             raise NotPermitted(
-                self._purpose, "the permit is not open", "Ask inside `with data.permit(...) as permit:`.", _KEPT
+                self._purpose, "the permit is not open", "Ask inside `with data.permit(...) as permit:`.", KEPT
             )
         if not price <= self._unspent:
             raise UnplannedRelease(
                 self._purpose,
                 f"the plan does not pay for another {written(mechanism.event)}",
                 "Put every release into the plan.",
-                _KEPT,
+                KEPT,
             )
         self._unspent -= price
         if self._stored is not None:
@@ -118,7 +122,7 @@ class Permit:
             self._charge = self._ledger.commit(self._charge, encoded_releases(self._released))
 
 
-_KEPT = "The plan was charged and stays so; this was not released."
+KEPT = "The plan was charged and stays so; this was not released."
 
 
 def encoded_releases(values: list[Any]) -> bytes:

@@ -11,13 +11,14 @@ from discreet.accounting.admission import check_relation
 from discreet.accounting.single_plan import SinglePlan
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
-from discreet.core.errors import ParameterError
-from discreet.core.events import Event, written
+from discreet.core.errors import NotPermitted, ParameterError
+from discreet.core.events import Event, NoPromise, written
 from discreet.core.ledger import Ledger
 from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.core.schema import Schema
+from discreet.core.wording import in_words
 from discreet.trust.curator import Curator
-from discreet.trust.permit import Permit, TrustModel
+from discreet.trust.permit import Permit, TrustModel, releases
 from discreet.trust.sources.opening import source_of
 
 
@@ -110,9 +111,13 @@ class PrivateData:
             return self._trust.units
         return None
 
+    def keeps(self, event: Event) -> bool:
+        """Whether the trust model can keep the promise of this single event."""
+        return isinstance(event, NoPromise) or self._trust.keeps(event)
+
     @property
-    def reports(self) -> int:
-        """How many independent noises a release adds up: one for a curator, one per person under local trust."""
+    def reports(self) -> float:
+        """The variance of the noise in units of a curator's: one for a curator, one per person under local trust."""
         return self._trust.reports
 
     def permit(
@@ -141,6 +146,13 @@ class PrivateData:
             Public. Who asks; the owner's reason for a release without a promise.
         """
         check_relation(plan, self.neighbors, purpose)
+        for event in releases(plan):
+            if not self.keeps(event):
+                raise NotPermitted(
+                    purpose,
+                    f"{type(self._trust).__name__} cannot keep the promise of {in_words(event)}",
+                    "Ask bounded sums with Gaussian noise, for which the budget needs a delta, or trust a curator.",
+                )
         whole = f"{purpose}\n{written(plan)}\n{request}"
         charge = self._ledger.reserve(plan, purpose, request=whole, key=key, analyst=analyst, waiver=waiver)
         return Permit(self._trust, self._ledger, charge, plan, purpose)
