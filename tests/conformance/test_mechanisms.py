@@ -122,14 +122,16 @@ def test_neighbors_reach_the_same_outputs_in_shape_and_kind(kind: type[Any]) -> 
 
 @each
 @pytest.mark.parametrize("value", [0, 1, -1, 2**62, -(2**62)])
-def test_extreme_answers_raise_nothing(kind: type[Any], value: int) -> None:
+def test_extreme_answers_have_releases_of_the_usual_shape(kind: type[Any], value: int) -> None:
     mechanism = kind()
     answer = mechanism.worst_neighbors().first
     if isinstance(answer, KeyedAnswer):
         extreme: Any = dataclasses.replace(answer, counts=np.full_like(answer.counts, abs(value)))
     else:
         extreme = dataclasses.replace(answer, steps=np.full_like(answer.steps, value))
-    mechanism.release(extreme, DeterministicBits(4))
+    usual, strange = (mechanism.release(one, DeterministicBits(4)) for one in (answer, extreme))
+    assert type(strange) is type(usual)
+    assert np.shape(strange) == np.shape(usual)
 
 
 @each
