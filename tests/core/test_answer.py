@@ -47,6 +47,15 @@ def test_coarsening_counts_what_flooring_can_add(steps: list[int], move: int) ->
     assert coarse.sensitivity("l1") == pytest.approx(2**20 + len(steps) * 2**11)
 
 
+def test_refining_changes_neither_value_nor_sensitivity() -> None:
+    answer = whole_numbers([7, -3], Bound("l2", 1.0))
+    fine = answer.refined(4.0, "l2")
+    np.testing.assert_array_equal(fine.grid.values(fine.steps), [7, -3])
+    assert fine.sensitivity("l2") == answer.sensitivity("l2")
+    assert 2**23 <= fine.scale(4.0, "l2") <= 2**24
+    assert fine.refined(4.0, "l2") is fine
+
+
 def test_rounding_half_to_even_would_move_neighbors_two_steps_apart() -> None:
     assert np.rint(1.5) - np.rint(0.5) == 2
     first = Answer(np.array([1]), Grid(-1), Bound("l1", 0.5), Neighbors.ADD_REMOVE)._floored(1)

@@ -15,6 +15,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.core.rounding import upwards
 
 LEAST_SCALE = 2.0**-19
+FEWEST_CELLS = 24  # for noise that is shared among parties, in bits
 MOST_CELLS = 40  # bits between a noise scale and the step of the grid it is drawn on
 
 
@@ -70,6 +71,15 @@ class Answer:
         """
         excess = max(0, math.frexp(self.scale(multiplier, norm))[1] - MOST_CELLS)
         return self if excess == 0 else self._floored(excess)
+
+    def refined(self, multiplier: float | Fraction, norm: Norm) -> Answer:
+        """The answer on a grid so fine that noise in whole steps is hardly different from noise in real numbers."""
+        bits = max(0, FEWEST_CELLS - math.frexp(self.scale(multiplier, norm))[1])
+        if bits == 0:
+            return self
+        grid = Grid(self.grid.exponent - bits)
+        slack = math.ldexp(self.slack, bits)
+        return dataclasses.replace(self, steps=np.left_shift(self.steps, bits), grid=grid, slack=slack)
 
     def _floored(self, bits: int) -> Answer:
         return dataclasses.replace(

@@ -52,10 +52,14 @@ class GaussianShare:
             )
 
     def masked(self, answer: Answer, bits: Bits) -> Steps:
-        """A party's own sum with its share of the noise, in steps of `grid(answer)`, modulo 2**64."""
-        coarse = answer.coarsened(self.noise.multiplier, "l2")
-        scale = coarse.scale(self.noise.multiplier, "l2")
-        return coarse.steps + discrete_gaussian(bits, coarse.steps.shape, self.stddev(scale, coarse.size))
+        """A party's own sum with its share of the noise, on the grid of the `prepared` answer, modulo 2**64."""
+        own = self.prepared(answer)
+        scale = own.scale(self.noise.multiplier, "l2")
+        return own.steps + discrete_gaussian(bits, own.steps.shape, self.stddev(scale, own.size))
+
+    def prepared(self, answer: Answer) -> Answer:
+        """The answer on the grid that its noise is drawn on: the same for all parties."""
+        return answer.coarsened(self.noise.multiplier, "l2").refined(self.noise.multiplier, "l2")
 
     def stddev(self, scale: float, size: int) -> float:
         """The standard deviation of one share, in grid steps, for a total of at least `scale`; rounded up."""

@@ -151,7 +151,7 @@ class PrivateData:
                 raise NotPermitted(
                     purpose,
                     f"{type(self._trust).__name__} cannot keep the promise of {in_words(event)}",
-                    "Ask bounded sums with Gaussian noise, for which the budget needs a delta, or trust a curator.",
+                    "Ask bounded sums with Laplace or Gaussian noise, or trust a curator.",
                 )
         whole = f"{purpose}\n{written(plan)}\n{request}"
         charge = self._ledger.reserve(plan, purpose, request=whole, key=key, analyst=analyst, waiver=waiver)

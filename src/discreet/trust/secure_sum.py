@@ -11,7 +11,7 @@ import numpy as np
 from discreet.core.answer import Answer
 from discreet.core.bits import Bits
 from discreet.core.errors import NotPermitted, ParameterError
-from discreet.core.events import Event, GaussianLoss
+from discreet.core.events import Event, GaussianLoss, LaplaceLoss
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors
 from discreet.core.question import BoundedSum, Question
@@ -22,11 +22,19 @@ from discreet.crypto.server import Server
 from discreet.crypto.terms import Terms, UsedRounds
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.gaussian_share import GaussianShare
+from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.laplace_share import LaplaceShare
 from discreet.noise.bits import system_bits
 from discreet.trust.permit import KEPT
 from discreet.trust.sources.source import Source
 
 Release = TypeVar("Release")
+Share = GaussianShare | LaplaceShare
+
+
+def shared(noise: Gaussian | Laplace, honest: int) -> Share:
+    """What each party adds so that so many honest ones keep the promise of this noise."""
+    return GaussianShare(noise, honest) if isinstance(noise, Gaussian) else LaplaceShare(noise, honest)
 
 
 class Party:
@@ -58,7 +66,7 @@ class Party:
         """Take part in a round."""
         return Client(self.identity, terms, roster, self._rounds, self._bits)
 
-    def noisy_sum(self, question: BoundedSum, share: GaussianShare, neighbors: Neighbors) -> np.ndarray:
+    def noisy_sum(self, question: BoundedSum, share: Share, neighbors: Neighbors) -> np.ndarray:
         """Its own exact sum with its share of the noise, modulo 2**64: what the masks are put on."""
         bound = question.bound.times(self.source.unit.rows)
         return share.masked(Answer(self.source.sum(question), question.grid, bound, neighbors), self._bits)
@@ -133,25 +141,25 @@ class SecureSum:
         return len(self._parties) / self.honest
 
     def keeps(self, event: Event) -> bool:
-        """The promise of Gaussian noise, which can be shared among parties."""
-        return isinstance(event, GaussianLoss)
+        """The promises of noise that can be shared among parties."""
+        return isinstance(event, GaussianLoss | LaplaceLoss)
 
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
         """The noisy sum over all parties that stay."""
-        if not isinstance(question, BoundedSum) or not isinstance(mechanism, Gaussian):
+        if not isinstance(question, BoundedSum) or not isinstance(mechanism, Gaussian | Laplace):
             raise NotPermitted(
                 "secure sum",
                 f"{type(mechanism).__name__} cannot be shared among parties",
-                "Ask a bounded sum with Gaussian noise.",
+                "Ask a bounded sum with Laplace or Gaussian noise.",
                 KEPT,
             )
         columns = self.schema.features if question.columns is None else question.columns
         size = question.of(np.empty((0, len(columns)))).shape[1]
-        share = GaussianShare(mechanism, self.honest)
+        share = shared(mechanism, self.honest)
         total = self._round(self._terms(size), lambda party: party.noisy_sum(question, share, self.neighbors))
         bound = question.bound.times(self.unit.rows)
-        opened = Answer(total, question.grid, bound, self.neighbors).coarsened(mechanism.multiplier, "l2")
-        return opened.grid.values(total)
+        nothing = Answer(np.zeros(size, dtype=np.int64), question.grid, bound, self.neighbors)
+        return share.prepared(nothing).grid.values(total)
 
     def _terms(self, size: int) -> Terms:
         return Terms(secrets.token_hex(16), tuple(self._parties), self.threshold, size)
