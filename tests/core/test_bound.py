@@ -55,6 +55,15 @@ def test_a_sound_row_is_not_touched_and_an_unsound_one_counts_as_zero(norm: Norm
             assert (after == before).all()
 
 
+@pytest.mark.parametrize("norm", ["l1", "l2"])
+def test_a_row_is_clipped_alike_alone_and_among_others_however_it_lies_in_memory(norm: Norm) -> None:
+    rows = np.random.default_rng(0).normal(size=(500, 20))
+    bound = Bound(norm, 0.7)
+    together = bound.clip(np.asfortranarray(rows))
+    alone = np.vstack([bound.clip(np.asfortranarray(rows[i : i + 1])) for i in range(500)])
+    np.testing.assert_array_equal(together, alone)
+
+
 def test_a_huge_row_keeps_its_direction() -> None:
     clipped = Bound("l2", 1.0).clip(np.array([[1e308, 1e308]]))
     np.testing.assert_allclose(clipped, np.sqrt(0.5))

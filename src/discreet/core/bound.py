@@ -67,7 +67,7 @@ class Bound:
         A row that is shrunk ends strictly inside; one that seems to fit may be too long by the rounding of its
         length, which `rounding` states and every sensitivity includes.
         """
-        rows = np.where(np.isfinite(rows).all(axis=-1, keepdims=True), rows, 0.0)
+        rows = np.ascontiguousarray(np.where(np.isfinite(rows).all(axis=-1, keepdims=True), rows, 0.0))  # one order
         if self.nonnegative:
             rows = np.maximum(rows, 0.0)
         largest = np.abs(rows).max(axis=-1, initial=0.0, keepdims=True)

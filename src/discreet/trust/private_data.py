@@ -68,8 +68,9 @@ class PrivateData:
 
         Parameters
         ----------
-        records : array, pandas or polars data frame, mapping of arrays, path of a CSV or Parquet file, or Source
-            The records.
+        records : array, data frame, mapping of arrays, path, DuckDB relation, (connection, query), Spark frame, Source
+            The records. A path may be a CSV or Parquet file, a folder or a pattern; a data frame may be of pandas,
+            polars or anything that speaks Arrow; Spark workers need `discreet` installed.
         schema : Schema
             Public. Bounds and categories; never taken from the records.
         ledger : Ledger or Budget

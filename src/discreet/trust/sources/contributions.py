@@ -1,53 +1,66 @@
-"""At most so many rows of each unit, chosen without looking at anybody else's rows or at their order."""
+"""At most so many rows of each unit, every row with the same chance, the same rows from every source.
+
+A unit's n rows are put in order of their decoded content (missing first, texts by their bytes). Row number p of n is
+kept where (p * k + start) mod n < k: that is a systematic sample, exactly k rows of n (all where n <= k), and since the
+start is spread over 0 ... n - 1 by the unit's name, each row is kept with chance k / n. Which rows those are depends on
+nothing but the unit's own rows: on no other unit, and not on the order of the table. Rows that tie have the same
+content, so it makes no difference which of them is kept.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Words = NDArray[np.uint64]
+Ranks = NDArray[Any]
+"""Numbers that order one column: nan never, missing least."""
 
 
-def mixed(words: Words) -> Words:
-    """A bijection of 64-bit words that scatters them (the finaliser of SplitMix64, Steele et al. 2014)."""
-    words = words + np.uint64(0x9E3779B97F4A7C15)
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return words ^ (words >> np.uint64(31))
+def start(unit: str) -> int:
+    """Where a unit's sample begins, before it is taken modulo the number of its rows: 60 bits of its name's MD5.
+
+    It spreads, it does not hide: MD5 serves, and every engine has it.
+    """
+    return int(hashlib.md5(unit.encode(), usedforsecurity=False).hexdigest()[:15], 16)
 
 
-def fingerprints(columns: Sequence[NDArray[np.float64] | NDArray[np.str_]]) -> Words:
-    """One word per row that depends on the row's content alone."""
-    prints = np.zeros(len(columns[0]), dtype=np.uint64)
-    for column in columns:
-        prints = mixed(prints ^ mixed(_words(column)))
-    return prints
+def text_ranks(texts: Sequence[str | None]) -> Ranks:
+    """The rank of each text among its column's, by code point; -1 where it is missing."""
+    places = {text: place for place, text in enumerate(sorted({text for text in texts if text is not None}))}
+    return np.array([-1 if text is None else places[text] for text in texts], dtype=np.int64)
 
 
-def _words(column: NDArray[np.float64] | NDArray[np.str_]) -> Words:
-    if column.dtype.kind == "f":
-        numbers = column.astype(np.float64) + 0.0  # one zero, not two
-        return np.where(np.isnan(numbers), np.nan, numbers).view(np.uint64)
-    values, place = np.unique(column, return_inverse=True)
-    digests = [hashlib.blake2b(str(value).encode(), digest_size=8).digest() for value in values]
-    return np.frombuffer(b"".join(digests), dtype=np.uint64)[place]
+def kept_rows(units: Sequence[str], content: Sequence[Ranks], rows: int) -> NDArray[np.intp]:
+    """The rows to use, in table order.
 
-
-def kept_rows(units: NDArray[np.str_], prints: Words, rows: int) -> NDArray[np.intp]:
-    """The rows to use: of each unit those with the least fingerprints, at most `rows` of them, in table order.
-
-    Rows of one unit with equal fingerprints have equal content, so which of them is kept makes no difference.
+    Parameters
+    ----------
+    units : sequence of str
+        The unit of each row.
+    content : sequence of arrays
+        For each column, in the schema's order, ranks of its values.
+    rows : int
+        Public. The most rows of one unit.
 
     Examples
     --------
-    >>> kept_rows(np.array(["a", "b", "a", "a"]), np.array([9, 5, 1, 4], dtype=np.uint64), 2)
-    array([1, 2, 3])
+    >>> kept_rows(["a", "b", "a", "a"], [np.array([9.0, 5.0, 1.0, 4.0])], 2).tolist()
+    [1, 2, 3]
+    >>> len(kept_rows(["a"] * 1000, [np.arange(1000.0)], 7))
+    7
     """
-    _, unit = np.unique(units, return_inverse=True)
-    order = np.lexsort((prints, unit))
-    first = np.r_[True, unit[order][1:] != unit[order][:-1]] if len(order) else np.zeros(0, dtype=bool)
-    start = np.maximum.accumulate(np.where(first, np.arange(len(order)), 0))
-    return np.sort(order[np.arange(len(order)) - start < rows])
+    numbers: dict[str, int] = {}
+    unit = np.array([numbers.setdefault(name, len(numbers)) for name in units], dtype=np.intp)
+    sizes = np.bincount(unit, minlength=len(numbers))
+    starts = np.array([start(name) if sizes[number] > rows else 0 for name, number in numbers.items()], dtype=np.int64)
+    order = np.lexsort((*reversed(content), unit))
+    unit = unit[order]
+    first, size = (np.cumsum(sizes) - sizes)[unit], sizes[unit]
+    place = np.arange(len(order)) - first
+    share = np.minimum(min(rows, len(order)), size)
+    kept = (place * share + starts[unit] % size) % size < share
+    return np.sort(order[kept])

@@ -1,20 +1,26 @@
-"""From raw columns to numbers, by the schema alone: no value of any record can raise."""
+"""From raw columns to numbers and texts, by the schema alone: no value of any record can raise.
+
+A number is what Python's `float` makes of it, and of ASCII text that holds one. A text is what stands between outer
+blanks; empty text is missing. Other values have one text each, the same from every source: a
+boolean is `true` or `false`, a whole number its digits, a float its shortest form (`1.0`), a decimal its digits without
+exponent, a date `2020-12-31` and an instant `2020-12-31T23:59:59.000000` in UTC.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import datetime
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.errors import SchemaError
 from discreet.core.grid import Array
-from discreet.core.schema import Category, Number, Schema
+from discreet.core.schema import Category, Column, Number, Schema, Text
 
-
-def decoded(raw: NDArray[Any], column: Number | Category) -> Array:
-    """One raw column as numbers; see `Source.batches`."""
-    return numbers(raw) if isinstance(column, Number) else codes(raw, column.values)
+BLANKS = " \t\n\v\f\r"
 
 
 def numbers(raw: NDArray[Any]) -> Array:
@@ -22,40 +28,99 @@ def numbers(raw: NDArray[Any]) -> Array:
     if raw.dtype.kind in "fiub":
         return raw.astype(np.float64)
     if raw.dtype.kind in "OUST":
-        return np.fromiter((_number(value) for value in raw), dtype=np.float64, count=len(raw))
+        return np.fromiter((_number(value) for value in raw.tolist()), dtype=np.float64, count=len(raw))
     return np.full(len(raw), np.nan)
 
 
-def _number(value: object) -> float:
+def _number(value: Any) -> float:
     try:
-        return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
+        return float(value) if not isinstance(value, str) or value.isascii() else float("nan")
+    except (TypeError, ValueError, ArithmeticError):
         return float("nan")
 
 
-def texts(raw: NDArray[Any]) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
-    """Each value as text without outer blanks, and whether there is any."""
-    missing = np.zeros(len(raw), dtype=bool)
-    if raw.dtype.kind == "O":
-        missing = np.fromiter((value is None or value != value for value in raw), dtype=bool, count=len(raw))
-    elif raw.dtype.kind == "f":
-        missing = np.isnan(raw)
-    text = np.char.strip(raw.astype(str))
-    return text, ~missing & (text != "")
+def texts(raw: NDArray[Any]) -> list[str | None]:
+    """Each value as text without outer blanks, None where there is none."""
+    match raw.dtype.kind:
+        case "O" | "U" | "S" | "T":
+            return [_text(value) for value in raw.tolist()]
+        case "b":
+            return ["true" if value else "false" for value in raw.tolist()]
+        case "f":
+            missing = np.isnan(raw)
+        case "M" | "m":
+            missing = np.isnat(raw)
+            raw = raw.astype("M8[us]") if raw.dtype.kind == "M" and raw.dtype != np.dtype("M8[D]") else raw
+        case _:
+            missing = np.zeros(len(raw), dtype=bool)
+    return [None if gone else text for gone, text in zip(missing, raw.astype(str).tolist(), strict=True)]
 
 
-def codes(raw: NDArray[Any], values: Sequence[str]) -> Array:
-    """The place of each value in a list, nan where it is not in it."""
-    text, there = texts(raw)
-    order = np.argsort(values)
-    ranked = np.asarray(values)[order]
-    place = np.minimum(np.searchsorted(ranked, text), len(ranked) - 1)
-    return np.where(there & (ranked[place] == text), order[place], np.nan)
+def _text(value: Any) -> str | None:
+    if isinstance(value, bytes):
+        value = value.decode(errors="replace")
+    if not isinstance(value, str):
+        value = "" if _missing(value) else _written(value)
+    if not value.isascii():
+        value = value.encode(errors="replace").decode()  # half a surrogate pair is no text
+    return value.strip(BLANKS) or None
+
+
+def _missing(value: Any) -> bool:
+    try:
+        return value is None or bool(value != value)
+    except (TypeError, ValueError, ArithmeticError):
+        return True  # pandas.NA, a signalling nan, an array
+
+
+def _written(value: Any) -> str:
+    try:
+        match value:
+            case bool() | np.bool_():
+                return "true" if value else "false"
+            case Decimal():
+                return format(value, "f")
+            case datetime.datetime():
+                instant = value.replace(tzinfo=None) - (value.utcoffset() or datetime.timedelta())
+                return instant.isoformat(timespec="microseconds")
+            case _:
+                return str(value)
+    except (ValueError, ArithmeticError):
+        return ""  # too long, or before the first year
+
+
+def listed(values: Sequence[str]) -> dict[str, int]:
+    """The place of each public value, without outer blanks."""
+    places: dict[str, int] = {}
+    for place, value in enumerate(values):
+        places.setdefault(value.strip(BLANKS), place)
+    return places
+
+
+def codes(raw: Iterable[str | None], values: Sequence[str]) -> Array:
+    """The place of each text in a list, nan where it is not in it."""
+    places: dict[str | None, float] = dict(listed(values).items())
+    return np.array([places.get(text, np.nan) for text in raw], dtype=np.float64)
+
+
+def decoded(raw: NDArray[Any], column: Number | Category) -> Array:
+    """One raw column as numbers; see `Batched.batches`."""
+    return numbers(raw) if isinstance(column, Number) else codes(texts(raw), column.values)
+
+
+def known(schema: Schema, name: str) -> Number | Category:
+    """The column of this name, whose values are public."""
+    column: Column = schema.columns[name]
+    if isinstance(column, Text):
+        raise SchemaError(f"column {name!r}", "its values are not public", "Use private key selection.")
+    return column
 
 
 def bounded(matrix: Array, columns: Sequence[str], schema: Schema) -> Array:
-    """Numbers moved inside their bounds; what is not finite becomes nan."""
+    """Numbers moved inside their bounds, rows contiguous; what is not finite becomes nan, minus zero zero."""
     kinds = [schema.columns[name] for name in columns]
     lower = np.array([kind.lower if isinstance(kind, Number) else -np.inf for kind in kinds])
     upper = np.array([kind.upper if isinstance(kind, Number) else np.inf for kind in kinds])
-    return np.clip(np.where(np.isfinite(matrix), matrix, np.nan), lower, upper)
+    inside = np.ascontiguousarray(np.where(np.isfinite(matrix), matrix, np.nan))
+    np.clip(inside, lower, upper, out=inside)
+    return np.add(inside, 0.0, out=inside)

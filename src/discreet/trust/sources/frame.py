@@ -1,7 +1,8 @@
-"""Records in a data frame: pandas, polars, or anything that maps column names to arrays."""
+"""Records in memory: a pandas data frame, or anything that maps column names to arrays."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,18 +12,20 @@ from numpy.typing import NDArray
 from discreet.core.errors import SchemaError
 from discreet.core.grid import Array
 from discreet.core.neighbors import RECORD, Unit
-from discreet.core.schema import Schema, Text
-from discreet.trust.sources.contributions import fingerprints, kept_rows
-from discreet.trust.sources.decoding import bounded, decoded, texts
-from discreet.trust.sources.source import BATCH, Batched
+from discreet.core.schema import Number, Schema
+from discreet.trust.sources import source
+from discreet.trust.sources.contributions import Ranks, kept_rows, text_ranks
+from discreet.trust.sources.decoding import bounded, decoded, known, numbers, texts
+from discreet.trust.sources.header import check_header, read_columns
+from discreet.trust.sources.source import Batched
 
 
 class Frame(Batched):
-    """A data frame as a source.
+    """A data frame as a source; a batch of it at a time is decoded.
 
     Parameters
     ----------
-    frame : pandas.DataFrame, polars.DataFrame or mapping of str to array
+    frame : pandas.DataFrame or mapping of str to array
         The records. Columns that the schema does not describe are never read.
     schema : Schema
         Public.
@@ -32,53 +35,65 @@ class Frame(Batched):
 
     def __init__(self, frame: Any, schema: Schema, unit: Unit = RECORD) -> None:
         self.schema, self.unit = schema, unit
-        wanted = [*schema.columns, *([unit.column] if unit.column else [])]
-        present = set(frame.keys() if isinstance(frame, Mapping) else frame.columns)
-        absent = [name for name in wanted if name not in present]
-        if absent:
-            raise SchemaError("data frame", f"it has no column {absent[0]!r}", "Correct the schema.", absent=absent)
-        self._columns = {name: _raw(frame[name]) for name in wanted}
-        self._rows = len(next(iter(self._columns.values())))
-        self._units = self._rows
-        if unit.column:
-            self._bound_units(unit)
+        check_header("data frame", list(frame.keys() if isinstance(frame, Mapping) else frame.columns), schema, unit)
+        self._columns = {name: _column(frame[name]) for name in read_columns(schema, unit)}
+        shapes = {column.shape for column in self._columns.values()}
+        self._size = self._units = len(next(iter(self._columns.values())))
+        if shapes != {(self._size,)}:
+            raise SchemaError("data frame", f"its columns have shapes {shapes}", "Give one value or None per record.")
+        self._kept: NDArray[np.intp] | None = None
+        if unit.column is not None:
+            self._bound(unit.column)
 
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
         """Matrices of at most `BATCH` rows; see `Batched`."""
-        for start in range(0, self._rows, BATCH):
-            rows = slice(start, start + BATCH)
-            matrix = [decoded(self._columns[name][rows], self._known(name)) for name in columns]
-            yield bounded(np.column_stack(matrix), columns, self.schema)
+        kinds = [known(self.schema, name) for name in columns]
+        for rows in self._slices():
+            matrix = np.empty((len(rows), len(columns)))
+            for i, (name, kind) in enumerate(zip(columns, kinds, strict=True)):
+                matrix[:, i] = decoded(self._raw(name, rows), kind)
+            yield bounded(matrix, columns, self.schema)
 
     def keys(self, column: str) -> Iterator[dict[str, int]]:
         """Rows per value of a text column; see `Source`."""
-        for start in range(0, self._rows, BATCH):
-            text, there = texts(self._columns[column][start : start + BATCH])
-            values, counts = np.unique(text[there], return_counts=True)
-            yield dict(zip(values.tolist(), counts.tolist(), strict=True))
+        for rows in self._slices():
+            counts = Counter(texts(self._raw(column, rows)))
+            yield {key: count for key, count in counts.items() if key is not None}
 
     def units(self) -> int:
         """The number of units."""
         return self._units
 
-    def _known(self, name: str) -> Any:
-        column = self.schema.columns[name]
-        if isinstance(column, Text):
-            raise SchemaError(f"column {name!r}", "its values are not public", "Use private key selection.")
+    def _slices(self) -> Iterator[NDArray[np.intp]]:
+        size = self._size if self._kept is None else len(self._kept)
+        for begin in range(0, size, source.BATCH):
+            end = min(begin + source.BATCH, size)
+            yield np.arange(begin, end) if self._kept is None else self._kept[begin:end]
+
+    def _raw(self, name: str, rows: NDArray[np.intp]) -> NDArray[Any]:
+        column = self._columns[name]
+        chosen = column.iloc[rows].to_numpy() if hasattr(column, "iloc") else column[rows]
+        return np.asarray(chosen)
+
+    def _bound(self, column: str) -> None:
+        everything = np.arange(self._size)
+        names = texts(self._raw(column, everything))
+        whole = np.array([row for row, name in enumerate(names) if name is not None], dtype=np.intp)
+        units = [name for name in names if name is not None]
+        content = [self._ranks(name, whole) for name in self.schema.columns]
+        self._kept, self._units = whole[kept_rows(units, content, self.unit.rows)], len(set(units))
+
+    def _ranks(self, name: str, rows: NDArray[np.intp]) -> Ranks:
+        raw = self._raw(name, rows)
+        if isinstance(self.schema.columns[name], Number):
+            values = bounded(numbers(raw)[:, None], [name], self.schema)[:, 0]
+            return np.where(np.isnan(values), -np.inf, values)
+        return text_ranks(texts(raw))
+
+
+def _column(column: Any) -> Any:
+    """An array, or a column of a data frame that can be cut before it is converted."""
+    if hasattr(column, "iloc"):
         return column
-
-    def _bound_units(self, unit: Unit) -> None:
-        names, there = texts(self._columns[str(unit.column)])
-        content = [
-            texts(self._columns[name])[0] if isinstance(column, Text) else decoded(self._columns[name], column)
-            for name, column in self.schema.columns.items()
-        ]
-        whole = np.flatnonzero(there)
-        rows = whole[kept_rows(names[whole], fingerprints(content)[whole], unit.rows)]
-        self._columns = {name: values[rows] for name, values in self._columns.items()}
-        self._rows, self._units = len(rows), len(np.unique(names[whole]))
-
-
-def _raw(column: Any) -> NDArray[Any]:
-    values = column.to_numpy() if hasattr(column, "to_numpy") else np.asarray(column)
-    return np.asarray(values)
+    values = column.to_numpy() if hasattr(column, "to_numpy") else column
+    return values if isinstance(values, np.ndarray) else np.fromiter(values, dtype=object, count=len(values))

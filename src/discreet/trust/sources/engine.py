@@ -1,0 +1,39 @@
+"""DuckDB, with bounded memory and nothing shared."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import weakref
+from typing import Any
+
+from discreet.core.errors import MissingExtra
+
+MEMORY = "1GB"
+THREADS = min(os.cpu_count() or 1, 8)  # each needs some 50 MB to sort what does not fit
+
+
+def engine() -> Any:
+    """A DuckDB connection of its own; beyond `MEMORY` it spills to a directory that goes when the connection goes."""
+    try:
+        import duckdb
+        import pyarrow  # noqa: F401
+    except ImportError as why:
+        raise MissingExtra(
+            "read records", "DuckDB and PyArrow are not installed", "Run: pip install 'discreet[duckdb]'."
+        ) from why
+    spill = tempfile.mkdtemp(prefix="discreet-")
+    connection = duckdb.connect(config={"memory_limit": MEMORY, "threads": THREADS, "temp_directory": spill})
+    weakref.finalize(connection, shutil.rmtree, spill, ignore_errors=True)
+    return connection
+
+
+def name(text: str) -> str:
+    """A column's name in SQL."""
+    return '"' + text.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """A text in SQL."""
+    return "'" + text.replace("'", "''") + "'"

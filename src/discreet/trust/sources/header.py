@@ -1,0 +1,46 @@
+"""The names of a table's columns, which are public: the schema must fit them before anything is charged."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from discreet.core.errors import SchemaError
+from discreet.core.neighbors import Unit
+from discreet.core.schema import Schema
+
+
+def read_columns(schema: Schema, unit: Unit) -> tuple[str, ...]:
+    """All columns that are read: those of the schema and the one that tells units apart."""
+    return tuple(dict.fromkeys([*schema.columns, *([unit.column] if unit.column is not None else [])]))
+
+
+def not_single(asked: str, name: str, kind: object) -> SchemaError:
+    """The refusal of a column of lists, structures or intervals, by its type alone."""
+    return SchemaError(
+        asked, f"column {name!r} holds {kind}: neither numbers nor texts", "Leave it out, or take it apart."
+    )
+
+
+def check_header(asked: str, names: Sequence[str], schema: Schema, unit: Unit, *, any_case: bool = False) -> None:
+    """Refuse a table that lacks a column which is read, or has it twice.
+
+    Parameters
+    ----------
+    asked : str
+        What is opened.
+    names : sequence of str
+        Public. The names of the table's columns.
+    schema, unit : Schema, Unit
+        Public. What is read.
+    any_case : bool
+        Whether the engine takes names that differ in case for the same.
+    """
+    wanted = read_columns(schema, unit)
+    absent = [name for name in wanted if name not in names]
+    if absent:
+        raise SchemaError(asked, f"it has no column {absent[0]!r}", "Correct the schema.", absent=absent)
+    count = Counter(name.casefold() if any_case else name for name in names)
+    twice = [name for name in wanted if count[name.casefold() if any_case else name] > 1]
+    if twice:
+        raise SchemaError(asked, f"it has more than one column {twice[0]!r}", "Rename all but one.", repeated=twice)

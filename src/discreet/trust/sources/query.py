@@ -1,0 +1,94 @@
+"""Records that a query gives: in DuckDB, or in any database with an ADBC driver, such as PostgreSQL."""
+
+from __future__ import annotations
+
+import importlib
+import weakref
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from discreet.core.errors import MissingExtra, ParameterError
+from discreet.core.neighbors import RECORD, Unit
+from discreet.core.schema import Schema
+from discreet.trust.sources.arrow_column import arrow, check_types
+from discreet.trust.sources.engine import name
+from discreet.trust.sources.header import check_header, read_columns
+from discreet.trust.sources.relation import Relation
+from discreet.trust.sources.stream import Stream
+
+
+class Query(Stream):
+    """A query to a database as a source: the driver hands Arrow record batches over, a few at a time.
+
+    It runs again for every question, with only the columns that are asked for.
+
+    Parameters
+    ----------
+    connection : connection of an ADBC driver
+        To a database that quotes names as standard SQL does.
+    query : str
+        Public. The records. A row of it must come from one record: it may choose rows and columns and compute with one
+        row at a time, but what it joins, counts or ranks over rows is bounded by nothing.
+    schema : Schema
+        Public. Columns that it does not describe are never read.
+    unit : Unit
+        Public. For a user, the rows beyond `unit.rows` and those without a unit are left out.
+    """
+
+    def __init__(self, connection: Any, query: str, schema: Schema, unit: Unit = RECORD) -> None:
+        arrow()
+        self._connection, self._query = connection, query.strip().rstrip(";")
+        asked, types = "run a query", self._types()
+        check_header(asked, types.names, schema, unit)
+        check_types(asked, {column: types.field(column).type for column in read_columns(schema, unit)})
+        super().__init__(asked, self._batches, schema, unit)
+
+    def _types(self) -> Any:
+        with self._connection.cursor() as cursor:
+            cursor.execute(f"SELECT * FROM ({self._query}) AS records LIMIT 0")
+            return cursor.fetch_record_batch().schema
+
+    def _batches(self, names: Sequence[str]) -> Iterator[Any]:
+        columns = ", ".join(f"{name(column)} AS c{i}" for i, column in enumerate(names))
+        with self._connection.cursor() as cursor:
+            cursor.execute(f"SELECT {columns} FROM ({self._query}) AS records")
+            yield from cursor.fetch_record_batch()
+
+
+def query_source(connection: Any, query: str, schema: Schema, unit: Unit = RECORD) -> Stream:
+    """The source for a query on this connection."""
+    if hasattr(connection, "sql"):
+        return Relation(connection.sql(query), schema, unit)
+    if hasattr(connection, "adbc_get_info"):
+        return Query(connection, query, schema, unit)
+    raise ParameterError(
+        "run a query",
+        f"a {type(connection).__name__} does not hand over Arrow batches",
+        "Give a connection of DuckDB or of an ADBC driver.",
+    )
+
+
+def postgres_table(uri: str, table: str, schema: Schema, unit: Unit = RECORD, *, namespace: str = "public") -> Query:
+    """A table or view of a PostgreSQL database as a source.
+
+    Parameters
+    ----------
+    uri : str
+        Where the database is: `postgresql://user@host/database`.
+    table, namespace : str
+        Public. The name of the table or view, and of the schema that PostgreSQL keeps it in.
+    schema : Schema
+        Public. Columns that it does not describe are never read.
+    unit : Unit
+        Public. For a user, the rows beyond `unit.rows` and those without a unit are left out.
+    """
+    try:
+        driver = importlib.import_module("adbc_driver_postgresql.dbapi")
+    except ImportError as why:
+        raise MissingExtra(
+            "read a PostgreSQL table", "its ADBC driver is not installed", "Run: pip install 'discreet[postgres]'."
+        ) from why
+    connection = driver.connect(uri, autocommit=True)
+    records = Query(connection, f"SELECT * FROM {name(namespace)}.{name(table)}", schema, unit)
+    weakref.finalize(records, connection.close)
+    return records

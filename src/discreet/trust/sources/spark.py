@@ -1,0 +1,139 @@
+"""Records in a Spark data frame: added up where they are, so that only sums come to the driver."""
+
+from __future__ import annotations
+
+import contextlib
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from discreet.core.grid import Steps
+from discreet.core.neighbors import RECORD, Unit
+from discreet.core.question import BoundedSum
+from discreet.core.schema import Number, Schema
+from discreet.trust.exact_sum import exact_sum
+from discreet.trust.sources.arrow_column import arrow, matrix, texts
+from discreet.trust.sources.decoding import known
+from discreet.trust.sources.header import check_header, not_single, read_columns
+from discreet.trust.sources.kept import canonical_batches, choice, placed
+from discreet.trust.sources.source import Source
+from discreet.trust.sources.stream import shielded, sliced
+
+Work = Callable[[Iterable[Any]], Iterator[Any]]
+"""What an executor does with the Arrow record batches of one partition."""
+
+ASKED = "read a Spark data frame"
+START = "CAST(conv(substr(md5(u), 1, 15), 16, 10) AS BIGINT)"
+NESTED = ("array", "map", "struct", "variant", "interval")
+
+
+class SparkFrame(Source):
+    """A Spark data frame as a source; the executors, which need this library installed, add up.
+
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+        The records. A row of it must come from one record: it may choose rows and columns and compute with one row at a
+        time, but what it joins, counts or ranks over rows is bounded by nothing.
+    schema : Schema
+        Public. Columns that it does not describe are never read.
+    unit : Unit
+        Public. For a user, the rows beyond `unit.rows` and those without a unit are left out. The others stay persisted
+        in Spark from the first question until the source goes.
+    """
+
+    def __init__(self, frame: Any, schema: Schema, unit: Unit = RECORD) -> None:
+        self.schema, self.unit = schema, unit
+        check_header(ASKED, frame.columns, schema, unit, any_case=True)
+        wanted = read_columns(schema, unit)
+        _check_types(frame, wanted)
+        self._frame = frame
+        self._columns = {name: f"`{name.replace('`', '``')}`" for name in wanted}
+        if unit.column is not None:
+            self._frame = self._kept(unit.column).persist()
+            self._columns = {name: f"c{i}" for i, name in enumerate(schema.columns)}
+            weakref.finalize(self, _given_back, self._frame).atexit = False
+
+    def sum(self, question: BoundedSum) -> Steps:
+        """The exact sum; one vector per partition comes to the driver."""
+        columns = self.schema.features if question.columns is None else question.columns
+        for name in columns:
+            known(self.schema, name)
+        read = columns or tuple(self.schema.columns)[:1]
+        sums = self._mapped(read, _summed(question, columns, self.schema), "steps binary")
+        total = exact_sum(question, [], len(columns))
+        for steps in _collected(sums)["steps"].to_pylist():
+            total += np.frombuffer(steps, dtype=np.int64)
+        return total
+
+    def keys(self, column: str) -> Iterator[dict[str, int]]:
+        """Rows per value of a text column; see `Source`."""
+        counts = self._mapped([column], _named, "key binary").groupBy("key").count()
+        for batch in _collected(counts).to_batches():
+            keys, rows = batch.columns
+            yield dict(zip(texts(keys).to_pylist(), rows.to_pylist(), strict=True))
+
+    def units(self) -> int:
+        """The number of units."""
+        counted = "count(*)" if self.unit.column is None else "count(DISTINCT u)"
+        return int(_collected(self._frame.selectExpr(f"{counted} AS units"))["units"][0].as_py())
+
+    def _mapped(self, names: Sequence[str], work: Work, result: str) -> Any:
+        columns = [f"{self._columns[name]} AS c{i}" for i, name in enumerate(names)]
+        return self._frame.selectExpr(*columns).mapInArrow(work, result)
+
+    def _kept(self, unit_column: str) -> Any:
+        """At most `unit.rows` rows of each unit, as questions see them; texts as bytes, which no collation merges."""
+        numeric = [isinstance(kind, Number) for kind in self.schema.columns.values()]
+        fields = ["u binary", *(f"c{i} {'double' if yes else 'binary'}" for i, yes in enumerate(numeric))]
+        records = self._mapped([unit_column, *self.schema.columns], _canonical(self.schema), ", ".join(fields))
+        rows = records.where("u IS NOT NULL").selectExpr("*", *placed(self.schema))
+        return rows.where(choice(START, self.unit)).drop("place", "size")
+
+
+def _summed(question: BoundedSum, columns: Sequence[str], schema: Schema) -> Work:
+    def work(batches: Iterable[Any]) -> Iterator[Any]:
+        matrices = (matrix(batch, columns, schema) for batch in sliced(batches))
+        steps = exact_sum(question, matrices, len(columns))
+        yield arrow().record_batch([arrow().array([steps.tobytes()])], names=["steps"])
+
+    return work
+
+
+def _canonical(schema: Schema) -> Work:
+    def work(batches: Iterable[Any]) -> Iterator[Any]:
+        for batch in canonical_batches(batches, schema):
+            yield _with_bytes(batch)
+
+    return work
+
+
+def _named(batches: Iterable[Any]) -> Iterator[Any]:
+    for batch in batches:
+        yield _with_bytes(arrow().record_batch([texts(batch.column(0)).drop_null()], names=["key"]))
+
+
+def _with_bytes(batch: Any) -> Any:
+    """The batch with bytes for texts."""
+    pa = arrow()
+    columns = [c.cast(pa.binary()) if pa.types.is_large_string(c.type) else c for c in batch.columns]
+    return pa.record_batch(columns, names=batch.schema.names)
+
+
+def _collected(frame: Any) -> Any:
+    """What a job gives, as an Arrow table."""
+    return shielded(ASKED, frame.toArrow)
+
+
+def _check_types(frame: Any, names: Sequence[str]) -> None:
+    for field in frame.schema.fields:
+        kind = field.dataType.simpleString()
+        if field.name in names and kind.startswith(NESTED):
+            raise not_single(ASKED, field.name, kind)
+
+
+def _given_back(frame: Any) -> None:
+    with contextlib.suppress(Exception):  # a session that has ended holds nothing any more
+        frame.unpersist()

@@ -1,0 +1,170 @@
+"""One meaning for every raw value, whoever reads it, and none that raises."""
+
+from __future__ import annotations
+
+import datetime
+import uuid
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from discreet.core.schema import Number, Schema
+from discreet.trust.sources import arrow_column
+from discreet.trust.sources.decoding import bounded, codes, numbers, texts
+from discreet.trust.sources.opening import source_of
+
+
+def cell(value: Any) -> np.ndarray:
+    return np.fromiter([value], dtype=object, count=1)
+
+
+NOON = datetime.datetime(2020, 12, 31, 12, tzinfo=datetime.timezone(datetime.timedelta(hours=2)))
+TEXTS: list[tuple[Any, str | None]] = [
+    (True, "true"),
+    (np.False_, "false"),
+    (7, "7"),
+    (2**60 + 1, "1152921504606846977"),
+    (1.0, "1.0"),
+    (np.float32(0.1), "0.1"),
+    (Decimal("1.50"), "1.50"),
+    (Decimal("1E-9"), "0.000000001"),
+    ("\t a b\r\n", "a b"),
+    (b" caf\xc3\xa9 ", "café"),
+    (b"\xff", "\ufffd"),
+    ("half \ud800", "half ?"),
+    (datetime.date(2020, 12, 31), "2020-12-31"),
+    (datetime.datetime(2020, 12, 31, 12), "2020-12-31T12:00:00.000000"),
+    (NOON, "2020-12-31T10:00:00.000000"),
+    (pd.Timestamp("2020-12-31"), "2020-12-31T00:00:00.000000"),
+    (uuid.UUID(int=5), "00000000-0000-0000-0000-000000000005"),
+    ("", None),
+    (" \n", None),
+    (None, None),
+    (float("nan"), None),
+    (Decimal("nan"), None),
+    (Decimal("sNaN"), None),
+    (pd.NA, None),
+    (pd.NaT, None),
+    (np.zeros(2), None),
+    (10**5000, None),
+    (datetime.datetime.min.replace(tzinfo=datetime.timezone(datetime.timedelta(hours=2))), None),
+]
+
+
+@pytest.mark.parametrize(("value", "text"), TEXTS, ids=lambda value: type(value).__name__)
+def test_a_value_has_one_text(value: Any, text: str | None) -> None:
+    assert texts(cell(value)) == [text]
+    assert numbers(cell(value)).shape == (1,)
+
+
+ARROW_TYPES: list[tuple[Any, Any, list[Any]]] = [
+    (pa.int64(), 2**60 + 1, [2.0**60, "1152921504606846977"]),
+    (pa.uint64(), 2**64 - 1, [2.0**64, "18446744073709551615"]),
+    (pa.bool_(), True, [1.0, "true"]),
+    (pa.float32(), 0.5, [0.5, "0.5"]),
+    (pa.float16(), np.float16(1.5), [1.5, "1.5"]),
+    (pa.string(), " 1e3 ", [1000.0, "1e3"]),
+    (pa.large_string(), "x", [np.nan, "x"]),
+    (pa.string_view(), "Zoë", [np.nan, "Zoë"]),
+    (pa.binary(), b"\xff5", [np.nan, "\ufffd5"]),
+    (pa.binary_view(), b"5", [5.0, "5"]),
+    (pa.binary(2), b"5 ", [5.0, "5"]),
+    (pa.dictionary(pa.int8(), pa.string()), "12", [12.0, "12"]),
+    (pa.decimal128(10, 2), Decimal("0.10"), [0.1, "0.10"]),
+    (pa.decimal128(38, 30), Decimal("0.1"), [0.1, "0.1" + 29 * "0"]),
+    (pa.decimal256(50, 2), Decimal("-7"), [-7.0, "-7.00"]),
+    (pa.decimal128(38, 0), Decimal(10**37), [1e37, "1" + 37 * "0"]),
+    (pa.date32(), datetime.date(2020, 12, 31), [np.nan, "2020-12-31"]),
+    (pa.date64(), datetime.date(2020, 12, 31), [np.nan, "2020-12-31"]),
+    (pa.timestamp("ns"), datetime.datetime(2020, 12, 31), [np.nan, "2020-12-31T00:00:00.000000"]),
+    (pa.timestamp("us", "Europe/Zurich"), NOON, [np.nan, "2020-12-31T10:00:00.000000"]),
+    (pa.time64("us"), datetime.time(1, 2, 3), [np.nan, "01:02:03"]),
+    (pa.duration("s"), datetime.timedelta(seconds=3), [np.nan, "3 seconds"]),
+    (pa.uuid(), uuid.UUID(int=5).bytes, [np.nan, "00000000-0000-0000-0000-000000000005"]),
+    (pa.null(), None, [np.nan, None]),
+]
+
+
+@pytest.mark.parametrize(("kind", "value", "meaning"), ARROW_TYPES, ids=lambda value: f"{value!s:.24}")
+def test_an_arrow_value_means_the_same(kind: Any, value: Any, meaning: list[Any]) -> None:
+    column = pa.array([value, value, None], kind)[1:]
+    np.testing.assert_array_equal(arrow_column.numbers(column), [meaning[0], np.nan])
+    assert arrow_column.texts(column).to_pylist() == [meaning[1], None]
+    listed = [str(meaning[1]), "other"]
+    np.testing.assert_array_equal(arrow_column.codes(column, listed), [0 if meaning[1] else np.nan, np.nan])
+
+
+def test_run_lengths_and_views_in_dictionaries_are_read() -> None:
+    runs = pa.RunEndEncodedArray.from_arrays([2, 3], pa.array(["5", None]))
+    assert arrow_column.texts(runs).to_pylist() == ["5", "5", None]
+    views = pa.DictionaryArray.from_arrays(pa.array([1, 0, None]), pa.array(["7", "8"], pa.string_view()))
+    assert arrow_column.numbers(views)[:2].tolist() == [8.0, 7.0]
+
+
+OUT_OF_RANGE = [
+    pa.array([2**62], pa.int64()).view(pa.timestamp("s")),
+    pa.array([2**62], pa.int64()).view(pa.date64()),
+    pa.array([2**31 - 1], pa.int32()).view(pa.date32()),
+    pa.array([90_000], pa.int32()).view(pa.time32("s")),
+    pa.array([b"\xff\xfe"]).view(pa.string()),
+]
+
+
+@pytest.mark.parametrize("column", OUT_OF_RANGE, ids=lambda column: str(column.type))
+def test_what_no_clock_or_alphabet_knows_is_read_all_the_same(column: Any) -> None:
+    assert np.isnan(arrow_column.numbers(column)).all()
+    assert len(arrow_column.texts(column)) == 1
+
+
+@pytest.mark.parametrize("digits", [3, 15, 16, 30])
+def test_decimals_become_the_nearest_floats(digits: int) -> None:
+    rng = np.random.default_rng(digits)
+    values = [Decimal(int(a)) * 10**12 + int(b) for a, b in rng.integers(-(10**9), 10**9, (500, 2))]
+    scaled = [value % 10**digits / 10 ** min(digits, 9) for value in values]
+    column = pa.array(scaled, pa.decimal128(38, 9))
+    assert arrow_column.numbers(column).tolist() == [float(value) for value in scaled]
+
+
+def test_a_text_is_the_same_number_to_every_reader(tmp_path: Path) -> None:
+    """Python, Arrow and the CSV reader, on random texts that are nearly numbers."""
+    rng = np.random.default_rng(0)
+    alphabet = np.array(list("0123456789.eE+-_ \t\x1c\xa0\u0661naifty"))
+    odd = ["".join(rng.choice(alphabet, size)) for size in rng.integers(1, 7, 3000)]
+    long = [f"{a}.{b}e{c}" for a, b, c in rng.integers(0, 300, (2000, 3))]
+    written = ["+-1", "1_000", "0x1f", "1e999", "-inf", "\u0661", *odd, *long]
+    (tmp_path / "numbers.csv").write_text("\n".join(["x,y", *(f"{text},0" for text in written)]), encoding="utf-8")
+    schema = Schema({"x": Number(-1e300, 1e300)})
+    columns = [
+        np.vstack(list(source.batches(("x",))))[:, 0]  # type: ignore[attr-defined]
+        for source in (
+            source_of({"x": written}, schema),
+            source_of(pa.table({"x": written}), schema),
+            source_of(tmp_path / "numbers.csv", schema),
+        )
+    ]
+    assert np.isfinite(columns[0]).sum() > 2000
+    np.testing.assert_array_equal(columns[0], columns[1])
+    np.testing.assert_array_equal(columns[0], columns[2])
+
+
+def test_one_huge_text_costs_its_own_length_and_no_more() -> None:
+    raw = np.array(["x"] * 50_000 + ["y" * 3_000_000], dtype=object)
+    assert codes(texts(raw), ["x"])[:50_000].sum() == 0
+
+
+def test_listed_values_are_compared_without_outer_blanks() -> None:
+    assert codes(["f", "m"], [" f ", "m", "f"]).tolist() == [0.0, 1.0]
+    assert arrow_column.codes(pa.array(["f", "m"]), [" f ", "m", "f"]).tolist() == [0.0, 1.0]
+
+
+def test_bounded_numbers_have_one_zero_and_rows_side_by_side() -> None:
+    schema = Schema({"a": Number(-1, 1), "b": Number(0, 5)})
+    matrix = bounded(np.asfortranarray([[-0.0, 7.0], [np.inf, -7.0]]), ["a", "b"], schema)
+    assert not np.signbit(matrix[0, 0])
+    assert matrix.flags.c_contiguous
+    np.testing.assert_array_equal(matrix, [[0, 5], [np.nan, 0]])

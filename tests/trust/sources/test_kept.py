@@ -1,0 +1,57 @@
+"""What units keep is chosen in bounded memory, and nothing of it stays behind."""
+
+from __future__ import annotations
+
+import gc
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from discreet.core.neighbors import Unit
+from discreet.core.schema import Number, Schema
+from discreet.trust.sources import engine
+from discreet.trust.sources.kept import Kept
+from discreet.trust.sources.stream import Stream
+
+SCHEMA = Schema({f"x{i}": Number(0, 1) for i in range(8)})
+UNIT = Unit("user", column="who", rows=2)
+
+
+def batches(count: int, units: int) -> Iterator[Any]:
+    rng = np.random.default_rng(1)
+    for _ in range(count):
+        columns = [rng.integers(0, units, 2**16), *rng.random((8, 2**16))]
+        yield pa.record_batch([pa.array(column) for column in columns], names=["who", *SCHEMA.columns])
+
+
+@pytest.mark.parametrize("units", [1, 1000, 10**9])
+def test_records_larger_than_the_memory_are_spilled_and_the_spill_is_removed(
+    units: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hundred megabytes of records, and as much of keys to sort them by; one unit has all, or each has few."""
+    monkeypatch.setattr(engine, "MEMORY", "100MB")
+    monkeypatch.setattr(engine, "THREADS", 1)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    kept = Kept(batches(24, units), SCHEMA, UNIT)
+    counted = sum(batch.num_rows for batch in kept.read(["x0"]))
+    assert counted == {1: 2, 1000: 2000}.get(units, 24 * 2**16)
+    (spill,) = tmp_path.iterdir()
+    assert spill.stat().st_mode & 0o077 == 0
+    del kept
+    gc.collect()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_questions_can_be_asked_at_once() -> None:
+    def read(names: Any) -> Iterator[Any]:
+        return (batch.select(list(names)) for batch in batches(2, 10**9))
+
+    source = Stream("read", read, SCHEMA, UNIT)
+    first, second = source.batches(("x0",)), source.batches(("x1", "x2"))
+    pairs = [(len(a), b.shape[1]) for a, b in zip(first, second, strict=True)]
+    assert sum(rows for rows, _ in pairs) == 2**17

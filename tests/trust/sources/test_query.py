@@ -1,0 +1,149 @@
+"""A query is a source: in DuckDB, in PostgreSQL, behind any ADBC driver."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+from discreet.core.bound import Bound
+from discreet.core.errors import DiscreetError, MissingExtra, ParameterError, SchemaError
+from discreet.core.neighbors import RECORD, Unit
+from discreet.core.question import BoundedSum
+from discreet.core.schema import Category, Number, Schema, Text
+from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.query import postgres_table
+from tests.trust.sources.tables import SCHEMA, UNITS, Driver, sums, table
+
+TOTAL = BoundedSum(lambda records: records, Bound("l1", 100.0))
+
+
+def visits() -> Any:
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE visits AS SELECT 'p' || (range % 100) AS who, range AS x FROM range(1000)")
+    return connection
+
+
+@pytest.mark.parametrize("unit", [RECORD, Unit("user", column="who", rows=3)])
+def test_a_query_and_its_relation_are_the_same_records(unit: Unit) -> None:
+    connection, schema = visits(), Schema({"x": Number(0, 100)})
+    query = "SELECT * FROM visits WHERE x < 500"
+    by_query, by_relation = source_of((connection, query), schema, unit), source_of(connection.sql(query), schema, unit)
+    assert by_query.sum(TOTAL) == by_relation.sum(TOTAL)
+    assert by_query.units() == by_relation.units() == (500 if unit is RECORD else 100)
+
+
+def test_a_relation_is_read_again_for_every_question() -> None:
+    connection = visits()
+    source = source_of(connection.table("visits"), Schema({"x": Number(0, 100)}))
+    assert source.units() == 1000
+    connection.execute("INSERT INTO visits VALUES ('late', 1)")
+    assert source.units() == 1001
+
+
+def test_a_connection_is_free_again_after_a_question_that_was_not_finished() -> None:
+    connection = visits()
+    source: Any = source_of(connection.sql("SELECT range AS x FROM range(1000000)"), Schema({"x": Number(0, 100)}))
+    batches = source.batches(("x",))
+    next(batches)
+    batches.close()
+    assert connection.execute("SELECT 42").fetchall() == [(42,)]
+
+
+SECRET = "SELECT who, CAST(who AS INTEGER) AS x FROM visits"
+
+
+@pytest.mark.parametrize("unit", [RECORD, Unit("user", column="who", rows=3)])
+def test_a_failing_query_does_not_quote_a_record(unit: Unit) -> None:
+    """DuckDB's own words are: Could not convert string 'p0' to INT32."""
+    driver = Driver(table())
+    for records in ((visits(), SECRET), (driver, "SELECT *, CAST(who AS INTEGER) AS x FROM visits")):
+        with pytest.raises(DiscreetError, match="withheld") as caught:
+            source_of(records, Schema({"x": Number(0, 100)}), unit).sum(TOTAL)
+        assert "convert" not in str(caught.value)
+        assert caught.value.__context__ is None
+    assert driver.open == 0
+
+
+def test_names_that_the_engine_takes_for_one_are_refused() -> None:
+    """Asked for "X", DuckDB would give the column "x"."""
+    with pytest.raises(SchemaError, match="more than one column 'X'"):
+        source_of(duckdb.connect().sql('SELECT 1 AS x, 2 AS "X"'), Schema({"X": Number(0, 9)}))
+    with pytest.raises(SchemaError, match="no column 'X'"):
+        source_of(duckdb.connect().sql("SELECT 1 AS x"), Schema({"X": Number(0, 9)}))
+
+
+def test_a_column_of_lists_is_refused_by_its_type() -> None:
+    for records in (duckdb.connect().sql("SELECT [1] AS x"), (Driver(table()), "SELECT [1] AS x")):
+        with pytest.raises(SchemaError, match="neither numbers nor texts"):
+            source_of(records, Schema({"x": Number(0, 9)}))
+
+
+def test_a_connection_without_arrow_is_refused() -> None:
+    connection = sqlite3.connect(":memory:")
+    with pytest.raises(ParameterError, match="ADBC"):
+        source_of((connection, "SELECT 1 AS x"), Schema({"x": Number(0, 9)}))
+    connection.close()
+
+
+def test_without_the_driver_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "adbc_driver_postgresql", None)
+    with pytest.raises(MissingExtra, match=r"discreet\[postgres\]"):
+        postgres_table("postgresql://nowhere/none", "visits", SCHEMA)
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[str]:
+    """The address of a PostgreSQL server of its own."""
+    pytest.importorskip("adbc_driver_postgresql", reason="adbc-driver-postgresql is not installed")
+    if not (shutil.which("initdb") and shutil.which("pg_ctl")):
+        pytest.skip("PostgreSQL is not installed")
+    place = Path(tempfile.mkdtemp())
+    user: dict[str, Any] = {}
+    if os.geteuid() == 0:  # the server refuses to run as root
+        shutil.chown(place, "postgres")
+        user = {"user": "postgres", "cwd": "/"}
+    quiet: dict[str, Any] = {"check": True, "stdout": subprocess.DEVNULL, **user}
+    subprocess.run(["initdb", "-D", place / "data", "-A", "trust", "-U", "postgres"], **quiet)
+    options = f"-k {place} -c listen_addresses="
+    subprocess.run(["pg_ctl", "-D", place / "data", "-w", "-l", place / "log", "-o", options, "start"], **quiet)
+    yield f"postgresql:///postgres?host={place}&user=postgres"
+    subprocess.run(["pg_ctl", "-D", place / "data", "-m", "immediate", "stop"], **quiet)
+    shutil.rmtree(place)
+
+
+def test_postgres_agrees_to_the_last_bit(postgres: str) -> None:
+    dbapi = importlib.import_module("adbc_driver_postgresql.dbapi")
+    with dbapi.connect(postgres, autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.adbc_ingest("visits; --", pa.table(table()))
+    for unit in UNITS.values():
+        expected = sums(source_of(table(), SCHEMA, unit))
+        assert sums(postgres_table(postgres, "visits; --", SCHEMA, unit)) == expected
+
+
+def test_postgres_types_are_read_and_its_errors_withheld(postgres: str) -> None:
+    dbapi = importlib.import_module("adbc_driver_postgresql.dbapi")
+    query = """
+        SELECT 1.5::numeric AS x, true AS yes, gen_random_uuid() AS id, now() AS seen, 'Ann' AS who
+        UNION ALL SELECT 'NaN', NULL, NULL, NULL, 'Bob'
+    """
+    schema = Schema({"x": Number(0, 100), "yes": Category(("true",)), "id": Text(), "seen": Text()})
+    with dbapi.connect(postgres, autocommit=True) as connection:
+        source: Any = source_of((connection, query), schema)
+        rows = sorted(str(row) for batch in source.batches(("x", "yes")) for row in batch.tolist())
+        assert rows == ["[1.5, 0.0]", "[nan, nan]"]
+        assert sum(len(batch) for name in ("id", "seen") for batch in source.keys(name)) == 2
+        with pytest.raises(DiscreetError, match="withheld") as caught:
+            source_of((connection, f"SELECT who::int AS x FROM ({query}) AS q"), Schema({"x": Number(0, 1)})).units()
+        assert "Ann" not in f"{caught.value}{caught.value.__context__}"

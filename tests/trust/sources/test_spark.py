@@ -1,0 +1,92 @@
+"""A Spark data frame gives the sums of every other source to the last bit, added up by the executors."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import discreet
+from discreet.core.bound import Bound
+from discreet.core.errors import DiscreetError, SchemaError
+from discreet.core.question import BoundedSum
+from discreet.core.schema import Number, Schema
+from discreet.trust.sources.contributions import start
+from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.spark import START
+from tests.trust.sources.tables import SCHEMA, UNITS, sums, table
+
+pytest.importorskip("pyspark", reason="pyspark is not installed")
+pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning", "ignore::ResourceWarning")
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    builder = importlib.import_module("pyspark.sql").SparkSession.builder
+    library = str(Path(discreet.__file__).parents[1])
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ["PYTHONPATH"] = os.pathsep.join([library, os.environ.get("PYTHONPATH", "")])
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.sql.shuffle.partitions": "3",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "100",
+        "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
+    }
+    session = builder.master("local[2]").config(map=settings).getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+@pytest.mark.parametrize("units", UNITS)
+def test_spark_agrees_to_the_last_bit(units: str, session: Any) -> None:
+    frame = session.createDataFrame(pa.table(table())).repartition(5)
+    assert sums(source_of(frame, SCHEMA, UNITS[units])) == sums(source_of(table(), SCHEMA, UNITS[units]))
+
+
+def test_only_sums_come_to_the_driver(session: Any) -> None:
+    """Each partition is added up in a process of its own."""
+    frame = session.range(1000).selectExpr("CAST(id AS DOUBLE) AS x").repartition(4)
+    driver = os.getpid()
+
+    def of(records: np.ndarray) -> np.ndarray:
+        import os
+
+        return np.full((len(records), 1), float(os.getpid() != driver))
+
+    source = source_of(frame, Schema({"x": Number(0, 1000)}))
+    question = BoundedSum(of, Bound("l1", 1.0))
+    assert question.grid.values(source.sum(question)) == [1000.0]
+
+
+def test_a_sample_starts_where_python_says(session: Any) -> None:
+    names = ["ann", "Zoë", "𝄞", "", "O'Brien"]
+    frame = session.createDataFrame([(name,) for name in names], "name string").selectExpr("CAST(name AS BINARY) AS u")
+    assert [row[0] for row in frame.selectExpr(START).collect()] == [start(name) for name in names]
+
+
+def test_a_failing_job_does_not_quote_a_record(session: Any) -> None:
+    frame = session.createDataFrame([("Ann is ill",)], "x string").selectExpr("CAST(x AS DOUBLE) AS x")
+    source = source_of(frame, Schema({"x": Number(0, 1)}))
+    with pytest.raises(DiscreetError, match="withheld") as caught:
+        source.sum(BoundedSum(lambda records: records, Bound("l1", 1.0)))
+    assert "Ann" not in f"{caught.value}{caught.value.__context__}"
+
+
+def test_what_cannot_be_read_is_refused_by_its_type(session: Any) -> None:
+    frame = session.createDataFrame([([1.0], 1.0, 2.0)], "x array<double>, y double, Y double")
+    with pytest.raises(SchemaError, match="neither numbers nor texts"):
+        source_of(frame, Schema({"x": Number(0, 1)}))
+    with pytest.raises(SchemaError, match="more than one column"):
+        source_of(frame, Schema({"y": Number(0, 1)}))
+    with pytest.raises(SchemaError, match="no column 'z'"):
+        source_of(frame, Schema({"z": Number(0, 1)}))
