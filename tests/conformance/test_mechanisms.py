@@ -121,6 +121,24 @@ def test_neighbors_reach_the_same_outputs_in_shape_and_kind(kind: type[Any]) -> 
 
 
 @each
+def test_outputs_are_on_the_grid_and_none_betrays_its_neighbor(kind: type[Any]) -> None:
+    """Worst neighbors are in whole numbers, so releases are. An output of probability 1/60 on one side, at epsilon 1 or
+    mu 1, is expected a hundred times on the other: its absence there would tell the two apart."""
+    mechanism = kind()
+    pair = mechanism.worst_neighbors()
+    seen = []
+    for seed, answer in enumerate((pair.first, pair.second)):
+        released = outputs(mechanism, answer, RUNS, seed).astype(np.float64)
+        rows = np.nan_to_num(released.reshape(len(released), -1), nan=-(2.0**40))
+        assert (rows == np.rint(rows)).all()
+        values, counts = np.unique(rows, axis=0, return_counts=True)
+        seen.append((set(map(tuple, values)), set(map(tuple, values[counts > len(rows) / 60]))))
+    (first, often), (second, often_too) = seen
+    assert often <= second
+    assert often_too <= first
+
+
+@each
 @pytest.mark.parametrize("value", [0, 1, -1, 2**62, -(2**62)])
 def test_extreme_answers_have_releases_of_the_usual_shape(kind: type[Any], value: int) -> None:
     mechanism = kind()
