@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.core.question import BoundedSum
-from discreet.core.schema import Number
+from discreet.core.schema import Category, Number, Schema
 from discreet.statistics.count import count_of
 from discreet.statistics.histogram import histogram_of
 from discreet.statistics.moments import moments_of
@@ -17,16 +17,16 @@ RECORDS = np.concatenate(
     [rng.normal(40, 30, 500), rng.uniform(-1e-9, 1e-9, 50), [np.nan, -10.0, 110.0, 0.0, -0.0, 5e-324, 100.0, 99.999999]]
 )[:, None]
 INSIDE = np.clip(RECORDS, -10, 110)
-NUMBER = Number(-10, 110)
+SCHEMA = Schema({"x": Number(-10, 110), "kind": Category(("a", "b", "c"))})
 QUESTIONS = {
-    "count": count_of("x"),
-    "cells": histogram_of("x", 7, np.linspace(-10, 110, 8)),
-    "sum": total_of("x", NUMBER, 0.0),
-    "sum from below": total_of("x", NUMBER, -10.0),
+    "count": count_of(SCHEMA, "x"),
+    "cells": histogram_of(SCHEMA, "x", 7),
+    "sum": total_of(SCHEMA, "x", 0.0),
+    "sum from below": total_of(SCHEMA, "x", -10.0),
     **{
-        f"moments {degree} {size}": moments_of("x", NUMBER, degree, size)
+        f"moments {degree} {counted}": moments_of(SCHEMA, "x", degree, counted)
         for degree in (1, 2)
-        for size in (None, len(RECORDS))
+        for counted in (False, True)
     },
 }
 
@@ -38,7 +38,7 @@ def test_a_fused_sum_is_the_sum_of_its_clipped_rows(question: BoundedSum) -> Non
 
 
 def test_a_category_is_counted_at_its_place() -> None:
-    question = histogram_of("x", 3, None)
+    question = histogram_of(SCHEMA, "kind", 1)
     codes = np.array([0.0, 2.0, 2.0, np.nan])[:, None]
     assert question.total is not None
     np.testing.assert_array_equal(question.total(codes), [1, 0, 2])

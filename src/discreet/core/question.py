@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from discreet.core.bound import Bound
 from discreet.core.grid import Array, Grid
+from discreet.core.recipe import Recipe
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,9 @@ class BoundedSum:
     total : callable, optional
         The same sum of a batch, fused: rows in, grid steps out. Must equal the sum of the clipped, cut rows of `of`
         to the last step, so that no n-by-k matrix is needed.
+    recipe : Recipe, optional
+        Public. What others can build the same question from; `cookbook.recipe` fills it in. A question without one
+        cannot be asked where it would have to travel.
 
     Examples
     --------
@@ -41,10 +47,15 @@ class BoundedSum:
     columns: tuple[str, ...] | None = None
     grid: Grid = field(default=None)  # type: ignore[assignment]
     total: Callable[[Array], Array] | None = None
+    recipe: Recipe | None = None
 
     def __post_init__(self) -> None:
         if self.grid is None:
             object.__setattr__(self, "grid", Grid.of_radius(self.bound.radius))
+
+    def size(self, width: int) -> int:
+        """How many numbers the sum has, for records of so many columns."""
+        return int(self.of(np.empty((0, width))).shape[1])
 
     def steps(self, records: Array) -> Array:
         """What each row adds, in grid steps: inside the bound, since cutting is towards zero."""

@@ -12,8 +12,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet.accounting.calibration import calibrate
-from discreet.core.bound import Bound
+from discreet.core.bound import Bound, Norm
 from discreet.core.budget import Budget
+from discreet.core.cookbook import recipe
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event, Repeated
 from discreet.core.grid import Array, Grid
@@ -119,12 +120,13 @@ class KMeans(ClusterMixin, BaseEstimator):
             if budget.delta > 0
             else calibrate(Laplace(), budget, self.n_iter)
         )
+        norm: Norm = "l2" if budget.delta > 0 else "l1"
         plan = Repeated(noise.event, self.n_iter)
         rng = check_random_state(self.random_state)
         centers = self._starting_centers(scale.n_features, rng)
         with data.permit(plan, "k-means", request=repr(self), key=key) as permit:
             for _ in range(self.n_iter):
-                steps = self._counts_and_sums(centers, scale)
+                steps = counts_and_sums(data.schema, centers, norm)
                 one = noise.stddev(steps.bound.times(data.unit.rows), centers.size + len(centers), data.neighbors)
                 threshold = one * math.sqrt(data.reports)
                 centers = self._moved(permit.ask(steps, noise), scale.n_features, threshold, rng)
@@ -144,29 +146,6 @@ class KMeans(ClusterMixin, BaseEstimator):
     def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.intp]:
         """Fit, then tell the nearest center of each row. The labels are about these records and are not private."""
         return self.fit(X).predict(X)
-
-    def _counts_and_sums(self, centers: Array, scale: Scaling) -> BoundedSum:
-        """Each record writes (weight, record / sqrt(n_features)) in the block of its nearest center."""
-        root = math.sqrt(scale.n_features)
-        weight = _count_weight(scale.n_features)
-        radius = math.hypot(weight, 1.0) if self.delta > 0 else weight + root
-        bound = Bound("l2" if self.delta > 0 else "l1", radius * (1 + 2.0**-30))
-        grid, size = Grid.of_radius(bound.radius), len(centers) * (1 + scale.n_features)
-
-        def entries(records: Array) -> Array:
-            scaled = scale.into(records)
-            rows = np.column_stack([np.full(len(scaled), weight), scaled / root])
-            return np.where(np.isnan(scaled).any(axis=1, keepdims=True), 0.0, rows)
-
-        def marks(records: Array) -> Array:
-            return (nearest(scale.into(records), centers)[:, None] == np.arange(len(centers))).astype(np.float64)
-
-        return BoundedSum(
-            of=lambda records: (marks(records)[:, :, None] * entries(records)[:, None, :]).reshape(-1, size),
-            bound=bound,
-            grid=grid,
-            total=lambda records: (marks(records).T @ grid.cut(entries(records))).ravel(),
-        )
 
     def _moved(self, noisy: Array, n_features: int, threshold: float, rng: np.random.RandomState) -> Array:
         """Post-processing: the mean of each block; a block below the noise moves beside the fullest, to split it."""
@@ -210,6 +189,40 @@ class Scaling:
     def back(self, points: Array) -> Array:
         """Points in the records' own units."""
         return self._middle + self._half * points
+
+
+@recipe
+def counts_and_sums(schema: Schema, centers: Array, norm: Norm) -> BoundedSum:
+    """Each record writes (weight, record / sqrt(n_features)) in the block of its nearest center.
+
+    Parameters
+    ----------
+    schema : Schema
+        Public. Between whose bounds the records lie.
+    centers : array of shape (n_clusters, n_features)
+        Public. Scaled to [-1, 1], on the fine grid.
+    norm : {"l1", "l2"}
+        Public. In which a record's row is bounded.
+    """
+    scale = Scaling(schema)
+    root, weight = math.sqrt(scale.n_features), _count_weight(scale.n_features)
+    bound = Bound(norm, (math.hypot(weight, 1.0) if norm == "l2" else weight + root) * (1 + 2.0**-30))
+    grid, size = Grid.of_radius(bound.radius), len(centers) * (1 + scale.n_features)
+
+    def entries(records: Array) -> Array:
+        scaled = scale.into(records)
+        rows = np.column_stack([np.full(len(scaled), weight), scaled / root])
+        return np.where(np.isnan(scaled).any(axis=1, keepdims=True), 0.0, rows)
+
+    def marks(records: Array) -> Array:
+        return (nearest(scale.into(records), centers)[:, None] == np.arange(len(centers))).astype(np.float64)
+
+    return BoundedSum(
+        of=lambda records: (marks(records)[:, :, None] * entries(records)[:, None, :]).reshape(-1, size),
+        bound=bound,
+        grid=grid,
+        total=lambda records: (marks(records).T @ grid.cut(entries(records))).ravel(),
+    )
 
 
 def _count_weight(n_features: int) -> float:

@@ -94,11 +94,11 @@ class NumberAsk:
 
     @property
     def _sums(self) -> BoundedSum:
-        return moments_of(self.name, self.kind, 2, self.setting.public_size)
+        return moments_of(self.setting.data.schema, self.name, 2, self.setting.public_size is not None)
 
     def _moments(self, sums: Array, receipt: Receipt) -> list[Estimate]:
         size, width = self.setting.public_size, self.kind.upper - self.kind.lower
-        noise = spread(self.setting.data, self._sums, moments_size(2, size), self.setting.plan.noise)
+        noise = spread(self.setting.data, self._sums, moments_size(2, size is not None), self.setting.plan.noise)
         moments = Moments(sums, self.kind, size)
         count, mean, variance = moments.count(), moments.mean(), moments.variance()
         off = _square_root_error(variance, noise.half_width(variance.weights))
@@ -162,8 +162,8 @@ class Cells:
 
     def __init__(self, setting: Setting, name: str) -> None:
         self.name = name
-        self.labels, self.edges = cells_of(setting.data, name, setting.bins)
-        self.question = histogram_of(name, len(self.labels), self.edges)
+        self.labels, self.edges = cells_of(setting.data.schema, name, setting.bins)
+        self.question = histogram_of(setting.data.schema, name, setting.bins)
         self.spread = spread(setting.data, self.question, len(self.labels), setting.plan.noise)
 
     def histogram(self, counts: Array, receipt: Receipt) -> Histogram:

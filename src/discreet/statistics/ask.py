@@ -31,7 +31,7 @@ def asked(
 ) -> Released:
     """Pay for one bounded sum with the least noise that the budget allows, and release it."""
     spread = least_noise(data, question, size, budget)
-    request = f"{question.columns} {question.bound} {question.grid}"
+    request = question.recipe.written() if question.recipe else f"{question.columns} {question.bound} {question.grid}"
     with data.permit(spread.noise.event, purpose, request=request, key=key) as permit:
         values = permit.ask(question, spread.noise)
     return Released(values, spread, permit.receipt)

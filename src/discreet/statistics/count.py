@@ -6,15 +6,18 @@ import numpy as np
 
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
+from discreet.core.cookbook import recipe
 from discreet.core.grid import Array, Grid
 from discreet.core.question import BoundedSum
+from discreet.core.schema import Schema
 from discreet.statistics.ask import asked
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.noise import CONFIDENCE
 from discreet.trust.private_data import PrivateData
 
 
-def count_of(column: str) -> BoundedSum:
+@recipe
+def count_of(schema: Schema, column: str) -> BoundedSum:
     """One for each record whose value is not missing."""
 
     def of(records: Array) -> Array:
@@ -57,6 +60,6 @@ def count(
     >>> count(people, "x0", epsilon=1.0).value.is_integer()
     True
     """
-    released = asked(data, count_of(column), 1, Budget(epsilon, delta), f"count of {column}", key)
+    released = asked(data, count_of(data.schema, column), 1, Budget(epsilon, delta), f"count of {column}", key)
     error = float(np.ceil(released.spread.half_width([1.0])))
     return Estimate(f"count of {column}", float(released.values[0]), error, CONFIDENCE, released.receipt)

@@ -10,11 +10,12 @@ import numpy as np
 
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
+from discreet.core.cookbook import recipe
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
 from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
-from discreet.core.schema import Number
+from discreet.core.schema import Number, Schema
 from discreet.statistics.ask import asked
 from discreet.statistics.noise import CONFIDENCE
 from discreet.trust.private_data import PrivateData
@@ -22,8 +23,11 @@ from discreet.trust.private_data import PrivateData
 ONE_CELL = Bound("l1", 1.0, nonnegative=True)
 
 
-def histogram_of(column: str, cells: int, edges: Array | None) -> BoundedSum:
+@recipe
+def histogram_of(schema: Schema, column: str, bins: int) -> BoundedSum:
     """One mark in the cell of each value: between two edges, or at the place of its category."""
+    labels, edges = cells_of(schema, column, bins)
+    cells = len(labels)
 
     def cell(records: Array) -> Array:
         values = records[:, 0]
@@ -108,11 +112,11 @@ def quantile_of(counts: Array, edges: Array, share: float) -> float:
     return float(edges[cell] + min(max(inside, 0.0), 1.0) * (edges[cell + 1] - edges[cell]))
 
 
-def cells_of(data: PrivateData, column: str, bins: int) -> tuple[tuple[str, ...], Array | None]:
+def cells_of(schema: Schema, column: str, bins: int) -> tuple[tuple[str, ...], Array | None]:
     """The labels of a column's cells and, for a number, their edges: from the schema alone."""
-    kind = data.schema.columns.get(column)
+    kind = schema.columns.get(column)
     if not isinstance(kind, Number):
-        return data.schema.category(column).values, None
+        return schema.category(column).values, None
     if bins < 1 or bins != int(bins):
         raise ParameterError(f"histogram of {column}", f"bins is {bins}", "Give a whole number, at least 1.")
     edges = np.linspace(kind.lower, kind.upper, int(bins) + 1)
@@ -159,8 +163,8 @@ def histogram(
     >>> len(histogram(data, "x0", bins=4, epsilon=1.0).counts)
     4
     """
-    labels, edges = cells_of(data, column, bins)
-    question = histogram_of(column, len(labels), edges)
+    labels, edges = cells_of(data.schema, column, bins)
+    question = histogram_of(data.schema, column, bins)
     released = asked(data, question, len(labels), Budget(epsilon, delta), f"histogram of {column}", key)
     error = float(np.ceil(released.spread.half_width([1.0])))
     return Histogram(column, labels, released.values, error, edges, CONFIDENCE, released.receipt)

@@ -19,9 +19,10 @@ import numpy as np
 
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
+from discreet.core.cookbook import recipe
 from discreet.core.grid import Array, Grid
 from discreet.core.question import BoundedSum
-from discreet.core.schema import Number
+from discreet.core.schema import Number, Schema
 from discreet.statistics.ask import ColumnOf, asked
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.noise import CONFIDENCE
@@ -30,18 +31,20 @@ MASS = Bound("l1", 1.0, nonnegative=True)
 INSIDE = 1 - 2.0**-40  # keeps rounded polynomials inside their bound, so that clipping never acts
 
 
-def moments_size(degree: int, public_size: int | None) -> int:
+def moments_size(degree: int, counted: bool) -> int:
     """How many coordinates the sum has: a mean over a public number of records needs `a` alone."""
-    return 1 if degree == 1 and public_size is not None else degree + 1
+    return 1 if degree == 1 and counted else degree + 1
 
 
-def moments_of(column: str, number: Number, degree: int, public_size: int | None) -> BoundedSum:
+@recipe
+def moments_of(schema: Schema, column: str, degree: int, counted: bool) -> BoundedSum:
     """The sum of the Bernstein polynomials of a column.
 
-    A missing value adds nothing; where the number of records is public it counts as the middle of its bounds.
+    A missing value adds nothing; where the records are counted, in public, it stands for the middle of its bounds.
     """
-    middle = np.nan if public_size is None else 0.5 * number.lower + 0.5 * number.upper
-    size, grid = moments_size(degree, public_size), Grid.of_radius(MASS.radius)
+    number = schema.number(column)
+    middle = 0.5 * number.lower + 0.5 * number.upper if counted else np.nan
+    size, grid = moments_size(degree, counted), Grid.of_radius(MASS.radius)
 
     def basis(records: Array) -> Array:
         values = np.where(np.isnan(records[:, 0]), middle, records[:, 0])
@@ -128,8 +131,8 @@ def moment(
 ) -> Estimate:
     """Release one figure of a column from Bernstein sums of this degree."""
     number, size = of.data.schema.number(of.column), of.data.public_size
-    question = moments_of(of.column, number, degree, size)
-    released = asked(of.data, question, moments_size(degree, size), budget, f"{name} of {of.column}", key)
+    question = moments_of(of.data.schema, of.column, degree, size is not None)
+    released = asked(of.data, question, moments_size(degree, size is not None), budget, f"{name} of {of.column}", key)
     found = figure(Moments(released.values, number, size))
     most = (number.upper - number.lower) ** degree
     error = min(released.spread.half_width(found.weights), most)

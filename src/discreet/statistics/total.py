@@ -8,16 +8,19 @@ import numpy as np
 
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
+from discreet.core.cookbook import recipe
 from discreet.core.grid import Array, Grid
 from discreet.core.question import BoundedSum
-from discreet.core.schema import Number
+from discreet.core.schema import Schema
 from discreet.statistics.ask import asked, column_of
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.noise import CONFIDENCE
 
 
-def total_of(column: str, number: Number, origin: float) -> BoundedSum:
+@recipe
+def total_of(schema: Schema, column: str, origin: float) -> BoundedSum:
     """The sum of the values, measured from an origin; a missing value adds nothing."""
+    number = schema.number(column)
     radius = max(abs(number.lower - origin), abs(number.upper - origin))
     bound = Bound("linf", radius, nonnegative=origin <= number.lower)
     grid = Grid.of_radius(radius)
@@ -72,7 +75,7 @@ def total(
     of = column_of(data, column, bounds, budget)
     number, size = of.data.schema.number(of.column), of.data.public_size
     origin = 0.0 if size is None else number.lower
-    released = asked(of.data, total_of(of.column, number, origin), 1, budget, f"sum of {of.column}", key)
+    released = asked(of.data, total_of(of.data.schema, of.column, origin), 1, budget, f"sum of {of.column}", key)
     value = float(released.values[0]) + origin * (size or 0)
     error = released.spread.half_width([1.0])
     return Estimate(f"sum of {of.column}", value, error, CONFIDENCE, released.receipt)

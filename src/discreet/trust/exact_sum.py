@@ -28,7 +28,7 @@ def exact_sum(question: BoundedSum, batches: Iterable[Array], width: int) -> Ste
     width : int
         Public. The number of columns of a record.
     """
-    size = question.of(np.empty((0, width))).shape[1]
+    size = question.size(width)
     total = np.zeros(size, dtype=np.int64)
     rows = int(max(1, min(MOST // max(size, 1), 2.0**52 * question.grid.step // question.bound.radius)))
     for batch in batches:

@@ -180,8 +180,8 @@ def _products() -> BoundedSum:
 
 
 QUESTIONS: dict[str, BoundedSum] = {
-    "moments": moments_of(COST, Number(-20, 100), 2, None),
-    "histogram": histogram_of("kind", 5, None),
+    "moments": moments_of(SCHEMA, COST, 2, False),
+    "histogram": histogram_of(SCHEMA, "kind", 1),
     "products": _products(),
     "features": BoundedSum(lambda records: np.nan_to_num(records), Bound("l1", 30.0)),
     "rows": BoundedSum(lambda records: np.ones((len(records), 1)), Bound("l1", 1.0), (), Grid(0)),

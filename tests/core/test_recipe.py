@@ -1,0 +1,126 @@
+"""A recipe says all about a question that anybody needs to ask it, and nothing that could run as code."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet.core.bound import Bound
+from discreet.core.cookbook import question_of, recipe
+from discreet.core.errors import NotPermitted, ParameterError
+from discreet.core.grid import Array
+from discreet.core.question import BoundedSum
+from discreet.core.recipe import Recipe
+from discreet.core.schema import Number, Schema
+from discreet.learners.kmeans import counts_and_sums
+
+SCHEMA = Schema({"x": Number(-1, 1), "y": Number(0, 10)})
+CENTERS = np.array([[0.25, -0.5], [-0.125, 0.75]])
+
+
+@recipe
+def scaled(schema: Schema, factor: float, places: tuple[int, ...] = (0,)) -> BoundedSum:
+    def of(records: Array) -> Array:
+        return factor * records[:, list(places)]
+
+    return BoundedSum(of, Bound("l2", 1.0))
+
+
+def test_a_question_is_built_again_from_what_was_written() -> None:
+    asked = counts_and_sums(SCHEMA, CENTERS, "l2")
+    assert asked.recipe is not None
+    again = question_of(Recipe.read(asked.recipe.written()), SCHEMA)
+    records = np.random.default_rng(0).uniform(-1, 10, (500, 2))
+    np.testing.assert_array_equal(asked.steps(records), again.steps(records))
+    assert (again.bound, again.grid, again.columns, again.recipe) == (
+        asked.bound,
+        asked.grid,
+        asked.columns,
+        asked.recipe,
+    )
+
+
+@pytest.mark.parametrize("value", [0.1, -0.0, 2**70, "Zoë", None, True, (1, "a", None), np.float64(0.3), np.int64(3)])
+def test_parameters_keep_every_bit(value: Any) -> None:
+    read = Recipe.read(Recipe("a:b", {"value": value}).written()).parameters["value"]
+    assert read == value
+    assert repr(read) == repr(value.item() if isinstance(value, np.generic) else value)
+
+
+def test_arrays_keep_every_bit_and_their_shape() -> None:
+    array = np.array([[0.1, -0.0, np.inf], [5e-324, np.nan, 1e308]])
+    read = Recipe.read(Recipe("a:b", {"array": array}).written()).parameters["array"]
+    assert read.shape == array.shape
+    assert read.tobytes() == array.tobytes()
+
+
+def test_equal_recipes_are_written_alike_and_pickled_whole() -> None:
+    first, second = Recipe("a:b", {"x": 1, "y": CENTERS}), Recipe("a:b", {"y": CENTERS.copy(), "x": 1})
+    assert first == second
+    assert len({first, second, pickle.loads(pickle.dumps(first))}) == 1
+    assert first != Recipe("a:b", {"x": 2, "y": CENTERS})
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), object(), {"a": 1}.keys(), b"bytes"])
+def test_what_cannot_be_written_is_refused(value: Any) -> None:
+    with pytest.raises(ParameterError, match="cannot be written"):
+        Recipe("a:b", {"value": value}).written()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "1",
+        '{"name":"a:b"}',
+        '{"name":1,"parameters":{}}',
+        '{"name":"a:b","parameters":[]}',
+        '{"name":"a:b","parameters":{},"more":1}',
+        '{"name":"a:b","parameters":{"x":NaN}}',
+        '{"name":"a:b","parameters":{"x":{"float64":"!","shape":[1]}}}',
+        '{"name":"a:b","parameters":{"x":{"float64":"AAAA","shape":[1]}}}',
+        '{"name":"a:b","parameters":{"x":' + "[" * 100_000 + "]" * 100_000 + "}}",
+    ],
+)
+def test_what_is_no_recipe_is_refused(text: str) -> None:
+    with pytest.raises(ParameterError, match="read a recipe"):
+        Recipe.read(text)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "os:system",
+        "discreet.__main__:main",
+        "discreet.statistics.moments:moments_size",
+        "discreet.statistics.nowhere:count_of",
+        "discreet.statistics.count:count",
+        "discreet..statistics:count_of",
+        "discreet",
+        "",
+    ],
+)
+def test_nothing_but_a_recipe_of_a_trusted_package_is_run(name: str) -> None:
+    with pytest.raises(NotPermitted, match="Nothing was released"):
+        question_of(Recipe(name, {}), SCHEMA)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"column": "z"}, {"column": "x", "more": 1}, {"column": [1]}])
+def test_parameters_that_do_not_fit_are_refused(parameters: dict[str, Any]) -> None:
+    with pytest.raises(NotPermitted, match="do not fit"):
+        question_of(Recipe("discreet.statistics.moments:moments_of", parameters), SCHEMA)
+
+
+def test_a_package_of_ones_own_is_trusted_by_name() -> None:
+    asked = scaled(SCHEMA, 2.0, (1,))
+    assert asked.recipe is not None
+    assert asked.recipe.parameters == {"factor": 2.0, "places": (1,)}
+    package = asked.recipe.name.partition(".")[0]
+    again = question_of(asked.recipe, SCHEMA, ["discreet", package])
+    np.testing.assert_array_equal(again.of(np.ones((1, 2))), [[2.0]])
+    with pytest.raises(NotPermitted, match="trusted"):
+        question_of(asked.recipe, SCHEMA)
