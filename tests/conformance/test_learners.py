@@ -14,12 +14,11 @@ from discreet.core.budget import Budget
 from discreet.core.events import read, written
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Schema
-from discreet.crypto.identity import Identity
 from discreet.noise.deterministic import DeterministicBits
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
-from discreet.trust.secure_sum import Party, SecureSum
+from discreet.trust.secure_sum import SecureSum
 from discreet.trust.sources.matrix import Matrix
 from tests.conformance.walk import learners
 
@@ -51,13 +50,8 @@ def local(records: np.ndarray) -> Local:
 
 
 def secure(records: np.ndarray) -> SecureSum:
-    parties = {}
-    for i, part in enumerate(np.array_split(records, 3)):
-        identity = Identity.drawn(f"p{i}", DeterministicBits(i))
-        parties[identity.name] = Party(
-            identity, Matrix(part, Schema.numeric(*BOUNDS, 3)), bits=DeterministicBits(9 + i)
-        )
-    return SecureSum(parties, threshold=2)
+    tables = {f"p{i}": part for i, part in enumerate(np.array_split(records, 3))}
+    return SecureSum.rehearsal(tables, Schema.numeric(*BOUNDS, 3), threshold=2, bits=DeterministicBits(9))
 
 
 TRUST = {"curator": curator, "local": local, "secure sum": secure}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,15 +11,19 @@ import pytest
 
 from discreet.accounting.calibration import calibrate
 from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
+from discreet.core.cookbook import recipe
 from discreet.core.errors import DiscreetError, NotPermitted, ParameterError
 from discreet.core.grid import Array
+from discreet.core.neighbors import Neighbors
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Schema
+from discreet.crypto.certificate import Card
 from discreet.crypto.errors import TooFewSurvivors
 from discreet.crypto.identity import Identity
-from discreet.crypto.terms import Terms
+from discreet.crypto.messages import Signed
 from discreet.learners.kmeans import KMeans
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.gaussian import Gaussian
@@ -25,48 +31,47 @@ from discreet.mechanisms.laplace import Laplace
 from discreet.noise.bits import system_bits
 from discreet.statistics.histogram import histogram
 from discreet.statistics.mean import mean
+from discreet.trust.call import Call
+from discreet.trust.federation import Federation
+from discreet.trust.party import Party
 from discreet.trust.private_data import PrivateData
-from discreet.trust.secure_sum import Party, SecureSum
+from discreet.trust.secure_sum import SecureSum
 from discreet.trust.sources.matrix import Matrix
 
 SCHEMA = Schema.numeric(0.0, 1.0, 1)
-HEADS = BoundedSum(lambda records: np.ones((len(records), 1)), Bound("l2", 1.0))
+PACKAGES = ("discreet", __name__.partition(".")[0])
 
 
-class Vanishing(Party):
+@recipe
+def heads(schema: Schema) -> BoundedSum:
+    return BoundedSum(lambda records: np.ones((len(records), 1)), Bound("l2", 1.0))
+
+
+HEADS = heads(SCHEMA)
+
+
+class Vanishing:
     """Takes so many steps and is gone."""
 
-    def __init__(self, *fields: Any, steps: int) -> None:
-        super().__init__(*fields)
-        self.steps = steps
+    def __init__(self, attendant: Any, steps: int) -> None:
+        self._attendant, self._left = attendant, steps
+        self.name, self.secret, self.units = attendant.name, True, 0
 
-    def joined(self, terms: Terms, roster: Any) -> Any:
-        return _Flaky(super().joined(terms, roster), self.steps)
-
-
-class _Flaky:
-    def __init__(self, client: Any, steps: int) -> None:
-        self._client, self._left, self.name = client, steps, client.name
-
-    def __getattr__(self, step: str) -> Any:
-        def taken(*arguments: Any) -> Any:
-            self._left -= 1
-            if self._left < 0:
-                raise ConnectionError(f"{self.name} is gone")
-            return getattr(self._client, step)(*arguments)
-
-        return taken
+    async def attend(self, message: Signed, hear: Any) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise ConnectionError(f"{self.name} is gone")
+        await self._attendant.attend(message, hear)
 
 
 def hospitals(
     rows: Array, count: int = 4, steps: dict[int, int] | None = None, schema: Schema = SCHEMA, **options: Any
 ) -> SecureSum:
-    parties: dict[str, Party] = {}
-    for i, part in enumerate(np.array_split(rows, count)):
-        fields = Identity.drawn(f"h{i}", system_bits()), Matrix(part, schema)
-        vanishing = (steps or {}).get(i)
-        parties[f"h{i}"] = Party(*fields) if vanishing is None else Vanishing(*fields, steps=vanishing)
-    return SecureSum(parties, **{"threshold": 3, **options})
+    tables = {f"h{i}": part for i, part in enumerate(np.array_split(rows, count))}
+    trust = SecureSum.rehearsal(tables, schema, packages=PACKAGES, **{"threshold": 3, **options})
+    for i, left in (steps or {}).items():
+        trust._here[f"h{i}"] = Vanishing(trust._here[f"h{i}"], left)  # type: ignore[assignment]
+    return trust
 
 
 def test_the_total_is_that_of_everybody_and_the_price_that_of_a_curator() -> None:
@@ -137,12 +142,86 @@ def test_terms_that_protect_nobody_are_refused(options: dict[str, Any]) -> None:
         hospitals(np.zeros((8, 1)), **options)
 
 
-def test_parties_with_different_schemas_are_refused() -> None:
-    parties = {
-        f"h{i}": Party(
-            Identity.drawn(f"h{i}", system_bits()), Matrix(np.zeros((1, 1)), Schema.numeric(0.0, 1.0 + i, 1))
-        )
-        for i in range(3)
-    }
+def test_parties_with_other_schemas_or_identities_are_refused() -> None:
+    federation = hospitals(np.zeros((8, 1))).federation
+    north = Identity.drawn("h0", system_bits())
+    with pytest.raises(ParameterError, match="another key"):
+        Party(north, np.zeros((1, 1)), federation)
+    with pytest.raises(ParameterError, match="not in the federation"):
+        Party(Identity.drawn("h9", system_bits()), np.zeros((1, 1)), federation)
+    cards = (Card.of(north), *federation.parties[1:])
+    other = Matrix(np.zeros((1, 1)), Schema.numeric(0.0, 2.0, 1))
     with pytest.raises(ParameterError, match="Agree"):
-        SecureSum(parties, threshold=2)
+        Party(north, other, dataclasses.replace(federation, parties=cards))
+
+
+def test_the_number_of_records_is_public_only_where_nobody_may_drop_out() -> None:
+    trust = hospitals(np.zeros((8, 1)), neighbors=Neighbors.REPLACE, threshold=4)
+    assert PrivateData(trust, SinglePlan(Budget(1.0))).public_size == 8
+    with pytest.raises(ParameterError, match="drops out"):
+        hospitals(np.zeros((8, 1)), neighbors=Neighbors.REPLACE, threshold=3)
+
+
+def test_code_of_the_askers_own_is_not_asked() -> None:
+    with pytest.raises(NotPermitted, match="recipe"):
+        hospitals(np.zeros((8, 1))).ask(dataclasses.replace(HEADS, recipe=None), Gaussian(1.0))
+
+
+def test_a_party_that_does_not_know_the_recipe_says_so() -> None:
+    tables = {f"h{i}": np.zeros((3, 1)) for i in range(3)}
+    with (
+        SecureSum.rehearsal(tables, SCHEMA, threshold=2) as trust,
+        pytest.raises(TooFewSurvivors, match=r"h0: .*not among the packages that are trusted"),
+    ):
+        trust.ask(HEADS, Gaussian(1.0))
+
+
+def test_every_party_pays_from_its_own_account_and_is_asked_no_more_than_that(tmp_path: Path) -> None:
+    identities = [Identity.drawn(name, system_bits()) for name in ("asker", "north", "east", "south")]
+    cards = [Card.of(one) for one in identities]
+    federation = Federation(tuple(cards[1:]), cards[0], 2, SCHEMA)
+    caps = [1.0, 1.0, 0.1]
+    ledgers = [
+        SqliteLedger.create(tmp_path / f"{i}", Budget(cap, 1e-6), name="ward", neighbors=Neighbors.ADD_REMOVE)
+        for i, cap in enumerate(caps)
+    ]
+    parties = [
+        Party(one, np.zeros((100, 1)), federation, ledger=ledger, packages=PACKAGES)
+        for one, ledger in zip(identities[1:], ledgers, strict=True)
+    ]
+    noise = calibrate(Gaussian(), Budget(0.5, 1e-6))
+    with SecureSum(federation, identities[0], parties) as trust:
+        assert trust.ask(HEADS, noise)[0] == pytest.approx(200, abs=8 * noise.multiplier)
+        assert [len(ledger.entries()) for ledger in ledgers] == [1, 1, 0]
+        assert ledgers[0].entries()[0].event == noise.event
+        assert ledgers[0].entries()[0].committed
+        while ledgers[0].affords(noise.event):
+            trust.ask(HEADS, noise)
+        with pytest.raises(TooFewSurvivors, match="its account cannot pay"):
+            trust.ask(HEADS, noise)
+    assert all(ledger.balance().spent <= cap for ledger, cap in zip(ledgers, caps, strict=True))
+
+
+def asked_otherwise(signed: Signed, identity: Identity, federation: Federation) -> Signed:
+    """The server's call with other noise."""
+    call = dataclasses.replace(Call.read(signed.message.body), noise=Gaussian(0.001))
+    return dataclasses.replace(signed.message, body=call.written()).signed(identity)
+
+
+def test_a_server_cannot_ask_parties_for_different_noise() -> None:
+    """Were one asked for the whole noise and the others for next to none, its share alone would protect it."""
+
+    class Lied:
+        def __init__(self, attendant: Any) -> None:
+            self._attendant, self.name, self.secret = attendant, attendant.name, True
+
+        async def attend(self, message: Signed, hear: Any) -> None:
+            if message.message.kind == "call":
+                message = asked_otherwise(message, trust._identity, trust.federation)
+            await self._attendant.attend(message, hear)
+
+    trust = hospitals(np.zeros((40, 1)), threshold=4)
+    for name in ("h1", "h2", "h3"):
+        trust._here[name] = Lied(trust._here[name])  # type: ignore[assignment]
+    with pytest.raises(TooFewSurvivors, match="signed for other terms"):
+        trust.ask(HEADS, Gaussian(1.0))

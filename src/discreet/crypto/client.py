@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,6 +20,9 @@ from discreet.crypto.shamir import Share, packed, share
 from discreet.crypto.steps import ANSWERED, PIECES, check_roster, ordered, put_on_half, statement
 from discreet.crypto.terms import Terms, UsedRounds
 from discreet.noise.bits import system_bits
+
+Vector = Words | Steps
+"""Integers of 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -77,12 +81,15 @@ class Client:
             self._circle, self._held = circle, {self.name: own}
             return self._said("shares", framed(circle.commitment(self.name, self._seed), labelled(boxes)))
 
-    def mask(self, delivery: Signed, vector: Words | Steps) -> Signed:
-        """Put all masks on the vector, once those who shared keys with this client are known."""
-        masked = self._checked(vector)
+    def mask(self, delivery: Signed, vector: Vector | Callable[[], Vector]) -> Signed:
+        """Put all masks on the vector, once those who shared keys with this client are known.
+
+        A function is called for the vector when the delivery has proved right, once.
+        """
         message = self._heard(delivery)
         with self._seen.admitting(message):
             held = self._unsealed(unlabelled(message.body))
+            masked = self._checked(vector() if callable(vector) else vector)
             add_mask(masked, self._circle.self_key(self.name, self._seed))
             for peer in held:
                 put_on_half(masked, self._circle, self.name, self._keys.mask, peer)
@@ -168,7 +175,7 @@ class Client:
                 obstacle = f"{one.sender!r} signed another list, or is not on it"
                 raise Disagreement("agreements", obstacle, "Begin a new round.", UNOPENED, name=one.sender)
 
-    def _checked(self, vector: Words | Steps) -> Words:
+    def _checked(self, vector: Vector) -> Words:
         if vector.dtype not in (np.uint64, np.int64) or vector.shape != (self.terms.size,):
             raise ParameterError(
                 f"vector of {self.name!r}",

@@ -32,6 +32,9 @@ class Terms:
         Public. The length of the vectors.
     server : str
         Public. Who passes the messages on and learns the sum.
+    about : bytes
+        Public. What the vectors are, as all understand it; parties that were told different things have no key in
+        common.
 
     Examples
     --------
@@ -45,6 +48,7 @@ class Terms:
     threshold: int
     size: int
     server: str = "server"
+    about: bytes = b""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parties", tuple(sorted(self.parties)))
@@ -82,7 +86,7 @@ class Terms:
         """The terms in 32 bytes."""
         numbers = (number.to_bytes(8, "big") for number in (self.threshold, self.size))
         return sha256(
-            framed(PROTOCOL, self.round.encode(), self.server.encode(), listed(self.parties), *numbers)
+            framed(PROTOCOL, self.round.encode(), self.server.encode(), self.about, listed(self.parties), *numbers)
         ).digest()
 
     @property

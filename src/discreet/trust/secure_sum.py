@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping
-from typing import TypeVar
+import threading
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,64 +14,29 @@ from discreet.core.answer import Answer
 from discreet.core.bits import Bits
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import Event, GaussianLoss, LaplaceLoss
+from discreet.core.grid import Steps
 from discreet.core.mechanism import Mechanism
-from discreet.core.neighbors import Neighbors
+from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.core.question import BoundedSum, Question
-from discreet.crypto.client import Client
-from discreet.crypto.identity import Identity, Roster
-from discreet.crypto.messages import Signed
-from discreet.crypto.server import Server
-from discreet.crypto.terms import Terms, UsedRounds
+from discreet.core.schema import Schema
+from discreet.crypto.certificate import Card
+from discreet.crypto.errors import UNOPENED, TooFewSurvivors
+from discreet.crypto.identity import Identity
+from discreet.crypto.steps import check_roster
+from discreet.crypto.terms import UsedRounds
 from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.gaussian_share import GaussianShare
 from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.laplace_share import LaplaceShare
 from discreet.noise.bits import system_bits
+from discreet.trust.attendance import Attendant, InProcess
+from discreet.trust.call import Call, width
+from discreet.trust.federation import Federation
+from discreet.trust.network.background import Background
+from discreet.trust.network.lobby import Lobby
+from discreet.trust.party import Party
 from discreet.trust.permit import KEPT
-from discreet.trust.sources.source import Source
+from discreet.trust.round import Round
 
 Release = TypeVar("Release")
-Share = GaussianShare | LaplaceShare
-
-
-def shared(noise: Gaussian | Laplace, honest: int) -> Share:
-    """What each party adds so that so many honest ones keep the promise of this noise."""
-    return GaussianShare(noise, honest) if isinstance(noise, Gaussian) else LaplaceShare(noise, honest)
-
-
-class Party:
-    """One who holds records and takes part in rounds; whatever it says is signed and masked.
-
-    A party that cannot take a step raises `ConnectionError`, and the round goes on without it.
-
-    Parameters
-    ----------
-    identity : Identity
-        Its name and signing key.
-    source : Source
-        Its own records.
-    bits : Bits, optional
-        Where its noise and its masks come from; the operating system's where not given.
-    """
-
-    def __init__(self, identity: Identity, source: Source, *, bits: Bits | None = None) -> None:
-        self.identity, self.source = identity, source
-        self._bits = system_bits() if bits is None else bits
-        self._rounds = UsedRounds()
-
-    @property
-    def secret(self) -> bool:
-        """Whether its bits are secret."""
-        return self._bits.secret
-
-    def joined(self, terms: Terms, roster: Roster) -> Client:
-        """Take part in a round."""
-        return Client(self.identity, terms, roster, self._rounds, self._bits)
-
-    def noisy_sum(self, question: BoundedSum, share: Share, neighbors: Neighbors) -> np.ndarray:
-        """Its own exact sum with its share of the noise, modulo 2**64: what the masks are put on."""
-        bound = question.bound.times(self.source.unit.rows)
-        return share.masked(Answer(self.source.sum(question), question.grid, bound, neighbors), self._bits)
 
 
 class SecureSum:
@@ -78,67 +45,59 @@ class SecureSum:
     Every party adds its share of the noise before it masks its sum (`crypto.masked_sum`), so the total that is opened
     is private already: among any `threshold` survivors, those that do not collude hold enough noise by themselves.
 
-    Here the parties are objects of one process, which shows and tests the protocol; it protects nobody from whoever
-    runs that process.
-
     Parameters
     ----------
-    parties : mapping of str to Party
-        At least three. All have the same schema and unit; no unit has records with two parties.
-    threshold : int
-        Public. How many parties must be left at every step; more than half. The others may drop out.
-    colluding : int
-        Public. How many parties may work together with the server without breaking the promise; at most
-        2 threshold - parties - 1.
-    neighbors : Neighbors
-        Public. The relation under which promises are made.
+    federation : Federation
+        Public. What all agreed on.
+    identity : Identity
+        The server's: whoever asks.
+    parties : sequence of Party or of str
+        Objects of this process, which protects nobody from whoever runs it; or addresses, `host:port`, at which
+        parties listen: see `discreet party --listen`.
+    listen : str, optional
+        The address, `host:port`, at which parties call this server: see `discreet party --connect`.
+    patience : float
+        Public. How many seconds a step of a round may take before it goes on without those who have not answered;
+        longer than the slowest party needs to read its records.
     """
 
     def __init__(
         self,
-        parties: Mapping[str, Party],
+        federation: Federation,
+        identity: Identity,
+        parties: Sequence[Party | str] = (),
         *,
-        threshold: int,
-        colluding: int = 0,
-        neighbors: Neighbors = Neighbors.ADD_REMOVE,
+        listen: str | None = None,
+        patience: float = 60.0,
     ) -> None:
-        self._parties, self.threshold, self.colluding = dict(parties), threshold, colluding
-        self.neighbors = neighbors
-        first = next(iter(self._parties.values())).source
-        self.schema, self.unit = first.schema, first.unit
-        if any((one.source.schema, one.source.unit) != (self.schema, self.unit) for one in self._parties.values()):
-            raise ParameterError("secure sum", "the parties' schemas or units differ", "Agree on one of each.")
-        terms = self._terms(1)
-        if not 0 <= colluding <= terms.colluders:
-            raise ParameterError(
-                "secure sum",
-                f"{colluding} of {len(self._parties)} parties may collude, with a threshold of {threshold}",
-                f"At most {terms.colluders} may; raise the threshold.",
-                colluding=colluding,
-            )
-        self._server = Identity.drawn("server", system_bits())
-        self._roster = Roster.of([self._server, *(party.identity for party in self._parties.values())])
-        self._rounds = UsedRounds()
+        check_roster(identity, federation.terms("rehearsal", 1, b""), federation.roster)
+        if identity.name != federation.server.name:
+            raise ParameterError("secure sum", f"{identity.name!r} is not the federation's server", "Use its identity.")
+        self.federation, self.schema, self.unit = federation, federation.schema, federation.unit
+        self.neighbors = federation.neighbors
+        self._identity, self._patience, self._rounds = identity, patience, UsedRounds()
+        self._here = {party.name: InProcess(party) for party in parties if isinstance(party, Party)}
+        self._lobby = Lobby(federation, identity, [one for one in parties if isinstance(one, str)], listen)
+        self._background, self._turn = Background(), threading.Lock()
+        self._end = weakref.finalize(self, _hung_up, self._background, self._lobby)
 
     @property
     def secret(self) -> bool:
         """Whether everybody's noise is secret."""
-        return all(party.secret for party in self._parties.values())
+        return all(one.secret for one in self._present().values())
 
     @property
     def units(self) -> int:
-        """The number of units, over all parties."""
-        return sum(party.source.units() for party in self._parties.values())
-
-    @property
-    def honest(self) -> int:
-        """How many honest parties are surely in the sum."""
-        return self.threshold - self.colluding
+        """The number of units, over all parties; they tell it only where the relation makes it public."""
+        present = self._present()
+        if len(present) < len(self.federation.parties):
+            raise TooFewSurvivors("number of units", f"only {', '.join(present)} can be reached", self._why(), UNOPENED)
+        return sum(one.units for one in present.values())
 
     @property
     def reports(self) -> float:
         """By how much the variance of the noise exceeds that of a curator, if nobody drops out."""
-        return len(self._parties) / self.honest
+        return len(self.federation.parties) / self.federation.honest
 
     def keeps(self, event: Event) -> bool:
         """The promises of noise that can be shared among parties."""
@@ -153,39 +112,94 @@ class SecureSum:
                 "Ask a bounded sum with Laplace or Gaussian noise.",
                 KEPT,
             )
-        columns = self.schema.features if question.columns is None else question.columns
-        size = question.of(np.empty((0, len(columns)))).shape[1]
-        share = shared(mechanism, self.honest)
-        total = self._round(self._terms(size), lambda party: party.noisy_sum(question, share, self.neighbors))
+        if question.recipe is None:
+            raise NotPermitted(
+                "secure sum",
+                "the question is code of the asker's own, which no party would run",
+                "Build it with a function that is marked as a recipe (discreet.core.cookbook).",
+                KEPT,
+            )
+        call = Call(question.recipe, mechanism)
+        share, size = call.share(self.federation.honest), question.size(width(question, self.federation))
         bound = question.bound.times(self.unit.rows)
         nothing = Answer(np.zeros(size, dtype=np.int64), question.grid, bound, self.neighbors)
-        return share.prepared(nothing).grid.values(total)
+        return share.prepared(nothing).grid.values(self._total(call, size))
 
-    def _terms(self, size: int) -> Terms:
-        return Terms(secrets.token_hex(16), tuple(self._parties), self.threshold, size)
+    @classmethod
+    def rehearsal(
+        cls,
+        records: Mapping[str, Any],
+        schema: Schema,
+        *,
+        threshold: int,
+        colluding: int = 0,
+        unit: Unit = RECORD,
+        neighbors: Neighbors = Neighbors.ADD_REMOVE,
+        packages: Iterable[str] = ("discreet",),
+        bits: Bits | None = None,
+    ) -> SecureSum:
+        """The whole protocol in one process, to see what it does to an answer; the process sees all records.
 
-    def _round(self, terms: Terms, vector: Callable[[Party], np.ndarray]) -> np.ndarray:
-        server = Server(self._server, terms, self._roster, self._rounds)
-        clients = {name: party.joined(terms, self._roster) for name, party in self._parties.items()}
-        left = dict(clients)
+        Parameters
+        ----------
+        records : mapping of str to array, data frame, path, query, Source
+            Each party's records.
+        schema, threshold, colluding, unit, neighbors
+            Public. See `Federation`.
+        packages : iterable of str
+            Public. Whose recipes the parties use.
+        bits : Bits, optional
+            Where noise and masks come from; the operating system's where not given.
 
-        def heard(step: Callable[[Client], Signed]) -> None:
-            for name, client in list(left.items()):
-                try:
-                    server.receive(step(client))
-                except ConnectionError:
-                    del left[name]
+        Examples
+        --------
+        >>> from discreet.accounting.single_plan import SinglePlan
+        >>> from discreet.core.budget import Budget
+        >>> from discreet.statistics.mean import mean
+        >>> from discreet.trust.private_data import PrivateData
+        >>> wards = {name: np.full((2000, 1), 3.0) for name in ("north", "east", "south")}
+        >>> with SecureSum.rehearsal(wards, Schema.numeric(0.0, 10.0, 1), threshold=2) as trust:
+        ...     found = mean(PrivateData(trust, SinglePlan(Budget(1.0))), "x0", epsilon=1.0)
+        >>> bool(abs(found.value - 3) < 0.5)
+        True
+        """
+        server, *identities = (Identity.drawn(name, system_bits()) for name in ("server", *records))
+        cards = tuple(Card.of(one) for one in identities)
+        federation = Federation(cards, Card.of(server), threshold, schema, unit, neighbors, colluding)
+        tables = zip(identities, records.values(), strict=True)
+        parties = [Party(one, table, federation, packages=packages, bits=bits) for one, table in tables]
+        return cls(federation, server, parties)
 
-        heard(lambda client: client.advertise())
-        announcements = server.announce()
-        heard(lambda client: client.share_keys(announcements))
-        boxes = server.deliver()
-        heard(lambda client: client.mask(boxes[client.name], vector(self._parties[client.name])))
-        survivors = server.survivors()
-        heard(lambda client: client.agree(survivors))
-        agreements = server.confirm()
-        heard(lambda client: client.reveal(agreements))
-        return server.total().vector.view(np.int64)
+    def close(self) -> None:
+        """Hang up on everybody."""
+        self._end()
+
+    def __enter__(self) -> SecureSum:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _total(self, call: Call, size: int) -> Steps:
+        terms = self.federation.terms(secrets.token_hex(16), size, call.about(self.federation))
+        round = Round(self._identity, self.federation, terms, self._rounds, self._patience)
+        with self._turn:
+            present = self._present()
+            round.left.update(self._lobby.absent)
+            total = self._background.run(round.total(call, present))
+        return total.vector.view(np.int64)
+
+    def _present(self) -> dict[str, Attendant]:
+        """Everybody who can be reached."""
+        expected = len(self.federation.parties) - len(self._here)
+        return {**self._here, **self._background.run(self._lobby.gathered(expected, self._patience))}
+
+    def _why(self) -> str:
+        return " ".join(f"{who}: {why}." for who, why in self._lobby.absent.items())
 
     def __repr__(self) -> str:
-        return f"SecureSum({len(self._parties)} parties, threshold {self.threshold}, {self.neighbors})"
+        return f"SecureSum({', '.join(self.federation.names)}; threshold {self.federation.threshold}; {self.neighbors})"
+
+
+def _hung_up(background: Background, lobby: Lobby) -> None:
+    background.close(lobby.close())

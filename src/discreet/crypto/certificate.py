@@ -1,0 +1,102 @@
+"""An identity as others see it: a name and a public key, on a certificate that TLS accepts."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
+from cryptography.x509.oid import NameOID
+
+from discreet.core.errors import ParameterError
+from discreet.crypto.identity import Identity
+
+LONGEST = 64  # characters of a name that a certificate can hold
+FROM, UNTIL = (datetime.datetime(year, 1, 1, tzinfo=datetime.UTC) for year in (2020, 2100))
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a party hands out so that others know it: nothing on it is secret.
+
+    Parameters
+    ----------
+    certificate : bytes
+        Public. Its certificate, signed by itself, in PEM. Whoever puts it on a roster must have it from the party.
+
+    Examples
+    --------
+    >>> from discreet.noise.bits import system_bits
+    >>> ann = Identity.drawn("ann", system_bits())
+    >>> card = Card.of(ann)
+    >>> card.name, card.public == ann.public
+    ('ann', True)
+    """
+
+    certificate: bytes = field(repr=False)
+
+    def __post_init__(self) -> None:
+        try:
+            found = x509.load_pem_x509_certificate(self.certificate)
+            names = found.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
+        except ValueError as why:
+            raise ParameterError("certificate", "it cannot be read as PEM", "Give what a party handed out.") from why
+        if not isinstance(found.public_key(), Ed25519PublicKey) or len(names) != 1:
+            raise ParameterError("certificate", "it has no name, or no Ed25519 key", "Give what a party handed out.")
+
+    @classmethod
+    def of(cls, identity: Identity) -> Card:
+        """The card of an identity; always the same."""
+        if not 1 <= len(identity.name) <= LONGEST:
+            raise ParameterError("certificate", f"{identity.name[:20]!r} is long", f"Give {LONGEST} letters at most.")
+        name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, identity.name)])
+        key = Ed25519PrivateKey.from_private_bytes(identity.secret)
+        builder = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+        builder = builder.serial_number(int.from_bytes(identity.public[:16], "big") | 1)
+        builder = builder.not_valid_before(FROM).not_valid_after(UNTIL)
+        builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        return cls(builder.sign(key, None).public_bytes(Encoding.PEM))
+
+    @property
+    def name(self) -> str:
+        """Whose it is."""
+        return str(self._parsed.subject.get_attributes_for_oid(NameOID.COMMON_NAME)[0].value)
+
+    @property
+    def public(self) -> bytes:
+        """The Ed25519 key, 32 bytes."""
+        key = self._parsed.public_key()
+        assert isinstance(key, Ed25519PublicKey)
+        return key.public_bytes_raw()
+
+    @property
+    def binary(self) -> bytes:
+        """The certificate in DER: what a TLS peer shows."""
+        return self._parsed.public_bytes(Encoding.DER)
+
+    @cached_property
+    def _parsed(self) -> x509.Certificate:
+        return x509.load_pem_x509_certificate(self.certificate)
+
+
+def to_pem(identity: Identity) -> bytes:
+    """The identity as a file: the private key, then the certificate. To be kept secret."""
+    key = Ed25519PrivateKey.from_private_bytes(identity.secret)
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()) + Card.of(identity).certificate
+
+
+def from_pem(data: bytes) -> Identity:
+    """The identity in a file that `to_pem` filled."""
+    try:
+        key = load_pem_private_key(data, None)
+    except (ValueError, TypeError) as why:
+        raise ParameterError("identity", "there is no private key in the file", "Make one: discreet identity.") from why
+    if not isinstance(key, Ed25519PrivateKey):
+        raise ParameterError("identity", "its key is not an Ed25519 key", "Make one: discreet identity.")
+    card = Card(data)
+    if card.public != key.public_key().public_bytes_raw():
+        raise ParameterError("identity", "its certificate is of another key", "Make one: discreet identity.")
+    return Identity(card.name, key.private_bytes_raw())

@@ -1,0 +1,81 @@
+"""What a server asks of all parties in one round: a recipe, and the noise that is paid for."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from hashlib import sha256
+
+from discreet.core.errors import NotPermitted, ParameterError
+from discreet.core.events import GaussianLoss, LaplaceLoss, read, written
+from discreet.core.question import BoundedSum
+from discreet.core.recipe import Recipe
+from discreet.crypto.framing import framed
+from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.gaussian_share import GaussianShare
+from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.laplace_share import LaplaceShare
+from discreet.trust.federation import Federation
+
+Noise = Gaussian | Laplace
+Share = GaussianShare | LaplaceShare
+
+
+@dataclass(frozen=True)
+class Call:
+    """A question that is put to every party of a federation.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        Public. From which each party builds the question itself.
+    noise : Gaussian or Laplace
+        Public. The mechanism whose event is promised to every unit of every party.
+
+    Examples
+    --------
+    >>> call = Call(Recipe("discreet.statistics.count:count_of", {"column": "age"}), Laplace(2.0))
+    >>> Call.read(call.written()) == call
+    True
+    """
+
+    recipe: Recipe
+    noise: Noise
+
+    def written(self) -> bytes:
+        """The form in which it travels; equal calls are written alike."""
+        return json.dumps([self.recipe.written(), written(self.noise.event)], separators=(",", ":")).encode()
+
+    @classmethod
+    def read(cls, data: bytes) -> Call:
+        """The call that was written; anything else is refused."""
+        try:
+            recipe, event = json.loads(data)
+            promised = read(event)
+        except (ValueError, TypeError) as why:
+            raise ParameterError("read a call", "it is not one", "Send what `written` gives.") from why
+        match promised:
+            case GaussianLoss(multiplier):
+                return cls(Recipe.read(recipe), Gaussian(multiplier))
+            case LaplaceLoss(multiplier):
+                return cls(Recipe.read(recipe), Laplace(multiplier))
+        raise NotPermitted(
+            "read a call",
+            f"{type(promised).__name__} is not the promise of noise that parties can share",
+            "Ask with Laplace or Gaussian noise.",
+        )
+
+    def about(self, federation: Federation) -> bytes:
+        """The call and what the federation agreed on, in 32 bytes: every key of the round hangs on it."""
+        return sha256(framed(federation.digest, self.written())).digest()
+
+    def share(self, honest: int) -> Share:
+        """What each party adds so that so many honest ones keep the promise."""
+        return (
+            GaussianShare(self.noise, honest) if isinstance(self.noise, Gaussian) else LaplaceShare(self.noise, honest)
+        )
+
+
+def width(question: BoundedSum, federation: Federation) -> int:
+    """How many columns a record has, in the eyes of the question."""
+    return len(federation.schema.features if question.columns is None else question.columns)

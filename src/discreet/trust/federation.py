@@ -1,0 +1,111 @@
+"""What parties agree on before anything is asked of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from hashlib import sha256
+
+from discreet.core.errors import ParameterError
+from discreet.core.neighbors import RECORD, Neighbors, Unit
+from discreet.core.schema import Category, Column, Number, Schema
+from discreet.crypto.certificate import Card
+from discreet.crypto.identity import Roster
+from discreet.crypto.terms import Terms
+
+
+@dataclass(frozen=True)
+class Federation:
+    """Who the parties are, what their tables look like, whose presence they hide, and how many of them must be left.
+
+    Everybody has the same one; a party answers no question that was asked on any other.
+
+    Parameters
+    ----------
+    parties : tuple of Card
+        Public. At least two. No unit has records with two of them.
+    server : Card
+        Public. Who asks, passes messages on and learns the noisy sums.
+    threshold : int
+        Public. How many parties must be left at every step; more than half. The others may drop out.
+    schema : Schema
+        Public. Of every party's records.
+    unit : Unit
+        Public. Whose presence is hidden.
+    neighbors : Neighbors
+        Public. The relation under which promises are made. Where it makes the number of records public, that number
+        counts all parties, and none may drop out.
+    colluding : int
+        Public. How many parties may work together with the server without breaking the promise; at most
+        2 threshold - parties - 1.
+    """
+
+    parties: tuple[Card, ...]
+    server: Card
+    threshold: int
+    schema: Schema
+    unit: Unit = RECORD
+    neighbors: Neighbors = Neighbors.ADD_REMOVE
+    colluding: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parties", tuple(self.parties))
+        most = self.terms("rehearsal", 1, b"").colluders
+        if not 0 <= self.colluding <= most:
+            raise ParameterError(
+                "federation",
+                f"{self.colluding} of {len(self.parties)} parties may collude, with a threshold of {self.threshold}",
+                f"At most {most} may; raise the threshold.",
+                colluding=self.colluding,
+            )
+        if self.neighbors is Neighbors.REPLACE and self.threshold < len(self.parties):
+            raise ParameterError(
+                "federation",
+                "its number of records is public, and would be another whenever a party drops out",
+                "Make the threshold the number of parties, or take add/remove neighbors.",
+                threshold=self.threshold,
+            )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parties' names."""
+        return tuple(card.name for card in self.parties)
+
+    @property
+    def honest(self) -> int:
+        """How many honest parties are surely in every sum."""
+        return self.threshold - self.colluding
+
+    @cached_property
+    def roster(self) -> Roster:
+        """Everybody's key."""
+        return Roster({card.name: card.public for card in (self.server, *self.parties)})
+
+    @cached_property
+    def digest(self) -> bytes:
+        """All of this in 32 bytes."""
+        document = {
+            "keys": {name: key.hex() for name, key in self.roster.keys.items()},
+            "server": self.server.name,
+            "threshold": self.threshold,
+            "colluding": self.colluding,
+            "columns": [[name, *_plain(kind)] for name, kind in self.schema.columns.items()],
+            "unit": asdict(self.unit),
+            "neighbors": self.neighbors.value,
+        }
+        return sha256(json.dumps(document, sort_keys=True).encode()).digest()
+
+    def terms(self, round: str, size: int, about: bytes) -> Terms:
+        """The terms of a round in which vectors of this size are added."""
+        return Terms(round, self.names, self.threshold, size, self.server.name, about)
+
+
+def _plain(kind: Column) -> list[str | float]:
+    match kind:
+        case Number(lower, upper):
+            return ["number", float(lower), float(upper)]
+        case Category(values):
+            return ["category", *values]
+        case _:
+            return ["text"]

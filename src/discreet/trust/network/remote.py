@@ -1,0 +1,89 @@
+"""A party at the other end of a line, as the server sees it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+from discreet.crypto.errors import UNOPENED, BadSignature, Disagreement, Malformed, OutOfOrder, UnknownParty
+from discreet.crypto.messages import Message, Signed
+from discreet.trust.attendance import Hear, Refused
+from discreet.trust.federation import Federation
+from discreet.trust.network.link import Link
+from discreet.trust.party import HELLO, REFUSAL
+
+PASSED_OVER = (OutOfOrder, BadSignature, Malformed, UnknownParty)
+"""What is wrong with a message that came again, late, from elsewhere or garbled; the one that is due may still come."""
+
+
+class Remote:
+    """A party on another host.
+
+    Parameters
+    ----------
+    link : Link
+        The line to it.
+    federation : Federation
+        Public. What all agreed on.
+    facts : mapping
+        What it said of itself when it was met.
+    """
+
+    def __init__(self, link: Link, federation: Federation, facts: dict[str, Any]) -> None:
+        self.name, self._link, self._federation = link.name, link, federation
+        self._units, self.secret = facts.get("units"), facts.get("secret") is True
+
+    @classmethod
+    async def met(cls, link: Link, federation: Federation) -> Remote:
+        """The party that says hello on this line."""
+        message = Signed.from_bytes(await link.receive()).verified(federation.roster)
+        if (message.sender, message.kind, message.round) != (link.name, HELLO, HELLO):
+            raise Malformed("hello", f"{link.name!r} says something else", "", UNOPENED)
+        facts = json.loads(message.body)
+        if facts.get("federation") != federation.digest.hex():
+            raise Disagreement("hello", f"{link.name!r} has another federation file", "Give all the same.", UNOPENED)
+        return cls(link, federation, facts)
+
+    @property
+    def present(self) -> bool:
+        """Whether the line is open."""
+        return self._link.open
+
+    @property
+    def units(self) -> int:
+        """The number of units; parties tell it only where it is public."""
+        if not isinstance(self._units, int):
+            raise Disagreement("number of units", f"{self.name!r} does not tell it", "", UNOPENED)
+        return self._units
+
+    async def attend(self, message: Signed, hear: Hear) -> None:
+        """Pass a message to the party and hear its answer."""
+        try:
+            await self._link.send(message.to_bytes())
+            while not await self._heard(message.message, hear):
+                pass
+        except asyncio.CancelledError:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Hang up."""
+        self._link.close()
+
+    async def gone(self) -> None:
+        """Hang up, and wait until the line is down."""
+        await self._link.down()
+
+    async def _heard(self, asked: Message, hear: Hear) -> bool:
+        """Whether the next frame was the answer that is due."""
+        data = await self._link.receive()
+        try:
+            signed = Signed.from_bytes(data)
+            if signed.message.kind == REFUSAL and signed.message.round == asked.round:
+                words = signed.verified(self._federation.roster).body.decode(errors="replace")
+                raise Refused(f"party {self.name!r}", words, "", UNOPENED)
+            hear(signed)
+        except PASSED_OVER:
+            return False
+        return True

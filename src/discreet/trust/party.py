@@ -1,0 +1,179 @@
+"""One who holds records and takes part in secure sums; whatever leaves it is noisy, masked and paid for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from discreet.core.answer import Answer
+from discreet.core.bits import Bits
+from discreet.core.cookbook import question_of
+from discreet.core.errors import BudgetExceeded, ParameterError
+from discreet.core.events import Event
+from discreet.core.ledger import Ledger, Reservation
+from discreet.core.neighbors import Neighbors
+from discreet.core.question import BoundedSum
+from discreet.core.wording import in_words
+from discreet.crypto.client import Client
+from discreet.crypto.errors import UNOPENED, OutOfOrder, UnknownParty
+from discreet.crypto.identity import Identity
+from discreet.crypto.messages import Message, Signed
+from discreet.crypto.steps import check_roster
+from discreet.crypto.terms import UsedRounds
+from discreet.noise.bits import system_bits
+from discreet.trust.call import Call, width
+from discreet.trust.federation import Federation
+from discreet.trust.sources.opening import source_of
+
+HELLO, REFUSAL = "hello", "refusal"
+
+
+class Party:
+    """One party of a federation.
+
+    It builds every question itself, from a recipe of code that it has installed; it charges its own ledger before its
+    noisy, masked sum leaves; and it adds so much noise that the promise holds if no more parties drop out or collude
+    than the federation allows.
+
+    Parameters
+    ----------
+    identity : Identity
+        Its name and signing key, as the federation knows it.
+    records : array, data frame, path, query, Source
+        Its own records; see `PrivateData.of`.
+    federation : Federation
+        Public. What all agreed on.
+    ledger : Ledger, optional
+        Its own account. Without one it pays for nothing and leaves the account to whoever asks: right for an example
+        in one process, and for a party that trusts the server's books.
+    packages : iterable of str
+        Public. Whose recipes it uses.
+    bits : Bits, optional
+        Where its noise and its masks come from; the operating system's where not given.
+    """
+
+    def __init__(
+        self,
+        identity: Identity,
+        records: Any,
+        federation: Federation,
+        *,
+        ledger: Ledger | None = None,
+        packages: Iterable[str] = ("discreet",),
+        bits: Bits | None = None,
+    ) -> None:
+        if identity.name not in federation.names:
+            raise ParameterError("party", f"{identity.name!r} is not in the federation", "Use its own identity.")
+        check_roster(identity, federation.terms("rehearsal", 1, b""), federation.roster)
+        self.identity, self.federation, self.ledger = identity, federation, ledger
+        self.source = source_of(records, federation.schema, federation.unit)
+        if (self.source.schema, self.source.unit) != (federation.schema, federation.unit):
+            raise ParameterError("party", "its schema or unit is not the federation's", "Agree on one of each.")
+        if ledger is not None and (ledger.neighbors, ledger.unit) not in (
+            (federation.neighbors, federation.unit),
+            (None, None),
+        ):
+            raise ParameterError("party", "its ledger was opened for another relation or unit", "Open one for this.")
+        self.packages = tuple(packages)
+        self.bits = system_bits() if bits is None else bits
+        self.rounds = UsedRounds()
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.identity.name
+
+    def hello(self) -> Signed:
+        """Who it is and what it takes part in; and how many records it has, where that is public."""
+        counted = self.federation.neighbors is Neighbors.REPLACE and self.federation.unit.kind == "record"
+        facts = {
+            "federation": self.federation.digest.hex(),
+            "units": self.source.units() if counted else None,
+            "secret": self.bits.secret,
+        }
+        return self.said(HELLO, HELLO, json.dumps(facts).encode())
+
+    def seated(self, signed: Signed) -> Seat:
+        """Take part in the round that this call opens, or refuse."""
+        return Seat(self, signed)
+
+    def charged(self, event: Event, purpose: str, round: str) -> None:
+        """Pay for a round; each is paid for once."""
+        if self.ledger is None:
+            return
+        charge = self.ledger.reserve(event, purpose, request=f"{round} {purpose}", key=f"round {round}")
+        if not isinstance(charge, Reservation):
+            raise OutOfOrder(f"round {round!r}", "it was paid for and run before", "Begin a new one.", UNOPENED)
+        self.ledger.commit(charge, b"")
+
+    def said(self, round: str, kind: str, body: bytes) -> Signed:
+        """A message of its own."""
+        return Message(round, self.name, kind, body).signed(self.identity)
+
+
+class Seat:
+    """A party's part in one round.
+
+    Parameters
+    ----------
+    party : Party
+        Whose.
+    signed : Signed
+        The server's call.
+    """
+
+    def __init__(self, party: Party, signed: Signed) -> None:
+        message, federation = signed.verified(party.federation.roster), party.federation
+        if message.sender != federation.server.name or message.kind != "call":
+            raise UnknownParty("call", f"{message.sender!r} does not ask in this federation", "", UNOPENED)
+        self.round, self._party = message.round, party
+        self.call = Call.read(message.body)
+        self.question: BoundedSum = question_of(self.call.recipe, federation.schema, party.packages)
+        if party.ledger is not None and not party.ledger.affords(self.call.noise.event):
+            raise BudgetExceeded(
+                f"{party.name!r}: {self.purpose}",
+                f"its account cannot pay ({party.ledger.balance()})",
+                "Ask for less, or let its owner open another account.",
+            )
+        size = self.question.size(width(self.question, federation))
+        terms = federation.terms(self.round, size, self.call.about(federation))
+        self._client = Client(party.identity, terms, federation.roster, party.rounds, party.bits)
+
+    @property
+    def purpose(self) -> str:
+        """What is asked and promised, in words."""
+        recipe = self.call.recipe
+        parameters = ", ".join(f"{key}={_brief(value)}" for key, value in recipe.parameters.items())
+        return f"{recipe.name.partition(':')[2]}({parameters}) with {in_words(self.call.noise.event)}"
+
+    def advertise(self) -> Signed:
+        """Take the seat."""
+        return self._client.advertise()
+
+    def answer(self, signed: Signed) -> Signed:
+        """What the party says to a message of the server."""
+        steps: dict[str, Callable[[Signed], Signed]] = {
+            "announcements": self._client.share_keys,
+            "delivery": lambda delivery: self._client.mask(delivery, self._noisy_sum),
+            "survivors": self._client.agree,
+            "agreements": self._client.reveal,
+        }
+        step = steps.get(signed.message.kind)
+        if step is None:
+            raise OutOfOrder(f"{signed.message.kind!r}", "there is no such step", "", UNOPENED)
+        return step(signed)
+
+    def _noisy_sum(self) -> np.ndarray:
+        """The exact sum of the own records with the own share of the noise, modulo 2**64: what masks are put on."""
+        party, question = self._party, self.question
+        party.charged(self.call.noise.event, self.purpose, self.round)
+        bound = question.bound.times(party.federation.unit.rows)
+        own = Answer(party.source.sum(question), question.grid, bound, party.federation.neighbors)
+        return self.call.share(party.federation.honest).masked(own, party.bits)
+
+
+def _brief(value: Any) -> str:
+    return f"{value.shape} array" if isinstance(value, np.ndarray) else repr(value)

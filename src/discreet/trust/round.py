@@ -1,0 +1,82 @@
+"""One round of a secure sum, as the server drives it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+from discreet.core.errors import DiscreetError
+from discreet.crypto.errors import TooFewSurvivors
+from discreet.crypto.identity import Identity
+from discreet.crypto.messages import Message, Signed
+from discreet.crypto.server import Server, Total
+from discreet.crypto.terms import Terms, UsedRounds
+from discreet.trust.attendance import Attendant
+from discreet.trust.call import Call
+from discreet.trust.federation import Federation
+
+
+class Round:
+    """The server's part in one round: passes messages on, and goes on without those who do not answer.
+
+    Parameters
+    ----------
+    identity : Identity
+        The server's.
+    federation : Federation
+        Public. What all agreed on.
+    terms : Terms
+        Public. Of this round.
+    rounds : UsedRounds
+        The rounds that this server has run.
+    patience : float
+        Public. How many seconds a step may take before the round goes on without those who have not answered.
+    """
+
+    def __init__(
+        self, identity: Identity, federation: Federation, terms: Terms, rounds: UsedRounds, patience: float
+    ) -> None:
+        self._identity, self._terms, self._patience = identity, terms, patience
+        self._server = Server(identity, terms, federation.roster, rounds)
+        self.left: dict[str, str] = {}
+        """Who is not in the sum, and why."""
+
+    async def total(self, call: Call, attendants: Mapping[str, Attendant]) -> Total:
+        """The sum over all who stay; `left` tells who did not, and why."""
+        server, present = self._server, dict(attendants)
+        opening = Message(self._terms.round, self._identity.name, "call", call.written()).signed(self._identity)
+        try:
+            await self._heard(present, dict.fromkeys(present, opening))
+            await self._heard(present, dict.fromkeys(present, server.announce()))
+            await self._heard(present, server.deliver())
+            await self._heard(present, dict.fromkeys(present, server.survivors()))
+            await self._heard(present, dict.fromkeys(present, server.confirm()))
+            return server.total()
+        except TooFewSurvivors as few:
+            reasons = "".join(f"; {name}: {why}" for name, why in self.left.items())
+            raise TooFewSurvivors(few.asked, few.obstacle + reasons, few.remedy, few.consequence, **few.values) from few
+
+    async def _heard(self, present: dict[str, Attendant], messages: Mapping[str, Signed]) -> None:
+        """Pass everybody its message and hear all answers; who gives none is not present any more."""
+        tasks = {
+            asyncio.ensure_future(one.attend(messages[name], self._server.receive)): name
+            for name, one in present.items()
+            if name in messages
+        }
+        if not tasks:
+            return
+        done, late = await asyncio.wait(tasks, timeout=self._patience)
+        for task in late:
+            task.cancel()
+            self._leaves(present, tasks[task], f"it did not answer within {self._patience:g} s")
+        await asyncio.gather(*late, return_exceptions=True)
+        for task in done:
+            why = task.exception()
+            if isinstance(why, DiscreetError | ConnectionError):
+                self._leaves(present, tasks[task], str(why) or "it is gone")
+            elif why is not None:
+                raise why
+
+    def _leaves(self, present: dict[str, Attendant], name: str, why: str) -> None:
+        del present[name]
+        self.left[name] = why.rstrip(".")
