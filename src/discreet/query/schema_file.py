@@ -19,7 +19,7 @@
     [columns.town]
     kind = "text"                   # values are named only if many records share them
 
-A column that the file does not mention is never read.
+A column that the file does not mention is never read. `federation_file` adds a table of its own.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def parsed(text: str, where: str = "schema") -> SchemaFile:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as why:
         raise SchemaError(where, f"it is not TOML: {why}", "Correct that line.") from why
-    _known(document, ("neighbors", "unit", "columns"), where)
+    _known(document, ("neighbors", "unit", "columns", "federation"), where)
     columns = document.get("columns")
     if not isinstance(columns, dict) or not columns:
         raise SchemaError(where, "it describes no column", "Add a [columns.NAME] table for each column.")

@@ -1,4 +1,4 @@
-"""The command `discreet`: reports, schemas, ledgers.
+"""The command `discreet`: reports, schemas, ledgers, parties.
 
 Exit codes: 0 done, 2 a mistake in what was asked, 3 over budget, 4 the ledger cannot be used. Only what a subcommand
 needs is imported, so that `discreet --help` answers at once.
@@ -55,6 +55,9 @@ def parser() -> Parser:
     _add_report(commands)
     _add_schema(commands)
     _add_ledger(commands)
+    _add_identity(commands)
+    _add_federation(commands)
+    _add_party(commands)
     return root
 
 
@@ -102,6 +105,38 @@ def _add_ledger(commands: argparse._SubParsersAction[Parser]) -> None:
     verify.set_defaults(run=_ledger_verify)
 
 
+def _add_identity(commands: argparse._SubParsersAction[Parser]) -> None:
+    identity = commands.add_parser("identity", help="a name and a key, to take part in a federation")
+    identity.add_argument("name", metavar="NAME", help="as others will know it")
+    identity.add_argument("--out", required=True, metavar="NAME.key", help="the secret key: to be shown to nobody")
+    identity.add_argument("--card", required=True, metavar="NAME.card", help="what the others get")
+    identity.set_defaults(run=_identity)
+
+
+def _add_federation(commands: argparse._SubParsersAction[Parser]) -> None:
+    federation = commands.add_parser("federation", help="what parties agree on, in one file for all")
+    federation.add_argument("--schema", required=True, metavar="SCHEMA", help="of every party's table")
+    federation.add_argument("--server", required=True, metavar="CARD", help="of whoever will ask")
+    federation.add_argument("--party", required=True, action="append", metavar="CARD", help="of a party; for each")
+    federation.add_argument("--threshold", required=True, type=int, metavar="N", help="how many must be left")
+    federation.add_argument("--colluding", default=0, type=int, metavar="N", help="how many may collude (default: 0)")
+    federation.add_argument("--out", required=True, metavar="FEDERATION")
+    federation.set_defaults(run=_federation)
+
+
+def _add_party(commands: argparse._SubParsersAction[Parser]) -> None:
+    party = commands.add_parser("party", help="take part in secure sums with a table of one's own")
+    party.add_argument("file", metavar="FILE", help="a .csv, .csv.gz or .parquet file, or a folder of such")
+    party.add_argument("--federation", required=True, metavar="FEDERATION", help="what all agreed on")
+    party.add_argument("--identity", required=True, metavar="NAME.key", help="see: discreet identity")
+    party.add_argument("--ledger", required=True, metavar="LEDGER", help="the own account, which pays for every answer")
+    where = party.add_mutually_exclusive_group(required=True)
+    where.add_argument("--listen", metavar="HOST:PORT", help="wait here for the server's calls")
+    where.add_argument("--connect", metavar="HOST:PORT", help="call the server there")
+    party.add_argument("--package", action="append", default=[], metavar="P", help="whose recipes to trust, too")
+    party.set_defaults(run=_party)
+
+
 def _report(arguments: argparse.Namespace) -> int:
     from discreet.service.report_command import report
 
@@ -136,6 +171,24 @@ def _ledger_verify(arguments: argparse.Namespace) -> int:
     from discreet.service.ledger_command import verify
 
     return verify(arguments)
+
+
+def _identity(arguments: argparse.Namespace) -> int:
+    from discreet.service.party_command import identity
+
+    return identity(arguments)
+
+
+def _federation(arguments: argparse.Namespace) -> int:
+    from discreet.service.party_command import federation
+
+    return federation(arguments)
+
+
+def _party(arguments: argparse.Namespace) -> int:
+    from discreet.service.party_command import party
+
+    return party(arguments)
 
 
 def _code(refusal: DiscreetError) -> int:

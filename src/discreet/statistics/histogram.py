@@ -26,8 +26,8 @@ ONE_CELL = Bound("l1", 1.0, nonnegative=True)
 @recipe
 def histogram_of(schema: Schema, column: str, bins: int) -> BoundedSum:
     """One mark in the cell of each value: between two edges, or at the place of its category."""
-    labels, edges = cells_of(schema, column, bins)
-    cells = len(labels)
+    edges = edges_of(schema, column, bins)
+    cells = len(schema.category(column).values) if edges is None else len(edges) - 1
 
     def cell(records: Array) -> Array:
         values = records[:, 0]
@@ -114,13 +114,21 @@ def quantile_of(counts: Array, edges: Array, share: float) -> float:
 
 def cells_of(schema: Schema, column: str, bins: int) -> tuple[tuple[str, ...], Array | None]:
     """The labels of a column's cells and, for a number, their edges: from the schema alone."""
+    edges = edges_of(schema, column, bins)
+    if edges is None:
+        return schema.category(column).values, None
+    return tuple(f"[{a:.4g}, {b:.4g})" for a, b in pairwise(edges)), edges
+
+
+def edges_of(schema: Schema, column: str, bins: int) -> Array | None:
+    """The edges of a number's cells; None for a column with public categories."""
     kind = schema.columns.get(column)
     if not isinstance(kind, Number):
-        return schema.category(column).values, None
+        schema.category(column)
+        return None
     if bins < 1 or bins != int(bins):
         raise ParameterError(f"histogram of {column}", f"bins is {bins}", "Give a whole number, at least 1.")
-    edges = np.linspace(kind.lower, kind.upper, int(bins) + 1)
-    return tuple(f"[{a:.4g}, {b:.4g})" for a, b in pairwise(edges)), edges
+    return np.linspace(kind.lower, kind.upper, int(bins) + 1)
 
 
 def histogram(

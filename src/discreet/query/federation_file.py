@@ -1,0 +1,111 @@
+"""The federation as a TOML file, the same for everybody: a schema, and after it
+
+[federation]
+threshold = 3                   # how many parties must be left
+colluding = 0                   # how many may work together with the server; may be left out
+server = '''-----BEGIN CERTIFICATE----- ...'''
+parties = ['''-----BEGIN CERTIFICATE----- ...''', ...]
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from discreet.core.errors import ParameterError, SchemaError
+from discreet.core.schema import Category, Column, Number
+from discreet.crypto.certificate import Card
+from discreet.query.blank_schema import quoted
+from discreet.query.schema_file import SchemaFile, read_schema
+from discreet.trust.federation import Federation
+
+KEYS = ("threshold", "colluding", "server", "parties")
+
+
+def read_federation(path: str | Path) -> Federation:
+    """The federation in a TOML file; `SchemaError` at the first mistake."""
+    described, where = read_schema(path), f"federation {path}"
+    table = tomllib.loads(Path(path).read_text(encoding="utf-8-sig")).get("federation")
+    if not isinstance(table, dict) or not set(table) <= set(KEYS):
+        raise SchemaError(where, "its [federation] table is missing or has other keys", f"Write {', '.join(KEYS)}.")
+    try:
+        return Federation(
+            tuple(_card(text) for text in table["parties"]),
+            _card(table["server"]),
+            _whole(table["threshold"]),
+            described.schema,
+            described.unit,
+            described.neighbors,
+            _whole(table.get("colluding", 0)),
+        )
+    except ParameterError as why:
+        raise SchemaError(where, why.obstacle, why.remedy) from why
+    except (KeyError, TypeError) as why:
+        raise SchemaError(where, f"its {why} is missing or not of the right kind", "Run: discreet federation.") from why
+
+
+def written_federation(federation: Federation) -> str:
+    """The text of a federation's file."""
+    described = SchemaFile(federation.schema, federation.neighbors, federation.unit)
+    table = [
+        "[federation]",
+        f"threshold = {federation.threshold}",
+        f"colluding = {federation.colluding}",
+        f"server = {_block(federation.server)}",
+        f"parties = [{', '.join(_block(card) for card in federation.parties)}]",
+    ]
+    return written_schema(described) + "\n" + "\n".join(table) + "\n"
+
+
+def written_schema(described: SchemaFile) -> str:
+    """The text of a schema's file.
+
+    Examples
+    --------
+    >>> from discreet.core.schema import Schema
+    >>> from discreet.query.schema_file import parsed
+    >>> described = SchemaFile(Schema({"age": Number(0.0, 120.0), "sex": Category(("f", "m"))}))
+    >>> parsed(written_schema(described)) == described
+    True
+    """
+    unit = described.unit
+    fields = {"kind": unit.kind, **({} if unit.column is None else {"column": unit.column, "rows": unit.rows})}
+    lines = [f"neighbors = {quoted(described.neighbors.value)}", "", "[unit]", *_lines(fields)]
+    for name, column in described.schema.columns.items():
+        lines += ["", f"[columns.{quoted(name)}]", *_lines(_fields(column))]
+    return "\n".join(lines) + "\n"
+
+
+def _fields(column: Column) -> dict[str, Any]:
+    match column:
+        case Number(lower, upper):
+            return {"kind": "number", "lower": float(lower), "upper": float(upper)}
+        case Category(values):
+            return {"kind": "category", "values": list(values)}
+        case _:
+            return {"kind": "text"}
+
+
+def _lines(fields: dict[str, Any]) -> list[str]:
+    return [f"{key} = {_value(value)}" for key, value in fields.items()]
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(_value(one) for one in value)}]"
+    return quoted(value) if isinstance(value, str) else repr(value)
+
+
+def _block(card: Card) -> str:
+    return f"'''\n{card.certificate.decode()}'''"
+
+
+def _card(text: str) -> Card:
+    return Card(text.encode())
+
+
+def _whole(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError("threshold or colluding")
+    return value

@@ -1,0 +1,99 @@
+"""`discreet identity`, `discreet federation` and `discreet party`: secure sums from the command line."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from argparse import Namespace
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
+
+from discreet.accounting.sqlite_ledger import SqliteLedger
+from discreet.core.errors import ParameterError
+from discreet.crypto.certificate import Card, from_pem, to_pem
+from discreet.crypto.identity import Identity
+from discreet.noise.bits import system_bits
+from discreet.query.display import plain
+from discreet.query.federation_file import read_federation, written_federation
+from discreet.query.schema_file import read_schema
+from discreet.service.out_file import OutFile
+from discreet.trust.federation import Federation
+from discreet.trust.network.serving import Serving
+from discreet.trust.party import Party
+
+
+def identity(arguments: Namespace) -> int:
+    """Draw a key, and write it and its card."""
+    drawn = Identity.drawn(arguments.name, system_bits())
+    card = Card.of(drawn)
+    with OutFile(arguments.card, keep=[arguments.out]) as out:
+        write_identity(arguments.out, drawn)
+        out.write(card.certificate.decode())
+    print(f"Wrote {plain(arguments.out)}: keep it secret. Hand out {plain(arguments.card)}.")
+    return 0
+
+
+def write_identity(path: str | Path, drawn: Identity) -> None:
+    """Write a secret key to a new file that its owner alone can read."""
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as why:
+        raise ParameterError(f"write {path}", str(why.strerror or why), "Choose another place for the key.") from why
+    with os.fdopen(handle, "wb") as file:
+        file.write(to_pem(drawn))
+
+
+def read_identity(path: str | Path) -> Identity:
+    """The identity in a file."""
+    return from_pem(_bytes(path))
+
+
+def federation(arguments: Namespace) -> int:
+    """Write what all parties agree on."""
+    described = read_schema(arguments.schema)
+    agreed = Federation(
+        tuple(Card(_bytes(path)) for path in arguments.party),
+        Card(_bytes(arguments.server)),
+        arguments.threshold,
+        described.schema,
+        described.unit,
+        described.neighbors,
+        arguments.colluding,
+    )
+    with OutFile(arguments.out, keep=[arguments.schema, arguments.server, *arguments.party]) as out:
+        out.write(written_federation(agreed))
+    print(f"Wrote {plain(arguments.out)}: give it to {', '.join(plain(name) for name in agreed.names)}.")
+    print(f"digest {agreed.digest.hex()}: let everybody compare it over another channel.")
+    return 0
+
+
+def party(arguments: Namespace) -> int:
+    """Take part until stopped."""
+    agreed = read_federation(arguments.federation)
+    packages = ("discreet", *arguments.package)
+    with SqliteLedger.open(arguments.ledger) as ledger:
+        member = Party(read_identity(arguments.identity), arguments.file, agreed, ledger=ledger, packages=packages)
+        serving = Serving(member, lambda line: print(plain(line), flush=True))
+        work = serving.listen(arguments.listen) if arguments.listen else serving.connect(arguments.connect)
+        asyncio.run(_until_stopped(work))
+    return 0
+
+
+async def _until_stopped(work: Coroutine[Any, Any, None]) -> None:
+    """Work until a signal says stop: that is how a party ends, and no failure."""
+    task = asyncio.ensure_future(work)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(NotImplementedError):  # Windows interrupts instead
+            asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
+
+
+def _bytes(path: str | Path) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as why:
+        raise ParameterError(f"read {path}", str(why.strerror or why), "Check the path.") from why
