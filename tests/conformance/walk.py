@@ -44,3 +44,14 @@ def mirror(kind: type[Any]) -> Any:
         kind.__module__.replace(discreet.__name__, "tests", 1).rpartition(".")[0]
         + f".test_{kind.__module__.rpartition('.')[2]}"
     )
+
+
+def statistics() -> list[Any]:
+    """Every function that asks private data for a figure."""
+    return [
+        function
+        for module in modules("statistics")
+        for name, function in vars(module).items()
+        if inspect.isfunction(function) and function.__module__ == module.__name__ and not name.startswith("_")
+        if {"data", "epsilon"} <= set(inspect.signature(function).parameters)
+    ]

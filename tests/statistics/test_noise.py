@@ -5,9 +5,30 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from discreet.accounting.accountant import pure_epsilon
+from discreet.accounting.single_plan import SinglePlan
+from discreet.core.bound import Bound
+from discreet.core.budget import Budget
+from discreet.core.neighbors import Neighbors
+from discreet.core.question import BoundedSum
+from discreet.core.schema import Schema
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
-from discreet.statistics.noise import Spread
+from discreet.mechanisms.sphere_report import LARGEST, SphereReport
+from discreet.noise.deterministic import DeterministicBits
+from discreet.statistics.noise import Spread, least_noise, spread
+from discreet.trust.local import Local
+from discreet.trust.private_data import PrivateData
+from discreet.trust.sources.matrix import Matrix
+
+VECTORS = BoundedSum(lambda records: records, Bound("l2", 1.0))
+
+
+def phones(size: int, people: int = 400) -> PrivateData:
+    records = np.full((people, size), 0.5 / np.sqrt(size))
+    return PrivateData(
+        Local(Matrix(records, Schema.numeric(-1.0, 1.0, size)), bits=DeterministicBits(1)), SinglePlan(Budget(1.0))
+    )
 
 
 @pytest.mark.parametrize("weights", [[1.0], [1.0, -1.0], [0.2, 0.5, 3.0], [1.0, 1.0, 1.0, 0.0], [0.1] * 20])
@@ -25,3 +46,38 @@ def test_the_half_width_covers_as_it_says(noise: Laplace | Gaussian, weights: li
 
 def test_no_weights_no_width() -> None:
     assert Spread(Laplace(), 1.0).half_width([0.0, 0.0]) == 0.0
+
+
+@pytest.mark.parametrize("budget", [Budget(1.0), Budget(1.0, 1e-6)])
+def test_long_vectors_of_everybody_s_own_are_reported_on_the_sphere(budget: Budget) -> None:
+    """At 64 coordinates: a ninth of the deviation of Laplace noise, a third of that of Gaussian noise."""
+    data = phones(64)
+    least, laplace = least_noise(data, VECTORS, 64, budget), spread(data, VECTORS, 64, Laplace(1.0))
+    assert isinstance(least.noise, SphereReport)
+    assert pure_epsilon(least.noise.event) == pytest.approx(1.0, rel=1e-5)
+    assert laplace.stddev / least.stddev == pytest.approx(8 * 2 * np.sqrt(2) / 2.516, rel=1e-3)
+    assert least.stddev < spread(data, VECTORS, 64, Gaussian(4.22)).stddev / 3
+
+
+def test_the_sum_of_reports_spreads_as_far_as_it_says() -> None:
+    """64 coordinates, none of which is off by five deviations; their mean square is within five of its own."""
+    data = phones(64)
+    least = least_noise(data, VECTORS, 64, Budget(1.0))
+    with data.permit(least.noise.event, "sum") as permit:
+        off = (permit.ask(VECTORS, least.noise) - 400 * 0.5 / 8) / least.stddev
+    assert np.abs(off).max() < 5
+    assert np.square(off).mean() == pytest.approx(1.0, abs=5 * np.sqrt(2 / 64))
+
+
+def test_laplace_noise_is_kept_where_it_is_less() -> None:
+    number = BoundedSum(lambda records: records, Bound("l1", 1.0))
+    assert isinstance(least_noise(phones(1), number, 1, Budget(1.0)).noise, SphereReport)
+    assert isinstance(least_noise(phones(1), number, 1, Budget(10.0)).noise, Laplace)
+    assert isinstance(least_noise(phones(1), number, LARGEST + 1, Budget(1.0)).noise, Laplace)
+
+
+@pytest.mark.parametrize("neighbors", list(Neighbors))
+def test_a_curator_adds_noise_as_ever(neighbors: Neighbors) -> None:
+    data = PrivateData.of(np.zeros((5, 64)), Schema.numeric(-1.0, 1.0, 64), Budget(1.0), neighbors=neighbors)
+    assert isinstance(least_noise(data, VECTORS, 64, Budget(1.0)).noise, Laplace)
+    assert isinstance(least_noise(data, VECTORS, 64, Budget(1.0, 1e-6)).noise, Gaussian)

@@ -45,6 +45,9 @@ def in_words(event: Event) -> str:
         case RenyiLoss(orders, values):
             pure = f", epsilon {values[-1]:.4g}" if math.isinf(orders[-1]) else ""
             return f"a Renyi curve of {len(orders)} orders{pure}"
+        case DiscreteLoss(step, remove, add) if remove.infinity == add.infinity == 0:
+            greatest = max(table.first + len(table.probabilities) - 1 for table in (remove, add)) * step
+            return f"epsilon {greatest:.4g}, and mostly less (tabulated)"
         case DiscreteLoss(_, remove, add):
             return f"a loss tabulated at {len(remove.probabilities)} and {len(add.probabilities)} points"
         case Repeated(inner, times):

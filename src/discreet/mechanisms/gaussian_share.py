@@ -54,12 +54,15 @@ class GaussianShare:
     def masked(self, answer: Answer, bits: Bits) -> Steps:
         """A party's own sum with its share of the noise, on the grid of the `prepared` answer, modulo 2**64."""
         own = self.prepared(answer)
-        scale = own.scale(self.noise.multiplier, "l2")
-        return own.steps + discrete_gaussian(bits, own.steps.shape, self.stddev(scale, own.size))
+        return own.steps + discrete_gaussian(bits, own.steps.shape, self.own_scale(own))
 
     def prepared(self, answer: Answer) -> Answer:
         """The answer on the grid that its noise is drawn on: the same for all parties."""
         return answer.coarsened(self.noise.multiplier, "l2").refined(self.noise.multiplier, "l2")
+
+    def own_scale(self, prepared: Answer) -> float:
+        """The standard deviation of this party's share, in grid steps; an error where no promise could be proved."""
+        return self.stddev(prepared.scale(self.noise.multiplier, "l2"), prepared.size)
 
     def stddev(self, scale: float, size: int) -> float:
         """The standard deviation of one share, in grid steps, for a total of at least `scale`; rounded up."""

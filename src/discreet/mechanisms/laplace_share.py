@@ -56,13 +56,17 @@ class LaplaceShare:
     def masked(self, answer: Answer, bits: Bits) -> Steps:
         """A party's own sum with its share of the noise, on the grid of the `prepared` answer, modulo 2**64."""
         own = self.prepared(answer)
-        scale = self.scale(own.scale(self.noise.multiplier, "l1"))
+        scale = self.own_scale(own)
         up, down = (polya(bits, own.steps.shape, scale, self.honest) for _ in range(2))
         return own.steps + up - down
 
     def prepared(self, answer: Answer) -> Answer:
         """The answer on the grid that its noise is drawn on: the same for all parties."""
         return answer.coarsened(self.noise.multiplier, "l1").refined(self.noise.multiplier, "l1")
+
+    def own_scale(self, prepared: Answer) -> float:
+        """The scale of this party's share, in grid steps; an error where it would be a waste of noise."""
+        return self.scale(prepared.scale(self.noise.multiplier, "l1"))
 
     def scale(self, least: float) -> float:
         """The scale of the honest shares' sum, in grid steps, for a promise of noise of scale `least`; rounded up."""

@@ -15,9 +15,11 @@ from discreet.core.budget import Budget
 from discreet.core.question import BoundedSum
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.sphere_report import LARGEST, SphereReport
 from discreet.trust.private_data import PrivateData
 
 Additive = Laplace | Gaussian
+Noise = Additive | SphereReport
 CONFIDENCE = 0.95
 
 
@@ -27,7 +29,7 @@ class Spread:
 
     Parameters
     ----------
-    noise : Laplace or Gaussian
+    noise : Laplace, Gaussian or SphereReport
         The mechanism.
     stddev : float
         Standard deviation on each coordinate.
@@ -35,7 +37,7 @@ class Spread:
         How many noises of a curator it amounts to.
     """
 
-    noise: Additive
+    noise: Noise
     stddev: float
     reports: float = 1
 
@@ -56,7 +58,7 @@ class Spread:
         sizes = np.abs(np.atleast_1d(np.asarray(weights, dtype=np.float64)))
         sizes = sizes[sizes > 1e-9 * sizes.max(initial=0.0)]
         normal = float(ndtri(0.5 + confidence / 2) * self.stddev * math.sqrt(float(np.square(sizes).sum())))
-        if isinstance(self.noise, Gaussian) or self.reports > 1 or not 0 < len(sizes) <= 6:
+        if not isinstance(self.noise, Laplace) or self.reports != 1 or not 0 < len(sizes) <= 6:
             return normal
         return _laplace_half_width(self.stddev / math.sqrt(2) * sizes, confidence)
 
@@ -74,18 +76,21 @@ def _laplace_half_width(scales: np.ndarray, confidence: float) -> float:
 
 
 def least_noise(data: PrivateData, question: BoundedSum, size: int, budget: Budget, times: int = 1) -> Spread:
-    """The additive noise that moves each coordinate least, for `times` such releases within the budget.
+    """The noise that moves each coordinate least, for `times` such releases within the budget.
 
-    Of Laplace and Gaussian noise, those that the trust model can keep the promise of.
+    Of Laplace and Gaussian noise and, where people report by themselves, reports on the sphere: those that the trust
+    model can keep the promise of.
     """
-    noises: list[Additive] = [calibrate(Laplace(), budget, times)]
+    noises: list[Noise] = [calibrate(Laplace(), budget, times)]
     if budget.delta > 0:
         noises.append(calibrate(Gaussian(), budget, times))
+    if size <= LARGEST and data.keeps(SphereReport().event):
+        noises.append(calibrate(SphereReport(), budget, times))
     kept = [noise for noise in noises if data.keeps(noise.event)]
     return min((spread(data, question, size, noise) for noise in kept or noises), key=lambda spread: spread.stddev)
 
 
-def spread(data: PrivateData, question: BoundedSum, size: int, noise: Additive) -> Spread:
+def spread(data: PrivateData, question: BoundedSum, size: int, noise: Noise) -> Spread:
     """How this noise spreads on the release, under the trust model of the data."""
     one = noise.stddev(question.bound.times(data.unit.rows), size, data.neighbors)
     return Spread(noise, one * math.sqrt(data.reports), data.reports)

@@ -6,6 +6,9 @@ import json
 from dataclasses import dataclass
 from hashlib import sha256
 
+import numpy as np
+
+from discreet.core.answer import Answer
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import GaussianLoss, LaplaceLoss, read, written
 from discreet.core.question import BoundedSum
@@ -76,6 +79,12 @@ class Call:
         )
 
 
-def width(question: BoundedSum, federation: Federation) -> int:
-    """How many columns a record has, in the eyes of the question."""
-    return len(federation.schema.features if question.columns is None else question.columns)
+def prepared(call: Call, question: BoundedSum, federation: Federation) -> Answer:
+    """An empty sum on the grid that all parties draw their noise on; an error if that noise could keep no promise."""
+    columns = federation.schema.features if question.columns is None else question.columns
+    nothing = np.zeros(question.size(len(columns)), dtype=np.int64)
+    bound = question.bound.times(federation.unit.rows)
+    share = call.share(federation.honest)
+    empty = share.prepared(Answer(nothing, question.grid, bound, federation.neighbors))
+    share.own_scale(empty)
+    return empty

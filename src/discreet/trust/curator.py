@@ -13,6 +13,7 @@ from discreet.core.events import Event
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors
 from discreet.core.question import BoundedSum, KeyCounts, Question
+from discreet.mechanisms.sphere_report import promised
 from discreet.noise.bits import system_bits
 from discreet.trust.sources.source import Source
 
@@ -55,8 +56,8 @@ class Curator:
         return self._source.units()
 
     def keeps(self, event: Event) -> bool:
-        """Every promise: the curator holds the exact answer."""
-        return True
+        """Every promise about a sum, since the curator holds the exact answer; not those about one person's report."""
+        return not promised(event)
 
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
         """The mechanism's release of the exact answer."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, TypeVar
 
 import numpy as np
@@ -10,15 +11,18 @@ from discreet.core.answer import Answer
 from discreet.core.bits import Bits
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import ConcentratedLoss, Event, GaussianLoss, LaplaceLoss
+from discreet.core.grid import Grid
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import RECORD, Neighbors
 from discreet.core.question import BoundedSum, Question
+from discreet.mechanisms.sphere_report import SphereReport, promised
 from discreet.noise.bits import system_bits
 from discreet.trust.permit import KEPT
 from discreet.trust.sources.source import Batched
 
 Release = TypeVar("Release")
 MOST = 2**20  # numbers in the reports that are made at a time
+CELLS = 42  # bits between a report's deviation and the finest step on which reports are added
 
 
 class Local:
@@ -26,7 +30,8 @@ class Local:
 
     A report stands for one person who may hold any record, so neighbors are replaced ones, and the number of reports is
     public. The price of a release is what it is under a curator; its noise is larger, by the square root of the number
-    of reports and by the step from add/remove to replace.
+    of reports and by the step from add/remove to replace. A `SphereReport` can be asked here alone: for vectors it
+    mostly has far less noise than could be added.
 
     Parameters
     ----------
@@ -77,11 +82,11 @@ class Local:
         return self.units
 
     def keeps(self, event: Event) -> bool:
-        """The promises of noise that is added."""
-        return isinstance(event, GaussianLoss | LaplaceLoss | ConcentratedLoss)
+        """The promises of noise that is added, and those of reports on the sphere."""
+        return isinstance(event, GaussianLoss | LaplaceLoss | ConcentratedLoss) or promised(event)
 
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
-        """The sum of all reports, for a mechanism that adds noise.
+        """The sum of all reports, for a mechanism that adds noise or reports on the sphere.
 
         Every report is a release of its own by the mechanism, of an answer to which one record contributes.
         """
@@ -89,22 +94,30 @@ class Local:
             raise NotPermitted(
                 "local trust",
                 f"{type(mechanism).__name__} needs somebody who holds the exact answer",
-                "Ask a bounded sum with additive noise, or trust a curator.",
+                "Ask a bounded sum with additive noise or reports on the sphere, or trust a curator.",
                 KEPT,
             )
         columns = self.schema.features if question.columns is None else question.columns
-        total = np.zeros(question.of(np.empty((0, len(columns)))).shape[1], dtype=np.int64)
-        grid = question.grid
+        nobody = self._answers(question, mechanism, np.empty((0, len(columns))))
+        grid, total = self._grid(nobody, mechanism), np.zeros(nobody.size, dtype=np.int64)
+        rows = max(1, MOST // max(1, nobody.size))
         for batch in self._source.batches(columns):
-            rows = max(1, MOST // max(1, len(total)))
             for start in range(0, len(batch), rows):
-                reports: Any = mechanism.release(self._answers(question, batch[start : start + rows]), self._bits)
-                total += np.rint(np.ldexp(reports, -grid.exponent)).astype(np.int64).sum(axis=0)
+                answers = self._answers(question, mechanism, batch[start : start + rows])
+                reports: Any = mechanism.release(answers, self._bits)
+                total += np.ldexp(reports, -grid.exponent).astype(np.int64).sum(axis=0)
         return grid.values(total)  # type: ignore[return-value]
 
-    def _answers(self, question: BoundedSum, records: Any) -> Answer:
+    def _answers(self, question: BoundedSum, mechanism: Mechanism[Any], records: Any) -> Answer:
+        """What each record adds; on a fine grid for reports on the sphere, which would be rounded to a coarse one."""
         steps = question.steps(records).astype(np.int64)
-        return Answer(steps, question.grid, question.bound, self.neighbors)
+        answers = Answer(steps, question.grid, question.bound, self.neighbors)
+        return answers.refined(1.0, "l2") if isinstance(mechanism, SphereReport) else answers
+
+    def _grid(self, answers: Answer, mechanism: Any) -> Grid:
+        """The grid that reports are added on: theirs, or a coarser one that much noise is on as well."""
+        deviation = mechanism.stddev(answers.bound, answers.size, self.neighbors)
+        return Grid(max(answers.grid.exponent, math.frexp(deviation)[1] - CELLS))
 
     def __repr__(self) -> str:
         return f"Local({type(self._source).__name__})"

@@ -24,7 +24,7 @@ from discreet.crypto.messages import Message, Signed
 from discreet.crypto.steps import check_roster
 from discreet.crypto.terms import UsedRounds
 from discreet.noise.bits import system_bits
-from discreet.trust.call import Call, width
+from discreet.trust.call import Call, prepared
 from discreet.trust.federation import Federation
 from discreet.trust.sources.opening import source_of
 
@@ -138,7 +138,7 @@ class Seat:
                 f"its account cannot pay ({party.ledger.balance()})",
                 "Ask for less, or let its owner open another account.",
             )
-        size = self.question.size(width(self.question, federation))
+        size = prepared(self.call, self.question, federation).size
         terms = federation.terms(self.round, size, self.call.about(federation))
         self._client = Client(party.identity, terms, federation.roster, party.rounds, party.bits)
 

@@ -152,7 +152,7 @@ class PrivateData:
                 raise NotPermitted(
                     purpose,
                     f"{type(self._trust).__name__} cannot keep the promise of {in_words(event)}",
-                    "Ask bounded sums with Laplace or Gaussian noise, or trust a curator.",
+                    "Ask bounded sums with Laplace or Gaussian noise, or under another trust model.",
                 )
         whole = f"{purpose}\n{written(plan)}\n{request}"
         charge = self._ledger.reserve(plan, purpose, request=whole, key=key, analyst=analyst, waiver=waiver)

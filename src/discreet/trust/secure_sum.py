@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from discreet.core.answer import Answer
 from discreet.core.bits import Bits
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import Event, GaussianLoss, LaplaceLoss
@@ -28,7 +27,7 @@ from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.noise.bits import system_bits
 from discreet.trust.attendance import Attendant, InProcess
-from discreet.trust.call import Call, width
+from discreet.trust.call import Call, prepared
 from discreet.trust.federation import Federation
 from discreet.trust.network.background import Background
 from discreet.trust.network.lobby import Lobby
@@ -120,10 +119,8 @@ class SecureSum:
                 KEPT,
             )
         call = Call(question.recipe, mechanism)
-        share, size = call.share(self.federation.honest), question.size(width(question, self.federation))
-        bound = question.bound.times(self.unit.rows)
-        nothing = Answer(np.zeros(size, dtype=np.int64), question.grid, bound, self.neighbors)
-        return share.prepared(nothing).grid.values(self._total(call, size))
+        empty = prepared(call, question, self.federation)
+        return empty.grid.values(self._total(call, empty.size))
 
     @classmethod
     def rehearsal(

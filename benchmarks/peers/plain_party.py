@@ -1,0 +1,32 @@
+"""A party without protection: sends its vector in the clear, over the same lines. Prints where it listens."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+import numpy as np
+
+from discreet.query.federation_file import read_federation
+from discreet.service.party_command import read_identity
+from discreet.trust.network.link import Link, listening
+
+
+async def main(federation_file: str, identity_file: str, size: int) -> None:
+    federation, identity = read_federation(federation_file), read_identity(identity_file)
+    vector = np.arange(size, dtype=np.int64)
+
+    async def met(link: Link) -> None:
+        while True:
+            await link.receive()
+            await link.send(vector.tobytes())
+
+    server = await listening("127.0.0.1:0", identity, federation, met)
+    host, port = server.sockets[0].getsockname()[:2]
+    print(f"plain listens at {host}:{port}", flush=True)
+    async with server:
+        await server.serve_forever()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))

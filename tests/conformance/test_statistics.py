@@ -1,0 +1,119 @@
+"""Every statistic, found by walking its room, is asked under every trust model; every question can travel."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet.accounting.single_plan import SinglePlan
+from discreet.core.budget import Budget
+from discreet.core.cookbook import question_of
+from discreet.core.question import BoundedSum
+from discreet.core.recipe import Recipe
+from discreet.core.schema import Category, Number, Schema
+from discreet.learners.kmeans import KMeans
+from discreet.trust.curator import Curator
+from discreet.trust.local import Local
+from discreet.trust.private_data import PrivateData
+from discreet.trust.secure_sum import SecureSum
+from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source import Batched
+from tests.conformance.walk import learners, statistics
+
+SCHEMA = Schema({"x": Number(-20, 20), "y": Number(0, 1), "kind": Category(("a", "b", "c"))})
+CURATORS_ONLY = {"keys": "values that are not public are named by whoever holds the exact counts"}
+GIVEN: dict[str, Any] = {"column": "x", "by": "kind", "columns": ("x", "y"), "radius": 1.0, "epsilon": 1.0}
+FOUND = [function for function in statistics() if function.__module__.rpartition(".")[2] not in CURATORS_ONLY]
+each = pytest.mark.parametrize("function", FOUND, ids=lambda function: function.__name__)
+
+
+def table(rows: int, seed: int = 0) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    return {
+        "x": rng.normal(5, 3, rows),
+        "y": rng.uniform(0, 1, rows),
+        "kind": rng.choice(["a", "b", "c", "other"], rows).tolist(),
+    }
+
+
+def halves(records: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {f"p{i}": {name: column[i::3] for name, column in records.items()} for i in range(3)}
+
+
+def local(records: dict[str, Any]) -> Local:
+    source = source_of(records, SCHEMA)
+    assert isinstance(source, Batched)
+    return Local(source)
+
+
+TRUST: dict[str, Any] = {
+    "curator": lambda records: Curator(source_of(records, SCHEMA)),
+    "local": local,
+    "secure sum": lambda records: SecureSum.rehearsal(halves(records), SCHEMA, threshold=2),
+}
+trusted = pytest.mark.parametrize("trust", TRUST.values(), ids=TRUST)
+
+
+def private(trust: Any, spy: list[BoundedSum] | None = None) -> PrivateData:
+    data = PrivateData(trust, SinglePlan(Budget(1.0, 1e-6)))
+    if spy is not None:
+        ask = trust.ask
+
+        def listening(question: Any, mechanism: Any) -> Any:
+            spy.append(question)
+            return ask(question, mechanism)
+
+        trust.ask = listening
+    return data
+
+
+def asked(function: Any, data: PrivateData, **more: Any) -> Any:
+    wanted = {**GIVEN, **more}
+    taken = {name: wanted[name] for name in inspect.signature(function).parameters if name in wanted}
+    return function(data, **taken)
+
+
+def test_the_walk_finds_statistics() -> None:
+    assert {"mean", "variance", "total", "count", "histogram"} <= {function.__name__ for function in FOUND}
+
+
+@each
+@trusted
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_a_statistic_runs_without_a_line_for_its_trust_model(function: Any, trust: Any, delta: float) -> None:
+    result = asked(function, private(trust(table(3000))), delta=delta)
+    assert result.receipt.event
+    assert str(result)
+
+
+@each
+@trusted
+@pytest.mark.parametrize("rows", [0, 1])
+def test_no_record_and_one_record_are_answered_alike(function: Any, trust: Any, rows: int) -> None:
+    calm, odd = (asked(function, private(trust(table(n)))) for n in (300, rows))
+    assert type(calm) is type(odd)
+    assert calm.receipt.event == odd.receipt.event
+
+
+def questions() -> list[BoundedSum]:
+    spy: list[BoundedSum] = []
+    for function in FOUND:
+        asked(function, private(TRUST["curator"](table(50)), spy))
+        asked(function, private(TRUST["curator"](table(50)), spy), delta=1e-6)
+    for learner in learners():
+        learner().fit(private(TRUST["curator"](table(50)), spy))
+    KMeans(2, delta=0.0).fit(private(TRUST["curator"](table(50)), spy))
+    return [question for question in spy if isinstance(question, BoundedSum)]
+
+
+@pytest.mark.parametrize("question", questions(), ids=lambda question: str(question.recipe.name).partition(":")[2])
+def test_a_question_can_be_sent_and_built_again(question: BoundedSum) -> None:
+    assert question.recipe is not None
+    again = question_of(Recipe.read(question.recipe.written()), SCHEMA)
+    source = source_of(table(500), SCHEMA)
+    np.testing.assert_array_equal(source.sum(question), source.sum(again))
+    for name in ("bound", "grid", "columns", "recipe"):
+        assert getattr(again, name) == getattr(question, name)
