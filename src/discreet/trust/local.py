@@ -78,8 +78,8 @@ class Local:
 
     @property
     def reports(self) -> int:
-        """The variance of the noise in units of a curator's under the same relation."""
-        return self.units
+        """The variance of the noise in units of a curator's under the same relation; one, if nobody reports."""
+        return max(self.units, 1)
 
     def keeps(self, event: Event) -> bool:
         """The promises of noise that is added, and those of reports on the sphere."""
