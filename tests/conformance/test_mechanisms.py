@@ -14,7 +14,7 @@ import pytest
 from discreet.accounting.accountant import delta
 from discreet.accounting.calibration import calibrate
 from discreet.audit.verdict import Verdict, judged
-from discreet.core.answer import Answer, KeyedAnswer
+from discreet.core.answer import Answer, KeyedAnswer, Records
 from discreet.core.budget import Budget
 from discreet.core.events import read, written
 from discreet.noise.deterministic import DeterministicBits
@@ -145,6 +145,8 @@ def test_extreme_answers_have_releases_of_the_usual_shape(kind: type[Any], value
     answer = mechanism.worst_neighbors().first
     if isinstance(answer, KeyedAnswer):
         extreme: Any = dataclasses.replace(answer, counts=np.full_like(answer.counts, abs(value)))
+    elif isinstance(answer, Records):
+        extreme = dataclasses.replace(answer, values=np.full((3, answer.values.shape[1]), float(value)))
     else:
         extreme = dataclasses.replace(answer, steps=np.full_like(answer.steps, value))
     usual, strange = (mechanism.release(one, DeterministicBits(4)) for one in (answer, extreme))

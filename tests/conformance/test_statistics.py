@@ -11,9 +11,10 @@ import pytest
 from discreet.accounting.single_plan import SinglePlan
 from discreet.core.budget import Budget
 from discreet.core.cookbook import question_of
+from discreet.core.errors import NotPermitted
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import Recipe
-from discreet.core.schema import Category, Number, Schema
+from discreet.core.schema import Category, Number, Schema, Text
 from discreet.learners.kmeans import KMeans
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local
@@ -23,10 +24,25 @@ from discreet.trust.sources.opening import source_of
 from discreet.trust.sources.source import Batched
 from tests.conformance.walk import learners, statistics
 
-SCHEMA = Schema({"x": Number(-20, 20), "y": Number(0, 1), "kind": Category(("a", "b", "c"))})
-CURATORS_ONLY = {"keys": "values that are not public are named by whoever holds the exact counts"}
-GIVEN: dict[str, Any] = {"column": "x", "by": "kind", "columns": ("x", "y"), "radius": 1.0, "epsilon": 1.0}
-FOUND = [function for function in statistics() if function.__module__.rpartition(".")[2] not in CURATORS_ONLY]
+SCHEMA = Schema({"x": Number(-20, 20), "y": Number(0, 1), "kind": Category(("a", "b", "c")), "name": Text()})
+CURATORS_ONLY = {
+    "key_counts": "values that are not public are named by whoever holds the exact counts",
+    "sample_and_aggregate": "a function of whole blocks of records",
+}
+GIVEN: dict[str, Any] = {
+    "column": "x",
+    "by": "kind",
+    "columns": ("x", "y"),
+    "radius": 1.0,
+    "bins": 4,
+    "epsilon": 1.0,
+    "function": np.mean,
+    "lower": 0.0,
+    "upper": 1.0,
+    "blocks": 2,
+    "seconds": 0.2,
+}
+FOUND = [function for function in statistics() if function.__name__ not in CURATORS_ONLY]
 each = pytest.mark.parametrize("function", FOUND, ids=lambda function: function.__name__)
 
 
@@ -36,6 +52,7 @@ def table(rows: int, seed: int = 0) -> dict[str, Any]:
         "x": rng.normal(5, 3, rows),
         "y": rng.uniform(0, 1, rows),
         "kind": rng.choice(["a", "b", "c", "other"], rows).tolist(),
+        "name": ["somebody"] * rows,
     }
 
 
@@ -87,6 +104,15 @@ def test_a_statistic_runs_without_a_line_for_its_trust_model(function: Any, trus
     result = asked(function, private(trust(table(3000))), delta=delta)
     assert result.receipt.event
     assert str(result)
+
+
+@pytest.mark.parametrize("function", [one for one in statistics() if one.__name__ in CURATORS_ONLY])
+@pytest.mark.parametrize("trust", [TRUST["local"], TRUST["secure sum"]], ids=["local", "secure sum"])
+def test_what_needs_a_curator_is_refused_before_anything_is_spent(function: Any, trust: Any) -> None:
+    data = private(trust(table(30)))
+    with pytest.raises(NotPermitted, match="Nothing was released or spent"):
+        asked(function, data, column="name")
+    assert data.ledger.balance().spent == 0
 
 
 @each

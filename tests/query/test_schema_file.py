@@ -9,6 +9,7 @@ import pytest
 from discreet.core.errors import UNTOUCHED, SchemaError
 from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.core.schema import Category, Number, Text
+from discreet.query.federation_file import written_schema
 from discreet.query.schema_file import parsed, read_schema
 
 WHOLE = """
@@ -44,6 +45,12 @@ def test_a_filled_schema_says_all_that_is_public(tmp_path: Path) -> None:
     }
     assert found.neighbors is Neighbors.REPLACE
     assert found.unit == Unit("user", "patient", 3)
+
+
+def test_rows_of_a_unit_may_be_pooled() -> None:
+    text = '[unit]\nkind = "user"\ncolumn = "p"\npooled = true\n[columns.a]\nkind = "number"\nlower = 0\nupper = 1'
+    assert parsed(text).unit == Unit("user", "p", pooled=True)
+    assert parsed(written_schema(parsed(text))) == parsed(text)
 
 
 def test_one_record_added_or_removed_is_the_default() -> None:
@@ -109,6 +116,11 @@ WHOLE_MISTAKES = {
     "a record is one row": '[unit]\nkind = "record"\nrows = 2\n[columns.a]\nkind = "text"',
     "rows is 1.5": '[unit]\nkind = "user"\ncolumn = "p"\nrows = 1.5\n[columns.a]\nkind = "text"',
     "rows is 0": '[unit]\nkind = "user"\ncolumn = "p"\nrows = 0\n[columns.a]\nkind = "text"',
+    "pooled is 1": '[unit]\nkind = "user"\ncolumn = "p"\npooled = 1\n[columns.a]\nkind = "text"',
+    "pooled units are told apart": '[unit]\nkind = "node"\npooled = true\n[columns.a]\nkind = "text"',
+    "none of their rows is left out": (
+        '[unit]\nkind = "user"\ncolumn = "p"\nrows = 2\npooled = true\n[columns.a]\nkind = "text"'
+    ),
     "column is 3": '[unit]\nkind = "user"\ncolumn = 3\n[columns.a]\nkind = "text"',
     "it is 'user', not a table": 'unit = "user"\n[columns.a]\nkind = "text"',
 }

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.core.bound import Bound
 from discreet.core.grid import Array
 from discreet.core.question import BoundedSum
-from discreet.trust.exact_sum import exact_sum
+from discreet.trust import exact_sum as exact_sum_module
+from discreet.trust.exact_sum import UnitRows, exact_sum, pooled_sum
 
 rng = np.random.default_rng(0)
 RECORDS = rng.normal(size=(1000, 3)) * rng.lognormal(size=(1000, 1), sigma=4.0)
@@ -48,3 +50,51 @@ def test_a_fused_sum_is_used_as_it_is() -> None:
 
     fused = BoundedSum(NORMS.of, NORMS.bound, total=doubled)
     np.testing.assert_array_equal(exact_sum(fused, [RECORDS], 3), 2 * exact_sum(NORMS, [RECORDS], 3))
+
+
+UNITS = np.sort(rng.zipf(1.4, 1000) % 90)
+FIRST = np.diff(UNITS, prepend=-1) > 0
+
+
+def by_hand(question: BoundedSum) -> list[int]:
+    """Each unit by itself, in Python's integers."""
+    total = np.zeros(3, dtype=object)
+    for unit in np.unique(UNITS):
+        steps = [[int(step) for step in row] for row in question.steps(RECORDS[unit == UNITS])]
+        brought = np.array([[float(sum(column)) for column in zip(*steps, strict=True)]])
+        inside = question.bound.clip(np.ldexp(brought, question.grid.exponent))
+        total += [int(step) for step in question.grid.cut(inside)[0]]
+    return total.tolist()
+
+
+@pytest.mark.parametrize("bound", [Bound("l1", 0.3), Bound("l2", 2.0), Bound("linf", 7.0, nonnegative=True)])
+def test_a_pooled_sum_adds_units_that_are_clipped_whole(bound: Bound) -> None:
+    question = BoundedSum(lambda records: records, bound)
+    assert pooled_sum(question, [UnitRows(RECORDS, FIRST)], 3).tolist() == by_hand(question)
+
+
+@settings(deadline=None)
+@given(st.integers(1, 400), st.integers(1, 2000))
+def test_a_unit_may_span_any_number_of_batches(size: int, numbers: int) -> None:
+    batches = [UnitRows(RECORDS[start : start + size], FIRST[start : start + size]) for start in range(0, 1000, size)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exact_sum_module, "MOST", numbers)
+        cut = pooled_sum(NORMS, batches, 3)
+    np.testing.assert_array_equal(cut, pooled_sum(NORMS, [UnitRows(RECORDS, FIRST)], 3))
+
+
+def test_the_order_of_a_units_rows_does_not_change_a_bit() -> None:
+    order = np.lexsort((rng.random(1000), UNITS))
+    moved = pooled_sum(NORMS, [UnitRows(RECORDS[order], FIRST)], 3)
+    np.testing.assert_array_equal(moved, pooled_sum(NORMS, [UnitRows(RECORDS, FIRST)], 3))
+
+
+def test_units_of_one_row_are_pooled_to_what_they_are() -> None:
+    alone = pooled_sum(NORMS, [UnitRows(RECORDS, np.ones(1000, dtype=np.bool_))], 3)
+    slack = 1000 * 2  # a row that was shrunk to the bound may be shrunk by a step once more
+    np.testing.assert_allclose(alone, exact_sum(NORMS, [RECORDS], 3), atol=slack)
+
+
+@pytest.mark.parametrize("batches", [[], [UnitRows(np.empty((0, 3)), np.empty(0, dtype=np.bool_))]])
+def test_no_units_pool_to_zero(batches: list[UnitRows]) -> None:
+    assert pooled_sum(NORMS, batches, 3).tolist() == [0, 0, 0]

@@ -204,7 +204,7 @@ def test_every_party_pays_from_its_own_account_and_is_asked_no_more_than_that(tm
 
 def asked_otherwise(signed: Signed, identity: Identity, federation: Federation) -> Signed:
     """The server's call with other noise."""
-    call = dataclasses.replace(Call.read(signed.message.body), noise=Gaussian(0.001))
+    call = dataclasses.replace(Call.read(signed.message.body), noise=Gaussian(0.5))
     return dataclasses.replace(signed.message, body=call.written()).signed(identity)
 
 

@@ -39,7 +39,7 @@ def html(ledger: LedgerView) -> str:
 def _summary(ledger: LedgerView) -> list[tuple[str, str]]:
     entries = ledger.entries()
     unit = ledger.unit
-    per = f"{unit.kind} ({unit.column}, {unit.rows} rows)" if unit.column else unit.kind
+    per = f"{unit.kind} ({unit.column}, {unit.limit})" if unit.column else unit.kind
     lines = [("ledger", f"{ledger.name}, for one {per} under {ledger.neighbors.value}")]
     for analyst, rule in ledger.filters.items():
         stands = ledger.balance(analyst)

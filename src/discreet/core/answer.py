@@ -121,11 +121,37 @@ class KeyedAnswer:
 
 
 @dataclass(frozen=True)
+class Records:
+    """All records themselves, for a mechanism that finds out by itself how far one unit can move what it releases.
+
+    Parameters
+    ----------
+    values : array of shape (n, columns)
+        One row per record: numbers inside the schema's bounds, places of categories, nan where missing. In no order.
+    rows : int
+        The most rows that one unit has.
+    neighbors : Neighbors
+        The relation of the data set.
+    copies : tuple of int
+        So many releases are made of these same records, each by itself; a single one where empty.
+    """
+
+    values: Array = field(repr=False)
+    rows: int
+    neighbors: Neighbors
+    copies: tuple[int, ...] = ()
+
+    def stacked(self, count: int) -> Records:
+        """The same records, to be released so many times, each by itself."""
+        return dataclasses.replace(self, copies=(count, *self.copies))
+
+
+@dataclass(frozen=True)
 class Apart:
     """Two answers of neighboring data sets that a mechanism finds hardest to tell alike."""
 
-    first: Answer | KeyedAnswer
-    second: Answer | KeyedAnswer
+    first: Answer | KeyedAnswer | Records
+    second: Answer | KeyedAnswer | Records
 
 
 def whole_numbers(values: list[int], bound: Bound, neighbors: Neighbors = Neighbors.ADD_REMOVE) -> Answer:

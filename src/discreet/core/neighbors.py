@@ -36,16 +36,27 @@ class Unit:
         Public. The column that tells units apart; none for records.
     rows : int
         Public. The most rows of one unit that are used; the rest are left out, without bias.
+    pooled : bool
+        Public. Instead, all rows of a unit are used, and what they add up to is clipped to the bound of a single row.
+        A unit then moves a sum by one bound, however many rows it has: counts count units, and each weighs alike.
 
     Examples
     --------
-    >>> Unit("user", column="patient", rows=3).rows
-    3
+    >>> Unit("user", column="patient", rows=3).limit
+    'at most 3 rows of each'
+    >>> Unit("user", column="patient", pooled=True).limit
+    'all rows of each bounded together'
     """
 
     kind: Literal["record", "user", "edge", "node", "event"] = "record"
     column: str | None = None
     rows: int = 1
+    pooled: bool = False
+
+    @property
+    def limit(self) -> str:
+        """What bounds a unit that may have many rows, in words."""
+        return "all rows of each bounded together" if self.pooled else f"at most {self.rows} rows of each"
 
     def __post_init__(self) -> None:
         if self.rows < 1 or self.rows != int(self.rows):
@@ -60,6 +71,12 @@ class Unit:
                 "privacy unit",
                 "a record is one row and needs no column",
                 'Write Unit("user", column=..., rows=...) to protect all rows of a person.',
+            )
+        if self.pooled and (self.column is None or self.rows != 1):
+            raise ParameterError(
+                "privacy unit",
+                "pooled units are told apart by a column, and none of their rows is left out",
+                'Write Unit("user", column=..., pooled=True), without rows.',
             )
         if self.kind == "user" and self.column is None:
             raise ParameterError("privacy unit", "no column tells users apart", 'Write Unit("user", column="...").')

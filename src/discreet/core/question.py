@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from discreet.core.bound import Bound
+from discreet.core.formula import Tally
 from discreet.core.grid import Array, Grid
+from discreet.core.neighbors import Unit
 from discreet.core.recipe import Recipe
 
 
@@ -33,6 +36,9 @@ class BoundedSum:
     recipe : Recipe, optional
         Public. What others can build the same question from; `cookbook.recipe` fills it in. A question without one
         cannot be asked where it would have to travel.
+    tally : Tally, optional
+        Public. The same sum once more, as formulas, for engines that add up where the records are. Must equal the sum
+        of the clipped, cut rows of `of` to the last step, for values inside the schema's bounds.
 
     Examples
     --------
@@ -48,6 +54,7 @@ class BoundedSum:
     grid: Grid = field(default=None)  # type: ignore[assignment]
     total: Callable[[Array], Array] | None = None
     recipe: Recipe | None = None
+    tally: Tally | None = None
 
     def __post_init__(self) -> None:
         if self.grid is None:
@@ -60,6 +67,17 @@ class BoundedSum:
     def steps(self, records: Array) -> Array:
         """What each row adds, in grid steps: inside the bound, since cutting is towards zero."""
         return self.grid.cut(self.bound.clip(self.of(records)))
+
+    def for_unit(self, unit: Unit) -> BoundedSum:
+        """The question as it is put to records of such a unit: on a fine grid where units are pooled.
+
+        What a pooled unit brings is shrunk as a whole. On a grid of whole numbers nothing would be left of a unit that
+        adds a little here and a little there.
+        """
+        if not unit.pooled:
+            return self
+        fine = min(self.grid.exponent, Grid.of_radius(self.bound.radius).exponent)
+        return dataclasses.replace(self, grid=Grid(fine), total=None)
 
 
 @dataclass(frozen=True)
@@ -75,4 +93,56 @@ class KeyCounts:
     column: str
 
 
-Question = BoundedSum | KeyCounts
+@dataclass(frozen=True)
+class AllRecords:
+    """All records at once, for a mechanism that needs more than a sum of them. A curator alone can ask this.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        Public. The columns that the mechanism sees, in order.
+    """
+
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class BlockSum:
+    """The sum, over random blocks of records, of what any function makes of a block. A curator alone can ask this.
+
+    Parameters
+    ----------
+    of : callable
+        A block of records in, `size` numbers out; those that are not within [-1, 1] are moved there. Anything may go
+        wrong in it.
+    columns : tuple of str
+        Public. The columns that the function sees, in order.
+    size : int
+        Public. How many numbers it gives.
+    blocks : int
+        Public. Into how many blocks the records are dealt, each record by itself.
+    deals : int
+        Public. How often they are dealt anew: so many blocks hold any one record.
+    seconds : float
+        Public. How long the answer takes, whatever happens; each block has an equal part of it.
+    """
+
+    of: Callable[[Array], Array]
+    columns: tuple[str, ...]
+    size: int
+    blocks: int
+    deals: int = 1
+    seconds: float = 60.0
+
+    @property
+    def bound(self) -> Bound:
+        """The most that one record's blocks add."""
+        return Bound("linf", float(self.deals))
+
+    @property
+    def grid(self) -> Grid:
+        """The grid that the numbers are cut to."""
+        return Grid.of_radius(1.0)
+
+
+Question = BoundedSum | KeyCounts | AllRecords | BlockSum

@@ -44,7 +44,7 @@ class Receipt:
     def lines(self) -> dict[str, str]:
         """The receipt as words."""
         noise = "secret, from the operating system" if self.secret else "NOT SECRET: this release is NOT PRIVATE"
-        rows = "" if self.unit.kind == "record" else f", at most {self.unit.rows} rows of each"
+        rows = "" if self.unit.kind == "record" else f", {self.unit.limit}"
         return {
             "purpose": self.purpose,
             "cost": in_words(self.event) + (" (paid earlier, replayed)" if self.replayed else ""),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
 from cryptography.x509.oid import NameOID
@@ -14,7 +15,7 @@ from cryptography.x509.oid import NameOID
 from discreet.core.errors import ParameterError
 from discreet.crypto.identity import Identity
 
-LONGEST = 64  # characters of a name that a certificate can hold
+LONGEST = 64  # bytes of a name that a certificate can hold
 FROM, UNTIL = (datetime.datetime(year, 1, 1, tzinfo=datetime.UTC) for year in (2020, 2100))
 
 
@@ -25,7 +26,8 @@ class Card:
     Parameters
     ----------
     certificate : bytes
-        Public. Its certificate, signed by itself, in PEM. Whoever puts it on a roster must have it from the party.
+        Public. Its certificate, signed by itself, in PEM; whatever else is in the text, such as a private key, is
+        dropped. Whoever puts it on a roster must have it from the party.
 
     Examples
     --------
@@ -42,16 +44,18 @@ class Card:
         try:
             found = x509.load_pem_x509_certificate(self.certificate)
             names = found.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
-        except ValueError as why:
+            key = found.public_key()
+        except (ValueError, UnsupportedAlgorithm) as why:
             raise ParameterError("certificate", "it cannot be read as PEM", "Give what a party handed out.") from why
-        if not isinstance(found.public_key(), Ed25519PublicKey) or len(names) != 1:
+        if not isinstance(key, Ed25519PublicKey) or len(names) != 1:
             raise ParameterError("certificate", "it has no name, or no Ed25519 key", "Give what a party handed out.")
+        _check_name(str(names[0].value))
+        object.__setattr__(self, "certificate", found.public_bytes(Encoding.PEM))
 
     @classmethod
     def of(cls, identity: Identity) -> Card:
         """The card of an identity; always the same."""
-        if not 1 <= len(identity.name) <= LONGEST:
-            raise ParameterError("certificate", f"{identity.name[:20]!r} is long", f"Give {LONGEST} letters at most.")
+        _check_name(identity.name)
         name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, identity.name)])
         key = Ed25519PrivateKey.from_private_bytes(identity.secret)
         builder = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
@@ -82,6 +86,12 @@ class Card:
         return x509.load_pem_x509_certificate(self.certificate)
 
 
+def _check_name(name: str) -> None:
+    if not 1 <= len(name.encode()) <= LONGEST or not name.isprintable():
+        remedy = f"Take a name of letters that can be printed, of {LONGEST} bytes at most."
+        raise ParameterError("certificate", f"{name[:20]!r} is long, or cannot be printed", remedy)
+
+
 def to_pem(identity: Identity) -> bytes:
     """The identity as a file: the private key, then the certificate. To be kept secret."""
     key = Ed25519PrivateKey.from_private_bytes(identity.secret)
@@ -92,7 +102,7 @@ def from_pem(data: bytes) -> Identity:
     """The identity in a file that `to_pem` filled."""
     try:
         key = load_pem_private_key(data, None)
-    except (ValueError, TypeError) as why:
+    except (ValueError, TypeError, UnsupportedAlgorithm) as why:
         raise ParameterError("identity", "there is no private key in the file", "Make one: discreet identity.") from why
     if not isinstance(key, Ed25519PrivateKey):
         raise ParameterError("identity", "its key is not an Ed25519 key", "Make one: discreet identity.")

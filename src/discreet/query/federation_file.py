@@ -31,7 +31,7 @@ def read_federation(path: str | Path) -> Federation:
         raise SchemaError(where, "its [federation] table is missing or has other keys", f"Write {', '.join(KEYS)}.")
     try:
         return Federation(
-            tuple(_card(text) for text in table["parties"]),
+            tuple(_card(text) for text in _list(table["parties"])),
             _card(table["server"]),
             _whole(table["threshold"]),
             described.schema,
@@ -42,7 +42,8 @@ def read_federation(path: str | Path) -> Federation:
     except ParameterError as why:
         raise SchemaError(where, why.obstacle, why.remedy) from why
     except (KeyError, TypeError) as why:
-        raise SchemaError(where, f"its {why} is missing or not of the right kind", "Run: discreet federation.") from why
+        wrong = "is missing" if isinstance(why, KeyError) else "is not of the right kind"
+        raise SchemaError(where, f"its {why.args[0]} {wrong}", "Run: discreet federation.") from why
 
 
 def written_federation(federation: Federation) -> str:
@@ -70,7 +71,8 @@ def written_schema(described: SchemaFile) -> str:
     True
     """
     unit = described.unit
-    fields = {"kind": unit.kind, **({} if unit.column is None else {"column": unit.column, "rows": unit.rows})}
+    bounded = {"pooled": True} if unit.pooled else {"rows": unit.rows}
+    fields = {"kind": unit.kind, **({} if unit.column is None else {"column": unit.column, **bounded})}
     lines = [f"neighbors = {quoted(described.neighbors.value)}", "", "[unit]", *_lines(fields)]
     for name, column in described.schema.columns.items():
         lines += ["", f"[columns.{quoted(name)}]", *_lines(_fields(column))]
@@ -94,6 +96,8 @@ def _lines(fields: dict[str, Any]) -> list[str]:
 def _value(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(_value(one) for one in value)}]"
+    if isinstance(value, bool):
+        return str(value).lower()
     return quoted(value) if isinstance(value, str) else repr(value)
 
 
@@ -101,7 +105,15 @@ def _block(card: Card) -> str:
     return f"'''\n{card.certificate.decode()}'''"
 
 
-def _card(text: str) -> Card:
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError("parties")
+    return value
+
+
+def _card(text: Any) -> Card:
+    if not isinstance(text, str):
+        raise TypeError("server, or one of its parties,")
     return Card(text.encode())
 
 

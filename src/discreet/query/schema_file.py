@@ -5,7 +5,7 @@
     [unit]                          # may be left out: one record
     kind = "user"
     column = "patient"
-    rows = 3
+    rows = 3                        # or pooled = true: all rows, clipped together to the bound of one
 
     [columns.age]
     kind = "number"                 # values outside are moved to the nearer bound
@@ -160,15 +160,19 @@ def _neighbors(value: Any, where: str) -> Neighbors:
 
 
 def _unit(entry: Any, where: str) -> Unit:
-    _known(entry, ("kind", "column", "rows"), where)
+    _known(entry, ("kind", "column", "rows", "pooled"), where)
     kind, column, rows = entry.get("kind", "record"), entry.get("column"), entry.get("rows", 1)
+    pooled = entry.get("pooled", False)
     if kind not in UNITS:
         raise SchemaError(where, f"no unit is called {kind!r}", f"Units are {', '.join(UNITS)}.")
     if not isinstance(column, str | None):
         raise SchemaError(where, f"column is {column!r}", 'Write column = "the name of a column".')
     if not isinstance(rows, int) or isinstance(rows, bool):
         raise SchemaError(where, f"rows is {rows!r}", "Give a whole number of rows, at least 1.")
+    if not isinstance(pooled, bool):
+        raise SchemaError(where, f"pooled is {pooled!r}", "Write pooled = true, or leave it out.")
     try:
-        return Unit(kind, column, rows)
+        return Unit(kind, column, rows, pooled)
     except ParameterError as why:
-        raise SchemaError(where, why.obstacle, 'Write kind = "record" alone, or "user" with column and rows.') from why
+        remedy = 'Write kind = "record" alone, or "user" with column and either rows or pooled.'
+        raise SchemaError(where, why.obstacle, remedy) from why

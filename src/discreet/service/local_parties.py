@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from discreet.accounting.sqlite_ledger import SqliteLedger
@@ -33,14 +33,39 @@ class LocalParty:
     ----------
     name : str
         The party's.
-    process : subprocess.Popen
-        Its process.
-    address : str
-        Where it listens.
+    command : sequence of str
+        What to run, but for the address.
+    ledger : path
+        Its account.
+    log : path
+        Where what it prints goes.
     """
 
-    def __init__(self, name: str, process: subprocess.Popen[bytes], address: str) -> None:
-        self.name, self.process, self.address = name, process, address
+    def __init__(self, name: str, command: Sequence[str], ledger: Path, log: Path) -> None:
+        self.name, self.ledger, self._command, self._log = name, ledger, tuple(command), log
+        self.address = "127.0.0.1:0"
+        self.start()
+
+    def start(self) -> None:
+        """Start the process; again at the same address, after it has ended."""
+        with open(self._log, "wb") as log:
+            self.process = subprocess.Popen([*self._command, "--listen", self.address], stdout=log, stderr=log)
+
+    def wait(self) -> None:
+        """Wait until it listens, and learn where."""
+        deadline = time.monotonic() + START
+        while " listens at " not in self.said:
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                obstacle = f"{self.name} did not start ({self.said.strip() or 'it said nothing'})"
+                raise DiscreetError("local parties", obstacle, "Correct that.")
+            time.sleep(0.02)
+        self.address = self.said.partition(" listens at ")[2].partition("\n")[0]
+
+    @property
+    def said(self) -> str:
+        """What it has printed since it was started."""
+        whole, end, _ = self._log.read_text(encoding="utf-8", errors="replace").rpartition("\n")
+        return whole + end
 
     def kill(self) -> None:
         """End the process at once, as a power cut would."""
@@ -64,7 +89,7 @@ def local_parties(
     colluding: int = 0,
     unit: Unit = RECORD,
     neighbors: Neighbors = Neighbors.ADD_REMOVE,
-    packages: Iterable[str] = (),
+    packages: Sequence[str] = (),
     patience: float = 60.0,
 ) -> Iterator[LocalParties]:
     """Start one process per file, each with an identity and a ledger of its own, and end them with the block.
@@ -79,7 +104,7 @@ def local_parties(
         Public. See `Federation`.
     budget : Budget
         Public. The cap of each party's account.
-    packages : iterable of str
+    packages : sequence of str
         Public. Whose recipes the parties use, besides this one's.
     patience : float
         Public. See `SecureSum`.
@@ -90,48 +115,22 @@ def local_parties(
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="discreet-")))
         (folder / "federation.toml").write_text(written_federation(federation), encoding="utf-8")
-        processes = {}
-        for one in identities:
-            write_identity(folder / f"{one.name}.key", one)
-            ledger = folder / f"{one.name}.ledger"
+        parties = LocalParties()
+        for number, one in enumerate(identities):
+            ledger = folder / f"{number}.ledger"
             SqliteLedger.create(ledger, budget, name=one.name, neighbors=neighbors, unit=unit).close()
-            process = _started(folder, one.name, files[one.name], packages)
-            processes[one.name] = stack.enter_context(_ending(process))
-        parties = LocalParties(
-            {name: LocalParty(name, one, _address(one, folder / f"{name}.log")) for name, one in processes.items()}
-        )
+            write_identity(folder / f"{number}.key", one)
+            command = _command(folder, number, files[one.name], packages)
+            parties[one.name] = LocalParty(one.name, command, ledger, folder / f"{number}.log")
+            stack.callback(parties[one.name].kill)
+        for party in parties.values():
+            party.wait()
         addresses = [one.address for one in parties.values()]
         parties.trust = stack.enter_context(SecureSum(federation, server, addresses, patience=patience))
         yield parties
 
 
-def _started(folder: Path, name: str, file: str | Path, packages: Iterable[str]) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "discreet", "party", str(file)]
-    command += ["--federation", str(folder / "federation.toml"), "--identity", str(folder / f"{name}.key")]
-    command += ["--ledger", str(folder / f"{name}.ledger"), "--listen", "127.0.0.1:0"]
-    command += [word for package in packages for word in ("--package", package)]
-    with open(folder / f"{name}.log", "wb") as log:
-        return subprocess.Popen(command, stdout=log, stderr=log)
-
-
-@contextlib.contextmanager
-def _ending(process: subprocess.Popen[bytes]) -> Iterator[subprocess.Popen[bytes]]:
-    with process:
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
-def _address(process: subprocess.Popen[bytes], log: Path) -> str:
-    """Where the party listens: the first line that it prints."""
-    deadline = time.monotonic() + START
-    while time.monotonic() < deadline:
-        words = log.read_text(encoding="utf-8", errors="replace")
-        _, said, rest = words.partition(" listens at ")
-        if said and "\n" in rest:
-            return rest.partition("\n")[0]
-        if process.poll() is not None:
-            break
-        time.sleep(0.02)
-    raise DiscreetError("local parties", f"one did not start ({words.strip() or 'it said nothing'})", "Correct that.")
+def _command(folder: Path, number: int, file: str | Path, packages: Sequence[str]) -> list[str]:
+    command = [sys.executable, "-m", "discreet", "party", str(file), "--federation", str(folder / "federation.toml")]
+    command += ["--identity", str(folder / f"{number}.key"), "--ledger", str(folder / f"{number}.ledger")]
+    return command + [word for package in packages for word in ("--package", package)]

@@ -40,10 +40,10 @@ def write_identity(path: str | Path, drawn: Identity) -> None:
     """Write a secret key to a new file that its owner alone can read."""
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(to_pem(drawn))
     except OSError as why:
         raise ParameterError(f"write {path}", str(why.strerror or why), "Choose another place for the key.") from why
-    with os.fdopen(handle, "wb") as file:
-        file.write(to_pem(drawn))
 
 
 def read_identity(path: str | Path) -> Identity:
@@ -55,8 +55,8 @@ def federation(arguments: Namespace) -> int:
     """Write what all parties agree on."""
     described = read_schema(arguments.schema)
     agreed = Federation(
-        tuple(Card(_bytes(path)) for path in arguments.party),
-        Card(_bytes(arguments.server)),
+        tuple(_card(path) for path in arguments.party),
+        _card(arguments.server),
         arguments.threshold,
         described.schema,
         described.unit,
@@ -76,7 +76,8 @@ def party(arguments: Namespace) -> int:
     packages = ("discreet", *arguments.package)
     with SqliteLedger.open(arguments.ledger) as ledger:
         member = Party(read_identity(arguments.identity), arguments.file, agreed, ledger=ledger, packages=packages)
-        serving = Serving(member, lambda line: print(plain(line), flush=True))
+        _told(f"{member.name} takes part in the federation with digest {agreed.digest.hex()}")
+        serving = Serving(member, _told)
         work = serving.listen(arguments.listen) if arguments.listen else serving.connect(arguments.connect)
         asyncio.run(_until_stopped(work))
     return 0
@@ -90,6 +91,21 @@ async def _until_stopped(work: Coroutine[Any, Any, None]) -> None:
             asyncio.get_running_loop().add_signal_handler(number, task.cancel)
     with contextlib.suppress(asyncio.CancelledError):
         await task
+
+
+def _told(line: str) -> None:
+    """Print a line; a party goes on when nobody reads along any more."""
+    with contextlib.suppress(BrokenPipeError):
+        print(plain(line), flush=True)
+
+
+def _card(path: str | Path) -> Card:
+    """The card in a file; not one in a file of a secret key, which nobody else should have."""
+    data = _bytes(path)
+    if b"PRIVATE KEY" in data:
+        remedy = "Give the card. If its owner handed the key out, a new one is due."
+        raise ParameterError(f"read {path}", "it holds a secret key, not a card", remedy)
+    return Card(data)
 
 
 def _bytes(path: str | Path) -> bytes:

@@ -20,6 +20,7 @@ import numpy as np
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.cookbook import recipe
+from discreet.core.formula import Formula, Numbers, Tally
 from discreet.core.grid import Array, Grid
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Number, Schema
@@ -42,19 +43,34 @@ def moments_of(schema: Schema, column: str, degree: int, counted: bool) -> Bound
 
     A missing value adds nothing; where the records are counted, in public, it stands for the middle of its bounds.
     """
-    number = schema.number(column)
-    middle = 0.5 * number.lower + 0.5 * number.upper if counted else np.nan
+    number, there = schema.number(column), Formula.column(0)
+    middle = 0.5 * number.lower + 0.5 * number.upper
     size, grid = moments_size(degree, counted), Grid.of_radius(MASS.radius)
 
     def basis(records: Array) -> Array:
-        values = np.where(np.isnan(records[:, 0]), middle, records[:, 0])
-        a = np.clip((values - number.lower) / (number.upper - number.lower), 0.0, 1.0)
-        rows = [1 - a, a] if degree == 1 else [(1 - a) ** 2, 2 * a * (1 - a), a * a]
-        return np.nan_to_num(INSIDE * np.stack(rows[-size:]))
+        values = np.where(np.isnan(records[:, 0]), middle if counted else np.nan, records[:, 0])
+        inside = np.clip(values, number.lower, number.upper)
+        return np.nan_to_num(np.stack(bernstein(inside, number, degree)[-size:]))
 
     return BoundedSum(
-        lambda records: basis(records).T, MASS, (column,), grid, lambda records: grid.cut(basis(records)).sum(axis=1)
+        lambda records: basis(records).T,
+        MASS,
+        (column,),
+        grid,
+        lambda records: grid.cut(basis(records)).sum(axis=1),
+        tally=Tally(
+            Formula.constant(0),
+            1,
+            tuple(bernstein(there.otherwise(middle) if counted else there, number, degree)[-size:]),
+        ),
     )
+
+
+def bernstein(values: Numbers, number: Number, degree: int) -> list[Numbers]:
+    """The Bernstein polynomials of values inside their bounds, a grain smaller than they are."""
+    a = (values - number.lower) / (number.upper - number.lower)
+    whole = [1 - a, a] if degree == 1 else [(1 - a) * (1 - a), 2 * a * (1 - a), a * a]
+    return [INSIDE * part for part in whole]
 
 
 @dataclass(frozen=True)

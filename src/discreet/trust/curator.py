@@ -7,15 +7,19 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from discreet.core.answer import Answer, KeyedAnswer
+from discreet.core.answer import Answer, KeyedAnswer, Records
 from discreet.core.bits import Bits
+from discreet.core.errors import NotPermitted
 from discreet.core.events import Event
+from discreet.core.grid import Array
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors
-from discreet.core.question import BoundedSum, KeyCounts, Question
+from discreet.core.question import AllRecords, BlockSum, BoundedSum, KeyCounts, Question
 from discreet.mechanisms.sphere_report import promised
 from discreet.noise.bits import system_bits
-from discreet.trust.sources.source import Source
+from discreet.trust.blocks import block_sum
+from discreet.trust.permit import KEPT
+from discreet.trust.sources.source import Batched, Source
 
 Release = TypeVar("Release")
 
@@ -44,6 +48,7 @@ class Curator:
         self.unit = source.unit
 
     reports = 1
+    curated = True
 
     @property
     def secret(self) -> bool:
@@ -63,13 +68,29 @@ class Curator:
         """The mechanism's release of the exact answer."""
         return mechanism.release(self._answer(question), self._bits)
 
-    def _answer(self, question: Question) -> Answer | KeyedAnswer:
+    def _answer(self, question: Question) -> Answer | KeyedAnswer | Records:
         match question:
             case BoundedSum():
+                question = question.for_unit(self.unit)
                 bound = question.bound.times(self.unit.rows)
                 return Answer(self._source.sum(question), question.grid, bound, self.neighbors)
             case KeyCounts(column):
                 return self._keyed(column)
+            case AllRecords(columns):
+                return Records(self._all(columns), self.unit.rows, self.neighbors)
+            case BlockSum():
+                steps = block_sum(question, self._all(question.columns), self._bits)
+                return Answer(steps, question.grid, question.bound.times(self.unit.rows), Neighbors.REPLACE)
+
+    def _all(self, columns: tuple[str, ...]) -> Array:
+        if not isinstance(self._source, Batched):
+            raise NotPermitted(
+                "all records",
+                f"{type(self._source).__name__} adds up where the records are and hands none over",
+                "Ask for a sum, or read the records from a file or a data frame.",
+                KEPT,
+            )
+        return np.concatenate([np.empty((0, len(columns))), *self._source.batches(columns)])
 
     def _keyed(self, column: str) -> KeyedAnswer:
         counts: Counter[str] = Counter()

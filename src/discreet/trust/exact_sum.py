@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.core.grid import Array, Steps
 from discreet.core.question import BoundedSum
@@ -30,7 +32,7 @@ def exact_sum(question: BoundedSum, batches: Iterable[Array], width: int) -> Ste
     """
     size = question.size(width)
     total = np.zeros(size, dtype=np.int64)
-    rows = int(max(1, min(MOST // max(size, 1), 2.0**52 * question.grid.step // question.bound.radius)))
+    rows = _most_rows(question, size)
     for batch in batches:
         if question.total is not None:
             total += np.asarray(question.total(batch)).astype(np.int64)
@@ -38,3 +40,62 @@ def exact_sum(question: BoundedSum, batches: Iterable[Array], width: int) -> Ste
         for start in range(0, len(batch), rows):
             total += question.steps(batch[start : start + rows]).sum(axis=0).astype(np.int64)
     return total
+
+
+@dataclass(frozen=True)
+class UnitRows:
+    """Records of units that follow one another.
+
+    Parameters
+    ----------
+    records : array
+        The records: a unit's rows side by side, in as many batches as it takes.
+    first : array of bool
+        Whether a record is the first of its unit.
+    """
+
+    records: Array
+    first: NDArray[np.bool_]
+
+
+def pooled_sum(question: BoundedSum, batches: Iterable[UnitRows], width: int) -> Steps:
+    """Add what each unit brings, in grid steps: all that its rows contribute, clipped to the bound and cut once more.
+
+    The rows' contributions are integers, so what a unit brings does not depend on their order or batches; clipped and
+    cut it is inside the bound, whatever it was: one unit moves the total by one bound.
+
+    Parameters
+    ----------
+    question : BoundedSum
+        What is added up.
+    batches : iterable of UnitRows
+        The records, unit by unit.
+    width : int
+        Public. The number of columns of a record.
+    """
+    size = question.size(width)
+    total, unfinished = np.zeros(size, dtype=np.int64), np.zeros((1, size), dtype=np.int64)
+    rows = _most_rows(question, size)
+    for batch in batches:
+        for start in range(0, len(batch.records), rows):
+            first = batch.first[start : start + rows]
+            begins = np.flatnonzero(np.r_[True, first[1:]])
+            sums = np.add.reduceat(question.steps(batch.records[start : start + rows]), begins).astype(np.int64)
+            if first[0]:
+                total += settled(question, unfinished)
+            else:
+                sums[0] += unfinished[0]
+            total += settled(question, sums[:-1])
+            unfinished = sums[-1:]
+    return total + settled(question, unfinished)
+
+
+def settled(question: BoundedSum, sums: Steps) -> Steps:
+    """What whole units add to a pooled sum, from what their rows add up to: a row of `sums` for each unit."""
+    inside = question.grid.cut(question.bound.clip(question.grid.values(sums)))
+    total: Steps = inside.astype(np.int64).sum(axis=0)
+    return total
+
+
+def _most_rows(question: BoundedSum, size: int) -> int:
+    return int(max(1, min(MOST // max(size, 1), 2.0**52 * question.grid.step // question.bound.radius)))

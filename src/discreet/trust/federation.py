@@ -52,6 +52,8 @@ class Federation:
     def __post_init__(self) -> None:
         object.__setattr__(self, "parties", tuple(self.parties))
         most = self.terms("rehearsal", 1, b"").colluders
+        if len(set(self.roster.keys.values())) < len(self.roster.keys):
+            raise ParameterError("federation", "two members have the same key", "Let everybody draw an own one.")
         if not 0 <= self.colluding <= most:
             raise ParameterError(
                 "federation",

@@ -55,6 +55,7 @@ class Local:
     """
 
     neighbors = Neighbors.REPLACE
+    curated = False
 
     def __init__(self, source: Batched, *, bits: Bits | None = None) -> None:
         if source.unit != RECORD:

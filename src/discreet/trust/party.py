@@ -18,7 +18,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.core.question import BoundedSum
 from discreet.core.wording import in_words
 from discreet.crypto.client import Client
-from discreet.crypto.errors import UNOPENED, OutOfOrder, UnknownParty
+from discreet.crypto.errors import UNOPENED, OutOfOrder, RoundReused, UnknownParty
 from discreet.crypto.identity import Identity
 from discreet.crypto.messages import Message, Signed
 from discreet.crypto.steps import check_roster
@@ -106,7 +106,7 @@ class Party:
             return
         charge = self.ledger.reserve(event, purpose, request=f"{round} {purpose}", key=f"round {round}")
         if not isinstance(charge, Reservation):
-            raise OutOfOrder(f"round {round!r}", "it was paid for and run before", "Begin a new one.", UNOPENED)
+            raise RoundReused(f"round {round!r}", "it was paid for and run before", "Begin a new one.", UNOPENED)
         self.ledger.commit(charge, b"")
 
     def said(self, round: str, kind: str, body: bytes) -> Signed:

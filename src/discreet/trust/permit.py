@@ -24,8 +24,12 @@ Release = TypeVar("Release")
 
 
 class TrustModel(Protocol):
-    """Who may hold an exact answer, and who adds the noise; `reports` is the variance in units of a curator's."""
+    """Who may hold an exact answer, and who adds the noise.
 
+    `reports` is the variance in units of a curator's; `curated` tells whether anybody holds all records.
+    """
+
+    curated: bool
     neighbors: Neighbors
     unit: Unit
     schema: Schema

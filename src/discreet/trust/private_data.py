@@ -116,6 +116,13 @@ class PrivateData:
         """Whether the trust model can keep the promise of this single event."""
         return isinstance(event, NoPromise) or self._trust.keeps(event)
 
+    def check_curated(self, purpose: str) -> None:
+        """Refuse what needs somebody who holds all records, where nobody does."""
+        if not self._trust.curated:
+            raise NotPermitted(
+                purpose, f"nobody holds all records under {type(self._trust).__name__}", "Trust a curator, or ask sums."
+            )
+
     @property
     def reports(self) -> float:
         """The variance of the noise in units of a curator's: one for a curator, one per person under local trust."""

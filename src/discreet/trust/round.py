@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 
 from discreet.core.errors import DiscreetError
-from discreet.crypto.errors import TooFewSurvivors
+from discreet.crypto.errors import ProtocolError
 from discreet.crypto.identity import Identity
 from discreet.crypto.messages import Message, Signed
 from discreet.crypto.server import Server, Total
@@ -29,12 +29,18 @@ class Round:
         Public. Of this round.
     rounds : UsedRounds
         The rounds that this server has run.
-    patience : float
-        Public. How many seconds a step may take before the round goes on without those who have not answered.
+    patience : float, optional
+        Public. How many seconds a step may take before the round goes on without those who have not answered; where
+        not given, all are waited for.
     """
 
     def __init__(
-        self, identity: Identity, federation: Federation, terms: Terms, rounds: UsedRounds, patience: float
+        self,
+        identity: Identity,
+        federation: Federation,
+        terms: Terms,
+        rounds: UsedRounds,
+        patience: float | None = None,
     ) -> None:
         self._identity, self._terms, self._patience = identity, terms, patience
         self._server = Server(identity, terms, federation.roster, rounds)
@@ -52,9 +58,11 @@ class Round:
             await self._heard(present, dict.fromkeys(present, server.survivors()))
             await self._heard(present, dict.fromkeys(present, server.confirm()))
             return server.total()
-        except TooFewSurvivors as few:
-            reasons = "".join(f"; {name}: {why}" for name, why in self.left.items())
-            raise TooFewSurvivors(few.asked, few.obstacle + reasons, few.remedy, few.consequence, **few.values) from few
+        except ProtocolError as why:
+            asked = f"round {self._terms.round!r}"
+            obstacle = why.obstacle if why.asked == asked else f"{why.asked}: {why.obstacle}"
+            reasons = "".join(f"; {name}: {reason}" for name, reason in self.left.items())
+            raise type(why)(asked, obstacle + reasons, why.remedy, why.consequence, **why.values) from why
 
     async def _heard(self, present: dict[str, Attendant], messages: Mapping[str, Signed]) -> None:
         """Pass everybody its message and hear all answers; who gives none is not present any more."""
@@ -65,15 +73,17 @@ class Round:
         }
         if not tasks:
             return
-        done, late = await asyncio.wait(tasks, timeout=self._patience)
-        for task in late:
-            task.cancel()
-            self._leaves(present, tasks[task], f"it did not answer within {self._patience:g} s")
-        await asyncio.gather(*late, return_exceptions=True)
-        for task in done:
-            why = task.exception()
-            if isinstance(why, DiscreetError | ConnectionError):
-                self._leaves(present, tasks[task], str(why) or "it is gone")
+        try:
+            await asyncio.wait(tasks, timeout=self._patience)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        for task, name in tasks.items():
+            if task.cancelled():
+                self._leaves(present, name, f"it did not answer within {self._patience:g} s")
+            elif isinstance(why := task.exception(), DiscreetError | ConnectionError):
+                self._leaves(present, name, str(why) or "it is gone")
             elif why is not None:
                 raise why
 

@@ -54,11 +54,14 @@ class SecureSum:
         Objects of this process, which protects nobody from whoever runs it; or addresses, `host:port`, at which
         parties listen: see `discreet party --listen`.
     listen : str, optional
-        The address, `host:port`, at which parties call this server: see `discreet party --connect`.
+        The address, `host:port`, at which parties call this server: see `discreet party --connect`. With port 0 the
+        system chooses one, and `address` tells which.
     patience : float
         Public. How many seconds a step of a round may take before it goes on without those who have not answered;
         longer than the slowest party needs to read its records.
     """
+
+    curated = False
 
     def __init__(
         self,
@@ -74,23 +77,33 @@ class SecureSum:
             raise ParameterError("secure sum", f"{identity.name!r} is not the federation's server", "Use its identity.")
         self.federation, self.schema, self.unit = federation, federation.schema, federation.unit
         self.neighbors = federation.neighbors
-        self._identity, self._patience, self._rounds = identity, patience, UsedRounds()
+        if not patience > 0:
+            raise ParameterError("secure sum", f"its patience is {patience:g} s", "Give the parties some time.")
+        self._identity, self._rounds, self._secret = identity, UsedRounds(), True
         self._here = {party.name: InProcess(party) for party in parties if isinstance(party, Party)}
-        self._lobby = Lobby(federation, identity, [one for one in parties if isinstance(one, str)], listen)
+        addresses = [one for one in parties if isinstance(one, str)]
+        self._patience = patience if addresses or listen else None
+        self._lobby = Lobby(federation, identity, addresses, self._patience or 0.0)
         self._background, self._turn = Background(), threading.Lock()
-        self._end = weakref.finalize(self, _hung_up, self._background, self._lobby)
+        self._end = weakref.finalize(self, self._background.close, self._lobby.close)
+        try:
+            self.address = None if listen is None else self._background.run(lambda: self._lobby.open(listen))
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def secret(self) -> bool:
-        """Whether everybody's noise is secret."""
-        return all(one.secret for one in self._present().values())
+        """Whether the noise of everybody who was asked so far is secret, as far as they tell."""
+        return self._secret and all(one.secret for one in self._here.values())
 
     @property
     def units(self) -> int:
         """The number of units, over all parties; they tell it only where the relation makes it public."""
         present = self._present()
         if len(present) < len(self.federation.parties):
-            raise TooFewSurvivors("number of units", f"only {', '.join(present)} can be reached", self._why(), UNOPENED)
+            missing = "; ".join(f"{who}: {why}" for who, why in self._missing(present).items())
+            raise TooFewSurvivors("number of units", f"not all can be reached; {missing}", "Start them.", UNOPENED)
         return sum(one.units for one in present.values())
 
     @property
@@ -182,21 +195,20 @@ class SecureSum:
         round = Round(self._identity, self.federation, terms, self._rounds, self._patience)
         with self._turn:
             present = self._present()
-            round.left.update(self._lobby.absent)
-            total = self._background.run(round.total(call, present))
+            self._secret &= all(one.secret for one in present.values())
+            round.left.update(self._missing(present))
+            total = self._background.run(lambda: round.total(call, present))
         return total.vector.view(np.int64)
 
     def _present(self) -> dict[str, Attendant]:
         """Everybody who can be reached."""
         expected = len(self.federation.parties) - len(self._here)
-        return {**self._here, **self._background.run(self._lobby.gathered(expected, self._patience))}
+        return {**self._here, **self._background.run(lambda: self._lobby.gathered(expected))}
 
-    def _why(self) -> str:
-        return " ".join(f"{who}: {why}." for who, why in self._lobby.absent.items())
+    def _missing(self, present: Mapping[str, Attendant]) -> dict[str, str]:
+        """Why everybody else cannot be reached, as far as that is known."""
+        why = dict.fromkeys(self.federation.names, "it was not met") | self._lobby.absent
+        return {who: reason for who, reason in why.items() if who not in present}
 
     def __repr__(self) -> str:
         return f"SecureSum({', '.join(self.federation.names)}; threshold {self.federation.threshold}; {self.neighbors})"
-
-
-def _hung_up(background: Background, lobby: Lobby) -> None:
-    background.close(lobby.close())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from discreet.core.grid import Array, Grid
 from discreet.core.neighbors import RECORD, Unit
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Number, Schema, Text
+from discreet.statistics.grouped import grouped_moments_of
 from discreet.statistics.histogram import histogram_of
 from discreet.statistics.moments import moments_of
 from discreet.trust.sources.source import Source
@@ -67,6 +68,33 @@ def table(order: Sequence[int] = range(ROWS)) -> Table:
         "days": [None if n > 30 else int(n) for n in rng.integers(0, 34, ROWS)],
         "kind": list(rng.choice(np.array(kinds, dtype=object), ROWS)),
         "town": list(rng.choice(np.array(towns, dtype=object), ROWS)),
+        "note": ["never read"] * ROWS,
+    }
+    return {name: [values[row] for row in order] for name, values in columns.items()}
+
+
+NUMBERS = Schema(
+    {
+        COST: Number(-20, 100),
+        "days": Number(0, 25),
+        "kind": Category(("7", " 12", "-3", "f", "12", "999999999999", "007")),
+        "town": Text(),
+        "ill": Category(("true", "false")),
+    }
+)
+
+
+def numbers_table(order: Sequence[int] = range(ROWS)) -> Table:
+    """Records without any text: what an engine may decode by itself."""
+    rng = np.random.default_rng(8)
+    whole = [7, 12, -3, 0, 999999999999, 1, None]
+    columns: Table = {
+        "who": [None if n > 200 else int(n) - 3 for n in rng.zipf(1.3, ROWS)],
+        COST: table()[COST],
+        "days": table()["days"],
+        "kind": [whole[n] for n in rng.integers(0, len(whole), ROWS)],
+        "town": [None if n == 5 else int(n) * 2**40 for n in rng.integers(0, 9, ROWS)],
+        "ill": [[True, False, None][n] for n in rng.integers(0, 3, ROWS)],
         "note": ["never read"] * ROWS,
     }
     return {name: [values[row] for row in order] for name, values in columns.items()}
@@ -179,19 +207,32 @@ def _products() -> BoundedSum:
     return BoundedSum(of, Bound("l2", 50.0), (COST, "kind", "days"), Grid(-40))
 
 
-QUESTIONS: dict[str, BoundedSum] = {
-    "moments": moments_of(SCHEMA, COST, 2, False),
-    "histogram": histogram_of(SCHEMA, "kind", 1),
-    "products": _products(),
-    "features": BoundedSum(lambda records: np.nan_to_num(records), Bound("l1", 30.0)),
-    "rows": BoundedSum(lambda records: np.ones((len(records), 1)), Bound("l1", 1.0), (), Grid(0)),
-}
+def questions(schema: Schema) -> dict[str, BoundedSum]:
+    """With and without formulas for an engine."""
+    return {
+        **{f"moments {d} {c}": moments_of(schema, COST, d, c) for d in (1, 2) for c in (False, True)},
+        **{f"days in {bins}": histogram_of(schema, "days", bins) for bins in (1, 10, 40)},
+        "histogram": histogram_of(schema, "kind", 1),
+        "by kind": grouped_moments_of(schema, "kind", COST, 1),
+        "days by kind": grouped_moments_of(schema, "kind", "days", 2),
+        "products": _products(),
+        "features": BoundedSum(lambda records: np.nan_to_num(records), Bound("l1", 30.0)),
+        "rows": BoundedSum(lambda records: np.ones((len(records), 1)), Bound("l1", 1.0), (), Grid(0)),
+    }
 
 
-def sums(source: Source) -> dict[str, Any]:
+QUESTIONS = questions(SCHEMA)
+
+
+def exact_sums(source: Source, asked: Iterable[str] = tuple(QUESTIONS)) -> dict[str, Any]:
+    """The sums of these questions, in grid steps."""
+    every = questions(source.schema)
+    return {name: source.sum(every[name].for_unit(source.unit)).tolist() for name in asked}
+
+
+def sums(source: Source, asked: Iterable[str] = tuple(QUESTIONS)) -> dict[str, Any]:
     """All that a source can be asked, exactly."""
-    asked: dict[str, Any] = {name: source.sum(question).tolist() for name, question in QUESTIONS.items()}
     keys: Counter[str] = Counter()
     for batch in source.keys("town"):
         keys.update(batch)
-    return {**asked, "keys": sorted(keys.items()), "units": source.units()}
+    return {**exact_sums(source, asked), "keys": sorted(keys.items()), "units": source.units()}

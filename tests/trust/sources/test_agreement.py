@@ -12,7 +12,18 @@ import pytest
 from discreet.trust.sources import engine
 from discreet.trust.sources import source as source_module
 from discreet.trust.sources.opening import source_of
-from tests.trust.sources.tables import FORMS, PERSON, QUESTIONS, ROWS, SCHEMA, UNITS, sums, table
+from tests.trust.sources.tables import (
+    FORMS,
+    NUMBERS,
+    PERSON,
+    QUESTIONS,
+    ROWS,
+    SCHEMA,
+    UNITS,
+    numbers_table,
+    sums,
+    table,
+)
 
 SHUFFLED = np.random.default_rng(3).permutation(ROWS).tolist()
 
@@ -26,6 +37,22 @@ def expected(units: str) -> dict[str, Any]:
 @pytest.mark.parametrize("form", FORMS)
 def test_every_source_agrees_to_the_last_bit(form: str, units: str, tmp_path: Path) -> None:
     assert sums(source_of(FORMS[form](table(), tmp_path), SCHEMA, UNITS[units])) == expected(units)
+
+
+@cache
+def expected_numbers(units: str) -> dict[str, Any]:
+    return sums(source_of(numbers_table(), NUMBERS, UNITS[units]))
+
+
+IN_ORDER_AND_SHUFFLED = {"in order": list(range(ROWS)), "shuffled": SHUFFLED}
+
+
+@pytest.mark.parametrize("order", IN_ORDER_AND_SHUFFLED)
+@pytest.mark.parametrize("units", UNITS)
+@pytest.mark.parametrize("form", ["polars", "csv", "parquet", "parquet folder", "relation", "query"])
+def test_what_an_engine_decodes_and_adds_is_what_arrays_give(form: str, units: str, order: str, tmp_path: Path) -> None:
+    records = FORMS[form](numbers_table(IN_ORDER_AND_SHUFFLED[order]), tmp_path)
+    assert sums(source_of(records, NUMBERS, UNITS[units])) == expected_numbers(units)
 
 
 @pytest.mark.parametrize("units", UNITS)
@@ -53,8 +80,13 @@ def test_the_sums_are_those_of_python_integers() -> None:
     assert expected("records")["histogram"] == counts
     cost = next(iter(SCHEMA.columns))
     plain = [np.nan if v is None or not np.isfinite(v) else min(max(v, -20.0), 100.0) for v in records[cost]]
-    steps = QUESTIONS["moments"].steps(np.array(plain)[:, None])
-    assert expected("records")["moments"] == [sum(int(step) for step in column) for column in steps.T]
+    steps = QUESTIONS["moments 2 False"].steps(np.array(plain)[:, None])
+    assert expected("records")["moments 2 False"] == [sum(int(step) for step in column) for column in steps.T]
+    by_kind = np.zeros((5, 2), dtype=object)
+    for kind, one in zip(kinds, QUESTIONS["moments 1 False"].steps(np.array(plain)[:, None]), strict=True):
+        if kind in places:
+            by_kind[places[kind]] += [int(step) for step in one]
+    assert expected("records")["by kind"] == by_kind.ravel().tolist()
 
 
 def test_bounding_units_makes_a_difference() -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from discreet.core.neighbors import Unit
 from discreet.core.schema import Number, Schema, Text
 from discreet.trust.sources.contributions import kept_rows, start, text_ranks
+from discreet.trust.sources.engine import engine
 from discreet.trust.sources.kept import START, Kept
 
 Rows = list[tuple[str, float, str | None]]
@@ -46,12 +47,11 @@ def by_engine(rows: Rows, most: int) -> Counter[tuple[str, float, str | None]]:
     schema = Schema({"x": Number(0, 9), "t": Text(), "who again": Text()})
     columns = [[row[i] for row in rows] for i in (0, 1, 2, 0)]
     types = [pa.string(), pa.float64(), pa.string(), pa.string()]
-    batch = pa.record_batch([pa.array(c, t) for c, t in zip(columns, types, strict=True)], names=list("uxtw"))
-    kept = Kept([batch], schema, Unit("user", column="who", rows=most))
-    found: Counter[tuple[str, float, str | None]] = Counter()
-    for part in kept.read(["who again", "x", "t"]):
-        found.update(zip(*(column.to_pylist() for column in part.columns), strict=True))
-    return found
+    arrays = [pa.array(column, kind) for column, kind in zip(columns, types, strict=True)]
+    connection = engine()
+    records = connection.from_arrow(pa.table(arrays, names=["u", "c0", "c1", "c2"]))
+    Kept("read", connection, records, schema, Unit("user", column="who", rows=most))
+    return Counter(connection.execute("SELECT c2, c0, c1 FROM kept").fetchall())
 
 
 @settings(deadline=None, max_examples=60)

@@ -12,10 +12,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from discreet.core.bound import Bound
 from discreet.core.neighbors import Unit
+from discreet.core.question import BoundedSum
 from discreet.core.schema import Number, Schema
 from discreet.trust.sources import engine
-from discreet.trust.sources.kept import Kept
 from discreet.trust.sources.stream import Stream
 
 SCHEMA = Schema({f"x{i}": Number(0, 1) for i in range(8)})
@@ -37,14 +38,24 @@ def test_records_larger_than_the_memory_are_spilled_and_the_spill_is_removed(
     monkeypatch.setattr(engine, "MEMORY", "100MB")
     monkeypatch.setattr(engine, "THREADS", 1)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    kept = Kept(batches(24, units), SCHEMA, UNIT)
-    counted = sum(batch.num_rows for batch in kept.read(["x0"]))
+    kept = Stream("read", lambda names: batches(24, units), SCHEMA, UNIT)
+    counted = sum(len(batch) for batch in kept.batches(("x0",)))
     assert counted == {1: 2, 1000: 2000}.get(units, 24 * 2**16)
     (spill,) = tmp_path.iterdir()
     assert spill.stat().st_mode & 0o077 == 0
     del kept
     gc.collect()
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("units", [1, 10**9])
+def test_units_are_pooled_in_bounded_memory_too(units: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "MEMORY", "100MB")
+    monkeypatch.setattr(engine, "THREADS", 1)
+    pooled = Stream("read", lambda names: batches(24, units), SCHEMA, Unit("user", column="who", pooled=True))
+    ones = BoundedSum(lambda records: np.ones((len(records), 1)), Bound("l1", 1.0), ("x0",))
+    brought = ones.grid.values(pooled.sum(ones))
+    assert brought == pytest.approx([pooled.units()], rel=1e-6)
 
 
 def test_two_questions_can_be_asked_at_once() -> None:

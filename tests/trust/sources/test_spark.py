@@ -15,13 +15,14 @@ import pytest
 
 import discreet
 from discreet.core.bound import Bound
-from discreet.core.errors import DiscreetError, SchemaError
+from discreet.core.errors import DiscreetError, NotPermitted, SchemaError
+from discreet.core.neighbors import Unit
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Number, Schema
 from discreet.trust.sources.contributions import start
 from discreet.trust.sources.opening import source_of
 from discreet.trust.sources.spark import START
-from tests.trust.sources.tables import SCHEMA, UNITS, sums, table
+from tests.trust.sources.tables import SCHEMA, UNITS, exact_sums, sums, table
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning", "ignore::ResourceWarning")
@@ -47,10 +48,23 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     session.stop()
 
 
+ASKED = ("moments 1 False", "histogram", "days by kind", "products", "rows")
+
+
 @pytest.mark.parametrize("units", UNITS)
 def test_spark_agrees_to_the_last_bit(units: str, session: Any) -> None:
     frame = session.createDataFrame(pa.table(table())).repartition(5)
-    assert sums(source_of(frame, SCHEMA, UNITS[units])) == sums(source_of(table(), SCHEMA, UNITS[units]))
+    assert sums(source_of(frame, SCHEMA, UNITS[units]), ASKED) == sums(source_of(table(), SCHEMA, UNITS[units]), ASKED)
+
+
+def test_spark_pools_to_the_last_bit(session: Any) -> None:
+    schema = Schema({name: kind for name, kind in SCHEMA.columns.items() if name != "town"})
+    frame, person = session.createDataFrame(pa.table(table())).repartition(5), Unit("user", column="who", pooled=True)
+    source, expected = (source_of(records, schema, person) for records in (frame, table()))
+    assert exact_sums(source, ASKED) == exact_sums(expected, ASKED)
+    assert source.units() == expected.units()
+    with pytest.raises(NotPermitted, match="not the number of their rows"):
+        list(source.keys("kind"))
 
 
 def test_only_sums_come_to_the_driver(session: Any) -> None:

@@ -4,33 +4,53 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
+from concurrent.futures import CancelledError
 from typing import Any, TypeVar
 
+from discreet.core.errors import DiscreetError
+
 Result = TypeVar("Result")
+Work = Callable[[], Coroutine[Any, Any, Result]]
 PATIENCE = 10.0  # seconds for what is under way to end
 
 
+class Closed(DiscreetError):
+    """Nothing can be asked any more."""
+
+
 class Background:
-    """Runs coroutines for code that is not asynchronous, until it is closed."""
+    """Runs coroutine functions for code that is not asynchronous, one after the other, until it is closed.
+
+    Whatever is interrupted has come to its end before the next begins.
+    """
 
     def __init__(self) -> None:
-        self._loop = asyncio.new_event_loop()
+        self._loop, self._turn = asyncio.new_event_loop(), asyncio.Lock()
+        self._open, self._door = True, threading.Lock()
         self._thread = threading.Thread(target=self._live, name="discreet", daemon=True)
         self._thread.start()
 
-    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """What a coroutine gives; it is cancelled when the wait is interrupted."""
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+    def run(self, work: Work[Result]) -> Result:
+        """What the work gives; it is cancelled when the wait for it is interrupted."""
+        with self._door:
+            if not self._open:
+                raise _closed()
+            future = asyncio.run_coroutine_threadsafe(self._in_turn(work), self._loop)
         try:
             return future.result()
+        except CancelledError as why:
+            raise _closed() from why
         except BaseException:
             future.cancel()
             raise
 
-    def close(self, last: Coroutine[Any, Any, None]) -> None:
-        """Cancel what is under way, do one last thing, and end the thread."""
-        asyncio.run_coroutine_threadsafe(self._stopped(last), self._loop)
+    def close(self, last: Work[None]) -> None:
+        """Cancel what is under way, do one last thing, and end the thread; a second time does nothing."""
+        with self._door:
+            if self._open:
+                asyncio.run_coroutine_threadsafe(self._stopped(last), self._loop)
+            self._open = False
         if threading.current_thread() is not self._thread:
             self._thread.join(PATIENCE)
 
@@ -38,9 +58,17 @@ class Background:
         self._loop.run_forever()
         self._loop.close()
 
-    async def _stopped(self, last: Coroutine[Any, Any, None]) -> None:
+    async def _in_turn(self, work: Work[Result]) -> Result:
+        async with self._turn:
+            return await work()
+
+    async def _stopped(self, last: Work[None]) -> None:
         others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
         for task in others:
             task.cancel()
-        await asyncio.wait([asyncio.ensure_future(last), *others], timeout=PATIENCE)
+        await asyncio.wait([asyncio.ensure_future(last()), *others], timeout=PATIENCE)
         self._loop.call_soon(self._loop.stop)
+
+
+def _closed() -> Closed:
+    return Closed("secure sum", "it was closed", "Make a new one.", "Nothing was opened.")

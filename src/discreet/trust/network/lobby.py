@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
 
 from discreet.crypto.errors import ProtocolError
 from discreet.crypto.identity import Identity
+from discreet.crypto.messages import Message
 from discreet.trust.federation import Federation
-from discreet.trust.network.link import Link, called, listening
+from discreet.trust.network.link import Link, address_of, called, host_and_port, listening
 from discreet.trust.network.remote import Remote
+from discreet.trust.party import HELLO, REFUSAL
 
-PAUSE = 0.1  # seconds between two attempts to reach a party
+PAUSE = 0.05  # seconds between two attempts to reach a party
+AGAIN = 1.0  # seconds that a later round waits for who was there in the last
 
 
 class Lobby:
@@ -25,72 +29,101 @@ class Lobby:
         The server's.
     addresses : sequence of str
         Where parties listen.
-    listen : str, optional
-        Where parties call.
+    patience : float
+        Public. How many seconds a party may take to say hello, and all of them to be met the first time.
     """
 
-    def __init__(
-        self, federation: Federation, identity: Identity, addresses: Sequence[str], listen: str | None
-    ) -> None:
-        self._federation, self._identity = federation, identity
-        self._addresses, self._listen = tuple(addresses), listen
+    def __init__(self, federation: Federation, identity: Identity, addresses: Sequence[str], patience: float) -> None:
+        for address in addresses:
+            host_and_port(address)
+        self._federation, self._identity, self._addresses = federation, identity, tuple(addresses)
+        self._patience = patience
         self._server: asyncio.Server | None = None
+        self._calls: dict[str, asyncio.Task[None]] = {}
         self._names: dict[str, str] = {}
         self._met: dict[str, Remote] = {}
-        self._waited = False
+        self._before: int | None = None
         self.absent: dict[str, str] = {}
+        """Why those could not be met that could not."""
 
-    async def gathered(self, expected: int, patience: float) -> dict[str, Remote]:
-        """The parties that are present; the first time, so many are waited for as long as patience lasts.
+    async def open(self, address: str) -> str:
+        """Take parties' calls here; tells where, should the port be left to the system."""
+        self._server = await listening(address, self._identity, self._federation, self._welcome)
+        return address_of(self._server)
 
-        `absent` has the reasons of those that could not be met.
+    async def gathered(self, expected: int) -> dict[str, Remote]:
+        """The parties that are present.
+
+        The first time, so many are waited for as long as patience lasts. Later, whoever is absent is called once, and
+        as many as the last time are waited for, a moment only.
         """
-        if self._listen is not None and self._server is None:
-            self._server = await listening(self._listen, self._identity, self._federation, self._welcome)
-        deadline = asyncio.get_running_loop().time() + patience
-        while True:
-            await asyncio.gather(*(self._call(address) for address in self._addresses))
-            present = {name: one for name, one in self._met.items() if one.present}
-            if self._waited or len(present) >= expected or asyncio.get_running_loop().time() > deadline:
-                self._waited = True
-                return present
-            await asyncio.sleep(PAUSE)
-
-    @property
-    def address(self) -> str | None:
-        """Where parties call, once it is open."""
-        if self._server is None:
-            return None
-        host, port = self._server.sockets[0].getsockname()[:2]
-        return f"{host}:{port}"
+        loop, first = asyncio.get_running_loop(), self._before is None
+        wanted = expected if self._before is None else self._before
+        deadline = loop.time() + (self._patience if first else min(AGAIN, self._patience))
+        tried: set[str] = set()
+        while loop.time() < deadline:
+            tried |= self._called(set() if first else tried)
+            under_way = [self._calls[address] for address in tried & set(self._calls)]
+            if len(self._present) >= wanted and (first or not under_way):
+                break
+            await (asyncio.wait(under_way, timeout=PAUSE) if under_way else asyncio.sleep(PAUSE))
+        self._before = len(self._present)
+        return self._present
 
     async def close(self) -> None:
         """Hang up on everybody."""
         if self._server is not None:
             self._server.close()
-        for one in self._met.values():
-            await one.gone()
+        await asyncio.gather(*(one.down() for one in self._met.values()))
+
+    @property
+    def _present(self) -> dict[str, Remote]:
+        return {name: one for name, one in self._met.items() if one.present}
+
+    def _called(self, skipped: set[str]) -> set[str]:
+        """Call everybody who is absent, but for these; tells whom. A call that takes long goes on by itself."""
+        for address, call in list(self._calls.items()):
+            if call.done():
+                del self._calls[address]
+                call.result()
+        absent = {address for address in self._addresses if self._names.get(address) not in self._present}
+        for address in (fresh := absent - skipped - set(self._calls)):
+            self._calls[address] = asyncio.ensure_future(self._call(address))
+        return fresh
 
     async def _call(self, address: str) -> None:
-        known = self._met.get(self._names.get(address, ""))
-        if known is not None and known.present:
-            return
+        self.absent[address] = "it was called and has not said hello"
         try:
-            link = await called(address, self._identity, self._federation)
-            await self._welcome(link)
-            self._names[address] = link.name
-            self.absent.pop(address, None)
+            async with asyncio.timeout(self._patience):
+                link = await called(address, self._identity, self._federation)
+                self._names[address] = link.name
+                await self._welcome(link)
+            del self.absent[address]
         except (ConnectionError, ProtocolError) as why:
             self.absent[address] = str(why)
+        except TimeoutError:
+            self.absent[address] = f"it did not answer within {self._patience:g} s"
 
     async def _welcome(self, link: Link) -> None:
+        """Take a party in, in place of an earlier line to it; or tell it why not, and hang up."""
+        self.absent[link.name] = "it was met and has not said hello"
         try:
-            met = await Remote.met(link, self._federation)
-        except (ConnectionError, ProtocolError, ValueError) as why:
+            met = await asyncio.wait_for(Remote.met(link, self._federation), self._patience)
+            if link.name in self._met:
+                self._met[link.name].cut()
+            self._met[link.name] = met
+            self.absent.pop(link.name, None)
+        except ProtocolError as why:
             self.absent[link.name] = str(why)
-            link.close()
-            return
-        if link.name in self._met:
-            self._met[link.name].close()
-        self.absent.pop(link.name, None)
-        self._met[link.name] = met
+            await self._refused(link, str(why))
+        except (ConnectionError, TimeoutError) as why:
+            self.absent[link.name] = str(why) or f"it did not say hello within {self._patience:g} s"
+        finally:
+            if link.name in self.absent:
+                link.cut()
+
+    async def _refused(self, link: Link, words: str) -> None:
+        refusal = Message(HELLO, self._identity.name, REFUSAL, words.encode()).signed(self._identity)
+        with contextlib.suppress(ConnectionError):
+            await link.send(refusal.to_bytes())
+            await link.down()

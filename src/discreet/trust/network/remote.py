@@ -13,6 +13,7 @@ from discreet.trust.federation import Federation
 from discreet.trust.network.link import Link
 from discreet.trust.party import HELLO, REFUSAL
 
+LONGEST_HELLO = 1 << 16  # bytes
 PASSED_OVER = (OutOfOrder, BadSignature, Malformed, UnknownParty)
 """What is wrong with a message that came again, late, from elsewhere or garbled; the one that is due may still come."""
 
@@ -37,10 +38,12 @@ class Remote:
     @classmethod
     async def met(cls, link: Link, federation: Federation) -> Remote:
         """The party that says hello on this line."""
-        message = Signed.from_bytes(await link.receive()).verified(federation.roster)
+        if link.name not in federation.names:
+            raise UnknownParty("hello", f"{link.name!r} is no party", "", UNOPENED)
+        message = Signed.from_bytes(await link.receive(LONGEST_HELLO)).verified(federation.roster)
         if (message.sender, message.kind, message.round) != (link.name, HELLO, HELLO):
             raise Malformed("hello", f"{link.name!r} says something else", "", UNOPENED)
-        facts = json.loads(message.body)
+        facts = _facts(message)
         if facts.get("federation") != federation.digest.hex():
             raise Disagreement("hello", f"{link.name!r} has another federation file", "Give all the same.", UNOPENED)
         return cls(link, federation, facts)
@@ -64,22 +67,24 @@ class Remote:
             while not await self._heard(message.message, hear):
                 pass
         except asyncio.CancelledError:
-            self.close()
+            self.cut()
             raise
 
-    def close(self) -> None:
-        """Hang up."""
-        self._link.close()
+    def cut(self) -> None:
+        """Hang up at once."""
+        self._link.cut()
 
-    async def gone(self) -> None:
-        """Hang up, and wait until the line is down."""
+    async def down(self) -> None:
+        """Hang up, and wait until it is done."""
         await self._link.down()
 
     async def _heard(self, asked: Message, hear: Hear) -> bool:
-        """Whether the next frame was the answer that is due."""
+        """Whether the next frame was the answer that is due: on this line, its owner alone is heard."""
         data = await self._link.receive()
         try:
             signed = Signed.from_bytes(data)
+            if signed.message.sender != self.name:
+                return False
             if signed.message.kind == REFUSAL and signed.message.round == asked.round:
                 words = signed.verified(self._federation.roster).body.decode(errors="replace")
                 raise Refused(f"party {self.name!r}", words, "", UNOPENED)
@@ -87,3 +92,13 @@ class Remote:
         except PASSED_OVER:
             return False
         return True
+
+
+def _facts(message: Message) -> dict[str, Any]:
+    try:
+        facts = json.loads(message.body)
+    except (ValueError, RecursionError) as why:
+        raise Malformed("hello", f"{message.sender!r} sent no JSON", "", UNOPENED) from why
+    if not isinstance(facts, dict):
+        raise Malformed("hello", f"{message.sender!r} sent no table of facts", "", UNOPENED)
+    return facts

@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import Callable
 
 from discreet.core.errors import DiscreetError
-from discreet.crypto.errors import ProtocolError
+from discreet.crypto.errors import OutOfOrder, ProtocolError
 from discreet.crypto.messages import Signed
-from discreet.trust.network.link import Link, called, listening
-from discreet.trust.network.remote import PASSED_OVER
+from discreet.trust.network.link import Link, address_of, called, listening
 from discreet.trust.party import REFUSAL, Party, Seat
 
-LONGEST_PAUSE = 30.0  # seconds between two attempts to reach the server
+PAUSE = 0.1  # seconds between two attempts to reach the server; twice as long after each that came to nothing
+LONGEST_PAUSE = 30.0
+FAILED = "it could not answer; its owner is told why"
 Tell = Callable[[str], None]
 
 
@@ -29,56 +30,108 @@ class Serving:
 
     def __init__(self, party: Party, tell: Tell) -> None:
         self._party, self._tell = party, tell
+        self._lines: set[asyncio.Task[None]] = set()
 
     async def listen(self, address: str) -> None:
-        """Wait for the server's calls, for ever."""
+        """Wait for the server's calls, until cancelled."""
         server = await listening(address, self._party.identity, self._party.federation, self._met)
-        where = server.sockets[0].getsockname()
-        self._tell(f"{self._party.name} listens at {where[0]}:{where[1]}")
-        async with server:
-            await server.serve_forever()
+        self._tell(f"{self._party.name} listens at {address_of(server)}")
+        try:
+            await asyncio.Event().wait()
+        finally:
+            server.close()
+            for line in self._lines:
+                line.cancel()
+            await asyncio.gather(*self._lines, return_exceptions=True)
 
     async def connect(self, address: str) -> None:
-        """Call the server, and again whenever the line breaks, for ever."""
-        pause = 0.1
+        """Call the server, and again whenever the line breaks, until cancelled."""
+        pause = PAUSE
         while True:
             try:
                 link = await called(address, self._party.identity, self._party.federation)
                 self._tell(f"{self._party.name} is connected to {address}")
-                pause = 0.1
-                await self._met(link)
+                pause = PAUSE if await self._answering(link) else pause
             except (ConnectionError, ProtocolError) as why:
                 self._tell(f"{self._party.name}: {why}")
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 
     async def _met(self, link: Link) -> None:
-        """Answer all that the server says on this line, until it breaks."""
-        if link.name != self._party.federation.server.name:
-            link.close()
-            return
+        """Answer on a line that the server opened."""
+        line = asyncio.current_task()
+        assert line is not None
+        self._lines.add(line)
         try:
-            await link.send((await asyncio.to_thread(self._party.hello)).to_bytes())
-            seat: Seat | None = None
+            await self._answering(link)
+        finally:
+            self._lines.discard(line)
+
+    async def _answering(self, link: Link) -> bool:
+        """Answer all that the server says on this line, until it breaks; tells whether anything was asked."""
+        seat: Seat | None = None
+        asked = False
+        try:
+            if link.name != self._party.federation.server.name:
+                raise ConnectionError(f"{link.name} calls, who is not the server")
+            await link.send((await asyncio.to_thread(self._hello)).to_bytes())
             while True:
                 data = await link.receive()
                 seat, answer = await asyncio.to_thread(self._answered, seat, data)
                 if answer is not None:
+                    asked = True
                     await link.send(answer.to_bytes())
-        except ConnectionError as why:
+        except (ConnectionError, DiscreetError) as why:
             self._tell(f"{self._party.name}: {why}")
+            return asked
+        finally:
+            link.cut()
+
+    def _hello(self) -> Signed:
+        try:
+            return self._party.hello()
+        except DiscreetError:
+            raise
+        except Exception as why:
+            raise _failure(why) from why
 
     def _answered(self, seat: Seat | None, data: bytes) -> tuple[Seat | None, Signed | None]:
-        """The seat after this message, and what the party says to it: nothing to one that is not its turn."""
+        """The seat after this message, and what the party says to it: nothing to one that is garbled, old or late."""
+        party = self._party
         try:
             signed = Signed.from_bytes(data)
-            if signed.message.kind == "call":
-                seat = self._party.seated(signed)
-                self._tell(f"{self._party.name} takes part: {seat.purpose}")
-                return seat, seat.advertise()
-            return seat, None if seat is None else seat.answer(signed)
-        except PASSED_OVER:
+            message = signed.verified(party.federation.roster)
+        except ProtocolError:
             return seat, None
-        except DiscreetError as refusal:
-            self._tell(f"{self._party.name} refuses: {refusal}")
-            return None, self._party.said(signed.message.round, REFUSAL, str(refusal).encode())
+        try:
+            return self._taken_up(seat, signed)
+        except OutOfOrder:
+            return seat, None
+        except Exception as why:
+            refusal = why if isinstance(why, DiscreetError) else _failure(why)
+        self._tell(f"{party.name} refuses: {refusal}")
+        words = FAILED if isinstance(refusal, Failure) else str(refusal)
+        return seat if message.kind == "call" else None, party.said(message.round, REFUSAL, words.encode())
+
+    def _taken_up(self, seat: Seat | None, signed: Signed) -> tuple[Seat | None, Signed | None]:
+        """A call opens a new seat, in place of that in an earlier round; all else is for the seat that there is."""
+        message = signed.message
+        if message.kind == REFUSAL:
+            self._tell(f"{self._party.name}: {message.sender} refuses: {message.body.decode(errors='replace')}")
+        elif message.kind != "call":
+            return seat, None if seat is None else seat.answer(signed)
+        elif seat is None or seat.round != message.round:
+            seat = self._party.seated(signed)
+            self._tell(f"{self._party.name} takes part: {seat.purpose}")
+            return seat, seat.advertise()
+        return seat, None
+
+
+class Failure(DiscreetError):
+    """Something that no one foresaw."""
+
+
+def _failure(why: Exception) -> Failure:
+    kind = type(why).__name__
+    obstacle = f"it could not be read ({kind}, whose message may quote a row and is not shown)"
+    return Failure("own records", obstacle, "Check the table.", "What was charged stays so; nothing was released.")

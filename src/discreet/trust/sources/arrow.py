@@ -23,7 +23,7 @@ class ArrowFrame(Stream):
     schema : Schema
         Public. Columns that it does not describe are never read.
     unit : Unit
-        Public. For a user, the rows beyond `unit.rows` and those without a unit are left out.
+        Public. Rows without a unit are left out, and those beyond `unit.rows` unless units are pooled.
     """
 
     def __init__(self, frame: Any, schema: Schema, unit: Unit = RECORD) -> None:
@@ -36,7 +36,8 @@ class ArrowFrame(Stream):
         for name in wanted:
             if _is_polars(frame) and str(frame.schema[name]) == "Object":  # to Arrow it would give addresses
                 raise not_single(asked, name, "Python objects")
-        super().__init__(asked, lambda names: _batches(frame, names), schema, unit)
+        unit_type = header.field(unit.column).type if unit.column is not None else None
+        super().__init__(asked, lambda names: _batches(frame, names), schema, unit, unit_type=unit_type)
 
 
 def _reader(frame: Any) -> Any:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from discreet.core.errors import MissingExtra
 from discreet.core.grid import Array
-from discreet.core.schema import Category, Number, Schema
+from discreet.core.schema import Category, Number, Schema, Text
 from discreet.trust.sources import decoding
 from discreet.trust.sources.header import not_single
 
@@ -45,8 +45,7 @@ def numbers(column: Column) -> Array:
     if pa.types.is_boolean(column.type):
         column = column.cast(pa.int8())
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
-        values: Array = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-        return values
+        return floats(column)
     if pa.types.is_decimal128(column.type):
         return _decimals(column)
     if pa.types.is_temporal(column.type):
@@ -68,12 +67,22 @@ def texts(column: Column) -> Column:
     return pa.compute.if_else(pa.compute.equal(trimmed, ""), pa.scalar(None, pa.large_string()), trimmed)
 
 
+def places(column: Column, values: Sequence[str]) -> Column:
+    """The place of each value in a list, null where it is not in it."""
+    pa, listed = arrow(), decoding.listed(values)
+    found = pa.compute.index_in(texts(column), pa.array(list(listed), pa.large_string()))
+    return pa.array(listed.values(), pa.int32()).take(found)
+
+
 def codes(column: Column, values: Sequence[str]) -> Array:
     """The place of each value in a list, nan where it is not in it."""
-    pa, places = arrow(), decoding.listed(values)
-    found = pa.compute.index_in(texts(column), pa.array(list(places), pa.large_string()))
-    place = np.array([*places.values(), np.nan])
-    return place[found.fill_null(len(places)).to_numpy(zero_copy_only=False)]
+    return floats(places(column, values))
+
+
+def floats(column: Column) -> Array:
+    """Plain numbers as they are, nan where there is none."""
+    values: Array = column.cast(arrow().float64(), safe=False).to_numpy(zero_copy_only=False)
+    return values
 
 
 def decoded(column: Column, kind: Number | Category) -> Array:
@@ -81,20 +90,49 @@ def decoded(column: Column, kind: Number | Category) -> Array:
     return numbers(column) if isinstance(kind, Number) else codes(column, kind.values)
 
 
-def matrix(batch: Any, names: Sequence[str], schema: Schema) -> Array:
-    """The first columns of a record batch, which have these names, as numbers inside their bounds."""
-    values = np.empty((batch.num_rows, len(names)))
+def matrix(batch: Any, names: Sequence[str], schema: Schema, order: Literal["C", "F"] = "C") -> Array:
+    """The first columns of a record batch, which have these names, as bounded numbers; by rows or columns."""
+    values = np.empty((batch.num_rows, len(names)), order=order)
     for i, name in enumerate(names):
-        values[:, i] = decoded(batch.column(i), decoding.known(schema, name))
-    return decoding.bounded(values, names, schema)
+        kind = decoding.known(schema, name)
+        _put(decoded(batch.column(i), kind), kind, values[:, i])
+    return values
+
+
+def _put(column: Array, kind: Number | Category, out: Array) -> None:
+    """Write a column as `decoding.bounded` has it: x - x + x is nan where x is not finite, and never minus zero."""
+    with np.errstate(invalid="ignore"):
+        values = column - column
+    values += column
+    if isinstance(kind, Number):
+        np.clip(values, kind.lower + 0.0, kind.upper + 0.0, out=out)
+    else:
+        out[:] = values
+
+
+def read_matrix(batch: Any, width: int) -> Array:
+    """The first columns of a record batch that is decoded already."""
+    values = np.empty((batch.num_rows, width))
+    for i in range(width):
+        values[:, i] = floats(batch.column(i))
+    return values
 
 
 def canonical(column: Column, name: str, schema: Schema) -> Column:
-    """What a column holds to any question: bounded numbers, or texts; null where there is nothing."""
-    if not isinstance(schema.columns.get(name), Number):
-        return texts(column)
-    values = decoding.bounded(numbers(column)[:, None], [name], schema)[:, 0]
-    return arrow().array(values, from_pandas=True)
+    """What a column holds to any question: bounded numbers, places in a list, texts; null where there is nothing."""
+    match schema.columns[name]:
+        case Number():
+            values = decoding.bounded(numbers(column)[:, None], [name], schema)[:, 0]
+            return arrow().array(values, from_pandas=True)
+        case Category(listed):
+            return places(column, listed)
+        case Text():
+            return texts(column)
+
+
+def is_whole(kind: Any) -> bool:
+    """Whether a type holds whole numbers, which tell units apart as their digits would."""
+    return bool(arrow().types.is_integer(kind))
 
 
 def plain(column: Column) -> Column:

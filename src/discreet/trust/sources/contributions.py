@@ -1,10 +1,10 @@
 """At most so many rows of each unit, every row with the same chance, the same rows from every source.
 
-A unit's n rows are put in order of their decoded content (missing first, texts by their bytes). Row number p of n is
-kept where (p * k + start) mod n < k: that is a systematic sample, exactly k rows of n (all where n <= k), and since the
-start is spread over 0 ... n - 1 by the unit's name, each row is kept with chance k / n. Which rows those are depends on
-nothing but the unit's own rows: on no other unit, and not on the order of the table. Rows that tie have the same
-content, so it makes no difference which of them is kept.
+A unit's n rows are put in order of their decoded content (missing first, categories by their place in the list, texts
+by their bytes). Row number p of n is kept where (p * k + start) mod n < k: that is a systematic sample, exactly k rows
+of n (all where n <= k), and since the start is spread over 0 ... n - 1 by the unit's name, each row is kept with chance
+k / n. Which rows those are depends on nothing but the unit's own rows: on no other unit, and not on the order of the
+table. Rows that tie have the same content, so it makes no difference which of them is kept.
 """
 
 from __future__ import annotations
@@ -34,6 +34,18 @@ def text_ranks(texts: Sequence[str | None]) -> Ranks:
     return np.array([-1 if text is None else places[text] for text in texts], dtype=np.int64)
 
 
+def unit_numbers(units: Sequence[str]) -> NDArray[np.intp]:
+    """The number of each row's unit, in the order in which they first occur.
+
+    Examples
+    --------
+    >>> unit_numbers(["b", "a", "b"]).tolist()
+    [0, 1, 0]
+    """
+    numbers: dict[str, int] = {}
+    return np.array([numbers.setdefault(name, len(numbers)) for name in units], dtype=np.intp)
+
+
 def kept_rows(units: Sequence[str], content: Sequence[Ranks], rows: int) -> NDArray[np.intp]:
     """The rows to use, in table order.
 
@@ -53,10 +65,9 @@ def kept_rows(units: Sequence[str], content: Sequence[Ranks], rows: int) -> NDAr
     >>> len(kept_rows(["a"] * 1000, [np.arange(1000.0)], 7))
     7
     """
-    numbers: dict[str, int] = {}
-    unit = np.array([numbers.setdefault(name, len(numbers)) for name in units], dtype=np.intp)
-    sizes = np.bincount(unit, minlength=len(numbers))
-    starts = np.array([start(name) if sizes[number] > rows else 0 for name, number in numbers.items()], dtype=np.int64)
+    unit, names = unit_numbers(units), list(dict.fromkeys(units))
+    sizes = np.bincount(unit, minlength=len(names))
+    starts = np.array([start(name) if size > rows else 0 for name, size in zip(names, sizes, strict=True)], np.int64)
     order = np.lexsort((*reversed(content), unit))
     unit = unit[order]
     first, size = (np.cumsum(sizes) - sizes)[unit], sizes[unit]

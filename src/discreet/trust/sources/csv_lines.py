@@ -7,7 +7,6 @@ one unbalanced quote swallow the records after it.) A line that is blank, or no 
 from __future__ import annotations
 
 import csv
-import glob
 import gzip
 import re
 import zlib
@@ -19,7 +18,7 @@ from typing import Any
 from discreet.core.errors import SchemaError
 from discreet.trust.sources import source
 from discreet.trust.sources.decoding import BLANKS
-from discreet.trust.sources.engine import engine, literal
+from discreet.trust.sources.engine import engine, file_literal, literal
 
 NOWHERE = "\x1f"  # separates nothing, so that a line is one field
 LONGEST = 2**24  # bytes in a line
@@ -80,7 +79,7 @@ def csv_batches(paths: Sequence[Path], fields: Sequence[Field], delimiter: str) 
 
 def _split(paths: Sequence[Path], delimiter: str) -> str:
     """A query for the fields of every line, quotes and all."""
-    files = ", ".join(literal(glob.escape(str(path))) for path in paths)
+    files = ", ".join(map(file_literal, paths))
     lines = (
         f"read_csv([{files}], header=true, auto_detect=false, delim={literal(NOWHERE)}, quote='', escape='', "
         f"new_line='\\n', columns={{'line': 'VARCHAR'}}, ignore_errors=true, strict_mode=false, "

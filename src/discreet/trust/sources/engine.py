@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import shutil
 import tempfile
 import weakref
+from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import MissingExtra
@@ -24,7 +26,13 @@ def engine() -> Any:
             "read records", "DuckDB and PyArrow are not installed", "Run: pip install 'discreet[duckdb]'."
         ) from why
     spill = tempfile.mkdtemp(prefix="discreet-")
-    connection = duckdb.connect(config={"memory_limit": MEMORY, "threads": THREADS, "temp_directory": spill})
+    settings: dict[str, Any] = {
+        "memory_limit": MEMORY,
+        "threads": THREADS,
+        "temp_directory": spill,
+        "preserve_insertion_order": False,
+    }
+    connection = duckdb.connect(config=settings)
     weakref.finalize(connection, shutil.rmtree, spill, ignore_errors=True)
     return connection
 
@@ -37,3 +45,8 @@ def name(text: str) -> str:
 def literal(text: str) -> str:
     """A text in SQL."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def file_literal(path: Path) -> str:
+    """The path of one file in SQL, whatever its name."""
+    return literal(glob.escape(str(path)))

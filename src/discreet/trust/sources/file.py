@@ -7,14 +7,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from discreet.core.errors import SchemaError
+from discreet.core.errors import MissingExtra, SchemaError
 from discreet.core.neighbors import RECORD, Unit
 from discreet.core.schema import Number, Schema
-from discreet.trust.sources import source
-from discreet.trust.sources.arrow_column import arrow, check_types
+from discreet.trust.sources.ahead import ahead
+from discreet.trust.sources.arrow_column import check_types
 from discreet.trust.sources.csv_lines import Field, csv_batches, csv_header
+from discreet.trust.sources.engine import engine
 from discreet.trust.sources.header import check_header, read_columns
+from discreet.trust.sources.parquet import is_parquet, parquet_batches, parquet_query, parquet_schema
+from discreet.trust.sources.shield import shielded
 from discreet.trust.sources.stream import Stream
+from discreet.trust.sources.table import Table
 
 ENDINGS = (".csv", ".csv.gz", ".parquet")
 
@@ -34,7 +38,7 @@ class File(Stream):
     schema : Schema
         Public. Columns that it does not describe are never read.
     unit : Unit
-        Public. For a user, the rows beyond `unit.rows` and those without a unit are left out.
+        Public. Rows without a unit are left out, and those beyond `unit.rows` unless units are pooled.
     delimiter : str
         Public. What separates the fields of a CSV line.
     """
@@ -43,15 +47,35 @@ class File(Stream):
         asked, self._files, self._delimiter = f"open {path}", files_at(path), delimiter
         self._header = column_names(path, delimiter)
         check_header(asked, self._header, schema, unit)
-        if _is_parquet(self._files[0]):
-            for file in self._files:
-                kinds = _parquet(file).schema_arrow
-                check_types(asked, {name: kinds.field(name).type for name in read_columns(schema, unit)})
-        super().__init__(asked, self._batches, schema, unit)
+        kinds = [parquet_schema(file) for file in self._files if is_parquet(file)]
+        for types in kinds:
+            check_types(asked, {name: types.field(name).type for name in read_columns(schema, unit)})
+        unit_types = {types.field(unit.column).type for types in kinds if unit.column is not None}
+        self._engine: Any = None
+        super().__init__(
+            asked, self._batches, schema, unit, unit_type=unit_types.pop() if len(unit_types) == 1 else None
+        )
+
+    def _decoded_table(self) -> Table | None:
+        try:
+            connection = self._engine = self._engine or engine()
+        except MissingExtra:
+            return None  # Arrow reads Parquet without it
+        query = shielded(self._asked, lambda: self._query(connection))
+        return None if query is None else Table(self._asked, lambda: connection.cursor().sql(query), self.schema)
+
+    def _decoded(self, connection: Any) -> Any:
+        query = self._query(connection)
+        return super()._decoded(connection) if query is None else connection.sql(query)
+
+    def _query(self, connection: Any) -> str | None:
+        if not is_parquet(self._files[0]):
+            return None
+        return parquet_query(connection, self._files, self.schema, self.unit)
 
     def _batches(self, names: Sequence[str]) -> Iterator[Any]:
-        if _is_parquet(self._files[0]):
-            return _parquet_batches(self._files, names)
+        if is_parquet(self._files[0]):
+            return ahead(parquet_batches(self._files, names))
         return csv_batches(self._files, [self._field(name) for name in names], self._delimiter)
 
     def _field(self, name: str) -> Field:
@@ -78,7 +102,7 @@ def column_names(path: str | Path, delimiter: str = ",") -> tuple[str, ...]:
     files = files_at(path)
     names = _header(files[0], delimiter)
     for file in files[1:]:
-        if _is_parquet(file) != _is_parquet(files[0]) or _header(file, delimiter) != names:
+        if is_parquet(file) != is_parquet(files[0]) or _header(file, delimiter) != names:
             raise SchemaError(
                 f"open {path}",
                 f"{file.name} does not have the header of {files[0].name}",
@@ -88,25 +112,4 @@ def column_names(path: str | Path, delimiter: str = ",") -> tuple[str, ...]:
 
 
 def _header(file: Path, delimiter: str) -> tuple[str, ...]:
-    return tuple(_parquet(file).schema_arrow.names) if _is_parquet(file) else csv_header(file, delimiter)
-
-
-def _is_parquet(file: Path) -> bool:
-    return file.suffix == ".parquet"
-
-
-def _parquet(file: Path) -> Any:
-    pa = arrow()
-    import pyarrow.parquet
-
-    try:
-        return pyarrow.parquet.ParquetFile(file, pre_buffer=False)
-    except (pa.ArrowException, OSError) as why:
-        raise SchemaError(f"open {file}", "it cannot be read as Parquet", "Check the file.") from why
-
-
-def _parquet_batches(files: Sequence[Path], names: Sequence[str]) -> Iterator[Any]:
-    for file in files:
-        with _parquet(file) as opened:
-            for batch in opened.iter_batches(source.BATCH, columns=list(dict.fromkeys(names))):
-                yield batch.select(list(names))
+    return tuple(parquet_schema(file).names) if is_parquet(file) else csv_header(file, delimiter)

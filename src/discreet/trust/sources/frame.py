@@ -10,13 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import SchemaError
-from discreet.core.grid import Array
+from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import RECORD, Unit
-from discreet.core.schema import Number, Schema
+from discreet.core.question import BoundedSum
+from discreet.core.schema import Schema, Text
+from discreet.trust.exact_sum import UnitRows, pooled_sum
 from discreet.trust.sources import source
-from discreet.trust.sources.contributions import Ranks, kept_rows, text_ranks
-from discreet.trust.sources.decoding import bounded, decoded, known, numbers, texts
+from discreet.trust.sources.contributions import Ranks, kept_rows, text_ranks, unit_numbers
+from discreet.trust.sources.decoding import bounded, decoded, known, texts
 from discreet.trust.sources.header import check_header, read_columns
+from discreet.trust.sources.pooled import unbounded
 from discreet.trust.sources.source import Batched
 
 
@@ -30,7 +33,7 @@ class Frame(Batched):
     schema : Schema
         Public.
     unit : Unit
-        Public. For a user, the rows beyond `unit.rows` and those without a unit are left out.
+        Public. Rows without a unit are left out, and those beyond `unit.rows` unless units are pooled.
     """
 
     def __init__(self, frame: Any, schema: Schema, unit: Unit = RECORD) -> None:
@@ -42,11 +45,25 @@ class Frame(Batched):
         if shapes != {(self._size,)}:
             raise SchemaError("data frame", f"its columns have shapes {shapes}", "Give one value or None per record.")
         self._kept: NDArray[np.intp] | None = None
+        self._first = np.zeros(0, dtype=np.bool_)
         if unit.column is not None:
             self._bound(unit.column)
 
+    def sum(self, question: BoundedSum) -> Steps:
+        """The exact sum; see `Source`."""
+        if not self.unit.pooled:
+            return super().sum(question)
+        columns = self.schema.features if question.columns is None else question.columns
+        firsts = (self._first[start : start + source.BATCH] for start in range(0, len(self._first), source.BATCH))
+        return pooled_sum(question, map(UnitRows, self._matrices(columns), firsts), len(columns))
+
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
         """Matrices of at most `BATCH` rows; see `Batched`."""
+        if self.unit.pooled:
+            raise unbounded("hand over rows")
+        return self._matrices(columns)
+
+    def _matrices(self, columns: Sequence[str]) -> Iterator[Array]:
         kinds = [known(self.schema, name) for name in columns]
         for rows in self._slices():
             matrix = np.empty((len(rows), len(columns)))
@@ -56,6 +73,8 @@ class Frame(Batched):
 
     def keys(self, column: str) -> Iterator[dict[str, int]]:
         """Rows per value of a text column; see `Source`."""
+        if self.unit.pooled:
+            raise unbounded(f"count the values of {column!r}")
         for rows in self._slices():
             counts = Counter(texts(self._raw(column, rows)))
             yield {key: count for key, count in counts.items() if key is not None}
@@ -80,15 +99,21 @@ class Frame(Batched):
         names = texts(self._raw(column, everything))
         whole = np.array([row for row, name in enumerate(names) if name is not None], dtype=np.intp)
         units = [name for name in names if name is not None]
-        content = [self._ranks(name, whole) for name in self.schema.columns]
-        self._kept, self._units = whole[kept_rows(units, content, self.unit.rows)], len(set(units))
+        self._units = len(set(units))
+        if self.unit.pooled:
+            numbers = unit_numbers(units)
+            order = np.argsort(numbers, kind="stable")
+            self._kept, self._first = whole[order], np.diff(numbers[order], prepend=-1) > 0
+        else:
+            content = [self._ranks(name, whole) for name in self.schema.columns]
+            self._kept = whole[kept_rows(units, content, self.unit.rows)]
 
     def _ranks(self, name: str, rows: NDArray[np.intp]) -> Ranks:
-        raw = self._raw(name, rows)
-        if isinstance(self.schema.columns[name], Number):
-            values = bounded(numbers(raw)[:, None], [name], self.schema)[:, 0]
-            return np.where(np.isnan(values), -np.inf, values)
-        return text_ranks(texts(raw))
+        raw, kind = self._raw(name, rows), self.schema.columns[name]
+        if isinstance(kind, Text):
+            return text_ranks(texts(raw))
+        values = bounded(decoded(raw, kind)[:, None], [name], self.schema)[:, 0]
+        return np.where(np.isnan(values), -np.inf, values)
 
 
 def _column(column: Any) -> Any:

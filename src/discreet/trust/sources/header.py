@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from discreet.core.errors import SchemaError
 from discreet.core.neighbors import Unit
-from discreet.core.schema import Schema
+from discreet.core.schema import Schema, Text
 
 
 def read_columns(schema: Schema, unit: Unit) -> tuple[str, ...]:
@@ -23,7 +23,7 @@ def not_single(asked: str, name: str, kind: object) -> SchemaError:
 
 
 def check_header(asked: str, names: Sequence[str], schema: Schema, unit: Unit, *, any_case: bool = False) -> None:
-    """Refuse a table that lacks a column which is read, or has it twice.
+    """Refuse a table that lacks a column which is read, or has it twice; and text columns of pooled units.
 
     Parameters
     ----------
@@ -36,6 +36,12 @@ def check_header(asked: str, names: Sequence[str], schema: Schema, unit: Unit, *
     any_case : bool
         Whether the engine takes names that differ in case for the same.
     """
+    if unit.pooled and any(isinstance(kind, Text) for kind in schema.columns.values()):
+        raise SchemaError(
+            asked,
+            "values of text columns are counted row by row, and the number of rows of a pooled unit is not bounded",
+            "Leave the text columns out of the schema, or give the unit a number of rows.",
+        )
     wanted = read_columns(schema, unit)
     absent = [name for name in wanted if name not in names]
     if absent:

@@ -1,28 +1,38 @@
-"""The rows that bounded units keep of a stream of any length: chosen by DuckDB, in bounded memory."""
+"""The rows that bounded units keep: chosen by DuckDB in bounded memory, once, and asked from then on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from discreet.core.neighbors import Unit
-from discreet.core.schema import Number, Schema
-from discreet.trust.sources import source
-from discreet.trust.sources.arrow_column import arrow, canonical, texts
-from discreet.trust.sources.engine import engine
+from discreet.core.schema import Category, Column, Number, Schema
+from discreet.trust.sources.arrow_column import arrow, canonical, is_whole, texts
+from discreet.trust.sources.table import Table
 
-START = "CAST('0x' || substr(md5(u), 1, 15) AS BIGINT)"
+START = "CAST('0x' || substr(md5(CAST(u AS VARCHAR)), 1, 15) AS BIGINT)"
 
 
-def canonical_fields(schema: Schema) -> Any:
+def canonical_fields(schema: Schema, unit_type: Any = None) -> Any:
     """The Arrow schema of `canonical_batches`."""
     pa = arrow()
-    content = [pa.float64() if isinstance(kind, Number) else pa.large_string() for kind in schema.columns.values()]
-    return pa.schema([("u", pa.large_string()), *((f"c{i}", kind) for i, kind in enumerate(content))])
+    unit = unit_type if unit_type is not None and is_whole(unit_type) else pa.large_string()
+    return pa.schema([("u", unit), *((f"c{i}", _type(kind)) for i, kind in enumerate(schema.columns.values()))])
 
 
-def canonical_batches(batches: Iterable[Any], schema: Schema) -> Iterator[Any]:
-    """Records as questions see them: the unit's name in `u`, the schema's columns in c0, c1, ...
+def _type(kind: Column) -> Any:
+    pa = arrow()
+    match kind:
+        case Number():
+            return pa.float64()
+        case Category():
+            return pa.int32()
+        case _:
+            return pa.large_string()
+
+
+def canonical_batches(batches: Iterable[Any], schema: Schema, unit_type: Any = None) -> Iterator[Any]:
+    """Records as questions see them: what tells units apart in `u`, the schema's columns in c0, c1, ...
 
     Parameters
     ----------
@@ -30,53 +40,67 @@ def canonical_batches(batches: Iterable[Any], schema: Schema) -> Iterator[Any]:
         The unit's column, then the schema's columns in order.
     schema : Schema
         Public.
+    unit_type : Arrow type, optional
+        Of the unit's column, where all batches agree: whole numbers stay what they are, all else becomes text.
     """
-    fields = canonical_fields(schema)
+    fields = canonical_fields(schema, unit_type)
+    whole = is_whole(fields.field("u").type)
     for batch in batches:
         unit, *content = batch.columns
         columns = [canonical(column, name, schema) for column, name in zip(content, schema.columns, strict=True)]
-        yield arrow().record_batch([texts(unit), *columns], schema=fields)
+        yield arrow().record_batch([unit if whole else texts(unit), *columns], schema=fields)
 
 
-def placed(schema: Schema) -> tuple[str, str]:
-    """The place of a row among its unit's and their number, in SQL; see `contributions`."""
+def place(schema: Schema, unit: str = "u") -> str:
+    """The place of a row among its unit's, in SQL; see `contributions`."""
     order = ", ".join(f"c{i} NULLS FIRST" for i in range(len(schema.columns)))
-    place = f"row_number() OVER (PARTITION BY u ORDER BY {order}) - 1 AS place"
-    return place, "count(*) OVER (PARTITION BY u) AS size"
+    return f"row_number() OVER (PARTITION BY {unit} ORDER BY {order}) - 1 AS place"
 
 
 def choice(start: str, unit: Unit) -> str:
     """Whether a row is kept, in SQL, where `start` is `contributions.start` in the same dialect."""
-    rows = min(unit.rows, 2**62)
+    rows = most_rows(unit)
     return f"(place * least({rows}, size) + {start} % size) % size < {rows}"
 
 
-class Kept:
+def most_rows(unit: Unit) -> int:
+    """How many rows a unit may keep, as an engine can count them."""
+    return min(unit.rows, 2**62)
+
+
+class Kept(Table):
     """At most `unit.rows` rows of each unit, set aside at once; `contributions` says which.
+
+    The records are read once, so that what is counted is what is kept. Only units that have too many rows are put in
+    order.
 
     Parameters
     ----------
-    batches : iterable of Arrow record batches
-        All records: the unit's column, then the schema's columns in order.
+    asked : str
+        What is read, for errors.
+    connection : duckdb.DuckDBPyConnection
+        An engine of its own: it holds the rows.
+    records : duckdb.DuckDBPyRelation
+        On this connection. All records, decoded: `u` tells units apart, the schema's columns are c0, c1, ...
     schema, unit : Schema, Unit
         Public. What is read, and how many rows a unit may keep.
     """
 
-    def __init__(self, batches: Iterable[Any], schema: Schema, unit: Unit) -> None:
-        self._columns = {name: f"c{i}" for i, name in enumerate(schema.columns)}
-        self._connection = engine()
-        records = arrow().RecordBatchReader.from_batches(canonical_fields(schema), canonical_batches(batches, schema))
-        self._connection.register("records", records)
-        rows = f"SELECT *, {', '.join(placed(schema))} FROM records WHERE u IS NOT NULL"
-        kept = f"SELECT u, {', '.join(self._columns.values())} FROM ({rows}) WHERE {choice(START, unit)}"
-        self._connection.execute(f"CREATE TABLE kept AS {kept}")
-        self._connection.unregister("records")
-
-    def read(self, names: Sequence[str]) -> Iterator[Any]:
-        """Arrow record batches with these columns, in this order."""
-        columns = ", ".join(self._columns[name] for name in names)
-        yield from self._connection.cursor().sql(f"SELECT {columns} FROM kept").to_arrow_reader(source.BATCH)
+    def __init__(self, asked: str, connection: Any, records: Any, schema: Schema, unit: Unit) -> None:
+        super().__init__(asked, lambda: connection.cursor().table("kept"), schema, unit)
+        content = ", ".join(self._columns.values())
+        records.filter("u IS NOT NULL").create("records")
+        connection.execute("CREATE TABLE sizes AS SELECT u, count(*) AS size FROM records GROUP BY u")
+        numbered = f"SELECT u, size, {START} AS start, CAST(row_number() OVER () AS UINTEGER) AS n FROM sizes"
+        connection.execute(f"CREATE TABLE crowded AS {numbered} WHERE size > {most_rows(unit)}")
+        placed = f"SELECT n, {content}, {place(schema, 'n')} FROM records JOIN crowded USING (u)"
+        chosen = f"SELECT {content} FROM ({placed}) JOIN crowded USING (n) WHERE {choice('start', unit)}"
+        everything = f"SELECT {content} FROM records ANTI JOIN crowded USING (u)"
+        connection.execute(f"CREATE TABLE kept AS {everything} UNION ALL {chosen}")
+        self._units = int(connection.execute("SELECT count(*) FROM sizes").fetchall()[0][0])
+        for name in ("records", "sizes", "crowded"):
+            connection.execute(f"DROP TABLE {name}")
 
     def units(self) -> int:
         """The number of units."""
-        return int(self._connection.cursor().sql("SELECT count(DISTINCT u) FROM kept").fetchall()[0][0])
+        return self._units

@@ -32,7 +32,7 @@ class Query(Stream):
     schema : Schema
         Public. Columns that it does not describe are never read.
     unit : Unit
-        Public. For a user, the rows beyond `unit.rows` and those without a unit are left out.
+        Public. Rows without a unit are left out, and those beyond `unit.rows` unless units are pooled.
     """
 
     def __init__(self, connection: Any, query: str, schema: Schema, unit: Unit = RECORD) -> None:
@@ -41,7 +41,8 @@ class Query(Stream):
         asked, types = "run a query", self._types()
         check_header(asked, types.names, schema, unit)
         check_types(asked, {column: types.field(column).type for column in read_columns(schema, unit)})
-        super().__init__(asked, self._batches, schema, unit)
+        unit_type = types.field(unit.column).type if unit.column is not None else None
+        super().__init__(asked, self._batches, schema, unit, unit_type=unit_type)
 
     def _types(self) -> Any:
         with self._connection.cursor() as cursor:
@@ -80,7 +81,7 @@ def postgres_table(uri: str, table: str, schema: Schema, unit: Unit = RECORD, *,
     schema : Schema
         Public. Columns that it does not describe are never read.
     unit : Unit
-        Public. For a user, the rows beyond `unit.rows` and those without a unit are left out.
+        Public. Rows without a unit are left out, and those beyond `unit.rows` unless units are pooled.
     """
     try:
         driver = importlib.import_module("adbc_driver_postgresql.dbapi")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from discreet.core.neighbors import RECORD, Unit
@@ -11,7 +11,9 @@ from discreet.trust.sources import source
 from discreet.trust.sources.arrow_column import arrow, check_types
 from discreet.trust.sources.engine import name
 from discreet.trust.sources.header import check_header, read_columns
+from discreet.trust.sources.sql_column import decoded_columns
 from discreet.trust.sources.stream import Stream
+from discreet.trust.sources.table import Table
 
 
 class Relation(Stream):
@@ -27,7 +29,7 @@ class Relation(Stream):
     schema : Schema
         Public. Columns that it does not describe are never read.
     unit : Unit
-        Public. For a user, the rows beyond `unit.rows` and those without a unit are left out.
+        Public. Rows without a unit are left out, and those beyond `unit.rows` unless units are pooled.
     """
 
     def __init__(self, relation: Any, schema: Schema, unit: Unit = RECORD) -> None:
@@ -36,11 +38,33 @@ class Relation(Stream):
         check_header(asked, relation.columns, schema, unit, any_case=True)
         types = dict(zip(relation.columns, relation.limit(0).to_arrow_table().schema.types, strict=True))
         check_types(asked, {column: types[column] for column in read_columns(schema, unit)})
-        super().__init__(asked, lambda names: _batches(relation, names), schema, unit)
+        arrow_types, own_types = ({n: str(t) for n, t in kinds} for kinds in (types.items(), _types(relation)))
+        self._relation, self._columns = relation, decoded_columns(schema, unit, arrow_types, own_types)
+        unit_type = types[unit.column] if unit.column is not None else None
+        super().__init__(asked, lambda names: _batches(relation, names), schema, unit, unit_type=unit_type)
+
+    def _decoded_table(self) -> Table | None:
+        if (columns := self._columns) is None:
+            return None
+        return Table(self._asked, lambda: self._relation.project(columns), self.schema)
+
+    def _decoded(self, connection: Any) -> Any:
+        if self._columns is None:
+            return super()._decoded(connection)
+        reader = self._relation.project(self._columns).to_arrow_reader(source.BATCH)
+        return connection.from_arrow(arrow().RecordBatchReader.from_batches(reader.schema, _all(reader)))
+
+
+def _types(relation: Any) -> Iterable[tuple[str, Any]]:
+    return zip(relation.columns, relation.types, strict=True)
 
 
 def _batches(relation: Any, names: Sequence[str]) -> Iterator[Any]:
-    reader = relation.project(", ".join(name(column) for column in names)).to_arrow_reader(source.BATCH)
+    return _all(relation.project(", ".join(name(column) for column in names)).to_arrow_reader(source.BATCH))
+
+
+def _all(reader: Any) -> Iterator[Any]:
+    """Its batches; the connection is free again afterwards, whatever happens."""
     try:
         yield from reader
     finally:

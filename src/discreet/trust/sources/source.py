@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import Unit
@@ -14,8 +15,18 @@ from discreet.trust.exact_sum import exact_sum
 BATCH = 2**16  # rows
 
 
+def sliced(batches: Iterable[Any]) -> Iterator[Any]:
+    """Arrow record batches of at most `BATCH` rows; nothing is copied."""
+    for batch in batches:
+        for start in range(0, batch.num_rows, BATCH):
+            yield batch.slice(start, BATCH)
+
+
 class Source(ABC):
-    """Records behind a schema, at most `unit.rows` rows of each unit, read again for every question."""
+    """Records behind a schema, read again for every question.
+
+    At most `unit.rows` rows of each unit; or all of them, where units are pooled, for sums that `pooled_sum` bounds.
+    """
 
     schema: Schema
     unit: Unit

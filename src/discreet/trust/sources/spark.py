@@ -9,23 +9,26 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.grid import Steps
+from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import RECORD, Unit
 from discreet.core.question import BoundedSum
-from discreet.core.schema import Number, Schema
-from discreet.trust.exact_sum import exact_sum
-from discreet.trust.sources.arrow_column import arrow, matrix, texts
+from discreet.core.schema import Category, Number, Schema
+from discreet.trust.exact_sum import exact_sum, pooled_sum
+from discreet.trust.sources.arrow_column import arrow, matrix, read_matrix, texts
 from discreet.trust.sources.decoding import known
 from discreet.trust.sources.header import check_header, not_single, read_columns
-from discreet.trust.sources.kept import canonical_batches, choice, placed
-from discreet.trust.sources.source import Source
-from discreet.trust.sources.stream import shielded, sliced
+from discreet.trust.sources.kept import canonical_batches, choice, place
+from discreet.trust.sources.pooled import unbounded, unit_rows
+from discreet.trust.sources.shield import shielded
+from discreet.trust.sources.source import Source, sliced
 
 Work = Callable[[Iterable[Any]], Iterator[Any]]
 """What an executor does with the Arrow record batches of one partition."""
 
 ASKED = "read a Spark data frame"
 START = "CAST(conv(substr(md5(u), 1, 15), 16, 10) AS BIGINT)"
+SIZE = "count(*) OVER (PARTITION BY u) AS size"
+TYPES: dict[type, str] = {Number: "double", Category: "int"}
 NESTED = ("array", "map", "struct", "variant", "interval")
 
 
@@ -40,8 +43,8 @@ class SparkFrame(Source):
     schema : Schema
         Public. Columns that it does not describe are never read.
     unit : Unit
-        Public. For a user, the rows beyond `unit.rows` and those without a unit are left out. The others stay persisted
-        in Spark from the first question until the source goes.
+        Public. Rows without a unit are left out, and those beyond `unit.rows` unless units are pooled. The others stay
+        persisted in Spark from the first question until the source goes.
     """
 
     def __init__(self, frame: Any, schema: Schema, unit: Unit = RECORD) -> None:
@@ -52,7 +55,7 @@ class SparkFrame(Source):
         self._frame = frame
         self._columns = {name: f"`{name.replace('`', '``')}`" for name in wanted}
         if unit.column is not None:
-            self._frame = self._kept(unit.column).persist()
+            self._frame = (self._pooled if unit.pooled else self._kept)(unit.column).persist()
             self._columns = {name: f"c{i}" for i, name in enumerate(schema.columns)}
             weakref.finalize(self, _given_back, self._frame).atexit = False
 
@@ -61,8 +64,7 @@ class SparkFrame(Source):
         columns = self.schema.features if question.columns is None else question.columns
         for name in columns:
             known(self.schema, name)
-        read = columns or tuple(self.schema.columns)[:1]
-        sums = self._mapped(read, _summed(question, columns, self.schema), "steps binary")
+        sums = self._added(question, columns)
         total = exact_sum(question, [], len(columns))
         for steps in _collected(sums)["steps"].to_pylist():
             total += np.frombuffer(steps, dtype=np.int64)
@@ -70,6 +72,8 @@ class SparkFrame(Source):
 
     def keys(self, column: str) -> Iterator[dict[str, int]]:
         """Rows per value of a text column; see `Source`."""
+        if self.unit.pooled:
+            raise unbounded(f"count the values of {column!r}")
         counts = self._mapped([column], _named, "key binary").groupBy("key").count()
         for batch in _collected(counts).to_batches():
             keys, rows = batch.columns
@@ -80,23 +84,56 @@ class SparkFrame(Source):
         counted = "count(*)" if self.unit.column is None else "count(DISTINCT u)"
         return int(_collected(self._frame.selectExpr(f"{counted} AS units"))["units"][0].as_py())
 
-    def _mapped(self, names: Sequence[str], work: Work, result: str) -> Any:
+    def _added(self, question: BoundedSum, columns: Sequence[str]) -> Any:
+        """A frame with the sum of each partition."""
+        width = len(columns)
+        if self.unit.pooled:
+            return self._mapped(columns, _pooled(question, width), "steps binary", "u")
+        read = _raw(columns, self.schema) if self.unit.column is None else _kept(width)
+        named = columns or tuple(self.schema.columns)[:1]
+        return self._mapped(named, _summed(question, read, width), "steps binary")
+
+    def _mapped(self, names: Sequence[str], work: Work, result: str, *others: str) -> Any:
         columns = [f"{self._columns[name]} AS c{i}" for i, name in enumerate(names)]
-        return self._frame.selectExpr(*columns).mapInArrow(work, result)
+        return self._frame.selectExpr(*columns, *others).mapInArrow(work, result)
 
     def _kept(self, unit_column: str) -> Any:
         """At most `unit.rows` rows of each unit, as questions see them; texts as bytes, which no collation merges."""
-        numeric = [isinstance(kind, Number) for kind in self.schema.columns.values()]
-        fields = ["u binary", *(f"c{i} {'double' if yes else 'binary'}" for i, yes in enumerate(numeric))]
-        records = self._mapped([unit_column, *self.schema.columns], _canonical(self.schema), ", ".join(fields))
-        rows = records.where("u IS NOT NULL").selectExpr("*", *placed(self.schema))
+        rows = self._canonical(unit_column).selectExpr("*", place(self.schema), SIZE)
         return rows.where(choice(START, self.unit)).drop("place", "size")
 
+    def _pooled(self, unit_column: str) -> Any:
+        """All rows of all units, those of one unit side by side in one partition."""
+        partitions = int(self._frame.sparkSession.conf.get("spark.sql.shuffle.partitions"))
+        return self._canonical(unit_column).repartition(partitions, "u").sortWithinPartitions("u")
 
-def _summed(question: BoundedSum, columns: Sequence[str], schema: Schema) -> Work:
+    def _canonical(self, unit_column: str) -> Any:
+        """Records that have a unit, as questions see them; texts as bytes, which no collation merges."""
+        kinds = enumerate(self.schema.columns.values())
+        fields = ["u binary", *(f"c{i} {TYPES.get(type(kind), 'binary')}" for i, kind in kinds)]
+        records = self._mapped([unit_column, *self.schema.columns], _canonical(self.schema), ", ".join(fields))
+        return records.where("u IS NOT NULL")
+
+
+def _raw(columns: Sequence[str], schema: Schema) -> Callable[[Any], Array]:
+    return lambda batch: matrix(batch, columns, schema)
+
+
+def _kept(width: int) -> Callable[[Any], Array]:
+    return lambda batch: read_matrix(batch, width)
+
+
+def _summed(question: BoundedSum, read: Callable[[Any], Array], width: int) -> Work:
     def work(batches: Iterable[Any]) -> Iterator[Any]:
-        matrices = (matrix(batch, columns, schema) for batch in sliced(batches))
-        steps = exact_sum(question, matrices, len(columns))
+        steps = exact_sum(question, map(read, sliced(batches)), width)
+        yield arrow().record_batch([arrow().array([steps.tobytes()])], names=["steps"])
+
+    return work
+
+
+def _pooled(question: BoundedSum, width: int) -> Work:
+    def work(batches: Iterable[Any]) -> Iterator[Any]:
+        steps = pooled_sum(question, unit_rows(batches, width), width)
         yield arrow().record_batch([arrow().array([steps.tobytes()])], names=["steps"])
 
     return work

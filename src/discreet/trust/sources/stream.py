@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
-from discreet.core.errors import DiscreetError
-from discreet.core.grid import Array
+from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import RECORD, Unit
+from discreet.core.question import BoundedSum
 from discreet.core.schema import Schema
-from discreet.trust.sources import source
-from discreet.trust.sources.arrow_column import matrix, texts
+from discreet.trust.exact_sum import exact_sum
+from discreet.trust.sources.arrow_column import arrow, matrix, texts
 from discreet.trust.sources.decoding import known
-from discreet.trust.sources.kept import Kept
-from discreet.trust.sources.source import Batched
+from discreet.trust.sources.engine import engine
+from discreet.trust.sources.kept import Kept, canonical_batches, canonical_fields
+from discreet.trust.sources.pooled import Pooled
+from discreet.trust.sources.shield import shielded, shielded_all
+from discreet.trust.sources.source import Batched, sliced
+from discreet.trust.sources.table import Table
 
 Read = Callable[[Sequence[str]], Iterable[Any]]
 """Names of columns in, Arrow record batches with these columns out."""
 
 
-Result = TypeVar("Result")
-
-
 class Stream(Batched):
     """Arrow record batches as a source.
 
-    What a unit keeps is set aside when the source is opened; without units every question reads the records again.
+    What units keep or pool is set aside when the source is opened; without units every question reads the records
+    again.
 
     Parameters
     ----------
@@ -36,27 +38,48 @@ class Stream(Batched):
     schema : Schema
         Public. Columns that it does not describe are never read.
     unit : Unit
-        Public. For a user, the rows beyond `unit.rows` and those without a unit are left out.
+        Public. Rows without a unit are left out, and those beyond `unit.rows` unless units are pooled.
+    unit_type : Arrow type, optional
+        Of the unit's column, where it is the same in all batches.
     """
 
-    def __init__(self, asked: str, read: Read, schema: Schema, unit: Unit = RECORD) -> None:
+    def __init__(self, asked: str, read: Read, schema: Schema, unit: Unit = RECORD, *, unit_type: Any = None) -> None:
         self.schema, self.unit = schema, unit
-        self._asked, self._read = asked, read
-        self._kept: Kept | None = None
+        self._asked, self._read, self._unit_type = asked, read, unit_type
+        self._kept: Kept | Pooled | None = None
         if unit.column is not None:
-            records = self._records([unit.column, *schema.columns])
-            self._kept = shielded(asked, lambda: Kept(records, schema, unit))
-            self._read = self._kept.read
+            self._kept = shielded(asked, self._set_aside)
+
+    def sum(self, question: BoundedSum) -> Steps:
+        """The exact sum; see `Source`."""
+        table = self._kept or (self._decoded_table() if question.tally is not None else None)
+        if table is not None:
+            return table.sum(question)
+        return super().sum(question) if question.total is None else self._fused(question)
+
+    def _fused(self, question: BoundedSum) -> Steps:
+        """The same, of columns that stay as they come: a fused sum is exact, however they lie in memory."""
+        columns = self.schema.features if question.columns is None else question.columns
+        for name in columns:
+            known(self.schema, name)
+        records = self._records(columns or list(self.schema.columns)[:1])
+        return exact_sum(question, (matrix(batch, columns, self.schema, "F") for batch in records), len(columns))
 
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
         """Matrices of at most `BATCH` rows; see `Batched`."""
         for name in columns:
             known(self.schema, name)
+        if self._kept is not None:
+            yield from self._kept.batches(columns)
+            return
         for batch in self._records(columns or list(self.schema.columns)[:1]):
             yield matrix(batch, columns, self.schema)
 
     def keys(self, column: str) -> Iterator[dict[str, int]]:
         """Rows per value of a text column; see `Source`."""
+        if self._kept is not None:
+            yield from self._kept.keys(column)
+            return
         for batch in self._records([column]):
             counts = texts(batch.column(0)).drop_null().value_counts()
             yield {count["values"]: count["counts"] for count in counts.to_pylist()}
@@ -67,41 +90,21 @@ class Stream(Batched):
             return self._kept.units()
         return sum(int(batch.num_rows) for batch in self._records(list(self.schema.columns)[:1]))
 
+    def _decoded_table(self) -> Table | None:
+        """The records in an engine that decodes them by itself; None where Arrow must."""
+        return None
+
+    def _decoded(self, connection: Any) -> Any:
+        """A relation on this connection with all records, decoded; see `Kept`."""
+        raw = self._records([str(self.unit.column), *self.schema.columns])
+        batches = canonical_batches(raw, self.schema, self._unit_type)
+        fields = canonical_fields(self.schema, self._unit_type)
+        return connection.from_arrow(arrow().RecordBatchReader.from_batches(fields, batches))
+
+    def _set_aside(self) -> Kept | Pooled:
+        connection, bounded = engine(), Pooled if self.unit.pooled else Kept
+        return bounded(self._asked, connection, self._decoded(connection), self.schema, self.unit)
+
     def _records(self, names: Sequence[str]) -> Iterator[Any]:
         """Batches of bounded size; an engine's errors are `shielded`."""
-        try:
-            yield from sliced(self._read(names))
-            return
-        except DiscreetError:
-            raise
-        except Exception as why:
-            error = withheld(self._asked, why)
-        raise error
-
-
-def sliced(batches: Iterable[Any]) -> Iterator[Any]:
-    """Record batches of at most `BATCH` rows; nothing is copied."""
-    for batch in batches:
-        for start in range(0, batch.num_rows, source.BATCH):
-            yield batch.slice(start, source.BATCH)
-
-
-def shielded(asked: str, action: Callable[[], Result]) -> Result:
-    """What an engine gives; its own error may quote a record, and is not passed on, nor kept as a context."""
-    try:
-        return action()
-    except DiscreetError:
-        raise
-    except Exception as why:
-        error = withheld(asked, why)
-    raise error
-
-
-def withheld(asked: str, why: Exception) -> DiscreetError:
-    """An engine's error without its words."""
-    return DiscreetError(
-        asked,
-        f"its engine failed while it read the records ({type(why).__name__}; its words may quote one and are withheld)",
-        "Read it without this library to see why.",
-        "Nothing was released.",
-    )
+        return shielded_all(self._asked, lambda: sliced(self._read(names)))

@@ -1,0 +1,47 @@
+"""Count and sum by group with bounded users, by OpenDP's Polars context.
+
+Prints seconds as JSON; arguments: a file, and a small one to warm up with.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from typing import Any
+
+import opendp.prelude as dp
+import polars as pl
+
+from benchmarks.peers.rounds import timed
+
+GROUPS, MOST_ROWS = 5, 4  # of one user: groups, and rows in each
+
+
+def release(path: str, rows: int) -> Any:
+    context = dp.Context.compositor(
+        data=pl.scan_parquet(path),
+        privacy_unit=dp.unit_of(contributions=1, identifier="user"),
+        privacy_loss=dp.loss_of(epsilon=1.0, delta=1e-8),
+        split_evenly_over=1,
+        margins=[
+            dp.polars.Margin(by=[], max_length=rows),
+            dp.polars.Margin(by=["group"], max_groups=100, max_length=rows),
+        ],
+    )
+    bounded = context.query().truncate_per_group(MOST_ROWS, by=["group"])
+    bounded = bounded.truncate_num_groups(GROUPS, by=["group"], keep="first")
+    value = pl.col("value").fill_nan(0.0).fill_null(0.0).dp.sum((0.0, 60.0))
+    return bounded.group_by("group").agg(dp.len().alias("count"), value.alias("sum")).release().collect()
+
+
+def main(path: str, small: str) -> None:
+    dp.enable_features("contrib", "honest-but-curious")
+    warnings.simplefilter("ignore", FutureWarning)
+    rows = pl.scan_parquet(path).select(pl.len()).collect().item()
+    release(small, rows)
+    print(json.dumps(timed(lambda: release(path, rows))))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,123 @@
+"""Arithmetic on a record's columns that is written down in SQL instead of done, for engines that do it themselves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Array
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A number computed from one record, in SQL; NULL where the record has none.
+
+    It takes the operators of an array, so one function of `Numbers` says what numpy and the engine do. Each operator is
+    one operation of IEEE 754, and literals keep all their bits: both get the same numbers to the last one.
+
+    Parameters
+    ----------
+    sql : str
+        Public. An expression over c0, c1, ...: the decoded columns that a question reads, in its order.
+
+    Examples
+    --------
+    >>> (0.5 * (1 - Formula.column(0))).sql
+    '(0.5e0 * (1.0e0 - CAST(c0 AS DOUBLE)))'
+    """
+
+    sql: str
+    __array_ufunc__ = None  # numpy leaves its operators to this class
+
+    @classmethod
+    def column(cls, place: int) -> Formula:
+        """The number in a column."""
+        return cls(f"CAST(c{place} AS DOUBLE)")
+
+    @classmethod
+    def category(cls, place: int) -> Formula:
+        """The place of a column's value in its public list, as a whole number."""
+        return cls(f"CAST(c{place} AS INTEGER)")
+
+    @classmethod
+    def constant(cls, value: float) -> Formula:
+        """The same number for every record."""
+        if not math.isfinite(value):
+            raise ParameterError("formula", f"a constant is {value}", "Give finite numbers.")
+        digits = repr(abs(float(value)))
+        literal = digits if "e" in digits else f"{digits}e0"
+        return cls(f"(-{literal})" if math.copysign(1.0, value) < 0 else literal)
+
+    def otherwise(self, value: float) -> Formula:
+        """The number, or another one where the record has none."""
+        return Formula(f"coalesce({self.sql}, {_written(value)})")
+
+    def where(self, there: Formula) -> Formula:
+        """The number where the record has the other one too."""
+        return Formula(f"CASE WHEN {there.sql} IS NOT NULL THEN {self.sql} END")
+
+    def place_among(self, edges: Sequence[float] | Array) -> Formula:
+        """How many of these edges, which ascend, are at or below the number: what `np.searchsorted` finds."""
+        return Formula(_place(self.sql, list(edges), 0)).where(self)
+
+    def __add__(self, other: Formula | float) -> Formula:
+        return Formula(f"({self.sql} + {_written(other)})")
+
+    def __radd__(self, other: float) -> Formula:
+        return Formula(f"({_written(other)} + {self.sql})")
+
+    def __sub__(self, other: Formula | float) -> Formula:
+        return Formula(f"({self.sql} - {_written(other)})")
+
+    def __rsub__(self, other: float) -> Formula:
+        return Formula(f"({_written(other)} - {self.sql})")
+
+    def __mul__(self, other: Formula | float) -> Formula:
+        return Formula(f"({self.sql} * {_written(other)})")
+
+    def __rmul__(self, other: float) -> Formula:
+        return Formula(f"({_written(other)} * {self.sql})")
+
+    def __truediv__(self, other: Formula | float) -> Formula:
+        return Formula(f"({self.sql} / {_written(other)})")
+
+
+Numbers = TypeVar("Numbers", Array, Formula)
+"""Numbers of many records, computed here; or of any record, computed by an engine."""
+
+
+def _written(value: Formula | float) -> str:
+    return value.sql if isinstance(value, Formula) else Formula.constant(value).sql
+
+
+def _place(number: str, edges: list[float], first: int) -> str:
+    """A binary search, spelt out."""
+    if not edges:
+        return str(first)
+    middle = len(edges) // 2
+    below, above = _place(number, edges[:middle], first), _place(number, edges[middle + 1 :], first + middle + 1)
+    return f"CASE WHEN {number} >= {_written(edges[middle])} THEN {above} ELSE {below} END"
+
+
+@dataclass(frozen=True)
+class Tally:
+    """A bounded sum in which each record adds to the numbers of one cell, as formulas.
+
+    Parameters
+    ----------
+    cell : Formula
+        Public. The cell of a record, 0 ... cells - 1; a record without one adds nothing.
+    cells : int
+        Public. How many cells there are.
+    values : tuple of Formula
+        Public. What a record adds to each number of its cell, before it is cut to the grid; nothing where it is NULL.
+        These may never exceed the question's bound: an engine does not clip. Number j of cell i is coordinate
+        i * len(values) + j of the sum.
+    """
+
+    cell: Formula
+    cells: int
+    values: tuple[Formula, ...]

@@ -1,0 +1,130 @@
+"""Records as coordinates in whole steps of a grid, so that lengths and products are exact."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.core.bound import Bound
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Array, Grid
+from discreet.core.schema import Schema
+
+CELLS = 15  # bits between the largest coordinate and the step of its grid
+SHORTEST, MOST_COLUMNS = 2.0**-6, 2**12  # so that squared lengths stay below 2**53 squared steps
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """What makes coordinates u = (w, z) of records: a constant, and their values between -1 and 1. All of it public.
+
+    For n columns w^2 is radius^2 / sqrt(3 n). The noise that a sum of products u u' leaves in a covariance matrix has a
+    square proportional to (1 + w^2 / radius^2)^2 (n / 2 + |mean|^2 / w^2), but for terms that are small beside these.
+    This w makes it nearly least where |mean|^2 is radius^2 / 3, as for a mean that is uniform in the box.
+
+    Parameters
+    ----------
+    middle, half : arrays of shape (n, 1)
+        The middle of each column's bounds, and half their distance.
+    grid : Grid
+        Of the coordinates.
+    constant : int
+        The coordinate w, in steps.
+    longest : int
+        The most that the squares of the others, in steps, add up to.
+
+    Examples
+    --------
+    >>> people = Coordinates.of(Schema.numeric(0.0, 100.0, 2), ("x0", "x1"), radius=0.5)
+    >>> z = people.grid.values(people.steps(np.array([[50.0, 75.0], [0.0, 100.0], [np.nan, 1.0]]), np.empty((3, 3))))
+    >>> z[1:].T.round(3) + 0.0
+    array([[ 0.   ,  0.5  ],
+           [-0.354,  0.354],
+           [ 0.   ,  0.   ]])
+    """
+
+    middle: Array
+    half: Array
+    grid: Grid
+    constant: int
+    longest: int
+
+    @classmethod
+    def of(cls, schema: Schema, columns: Sequence[str], radius: float) -> Coordinates:
+        """The coordinates of these columns; none is longer than sqrt(n), as far as the corners of the box.
+
+        Parameters
+        ----------
+        schema : Schema
+            Public. Between whose bounds the values lie.
+        columns : sequence of str
+            Public. Numeric columns.
+        radius : float
+            Public. The length that z is shrunk to.
+        """
+        bounds = [schema.number(name) for name in columns]
+        middle = np.array([[0.5 * column.lower + 0.5 * column.upper] for column in bounds])
+        half = np.array([[0.5 * column.upper - 0.5 * column.lower] for column in bounds])
+        _check(half, radius)
+        radius = min(radius, math.sqrt(len(half)))
+        weight = radius * (3 * len(half)) ** -0.25
+        grid = Grid(math.frexp(max(weight, min(radius, 1.0)))[1] - CELLS)
+        longest = math.floor(math.ldexp(radius * radius, -2 * grid.exponent) * (1 + 2.0**-50))
+        return cls(middle, half, grid, round(math.ldexp(weight, -grid.exponent)), longest)
+
+    @property
+    def size(self) -> int:
+        """How many coordinates there are, with the constant."""
+        return 1 + len(self.half)
+
+    @property
+    def weight(self) -> float:
+        """The coordinate w."""
+        return math.ldexp(self.constant, self.grid.exponent)
+
+    @property
+    def bound(self) -> Bound:
+        """Of the length of u u', which is |u|^2; the margin is for the rounding of whoever measures it."""
+        most = (self.constant**2 + self.longest) * (1 + 2.0**-30)
+        return Bound("l2", math.ldexp(most, 2 * self.grid.exponent))
+
+    def steps(self, records: Array, out: Array) -> Array:
+        """Put the coordinates of each record in a column of `out`: zeros where a value is missing.
+
+        Their squares are whole numbers, so that a length is the same in whatever order they are added. Rounding to the
+        nearest step moves a coordinate by half a step at most: what is too long is shrunk by so much more. A source
+        hands over values inside their bounds; others are shrunk with their record, and infinite ones count as missing.
+        """
+        coordinates, reach = out[1:], math.ldexp(1.0, -self.grid.exponent)
+        inside = (math.sqrt(self.longest) - 0.5 * math.sqrt(len(self.half))) * (1 - 2.0**-40)
+        with np.errstate(over="ignore", invalid="ignore"):
+            np.subtract(records.T, self.middle, out=coordinates)
+            np.rint(np.multiply(coordinates, reach / self.half, out=coordinates), out=coordinates)
+            squares = np.einsum("ij,ij->j", coordinates, coordinates)
+            shrunk = np.where(squares > self.longest, inside / np.sqrt(np.maximum(squares, self.longest)), 1.0)
+            np.rint(np.multiply(coordinates, shrunk, out=coordinates), out=coordinates)
+        out[0] = self.constant
+        out[:, ~np.isfinite(squares)] = 0.0
+        return out
+
+    def back(self, moments: Array) -> Array:
+        """The moments of (1, x), in the records' own units, from those of (1, z)."""
+        own = np.block([[np.ones((1, 1)), np.zeros((1, len(self.half)))], [self.middle, np.diag(self.half[:, 0])]])
+        return own @ moments @ own.T
+
+
+def _check(half: Array, radius: float) -> None:
+    if not 1 <= len(half) <= MOST_COLUMNS:
+        raise ParameterError("second moments", f"there are {len(half)} columns", f"Name 1 to {MOST_COLUMNS}.")
+    if not radius >= SHORTEST:
+        raise ParameterError(
+            "second moments",
+            f"the radius is {radius}",
+            f"Give at least {SHORTEST}; if that is too long, narrow the bounds, which are [-1, 1] here.",
+            radius=radius,
+        )
+    if not half.min() >= 2.0**-900:
+        raise ParameterError("second moments", "the bounds of a column all but touch", "Leave this column out.")

@@ -1,0 +1,161 @@
+"""Any function of the records, in private: asked of random blocks, and averaged."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discreet.accounting.calibration import calibrate
+from discreet.core.bound import Bound
+from discreet.core.budget import Budget
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Array
+from discreet.core.neighbors import Neighbors
+from discreet.core.question import BlockSum
+from discreet.core.receipt import Receipt
+from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.laplace import Laplace
+from discreet.statistics.noise import CONFIDENCE, Spread
+from discreet.trust.private_data import PrivateData
+
+LEAST_SLOT = 0.05  # seconds for one block: a process must start in it
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """The private average of what a function made of blocks of records.
+
+    Parameters
+    ----------
+    values : array
+        The averages.
+    error : array
+        Half-widths of intervals that hold the exact averages with the given confidence. They measure the privacy noise:
+        how a function of a block differs from that of all records is another matter.
+    blocks : int
+        How many blocks were asked.
+    confidence : float
+        Of each interval.
+    receipt : Receipt
+        What it cost.
+    """
+
+    values: Array
+    error: Array
+    blocks: int
+    confidence: float
+    receipt: Receipt
+
+    def __str__(self) -> str:
+        numbers = ", ".join(f"{value:.5g} ± {error:.2g}" for value, error in zip(self.values, self.error, strict=True))
+        return f"{numbers} ({self.confidence:.0%}), from {self.blocks} blocks"
+
+    def _repr_html_(self) -> str:
+        return f"<b>{html.escape(str(self))}</b>{self.receipt._repr_html_()}"
+
+
+def sample_and_aggregate(
+    data: PrivateData,
+    function: Callable[[Array], ArrayLike],
+    columns: Sequence[str],
+    *,
+    lower: ArrayLike,
+    upper: ArrayLike,
+    blocks: int = 50,
+    deals: int = 1,
+    seconds: float = 60.0,
+    epsilon: float = 1.0,
+    delta: float = 0.0,
+    key: str | None = None,
+) -> Aggregate:
+    """Release the average, over random blocks of records, of any function.
+
+    Parameters
+    ----------
+    data : PrivateData
+        The records, behind a curator.
+    function : callable
+        Rows of the columns in, numbers out. It runs in processes of its own; where it fails, takes too long or gives
+        something else, the block counts as the middle between the bounds.
+    columns : sequence of str
+        Public. What the function sees; a missing value is nan, a category its place in the schema's list.
+    lower, upper : array-like
+        Public. Between which each number is expected; values outside are moved to the nearer bound.
+    blocks : int
+        Public. Into how many blocks the records are dealt. More blocks, less noise; but each is smaller.
+    deals : int
+        Public. How often they are dealt anew. More deals, less chance in how records fell together, and no more noise.
+    seconds : float
+        Public. How long the call takes, always: so that its time says nothing. Each block has an equal part.
+    epsilon, delta : float
+        Public. What this may cost.
+    key : str, optional
+        Public. Makes a retry safe; see `PrivateData.permit`.
+
+    Returns
+    -------
+    Aggregate
+        The averages, their error bars and their receipt.
+
+    Guarantee
+    ---------
+    The event on the receipt, one `Laplace` or `Gaussian` release. Sample and aggregate of Nissim, Raskhodnikova and
+    Smith 2007, with the mean as aggregator, as in GUPT (Mohan, Thakurta, Shi, Song and Culler 2012), and with its
+    resampling: a record is in one block of each deal, a unit of `rows` rows in at most as many, and whatever happens
+    to a block moves its numbers by no more than the width of their bounds.
+
+    Examples
+    --------
+    >>> from discreet.core.schema import Schema
+    >>> people = PrivateData.of(np.full((500, 1), 3.0), Schema.numeric(0.0, 10.0, 1), Budget(2.0))
+    >>> found = sample_and_aggregate(
+    ...     people, lambda rows: np.median(rows), ["x0"], lower=0, upper=10, blocks=10, seconds=1.5, epsilon=2.0
+    ... )
+    >>> found.values.shape
+    (1,)
+    """
+    budget, purpose = Budget(epsilon, delta), "sample and aggregate"
+    data.check_curated(purpose)
+    middle, half = _range(lower, upper)
+    for name, value in (("blocks", blocks), ("deals", deals)):
+        if value < 1 or value != int(value):
+            raise ParameterError(purpose, f"{name} is {value}", "Give a whole number, at least 1.")
+    if not math.isfinite(seconds) or seconds < LEAST_SLOT * blocks * deals:
+        least = f"Give {LEAST_SLOT * blocks * deals:g} seconds or more."
+        raise ParameterError(purpose, f"{blocks * deals} blocks share {seconds:g} seconds", least)
+    question = BlockSum(_scaled(function, middle, half), tuple(columns), half.size, blocks, deals, seconds)
+    spread = _least_noise(question.bound.times(data.unit.rows), half.size, budget)
+    request = f"{columns} {middle} {half} {blocks} {deals}"
+    with data.permit(spread.noise.event, purpose, request=request, key=key) as permit:
+        total = permit.ask(question, spread.noise)
+    number = blocks * deals
+    error = spread.half_width([1.0]) / number * half
+    values = middle + half * np.clip(total / number, -1.0, 1.0)
+    return Aggregate(values, error, number, CONFIDENCE, permit.receipt)
+
+
+def _range(lower: ArrayLike, upper: ArrayLike) -> tuple[Array, Array]:
+    low, high = (np.atleast_1d(np.asarray(side, dtype=np.float64)) for side in (lower, upper))
+    if low.shape != high.shape or low.ndim != 1 or not np.isfinite(high - low).all() or not (low < high).all():
+        raise ParameterError(
+            "sample and aggregate", "its bounds are not pairs of a lower and a higher number", "Give one per number."
+        )
+    return (low + high) / 2, (high - low) / 2
+
+
+def _scaled(function: Callable[[Array], ArrayLike], middle: Array, half: Array) -> Callable[[Array], Array]:
+    return lambda block: (np.asarray(function(block), dtype=np.float64).reshape(middle.shape) - middle) / half
+
+
+def _least_noise(bound: Bound, size: int, budget: Budget) -> Spread:
+    """A block may be replaced as a whole, whatever the relation between data sets."""
+    noises: list[Laplace | Gaussian] = [calibrate(Laplace(), budget)]
+    if budget.delta > 0:
+        noises.append(calibrate(Gaussian(), budget))
+    spreads = (Spread(noise, noise.stddev(bound, size, Neighbors.REPLACE)) for noise in noises)
+    return min(spreads, key=lambda one: one.stddev)

@@ -1,0 +1,139 @@
+"""What the examples show is what they say, and so is what the manual shows of trust."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import runpy
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from discreet.service.cli import main
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+RUN = "import json, runpy, sys; found = runpy.run_path(sys.argv[1])['main'](); print(json.dumps(found))"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What an example printed, and what its `main` gave."""
+
+    printed: str
+    found: dict[str, Any]
+
+
+def shown(name: str, folder: Path) -> Shown:
+    """Run an example in a process of its own, in a folder that it must leave as it was."""
+    result = subprocess.run(
+        [sys.executable, "-c", RUN, str(EXAMPLES / name)], capture_output=True, text=True, timeout=300, cwd=folder
+    )
+    assert result.returncode == 0, result.stderr
+    assert list(folder.iterdir()) == []
+    printed, _, found = result.stdout.rstrip("\n").rpartition("\n")
+    return Shown(printed, json.loads(found))
+
+
+def test_hospitals_learn_what_a_curator_would(tmp_path: Path) -> None:
+    """Errors of a mean are at most 0.1 at 95 %, so 1.0 is beyond thirty scales of Laplace noise; a center is known to
+    0.2 years, of which 3 are fifteen deviations; and a count to 40, with 400 as far out as the means."""
+    example_run = shown("hospitals.py", tmp_path)
+    made = runpy.run_path(str(EXAMPLES / "hospitals.py"))
+    tables = [pd.read_csv(made["written"](tmp_path / f"{name}.csv", name)) for name in made["HOSPITALS"]]
+    patients = pd.concat(tables)
+    exact = patients.assign(stay=patients["stay_days"].clip(0, 40)).groupby("ward")["stay"].mean()[list(made["WARDS"])]
+    together, pooled = example_run.found["stays"]
+    np.testing.assert_allclose(together, exact, atol=1.0)
+    np.testing.assert_allclose(pooled, exact, atol=1.0)
+    assert together != pooled
+    for kinds in example_run.found["kinds"]:
+        np.testing.assert_allclose(kinds, [[30, 4], [52, 8], [80, 20]], atol=3.0)
+    np.testing.assert_allclose(example_run.found["patients"], [25_000, 21_000], atol=400)
+    assert "secret, from the operating system" in example_run.printed
+    assert "of 2 at delta 1e-06 spent" in example_run.printed
+
+
+@pytest.mark.skipif(find_spec("pyspark") is None, reason="pyspark is not installed")
+@pytest.mark.skipif(shutil.which("java") is None and "JAVA_HOME" not in os.environ, reason="Java is not installed")
+def test_spark_learns_the_same_kinds(tmp_path: Path) -> None:
+    """Three visits of each of 60 000 people, in three kinds of 20 000, of whom two thirds go to the first ward and so
+    on; a draw of the table moves a count by 200 and a mean stay by 0.05, and the noise moves both less."""
+    found = shown("spark_means_and_kmeans.py", tmp_path).found
+    np.testing.assert_allclose(found["counts"], [40_000, 60_000, 40_000, 40_000], atol=2000)
+    longer = np.exp(1 / 32)  # the mean of exp(z / 4)
+    np.testing.assert_allclose(found["stays"], longer * np.array([4, 20 / 3, 14, 20]), atol=0.6)
+    np.testing.assert_allclose(found["kinds"], [[30, 4], [52, 8], [80, 20]], atol=3.0)
+
+
+def test_both_examples_ask_with_the_same_lines() -> None:
+    """Whoever holds the records, and wherever: the analyst's code is the same, letter for letter."""
+    texts = [(EXAMPLES / name).read_text(encoding="utf-8") for name in ("hospitals.py", "spark_means_and_kmeans.py")]
+    asked = [re.search(r"def findings\(.*?\n\n\n", text, flags=re.DOTALL) for text in texts]
+    assert asked[0] is not None
+    assert asked[1] is not None
+    assert asked[0].group() == asked[1].group()
+    assert "KMeans(3, epsilon=1.0, delta=1e-7, random_state=0).fit(data)" in asked[0].group()
+
+
+MANUAL = (EXAMPLES.parent / "docs" / "trust.md").read_text(encoding="utf-8")
+SAMPLE = Path(str(files("discreet.query") / "sample"))
+HOSPITALS = ("north", "east", "south")
+
+
+def test_the_manual_leads_from_keys_to_a_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("patients.csv", "patients.toml"):
+        shutil.copy(SAMPLE / name, tmp_path)
+    for i, name in enumerate(HOSPITALS):
+        pd.read_csv("patients.csv")[i::3].to_csv(f"{name}.csv", index=False)
+    commands = [shlex.split(line)[1:] for block in blocks("sh") for line in block.splitlines()]
+    identities, (agreed, account, party) = commands[:4], commands[4:]
+    for command in (*identities, agreed, *(at(name, account) for name in HOSPITALS)):
+        assert main(command) == 0
+    with contextlib.ExitStack() as stack:
+        addresses = {f"{name}.example:7000": stack.enter_context(listening(at(name, party))) for name in HOSPITALS}
+        code = "".join(blocks("python"))
+        for told, address in addresses.items():
+            assert told in code
+            code = code.replace(told, address)
+        exec(compile(code, "trust.md", "exec"), {})
+    printed = capsys.readouterr().out
+    digest = re.search(r"digest (\w{64})", printed)
+    assert digest is not None
+    assert printed.count(digest[1]) == 2
+    assert "mean of age: " in printed
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", MANUAL, flags=re.DOTALL)
+
+
+def at(hospital: str, command: list[str]) -> list[str]:
+    """The command that stands in the manual for the first hospital."""
+    return [word.replace("north", hospital).replace("0.0.0.0:7000", "127.0.0.1:0") for word in command]
+
+
+@contextlib.contextmanager
+def listening(command: list[str]) -> Iterator[str]:
+    """The address of a party that runs until the block ends."""
+    with subprocess.Popen([sys.executable, "-m", "discreet", *command], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            yield process.stdout.readline().split()[-1]
+        finally:
+            process.kill()

@@ -1,0 +1,304 @@
+"""Without noise, every trust model and every source gives the same release, to the last bit.
+
+The noise is what trust models differ in. So with the noise off, which only `silence` can do, whatever is left is the
+sum, and that must not depend on who holds the records, in which form, or how many hold them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import os
+import queue
+import shutil
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import discreet
+from discreet.accounting.single_plan import SinglePlan
+from discreet.core.answer import whole_numbers
+from discreet.core.bound import Bound
+from discreet.core.budget import Budget
+from discreet.core.errors import ParameterError
+from discreet.core.events import Repeated
+from discreet.core.neighbors import RECORD, Neighbors
+from discreet.core.question import BoundedSum
+from discreet.core.schema import Schema
+from discreet.crypto.certificate import Card
+from discreet.crypto.identity import Identity
+from discreet.learners.kmeans import FINE, KMeans, counts_and_sums
+from discreet.mechanisms.additive import Additive
+from discreet.mechanisms.bounded_noise import BoundedNoise
+from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.laplace import Laplace
+from discreet.noise.bits import system_bits
+from discreet.noise.deterministic import DeterministicBits
+from discreet.statistics.count import count_of
+from discreet.statistics.grouped import grouped_moments_of
+from discreet.statistics.histogram import histogram_of
+from discreet.statistics.mean import mean
+from discreet.statistics.moments import moments_of
+from discreet.statistics.second_moments import second_moments_of
+from discreet.statistics.total import total_of
+from discreet.trust.curator import Curator
+from discreet.trust.federation import Federation
+from discreet.trust.local import Local
+from discreet.trust.network.serving import Serving
+from discreet.trust.party import Party
+from discreet.trust.permit import TrustModel
+from discreet.trust.private_data import PrivateData
+from discreet.trust.secure_sum import SecureSum
+from discreet.trust.sources.contributions import start
+from discreet.trust.sources.frame import Frame
+from discreet.trust.sources.matrix import Matrix
+from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source import Batched
+from tests.conformance.walk import mechanisms
+from tests.trust.silence import silence
+from tests.trust.sources.tables import COST, FORMS, PERSON, SCHEMA, Table, table
+
+NUMBERS = Schema({name: SCHEMA.columns[name] for name in (COST, "days")})
+CENTERS = FINE.values(FINE.cut(np.random.default_rng(5).uniform(-1, 1, (3, 2))))
+NUMERIC: dict[str, Callable[[Schema], BoundedSum]] = {
+    "mean": lambda schema: moments_of(schema, COST, 1, False),
+    "mean over a public number": lambda schema: moments_of(schema, COST, 1, True),
+    "variance": lambda schema: moments_of(schema, "days", 2, False),
+    "count": lambda schema: count_of(schema, "days"),
+    "total": lambda schema: total_of(schema, COST, 0.0),
+    "total from the lower bound": lambda schema: total_of(schema, COST, -20.0),
+    "histogram": lambda schema: histogram_of(schema, COST, 7),
+    "k-means, l1": lambda schema: counts_and_sums(schema, CENTERS, "l1"),
+    "k-means, l2": lambda schema: counts_and_sums(schema, CENTERS, "l2"),
+    "second moments": lambda schema: second_moments_of(schema, (COST, "days"), 1.0),
+}
+RECIPES = {
+    **NUMERIC,
+    "categories": lambda schema: histogram_of(schema, "kind", 1),
+    "mean by groups": lambda schema: grouped_moments_of(schema, "kind", COST, 1),
+    "variance by groups": lambda schema: grouped_moments_of(schema, "kind", COST, 2),
+}
+NOISES = [Laplace(1.0), Gaussian(1.0)]
+UNITS = {"record": RECORD, "user": PERSON}
+WEALTH = Budget(1000.0, 1e-6)
+
+Releases = dict[str, bytes]
+
+
+def released(trust: TrustModel, recipes: Mapping[str, Callable[[Schema], BoundedSum]] = RECIPES) -> Releases:
+    """What `PrivateData` releases of each recipe with each kind of noise, bit by bit."""
+    found = {}
+    for noise in NOISES:
+        data = PrivateData(trust, SinglePlan(WEALTH))
+        with data.permit(Repeated(noise.event, len(recipes)), "all recipes") as permit:
+            for name, build in recipes.items():
+                found[f"{name}, {type(noise).__name__}"] = permit.ask(build(data.schema), noise).tobytes()
+    return found
+
+
+@cache
+def expected(units: str) -> Releases:
+    with silence():
+        return released(Curator(source_of(table(), SCHEMA, UNITS[units])))
+
+
+@pytest.fixture
+def silent() -> Iterator[None]:
+    with silence():
+        yield
+
+
+@pytest.mark.usefixtures("silent")
+@pytest.mark.parametrize("units", UNITS)
+@pytest.mark.parametrize("form", FORMS)
+def test_a_curator_agrees_on_every_source(form: str, units: str, tmp_path: Path) -> None:
+    records = FORMS[form](table(), tmp_path)
+    assert released(Curator(source_of(records, SCHEMA, UNITS[units]))) == expected(units)
+
+
+@pytest.mark.usefixtures("silent")
+@pytest.mark.parametrize("form", FORMS)
+def test_local_trust_agrees_on_every_source(form: str, tmp_path: Path) -> None:
+    source = source_of(FORMS[form](table(), tmp_path), SCHEMA)
+    assert isinstance(source, Batched)
+    assert released(Local(source)) == expected("record")
+
+
+@pytest.mark.usefixtures("silent")
+@pytest.mark.parametrize("trust", [Curator, Local])
+def test_a_matrix_agrees_where_all_columns_are_numbers(trust: Callable[[Matrix], TrustModel]) -> None:
+    values = np.array([table()[name] for name in NUMBERS.columns], dtype=np.float64).T
+    found = released(trust(Matrix(values, NUMBERS)), NUMERIC)
+    assert found == {name: release for name, release in expected("record").items() if name in found}
+
+
+PARTIES = {"north": "csv", "east": "polars", "south": "relation", "west": "parquet folder", "harbour": "pandas"}
+
+
+def parts(folder: Path) -> dict[str, Any]:
+    """The table cut among parties, so that no unit is with two of them, in another form for each."""
+    whole, size = table(), len(PARTIES)
+    places = [start((name or "").strip(" \t")) % size for name in whole["who"]]
+    cut = {}
+    for number, (party, form) in enumerate(PARTIES.items()):
+        own: Table = {
+            name: [value for value, place in zip(values, places, strict=True) if place == number]
+            for name, values in whole.items()
+        }
+        (folder / party).mkdir()
+        cut[party] = FORMS[form](own, folder / party)
+    return cut
+
+
+@pytest.mark.usefixtures("silent")
+@pytest.mark.parametrize("units", UNITS)
+@pytest.mark.parametrize("colluding", [0, 2])
+def test_a_secure_sum_agrees_whatever_each_party_reads(units: str, colluding: int, tmp_path: Path) -> None:
+    with SecureSum.rehearsal(parts(tmp_path), SCHEMA, threshold=4, colluding=colluding, unit=UNITS[units]) as trust:
+        assert released(trust) == expected(units)
+
+
+class Served:
+    """A thread in which parties take calls, as `discreet party --listen` does."""
+
+    def __init__(self, parties: Sequence[Party]) -> None:
+        self._parties, self._told = parties, queue.SimpleQueue[str]()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+
+    def __enter__(self) -> list[str]:
+        self._thread.start()
+        self._work = [
+            asyncio.run_coroutine_threadsafe(Serving(party, self._told.put).listen("127.0.0.1:0"), self._loop)
+            for party in self._parties
+        ]
+        return [self._told.get(timeout=60).rpartition(" ")[2] for _ in self._parties]
+
+    def __exit__(self, *error: object) -> None:
+        asyncio.run_coroutine_threadsafe(self._stopped(), self._loop).result(60)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    async def _stopped(self) -> None:
+        others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in others:
+            task.cancel()
+        await asyncio.wait(others)
+
+
+@pytest.mark.usefixtures("silent")
+def test_a_secure_sum_agrees_across_a_network(tmp_path: Path) -> None:
+    server, *identities = (Identity.drawn(name, system_bits()) for name in ("server", *PARTIES))
+    federation = Federation(tuple(Card.of(one) for one in identities), Card.of(server), 4, SCHEMA)
+    tables = zip(identities, parts(tmp_path).values(), strict=True)
+    parties = [Party(one, records, federation) for one, records in tables]
+    with Served(parties) as addresses, SecureSum(federation, server, addresses) as trust:
+        assert released(trust) == expected("record")
+
+
+@pytest.mark.usefixtures("silent")
+@pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning", "ignore::ResourceWarning")
+def test_a_curator_agrees_on_spark(spark: Any) -> None:
+    recipes = {name: RECIPES[name] for name in ("mean by groups", "categories", "k-means, l2", "second moments")}
+    frame = spark.createDataFrame(pa.table(table())).repartition(3)
+    found = released(Curator(source_of(frame, SCHEMA, PERSON)), recipes)
+    assert found == {name: release for name, release in expected("user").items() if name in found}
+
+
+@pytest.fixture
+def spark(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Any]:
+    builder = pytest.importorskip("pyspark.sql", reason="pyspark is not installed").SparkSession.builder
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("Java is not installed")
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    monkeypatch.setenv("PYSPARK_DRIVER_PYTHON", sys.executable)
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": str(tmp_path),
+    }
+    session = builder.master("local[2]").config(map=settings).getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+@pytest.mark.usefixtures("silent")
+def test_a_learner_ends_at_the_same_centers_under_every_trust(tmp_path: Path) -> None:
+    """Every step starts from the centers of the one before, so a single bit would show. The budget is so large that no
+    cluster counts as lost in noise, whose size does depend on the trust model."""
+    people = {name: table()[name] for name in NUMBERS.columns}
+    halves = {f"{name} half": {n: v[i::2] for n, v in people.items()} for i, name in enumerate(["one", "other"])}
+    budget, frame = Budget(50.0, 1e-6), Frame(people, NUMBERS)
+    with SecureSum.rehearsal(halves, NUMBERS, threshold=2) as secure:
+        models: list[TrustModel] = [Curator(frame), Curator(frame, Neighbors.REPLACE), Local(frame), secure]
+        fits = [
+            KMeans(2, epsilon=50.0, n_iter=4, random_state=0).fit(PrivateData(trust, SinglePlan(budget)))
+            for trust in models
+        ]
+    assert len({fit.cluster_centers_.tobytes() for fit in fits}) == 1
+    assert len(np.unique(fits[0].cluster_centers_)) == 4
+
+
+def test_what_is_left_is_the_sum_itself() -> None:
+    """By hand, in Python's integers."""
+    days = [value for value in table()["days"] if value is not None]
+    costs = [value for value in table()[COST] if value is not None and np.isfinite(value)]
+    scaled = [Fraction(int(np.trunc(np.clip(value, -20.0, 100.0) * 2.0**23)), 2**23) for value in costs]
+    for noise in ("Laplace", "Gaussian"):
+        assert np.frombuffer(expected("record")[f"count, {noise}"]) == [len(days)]
+        assert np.frombuffer(expected("record")[f"total, {noise}"]) == [float(sum(scaled))]
+
+
+TABLED = {BoundedNoise}  # drawn from a table of its own, for a curator alone
+
+
+@pytest.mark.usefixtures("silent")
+@pytest.mark.parametrize("kind", [kind for kind in mechanisms() if issubclass(kind, Additive) and kind not in TABLED])
+def test_every_additive_mechanism_is_silenced(kind: type[Additive]) -> None:
+    answer = whole_numbers([-3, 0, 5], Bound("l1", 2.0**30))
+    assert kind(1.0).release(answer, system_bits()).tolist() == [-3, 0, 5]
+
+
+def trusts(records: np.ndarray) -> list[TrustModel]:
+    source = Matrix(records, Schema.numeric(0.0, 1.0, 1))
+    secure = SecureSum.rehearsal({"a": records[::2], "b": records[1::2]}, source.schema, threshold=2)
+    return [Curator(source), Local(source), secure]
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_outside_the_block_no_two_releases_are_alike(noise: Laplace | Gaussian) -> None:
+    """A deviation of 2**29 steps or more: two draws are equal with a chance below 2**-29."""
+    for trust in trusts(np.full((50, 1), 0.5)):
+        question = total_of(trust.schema, "x0", 0.0)
+        with silence():
+            assert trust.ask(question, noise) == trust.ask(question, noise) == [25.0]
+        assert trust.ask(question, noise) != trust.ask(question, noise)
+
+
+def test_the_switch_is_outside_the_package() -> None:
+    assert not Path(inspect.getfile(silence)).is_relative_to(Path(discreet.__file__).parent)
+
+
+@pytest.mark.parametrize("multiplier", [0, 0.0, -1.0, float("nan"), 2.0**-41])
+def test_noise_cannot_be_asked_away(multiplier: float) -> None:
+    for kind in (Laplace, Gaussian):
+        with pytest.raises(ParameterError):
+            kind(multiplier)
+
+
+def test_noise_that_can_be_foreseen_is_on_the_receipt() -> None:
+    schema = Schema.numeric(0.0, 1.0, 1)
+    data = PrivateData.of(np.zeros((5, 1)), schema, Budget(1.0), bits=DeterministicBits(1))
+    assert "NOT PRIVATE" in str(mean(data, "x0", epsilon=1.0).receipt)

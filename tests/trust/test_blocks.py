@@ -1,0 +1,142 @@
+"""One record is in one block of each deal; whatever a function does, it moves nothing but its own block."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet.core.bound import Bound
+from discreet.core.budget import Budget
+from discreet.core.errors import NotPermitted
+from discreet.core.grid import Array
+from discreet.core.neighbors import Neighbors
+from discreet.core.question import AllRecords, BlockSum
+from discreet.core.schema import Schema
+from discreet.mechanisms.laplace import Laplace
+from discreet.noise.deterministic import DeterministicBits
+from discreet.trust.blocks import block_sum
+from discreet.trust.curator import Curator
+from discreet.trust.isolation import isolated
+from discreet.trust.private_data import PrivateData
+from discreet.trust.sources.matrix import Matrix
+from discreet.trust.sources.source import Source
+
+SCHEMA = Schema.numeric(0.0, 1.0, 1)
+BLOCKS = [np.full((3, 1), float(i)) for i in range(4)]
+heard: list[Array] = []
+
+
+SLOT = 0.5  # seconds, for a machine that has much else to do
+
+
+def steps(of: Any, records: Array, deals: int = 1) -> Array:
+    question = BlockSum(of, ("x0",), 1, 3, deals, seconds=3 * SLOT * deals)
+    return question.grid.values(block_sum(question, records, DeterministicBits(3)))
+
+
+def tells(rows: Array) -> Array:
+    """Shouts about one record."""
+    return np.array([1.0 if (rows == 0.5).any() else -1.0])
+
+
+@pytest.mark.parametrize("deals", [1, 2])
+def test_one_record_moves_the_sum_by_one_block_of_each_deal(deals: int) -> None:
+    records = np.linspace(0.6, 1, 60)[:, None]
+    without = steps(tells, records, deals)
+    with_it = steps(tells, np.vstack([records[:-1], [[0.5]]]), deals)
+    assert without == pytest.approx(-3 * deals)
+    assert with_it - without == pytest.approx(2 * deals)
+    bound = BlockSum(tells, ("x0",), 1, 3, deals).bound
+    assert bound == Bound("linf", float(deals))
+    assert bound.sensitivity("linf", 1, Neighbors.REPLACE) >= 2 * deals
+
+
+def raises(rows: Array) -> Array:
+    raise ValueError(f"a record: {rows}")
+
+
+def leaves(rows: Array) -> Array:
+    sys.exit(3)
+
+
+def dies(rows: Array) -> Array:
+    os.kill(os.getpid(), 9)
+    return rows
+
+
+def sleeps(rows: Array) -> Array:
+    time.sleep(60)
+    return rows
+
+
+def remembers(rows: Array) -> Array:
+    heard.append(rows)
+    return np.array([float(len(heard) > 1)])
+
+
+@pytest.mark.parametrize(
+    "of",
+    [raises, leaves, dies, sleeps, lambda rows: np.zeros(7), lambda rows: "text"],
+    ids=["raises", "leaves", "dies", "sleeps", "many", "text"],
+)
+def test_a_function_that_fails_is_heard_of_by_nobody(of: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    assert isolated(of, BLOCKS[:2], 1, 2 * SLOT) == [None, None]
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("value", [None, np.nan, np.inf, -np.inf, 1e308])
+def test_odd_numbers_are_moved_into_their_bounds(value: float | None) -> None:
+    assert abs(steps(lambda rows: value, np.zeros((9, 1)))) <= 3
+
+
+def test_blocks_tell_each_other_nothing() -> None:
+    found = isolated(remembers, BLOCKS, 1, 4 * SLOT)
+    assert [one.tolist() for one in found if one is not None] == [[0.0]] * 4
+    assert not heard
+
+
+def test_the_time_is_always_used_up() -> None:
+    start = time.monotonic()
+    isolated(tells, BLOCKS, 1, 0.5)
+    assert time.monotonic() - start >= 0.5
+
+
+def test_every_record_is_dealt_once_in_each_deal() -> None:
+    total = steps(lambda rows: np.array([len(rows) / 100]), np.zeros((80, 1)), deals=2)
+    assert total == pytest.approx(1.6, abs=1e-6)
+
+
+def test_all_records_reach_a_mechanism_of_the_curator_alone() -> None:
+    class Spy:
+        event = Laplace(1.0).event
+
+        def release(self, answer: Any, bits: Any) -> Array:
+            assert (answer.rows, answer.neighbors, answer.copies) == (1, Neighbors.ADD_REMOVE, ())
+            assert answer.stacked(3).copies == (3,)
+            return np.sort(answer.values[:, 0])
+
+    records = np.array([[0.3], [np.nan], [0.1], [7.0]])
+    data = PrivateData(Curator(Matrix(records, SCHEMA)), PrivateData.of(records, SCHEMA, Budget(1.0)).ledger)
+    with data.permit(Spy.event, "all") as permit:
+        seen: Any = permit.ask(AllRecords(("x0",)), Spy())  # type: ignore[arg-type]
+    np.testing.assert_array_equal(seen, [0.1, 0.3, 1.0, np.nan])
+
+
+def test_a_source_that_only_adds_up_hands_no_records_over() -> None:
+    class Adding(Source):
+        schema, unit = SCHEMA, Matrix(np.zeros((1, 1)), SCHEMA).unit
+
+        def sum(self, question: Any) -> Any: ...
+
+        def keys(self, column: str) -> Any: ...
+
+        def units(self) -> int:
+            return 0
+
+    with pytest.raises(NotPermitted, match="adds up where the records are"):
+        Curator(Adding()).ask(AllRecords(("x0",)), Laplace(1.0))
