@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP_FLAGS := --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: start test soak docs bench bench-foundation clean
+.PHONY: start test soak docs bench bench-foundation bench-sums clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -41,7 +41,21 @@ $(VENV)/bench/.ready: pyproject.toml constraints.txt benchmarks/foundation_peers
 bench-foundation: $(VENV)/bench/.ready
 	$(VENV)/bench/bin/python -m benchmarks.foundation
 
-bench: bench-foundation
+# Private query engines do not install beside one another: each has an environment of its own.
+$(VENV)/bench-%/.ready: benchmarks/peers/%_grouped.txt | $(BIN)/python
+	$(PYTHON) -m venv $(VENV)/bench-$*
+	$(VENV)/bench-$*/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+$(VENV)/bench-sums/.ready: pyproject.toml constraints.txt benchmarks/sums_peers.txt | $(BIN)/python
+	$(PYTHON) -m venv $(VENV)/bench-sums
+	$(VENV)/bench-sums/bin/python -m pip install $(PIP_FLAGS) -e '.[duckdb,spark]' -r benchmarks/sums_peers.txt
+	@touch $@
+
+bench-sums: $(VENV)/bench-sums/.ready $(VENV)/bench-opendp/.ready $(VENV)/bench-smartnoise/.ready $(VENV)/bench-pipelinedp/.ready
+	$(VENV)/bench-sums/bin/python -m benchmarks.sums
+
+bench: bench-foundation bench-sums
 
 $(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[docs]'

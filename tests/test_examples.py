@@ -134,6 +134,6 @@ def listening(command: list[str]) -> Iterator[str]:
     with subprocess.Popen([sys.executable, "-m", "discreet", *command], stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
-            yield process.stdout.readline().split()[-1]
+            yield next(line.split()[-1] for line in process.stdout if " listens at " in line)
         finally:
             process.kill()

@@ -21,13 +21,24 @@ if TYPE_CHECKING:
     from discreet.learners.kmeans import KMeans
     from discreet.mechanisms.gaussian import Gaussian
     from discreet.mechanisms.laplace import Laplace
+    from discreet.mechanisms.sphere_report import SphereReport
+    from discreet.query.federation_file import read_federation
+    from discreet.statistics.conversation import Conversation
     from discreet.statistics.count import count
+    from discreet.statistics.grouped import grouped
     from discreet.statistics.histogram import histogram
     from discreet.statistics.keys import key_counts
     from discreet.statistics.mean import mean
+    from discreet.statistics.sample_and_aggregate import sample_and_aggregate
+    from discreet.statistics.second_moments import second_moments
     from discreet.statistics.total import total
     from discreet.statistics.variance import variance
+    from discreet.statistics.workload import workload
+    from discreet.trust.federation import Federation
+    from discreet.trust.local import Local
+    from discreet.trust.party import Party
     from discreet.trust.private_data import PrivateData
+    from discreet.trust.secure_sum import SecureSum
 
 __version__ = "0.1.0"
 
@@ -41,26 +52,43 @@ _PLACES = {
     "learners.kmeans": ("KMeans",),
     "mechanisms.gaussian": ("Gaussian",),
     "mechanisms.laplace": ("Laplace",),
+    "mechanisms.sphere_report": ("SphereReport",),
+    "query.federation_file": ("read_federation",),
+    "statistics.conversation": ("Conversation",),
     "statistics.count": ("count",),
+    "statistics.grouped": ("grouped",),
     "statistics.histogram": ("histogram",),
     "statistics.keys": ("key_counts",),
     "statistics.mean": ("mean",),
+    "statistics.sample_and_aggregate": ("sample_and_aggregate",),
+    "statistics.second_moments": ("second_moments",),
     "statistics.total": ("total",),
     "statistics.variance": ("variance",),
+    "statistics.workload": ("workload",),
+    "trust.federation": ("Federation",),
+    "trust.local": ("Local",),
+    "trust.party": ("Party",),
     "trust.private_data": ("PrivateData",),
+    "trust.secure_sum": ("SecureSum",),
 }
 _PLACE = {name: place for place, names in _PLACES.items() for name in names}
 
 __all__ = [
     "Budget",
     "Category",
+    "Conversation",
+    "Federation",
     "Gaussian",
     "KMeans",
     "Laplace",
+    "Local",
     "Neighbors",
     "Number",
+    "Party",
     "PrivateData",
     "Schema",
+    "SecureSum",
+    "SphereReport",
     "SqliteLedger",
     "Text",
     "Unit",
@@ -68,11 +96,16 @@ __all__ = [
     "count",
     "delta",
     "epsilon",
+    "grouped",
     "histogram",
     "key_counts",
     "mean",
+    "read_federation",
+    "sample_and_aggregate",
+    "second_moments",
     "total",
     "variance",
+    "workload",
 ]
 
 

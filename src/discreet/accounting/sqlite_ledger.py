@@ -91,7 +91,7 @@ class SqliteLedger(LedgerView):
         book.create(
             name=name,
             neighbors=neighbors.value,
-            unit=dataclasses.asdict(unit),
+            unit=_fields(unit),
             accounts=[rule(account, filter) for account, filter in filters.items()],
         )
         return cls(book)
@@ -239,3 +239,8 @@ def _smaller(analyst: str, budget: Budget, whole: Budget, order: float | None, s
     if budget.epsilon > whole.epsilon or budget.delta > whole.delta:
         raise ParameterError(f"cap of {analyst}", f"{budget} exceeds {whole} of the data set", "Give a smaller cap.")
     return privacy_filter(budget, order=order, share=share)
+
+
+def _fields(unit: Unit) -> dict[str, object]:
+    """A unit as it is written. The form of entries is permanent: what came later is left out where it says nothing."""
+    return {name: value for name, value in dataclasses.asdict(unit).items() if name != "pooled" or value}

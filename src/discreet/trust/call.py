@@ -9,8 +9,8 @@ from hashlib import sha256
 import numpy as np
 
 from discreet.core.answer import Answer
-from discreet.core.errors import NotPermitted, ParameterError
-from discreet.core.events import GaussianLoss, LaplaceLoss, read, written
+from discreet.core.errors import NotPermitted, ParameterError, SchemaError
+from discreet.core.events import Event, GaussianLoss, LaplaceLoss, read, written
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import Recipe
 from discreet.crypto.framing import framed
@@ -54,19 +54,9 @@ class Call:
         """The call that was written; anything else is refused."""
         try:
             recipe, event = json.loads(data)
-            promised = read(event)
-        except (ValueError, TypeError) as why:
-            raise ParameterError("read a call", "it is not one", "Send what `written` gives.") from why
-        match promised:
-            case GaussianLoss(multiplier):
-                return cls(Recipe.read(recipe), Gaussian(multiplier))
-            case LaplaceLoss(multiplier):
-                return cls(Recipe.read(recipe), Laplace(multiplier))
-        raise NotPermitted(
-            "read a call",
-            f"{type(promised).__name__} is not the promise of noise that parties can share",
-            "Ask with Laplace or Gaussian noise.",
-        )
+            return cls(Recipe.read(recipe), _noise(read(event)))
+        except (ValueError, TypeError, ArithmeticError, RecursionError) as why:
+            raise ParameterError("read a call", f"it is not one ({why})", "Send what `written` gives.") from why
 
     def about(self, federation: Federation) -> bytes:
         """The call and what the federation agreed on, in 32 bytes: every key of the round hangs on it."""
@@ -79,9 +69,26 @@ class Call:
         )
 
 
+def _noise(promised: Event) -> Noise:
+    """The noise that keeps a promise, if parties can share it."""
+    match promised:
+        case GaussianLoss(multiplier):
+            return Gaussian(multiplier)
+        case LaplaceLoss(multiplier):
+            return Laplace(multiplier)
+    raise NotPermitted(
+        "read a call",
+        f"{type(promised).__name__} is not the promise of noise that parties can share",
+        "Ask with Laplace or Gaussian noise.",
+    )
+
+
 def prepared(call: Call, question: BoundedSum, federation: Federation) -> Answer:
     """An empty sum on the grid that all parties draw their noise on; an error if that noise could keep no promise."""
     columns = federation.schema.features if question.columns is None else question.columns
+    if unknown := [name for name in columns if name not in federation.schema.columns]:
+        known = f"There are {', '.join(federation.schema.columns)}."
+        raise SchemaError(f"column {unknown[0]!r}", "the federation's schema has none", known)
     nothing = np.zeros(question.size(len(columns)), dtype=np.int64)
     bound = question.bound.times(federation.unit.rows)
     share = call.share(federation.honest)

@@ -131,7 +131,9 @@ class Seat:
             raise UnknownParty("call", f"{message.sender!r} does not ask in this federation", "", UNOPENED)
         self.round, self._party = message.round, party
         self.call = Call.read(message.body)
-        self.question: BoundedSum = question_of(self.call.recipe, federation.schema, party.packages)
+        self.question: BoundedSum = question_of(self.call.recipe, federation.schema, party.packages).for_unit(
+            federation.unit
+        )
         if party.ledger is not None and not party.ledger.affords(self.call.noise.event):
             raise BudgetExceeded(
                 f"{party.name!r}: {self.purpose}",

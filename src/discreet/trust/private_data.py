@@ -122,6 +122,10 @@ class PrivateData:
             raise NotPermitted(
                 purpose, f"nobody holds all records under {type(self._trust).__name__}", "Trust a curator, or ask sums."
             )
+        if self.unit.pooled:
+            raise NotPermitted(
+                purpose, "pooled units bound sums, and this is none", "Give units a number of rows, or ask sums."
+            )
 
     @property
     def reports(self) -> float:

@@ -132,7 +132,7 @@ class SecureSum:
                 KEPT,
             )
         call = Call(question.recipe, mechanism)
-        empty = prepared(call, question, self.federation)
+        empty = prepared(call, question.for_unit(self.unit), self.federation)
         return empty.grid.values(self._total(call, empty.size))
 
     @classmethod
