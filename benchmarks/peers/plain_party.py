@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 
 import numpy as np
@@ -17,9 +18,10 @@ async def main(federation_file: str, identity_file: str, size: int) -> None:
     vector = np.arange(size, dtype=np.int64)
 
     async def met(link: Link) -> None:
-        while True:
-            await link.receive()
-            await link.send(vector.tobytes())
+        with contextlib.suppress(ConnectionError):
+            while True:
+                await link.receive()
+                await link.send(vector.tobytes())
 
     server = await listening("127.0.0.1:0", identity, federation, met)
     host, port = server.sockets[0].getsockname()[:2]

@@ -46,8 +46,12 @@ def histogram_of(schema: Schema, column: str, bins: int) -> BoundedSum:
         marks = np.bincount(places[~np.isnan(places)].astype(np.intp), minlength=cells)
         return marks.astype(np.float64)
 
-    place = Formula.category(0) if edges is None else Formula.column(0).place_among(edges[1:-1])
-    tally = Tally(place, cells, (Formula.constant(1),)) if cells <= SPELT_OUT or edges is None else None
+    place = None
+    if edges is None:
+        place = Formula.category(0)
+    elif cells <= SPELT_OUT:
+        place = Formula.column(0).place_among(edges[1:-1])
+    tally = None if place is None else Tally(place, cells, (Formula.constant(1),))
     return BoundedSum(of, ONE_CELL, (column,), Grid(0), total, tally=tally)
 
 
