@@ -44,12 +44,13 @@ class LocalParty:
     def __init__(self, name: str, command: Sequence[str], ledger: Path, log: Path) -> None:
         self.name, self.ledger, self._command, self._log = name, ledger, tuple(command), log
         self.address = "127.0.0.1:0"
-        self.start()
+        self.process = self._started()
 
-    def start(self) -> None:
-        """Start the process; again at the same address, after it has ended."""
-        with open(self._log, "wb") as log:
-            self.process = subprocess.Popen([*self._command, "--listen", self.address], stdout=log, stderr=log)
+    def restart(self) -> None:
+        """Start the process again, at the same address."""
+        self.kill()
+        self.process = self._started()
+        self.wait()
 
     def wait(self) -> None:
         """Wait until it listens, and learn where."""
@@ -71,6 +72,10 @@ class LocalParty:
         """End the process at once, as a power cut would."""
         self.process.kill()
         self.process.wait()
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        with open(self._log, "wb") as log:
+            return subprocess.Popen([*self._command, "--listen", self.address], stdout=log, stderr=log)
 
 
 class LocalParties(dict[str, LocalParty]):

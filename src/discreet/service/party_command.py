@@ -76,7 +76,6 @@ def party(arguments: Namespace) -> int:
     packages = ("discreet", *arguments.package)
     with SqliteLedger.open(arguments.ledger) as ledger:
         member = Party(read_identity(arguments.identity), arguments.file, agreed, ledger=ledger, packages=packages)
-        _told(f"{member.name} takes part in the federation with digest {agreed.digest.hex()}")
         serving = Serving(member, _told)
         work = serving.listen(arguments.listen) if arguments.listen else serving.connect(arguments.connect)
         asyncio.run(_until_stopped(work))

@@ -33,16 +33,19 @@ class Background:
 
     def run(self, work: Work[Result]) -> Result:
         """What the work gives; it is cancelled when the wait for it is interrupted."""
-        with self._door:
-            if not self._open:
-                raise _closed()
-            future = asyncio.run_coroutine_threadsafe(self._in_turn(work), self._loop)
+        wait = _Wait()
         try:
+            with self._door:
+                if not self._open:
+                    raise _closed()
+                future = asyncio.run_coroutine_threadsafe(self._in_turn(work, wait), self._loop)
             return future.result()
         except CancelledError as why:
             raise _closed() from why
+        except Exception:
+            raise
         except BaseException:
-            future.cancel()
+            self._loop.call_soon_threadsafe(wait.give_up)
             raise
 
     def close(self, last: Work[None]) -> None:
@@ -58,7 +61,8 @@ class Background:
         self._loop.run_forever()
         self._loop.close()
 
-    async def _in_turn(self, work: Work[Result]) -> Result:
+    async def _in_turn(self, work: Work[Result], wait: _Wait) -> Result:
+        wait.begin()
         async with self._turn:
             return await work()
 
@@ -68,6 +72,24 @@ class Background:
             task.cancel()
         await asyncio.wait([asyncio.ensure_future(last()), *others], timeout=PATIENCE)
         self._loop.call_soon(self._loop.stop)
+
+
+class _Wait:
+    """Somebody waits for a task, and may give up at any moment: even before the task has begun."""
+
+    def __init__(self) -> None:
+        self._task: asyncio.Task[Any] | None = None
+        self._over = False
+
+    def begin(self) -> None:
+        self._task = asyncio.current_task()
+        if self._over:
+            raise asyncio.CancelledError
+
+    def give_up(self) -> None:
+        self._over = True
+        if self._task is not None:
+            self._task.cancel()
 
 
 def _closed() -> Closed:

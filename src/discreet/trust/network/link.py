@@ -127,7 +127,8 @@ async def listening(
             link = _met(reader, writer, federation)
         except ProtocolError:
             return
-        await met(link)
+        with contextlib.suppress(asyncio.CancelledError):  # the end of this task, of which streams would complain
+            await met(link)
 
     host, port = host_and_port(address)
     secured = context("called", identity, federation)

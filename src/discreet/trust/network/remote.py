@@ -14,6 +14,7 @@ from discreet.trust.network.link import Link
 from discreet.trust.party import HELLO, REFUSAL
 
 LONGEST_HELLO = 1 << 16  # bytes
+LONGEST_REFUSAL = 1 << 10
 PASSED_OVER = (OutOfOrder, BadSignature, Malformed, UnknownParty)
 """What is wrong with a message that came again, late, from elsewhere or garbled; the one that is due may still come."""
 
@@ -86,12 +87,17 @@ class Remote:
             if signed.message.sender != self.name:
                 return False
             if signed.message.kind == REFUSAL and signed.message.round == asked.round:
-                words = signed.verified(self._federation.roster).body.decode(errors="replace")
-                raise Refused(f"party {self.name!r}", words, "", UNOPENED)
+                raise Refused("it refuses", _words(signed.verified(self._federation.roster)), "", "")
             hear(signed)
         except PASSED_OVER:
             return False
         return True
+
+
+def _words(message: Message) -> str:
+    """What a refusal says, without anything that would upset a terminal."""
+    words = message.body[:LONGEST_REFUSAL].decode(errors="replace")
+    return "".join(letter if letter.isprintable() else " " for letter in words).rstrip(".")
 
 
 def _facts(message: Message) -> dict[str, Any]:

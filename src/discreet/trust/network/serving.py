@@ -35,7 +35,7 @@ class Serving:
     async def listen(self, address: str) -> None:
         """Wait for the server's calls, until cancelled."""
         server = await listening(address, self._party.identity, self._party.federation, self._met)
-        self._tell(f"{self._party.name} listens at {address_of(server)}")
+        self._begun(f"listens at {address_of(server)}")
         try:
             await asyncio.Event().wait()
         finally:
@@ -50,12 +50,16 @@ class Serving:
         while True:
             try:
                 link = await called(address, self._party.identity, self._party.federation)
-                self._tell(f"{self._party.name} is connected to {address}")
+                self._begun(f"is connected to {address}")
                 pause = PAUSE if await self._answering(link) else pause
             except (ConnectionError, ProtocolError) as why:
                 self._tell(f"{self._party.name}: {why}")
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
+
+    def _begun(self, words: str) -> None:
+        self._tell(f"{self._party.name} {words}")
+        self._tell(f"{self._party.name} is in the federation of digest {self._party.federation.digest.hex()}")
 
     async def _met(self, link: Link) -> None:
         """Answer on a line that the server opened."""
@@ -73,7 +77,7 @@ class Serving:
         asked = False
         try:
             if link.name != self._party.federation.server.name:
-                raise ConnectionError(f"{link.name} calls, who is not the server")
+                raise ConnectionError(f"{link.name} is at the other end, who is not the server")
             await link.send((await asyncio.to_thread(self._hello)).to_bytes())
             while True:
                 data = await link.receive()
@@ -102,6 +106,8 @@ class Serving:
             signed = Signed.from_bytes(data)
             message = signed.verified(party.federation.roster)
         except ProtocolError:
+            return seat, None
+        if message.sender != party.federation.server.name:
             return seat, None
         try:
             return self._taken_up(seat, signed)

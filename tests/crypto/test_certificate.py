@@ -1,0 +1,120 @@
+"""Cards: what a party hands out, and what it must not."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
+
+from discreet.core.errors import ParameterError
+from discreet.crypto.certificate import Card, from_pem, to_pem
+from discreet.crypto.identity import Identity
+from discreet.noise.bits import system_bits
+
+ANN, BOB = (Identity.drawn(name, system_bits()) for name in ("ann", "bob"))
+
+
+def test_a_card_has_the_name_and_the_key() -> None:
+    card = Card.of(ANN)
+    assert (card.name, card.public) == ("ann", ANN.public)
+    assert x509.load_der_x509_certificate(card.binary).public_bytes(Encoding.PEM) == card.certificate
+
+
+def test_an_identity_has_one_card() -> None:
+    """Else everybody would have to agree on files anew whenever somebody makes a card again."""
+    assert Card.of(ANN) == Card.of(Identity("ann", ANN.secret))
+    assert Card.of(ANN) != Card.of(Identity("anna", ANN.secret))
+
+
+def test_a_card_is_signed_by_its_owner_and_vouches_for_nobody() -> None:
+    found = x509.load_der_x509_certificate(Card.of(ANN).binary)
+    found.verify_directly_issued_by(found)
+    assert found.extensions.get_extension_for_class(x509.BasicConstraints).value.ca is False
+
+
+def test_an_identity_is_read_as_it_was_written() -> None:
+    assert from_pem(to_pem(ANN)) == ANN
+
+
+def test_a_card_that_is_read_from_a_secret_file_does_not_hold_the_secret() -> None:
+    """It might be handed out, or be written into a file for all."""
+    card = Card(to_pem(ANN))
+    assert card == Card.of(ANN)
+    assert b"PRIVATE" not in card.certificate
+
+
+def test_line_ends_and_words_around_a_card_do_not_matter() -> None:
+    plain = Card.of(ANN).certificate
+    assert Card(b"From: ann\r\n" + plain.replace(b"\n", b"\r\n") + b"\r\nbye '''\n") == Card.of(ANN)
+
+
+@pytest.mark.parametrize("name", ["a", "Zoë's ward, 2nd floor", "日本", "x" * 64, "é" * 32])
+def test_names_are_kept(name: str) -> None:
+    assert Card.of(Identity(name, ANN.secret)).name == name
+
+
+@pytest.mark.parametrize("name", ["x" * 65, "é" * 33, "two\nlines", "\x1b[2J", "nul\0"])
+def test_names_that_a_certificate_or_a_terminal_cannot_hold_are_refused(name: str) -> None:
+    with pytest.raises(ParameterError, match="64 bytes at most"):
+        Card.of(Identity(name, ANN.secret))
+
+
+def certificate(key: object, *names: str) -> bytes:
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name) for name in names])
+    builder = x509.CertificateBuilder().subject_name(subject).issuer_name(subject).serial_number(1)
+    first, last = (datetime.datetime(year, 1, 1, tzinfo=datetime.UTC) for year in (2020, 2090))
+    builder = builder.public_key(key.public_key()).not_valid_before(first).not_valid_after(last)  # type: ignore[attr-defined]
+    signed = builder.sign(key, None if isinstance(key, Ed25519PrivateKey) else SHA256())  # type: ignore[arg-type]
+    return signed.public_bytes(Encoding.PEM)
+
+
+KEY = Ed25519PrivateKey.from_private_bytes(ANN.secret)
+NO_CARDS = {
+    "nothing": b"",
+    "no PEM": b"ann",
+    "a key alone": KEY.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()),
+    "half of one": Card.of(ANN).certificate[:200],
+    "garbled": Card.of(ANN).certificate.replace(b"M", b"N", 1),
+    "another kind of key": certificate(ec.generate_private_key(ec.SECP256R1()), "ann"),
+    "no name": certificate(KEY),
+    "two names": certificate(KEY, "ann", "bob"),
+    "a name of two lines": certificate(KEY, "ann\nbob"),
+}
+
+
+@pytest.mark.parametrize("wrong", NO_CARDS)
+def test_what_is_no_card_is_refused(wrong: str) -> None:
+    with pytest.raises(ParameterError):
+        Card(NO_CARDS[wrong])
+
+
+def pem(key: Ed25519PrivateKey | rsa.RSAPrivateKey, password: bytes | None = None) -> bytes:
+    closed = NoEncryption() if password is None else BestAvailableEncryption(password)
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, closed)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "no private key"),
+        (Card.of(ANN).certificate, "no private key"),
+        (pem(KEY, b"password") + Card.of(ANN).certificate, "no private key"),
+        (pem(rsa.generate_private_key(65537, 2048)) + Card.of(ANN).certificate, "not an Ed25519 key"),
+        (pem(KEY), "cannot be read"),
+        (pem(KEY) + Card.of(BOB).certificate, "of another key"),
+    ],
+)
+def test_what_is_no_identity_is_refused(data: bytes, words: str) -> None:
+    with pytest.raises(ParameterError, match=words):
+        from_pem(data)
+
+
+def test_nothing_shows_the_secret() -> None:
+    assert ANN.secret.hex() not in repr(ANN)
+    assert "PRIVATE" not in repr(Card(to_pem(ANN)))

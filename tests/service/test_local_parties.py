@@ -1,0 +1,148 @@
+"""Ten parties as ten processes: killed in the middle of rounds, started again, and their accounts afterwards."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from discreet.accounting.sqlite_ledger import SqliteLedger
+from discreet.core.budget import Budget
+from discreet.core.errors import DiscreetError
+from discreet.core.schema import Schema
+from discreet.crypto.errors import TooFewSurvivors
+from discreet.crypto.messages import Signed
+from discreet.crypto.server import Server
+from discreet.mechanisms.gaussian import Gaussian
+from discreet.service.local_parties import LocalParties, LocalParty, local_parties
+from discreet.trust.secure_sum import SecureSum
+from tests.trust.network.lightning import lightning
+
+SCHEMA = Schema.numeric(0.0, 1.0, 1)
+ROWS = {f"p{i}": 8 << i for i in range(10)}
+NOISE = Gaussian(0.25)
+BUDGET = Budget(1e5, 1e-6)
+
+
+class Story:
+    """Ten processes, whose records are so many that a sum tells who is in it: the noise is 13 deviations below."""
+
+    def __init__(self, parties: LocalParties, doomed: Path) -> None:
+        self.parties, self.doomed = parties, doomed
+        self.paid = dict.fromkeys(parties, 0)
+
+    def total(self, trust: SecureSum | None = None) -> float:
+        sum_of_heads = (trust or self.parties.trust).ask(lightning(SCHEMA, str(self.doomed)), NOISE)[0]
+        return float(np.rint(sum_of_heads / 8) * 8)
+
+    def without(self, *gone: str) -> float:
+        return float(sum(rows for name, rows in ROWS.items() if name not in gone))
+
+    def check_accounts(self, *unpaid: str) -> None:
+        """All but these have paid for one more round; every charge is there, and none twice."""
+        for name, party in self.parties.items():
+            self.paid[name] += name not in unpaid
+            with SqliteLedger.open(party.ledger) as ledger:
+                entries = ledger.entries()
+            assert len(entries) == len({entry.key for entry in entries}) == self.paid[name]
+            assert all(entry.event == NOISE.event and entry.committed for entry in entries)
+
+    def kill(self, *names: str) -> None:
+        for name in names:
+            self.parties[name].kill()
+
+    def restart(self, *names: str) -> None:
+        for name in names:
+            self.parties[name].restart()
+
+
+@contextmanager
+def killed_after(story: Story, monkeypatch: pytest.MonkeyPatch, kind: str, *names: str) -> Iterator[None]:
+    """These are killed as soon as the server has heard this message of theirs."""
+    receive = Server.receive
+
+    def heard(server: Server, signed: Signed) -> None:
+        receive(server, signed)
+        if signed.message.kind == kind and signed.message.sender in names:
+            story.kill(signed.message.sender)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Server, "receive", heard)
+        yield
+
+
+def test_sums_of_ten_processes_survive_whoever_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2])
+    doomed = tmp_path / "doomed"
+    doomed.write_text("")
+    files = {name: tmp_path / f"{name}.csv" for name in ROWS}
+    for name, path in files.items():
+        path.write_text("x0\n" + "0.5\n" * ROWS[name])
+    with local_parties(files, SCHEMA, BUDGET, threshold=7, packages=("tests",)) as parties:
+        story = Story(parties, doomed)
+        assert story.total() == story.without()
+        story.check_accounts()
+
+        the_dead_are_left_out_and_have_paid(story)
+        who_is_started_again_takes_part_again_but_not_in_an_old_round(story, monkeypatch)
+        vectors_that_had_arrived_count(story, monkeypatch)
+        too_few_is_an_error_and_no_sum(story, monkeypatch)
+
+
+def the_dead_are_left_out_and_have_paid(story: Story) -> None:
+    """Killed while they added up: their charges were made before, and are not lost."""
+    story.doomed.write_text(" ".join(str(story.parties[name].process.pid) for name in ("p0", "p1")))
+    assert story.total() == story.without("p0", "p1")
+    story.check_accounts()
+    assert story.total() == story.without("p0", "p1")
+    story.check_accounts("p0", "p1")
+
+
+def who_is_started_again_takes_part_again_but_not_in_an_old_round(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The new process has forgotten the rounds of the old one; its ledger has not."""
+    story.restart("p0", "p1")
+    with monkeypatch.context() as patch:
+        patch.setattr("discreet.trust.secure_sum.secrets.token_hex", lambda _: "a round of its own")
+        assert story.total() == story.without()
+        story.check_accounts()
+        story.restart("p0")
+        trust = story.parties.trust
+        addresses = [one.address for one in story.parties.values()]
+        with (
+            SecureSum(trust.federation, trust._identity, addresses) as other,
+            pytest.raises(TooFewSurvivors, match="it was run already") as refused,
+        ):
+            story.total(other)
+        assert "'a round of its own': 1 parties are left at the step of keys" in str(refused.value)
+        story.check_accounts(*ROWS)
+
+
+def vectors_that_had_arrived_count(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    with killed_after(story, monkeypatch, "masked", "p2", "p3"):
+        assert story.total() == story.without()
+    story.check_accounts()
+    assert story.total() == story.without("p2", "p3")
+    story.check_accounts("p2", "p3")
+
+
+def too_few_is_an_error_and_no_sum(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    with killed_after(story, monkeypatch, "shares", "p4", "p5"), pytest.raises(TooFewSurvivors) as few:
+        story.total()
+    assert "6 parties are left at the step of masked and 7 are needed" in str(few.value)
+    assert "Nothing was opened" in str(few.value)
+    for name in ("p4", "p5"):
+        assert f"{name}: the line to {name} is broken" in str(few.value)
+
+
+def test_a_party_that_cannot_start_says_why(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "raise SystemExit('nowhere.csv: it is not there')"]
+    party = LocalParty("north", command, tmp_path / "ledger", tmp_path / "log")
+    with pytest.raises(DiscreetError, match=r"north did not start \(nowhere\.csv: it is not there\)"):
+        party.wait()
+    party.kill()

@@ -1,0 +1,213 @@
+"""One who holds records: it believes nobody, pays first, pays once, and never loses a charge."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet.accounting.sqlite_ledger import SqliteLedger
+from discreet.core.budget import Budget
+from discreet.core.errors import BudgetExceeded, Dangling, KeyReused, ParameterError
+from discreet.core.neighbors import Neighbors, Unit
+from discreet.crypto.errors import BadSignature, OutOfOrder, RoundReused, TooFewSurvivors, UnknownParty
+from discreet.crypto.messages import Message, Signed
+from discreet.trust.call import Call, prepared
+from discreet.trust.party import Party
+from discreet.trust.secure_sum import SecureSum
+from tests.trust.network.stage import HEADS, NAMES, NOISE, counted, federation, heads_of, identity, party
+
+
+def call(round: str = "r1", sender: str = "server", kind: str = "call") -> Signed:
+    assert HEADS.recipe is not None
+    return Message(round, sender, kind, Call(HEADS.recipe, NOISE).written()).signed(identity(sender))
+
+
+def ledger_at(path: Path, epsilon: float = 1e4, **options: Any) -> SqliteLedger:
+    options = {"neighbors": Neighbors.ADD_REMOVE, **options}
+    return SqliteLedger.create(path, Budget(epsilon, 1e-6), name="ward", **options)
+
+
+@pytest.fixture
+def ledgers(tmp_path: Path) -> Iterator[dict[str, SqliteLedger]]:
+    opened = {name: ledger_at(tmp_path / name) for name in NAMES}
+    yield opened
+    for one in opened.values():
+        one.close()
+
+
+def asking(parties: list[Party]) -> SecureSum:
+    return SecureSum(federation(), identity("server"), parties)
+
+
+def test_it_says_who_it_is_and_what_it_takes_part_in() -> None:
+    message = party("north").hello().verified(federation().roster)
+    assert message.sender == "north"
+    facts = json.loads(message.body)
+    assert facts == {"federation": federation().digest.hex(), "units": None, "secret": True}
+
+
+def test_it_tells_how_many_records_it_has_only_where_that_is_public() -> None:
+    agreed = dataclasses.replace(federation(4), neighbors=Neighbors.REPLACE)
+    assert json.loads(party("north", federation=agreed).hello().message.body)["units"] == 32
+    users = Party(identity("north"), {"x0": np.zeros(32)}, dataclasses.replace(agreed, unit=Unit("user", "x0")))
+    assert json.loads(users.hello().message.body)["units"] is None
+
+
+def test_it_is_called_by_the_server_alone() -> None:
+    one = party("north")
+    for wrong in (call(sender="west"), call(kind="keys")):
+        with pytest.raises(UnknownParty):
+            one.seated(wrong)
+    with pytest.raises(BadSignature):
+        one.seated(dataclasses.replace(call(), signature=bytes(64)))
+    assert one.seated(call()).round == "r1"
+
+
+def test_it_takes_part_in_a_round_once() -> None:
+    one = party("north")
+    one.seated(call())
+    with pytest.raises(RoundReused):
+        one.seated(call())
+
+
+def test_an_unknown_step_is_out_of_order() -> None:
+    with pytest.raises(OutOfOrder, match="no such step"):
+        party("north").seated(call()).answer(call(kind="lunch"))
+
+
+def test_the_purpose_tells_what_is_asked_and_promised() -> None:
+    assert party("north").seated(call()).purpose.startswith("heads() with ")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"neighbors": Neighbors.REPLACE},
+        {"unit": Unit("user", "x0", rows=2)},
+    ],
+)
+def test_a_ledger_for_another_relation_or_unit_is_refused(wrong: dict[str, Any], tmp_path: Path) -> None:
+    with ledger_at(tmp_path / "l", **wrong) as ledger, pytest.raises(ParameterError, match="another relation or unit"):
+        party("north", ledger=ledger)
+
+
+def test_it_refuses_what_its_account_cannot_pay_before_it_takes_a_seat(tmp_path: Path) -> None:
+    with ledger_at(tmp_path / "l", epsilon=0.1) as ledger:
+        one = party("north", ledger=ledger)
+        with pytest.raises(BudgetExceeded, match="its account cannot pay"):
+            one.seated(call())
+        assert ledger.entries() == ()
+
+
+def test_every_round_is_paid_for_once_by_all_whose_vectors_left(ledgers: dict[str, SqliteLedger]) -> None:
+    with asking([party(name, ledger=ledgers[name]) for name in NAMES]) as trust:
+        for rounds in (1, 2, 3):
+            assert counted(trust.ask(HEADS, NOISE)) == heads_of(*NAMES)
+            for one in ledgers.values():
+                assert [entry.event for entry in one.entries()] == [NOISE.event] * rounds
+                assert all(entry.committed for entry in one.entries())
+
+
+def test_nobody_pays_for_a_round_that_ended_before_vectors_were_asked_for(ledgers: dict[str, SqliteLedger]) -> None:
+    with asking([party(name, ledger=ledgers[name]) for name in NAMES[:2]]) as trust, pytest.raises(TooFewSurvivors):
+        trust.ask(HEADS, NOISE)
+    assert all(one.entries() == () for one in ledgers.values())
+
+
+class Struck:
+    """A table on which the lightning strikes while it is read."""
+
+    def __init__(self, source: Any) -> None:
+        self.schema, self.unit = source.schema, source.unit
+
+    def sum(self, question: Any) -> np.ndarray:
+        raise SystemExit("struck")
+
+
+def test_who_dies_between_paying_and_sending_has_paid(tmp_path: Path) -> None:
+    """And the charge is still there for its next life."""
+    path = tmp_path / "l"
+    with ledger_at(path) as ledger:
+        one = party("north", ledger=ledger)
+        one.source = Struck(one.source)  # type: ignore[assignment]
+        with pytest.raises(SystemExit):
+            one.seated(call())._noisy_sum()
+    with SqliteLedger.open(path) as again:
+        assert [entry.event for entry in again.entries()] == [NOISE.event]
+
+
+def test_a_round_that_is_replayed_to_its_next_life_is_refused(
+    ledgers: dict[str, SqliteLedger], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process forgets which rounds it has seen; its ledger does not, and nothing is paid twice."""
+    monkeypatch.setattr("discreet.trust.secure_sum.secrets.token_hex", lambda _: "the same round")
+    with asking([party(name, ledger=ledgers[name]) for name in NAMES]) as trust:
+        assert counted(trust.ask(HEADS, NOISE)) == heads_of(*NAMES)
+    with (
+        asking([party(name, ledger=ledgers[name]) for name in NAMES]) as trust,
+        pytest.raises(TooFewSurvivors, match="it was paid for and run before"),
+    ):
+        trust.ask(HEADS, NOISE)
+    assert [len(one.entries()) for one in ledgers.values()] == [1] * 4
+
+
+def test_a_round_whose_charge_was_cut_short_stays_spent_and_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reserved, and dead before the commit: a charge that dangles is still a charge."""
+
+    def struck(*_: object) -> None:
+        raise SystemExit("struck")
+
+    path = tmp_path / "l"
+    with ledger_at(path) as ledger:
+        with monkeypatch.context() as patch:
+            patch.setattr(SqliteLedger, "commit", struck)
+            with pytest.raises(SystemExit):
+                party("north", ledger=ledger).seated(call())._noisy_sum()
+        spent = ledger.balance().spent
+        assert spent > 0
+    with SqliteLedger.open(path) as again:
+        with pytest.raises(Dangling):
+            party("north", ledger=again).seated(call())._noisy_sum()
+        assert [entry.committed for entry in again.entries()] == [False]
+        assert again.balance().spent == spent
+
+
+def test_one_round_cannot_pay_for_another_question(tmp_path: Path) -> None:
+    """Not even in the next life, when the round is called again with something else."""
+    with ledger_at(tmp_path / "l") as ledger:
+        party("north", ledger=ledger).seated(call())._noisy_sum()
+        seat = party("north", ledger=ledger).seated(call())
+        seat.call = dataclasses.replace(seat.call, noise=dataclasses.replace(NOISE, multiplier=0.5))
+        with pytest.raises(KeyReused, match="another request"):
+            seat._noisy_sum()
+        assert len(ledger.entries()) == 1
+
+
+def test_what_leaves_is_the_sum_and_the_noise() -> None:
+    """Of the party's own records, on the grid of all: the noise is below a hundredth of the count."""
+    seat = party("west").seated(call())
+    empty = prepared(seat.call, seat.question, federation())
+    own = empty.grid.values(seat._noisy_sum().astype(np.int64))
+    assert np.allclose(own, 64, atol=4)
+    assert not np.array_equal(own, np.full(3, 64.0))
+
+
+def test_two_lines_may_ask_one_party_at_once(ledgers: dict[str, SqliteLedger]) -> None:
+    """As after a server's restart; each round is paid for on its own."""
+    one = party("north", ledger=ledgers["north"])
+    seats = [one.seated(call(f"r{i}")) for i in range(8)]
+
+    async def asked() -> None:
+        await asyncio.gather(*(asyncio.to_thread(seat._noisy_sum) for seat in seats))
+
+    asyncio.run(asked())
+    assert len(ledgers["north"].entries()) == 8
