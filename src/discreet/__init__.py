@@ -23,15 +23,21 @@ if TYPE_CHECKING:
     from discreet.mechanisms.laplace import Laplace
     from discreet.mechanisms.sphere_report import SphereReport
     from discreet.query.federation_file import read_federation
+    from discreet.statistics.bounds import bounds
     from discreet.statistics.conversation import Conversation
     from discreet.statistics.count import count
+    from discreet.statistics.extremes import maximum, minimum, value_range
     from discreet.statistics.grouped import grouped
     from discreet.statistics.histogram import histogram
     from discreet.statistics.keys import key_counts
     from discreet.statistics.mean import mean
+    from discreet.statistics.quantile import median, quantile
     from discreet.statistics.sample_and_aggregate import sample_and_aggregate
     from discreet.statistics.second_moments import second_moments
+    from discreet.statistics.spread import interquartile_range
+    from discreet.statistics.stable_spread import stable_interquartile_range
     from discreet.statistics.total import total
+    from discreet.statistics.trimmed import trimmed_mean, winsorized_mean
     from discreet.statistics.variance import variance
     from discreet.statistics.workload import workload
     from discreet.trust.federation import Federation
@@ -54,15 +60,21 @@ _PLACES = {
     "mechanisms.laplace": ("Laplace",),
     "mechanisms.sphere_report": ("SphereReport",),
     "query.federation_file": ("read_federation",),
+    "statistics.bounds": ("bounds",),
     "statistics.conversation": ("Conversation",),
     "statistics.count": ("count",),
+    "statistics.extremes": ("maximum", "minimum", "value_range"),
     "statistics.grouped": ("grouped",),
     "statistics.histogram": ("histogram",),
     "statistics.keys": ("key_counts",),
     "statistics.mean": ("mean",),
+    "statistics.quantile": ("median", "quantile"),
     "statistics.sample_and_aggregate": ("sample_and_aggregate",),
     "statistics.second_moments": ("second_moments",),
+    "statistics.spread": ("interquartile_range",),
+    "statistics.stable_spread": ("stable_interquartile_range",),
     "statistics.total": ("total",),
+    "statistics.trimmed": ("trimmed_mean", "winsorized_mean"),
     "statistics.variance": ("variance",),
     "statistics.workload": ("workload",),
     "trust.federation": ("Federation",),
@@ -92,19 +104,29 @@ __all__ = [
     "SqliteLedger",
     "Text",
     "Unit",
+    "bounds",
     "calibrate",
     "count",
     "delta",
     "epsilon",
     "grouped",
     "histogram",
+    "interquartile_range",
     "key_counts",
+    "maximum",
     "mean",
+    "median",
+    "minimum",
+    "quantile",
     "read_federation",
     "sample_and_aggregate",
     "second_moments",
+    "stable_interquartile_range",
     "total",
+    "trimmed_mean",
+    "value_range",
     "variance",
+    "winsorized_mean",
     "workload",
 ]
 

@@ -71,5 +71,5 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_spent(wrong: dict[st
 def test_nobody_holds_all_records_under_a_secure_sum() -> None:
     with SecureSum.rehearsal({f"p{i}": PEOPLE for i in range(3)}, SCHEMA, threshold=2) as trust:
         private = PrivateData(trust, data().ledger)
-        with pytest.raises(NotPermitted, match="nobody holds all records"):
+        with pytest.raises(NotPermitted, match="a curator who holds all records"):
             sample_and_aggregate(private, np.mean, ["x0"], lower=0, upper=1)

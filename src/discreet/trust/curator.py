@@ -48,7 +48,11 @@ class Curator:
         self.unit = source.unit
 
     reports = 1
-    curated = True
+
+    @property
+    def curated(self) -> bool:
+        """Whether all records can be handed to a mechanism: by a source that does not only add up, for bounded rows."""
+        return isinstance(self._source, Batched) and not self.unit.pooled
 
     @property
     def secret(self) -> bool:

@@ -26,13 +26,16 @@ Release = TypeVar("Release")
 class TrustModel(Protocol):
     """Who may hold an exact answer, and who adds the noise.
 
-    `reports` is the variance in units of a curator's; `curated` tells whether anybody holds all records.
+    `reports` is the variance in units of a curator's; `curated` tells whether somebody holds all records and hands
+    them to a mechanism.
     """
 
-    curated: bool
     neighbors: Neighbors
     unit: Unit
     schema: Schema
+
+    @property
+    def curated(self) -> bool: ...
 
     @property
     def secret(self) -> bool: ...

@@ -118,14 +118,17 @@ class PrivateData:
 
     def check_curated(self, purpose: str) -> None:
         """Refuse what needs somebody who holds all records, where nobody does."""
-        if not self._trust.curated:
+        if not self.curated:
             raise NotPermitted(
-                purpose, f"nobody holds all records under {type(self._trust).__name__}", "Trust a curator, or ask sums."
+                purpose,
+                "it takes a curator who holds all records, and so many rows of each unit at most",
+                "Trust a curator with records that are not in Spark, do not pool units, or ask sums.",
             )
-        if self.unit.pooled:
-            raise NotPermitted(
-                purpose, "pooled units bound sums, and this is none", "Give units a number of rows, or ask sums."
-            )
+
+    @property
+    def curated(self) -> bool:
+        """Whether a mechanism can be shown all records, and not only sums of them."""
+        return self._trust.curated
 
     @property
     def reports(self) -> float:

@@ -1,0 +1,105 @@
+"""A line of cells between public bounds, and how far a rank on it is from the one that is looked for."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Array, Steps
+from discreet.core.neighbors import Neighbors
+from discreet.core.rounding import upwards
+
+RANK = 2**28  # the unit that ranks are counted in: a share is rounded to a multiple of 1 / RANK
+
+
+@dataclass(frozen=True)
+class Line:
+    """Equal cells between public bounds.
+
+    Parameters
+    ----------
+    lower, upper : float
+        Public. What the first and the last cell stand for.
+    cells : int
+        Public. How many steps there are from the one to the other.
+
+    Examples
+    --------
+    >>> line = Line(0.0, 10.0, 20)
+    >>> line.values(line.nearest(np.array([3.1, np.nan, 99.0])))
+    array([ 3., 10.])
+    """
+
+    lower: float
+    upper: float
+    cells: int
+
+    def __post_init__(self) -> None:
+        if not (self.lower < self.upper and math.isfinite(self.upper - self.lower)):
+            raise ParameterError("bounds", f"they are {self.lower} and {self.upper}", "Give the lower one first.")
+        if not 1 <= self.cells <= 2**50 or self.cells != int(self.cells):
+            raise ParameterError("bounds", f"there are {self.cells} cells between", "Give 1 to 2**50 cells.")
+
+    def nearest(self, values: Array) -> Steps:
+        """The cell of each value; missing ones are left out."""
+        shares = (values[~np.isnan(values)] - self.lower) / (self.upper - self.lower)
+        return np.rint(np.clip(shares, 0.0, 1.0) * self.cells).astype(np.int64)
+
+    def values(self, cells: Steps) -> Array:
+        """What these cells stand for."""
+        return np.minimum(self.lower + cells * ((self.upper - self.lower) / self.cells), self.upper)
+
+
+@dataclass(frozen=True)
+class Target:
+    """The rank that is looked for, and the scale by which places fall behind; both in units of 1 / `RANK`.
+
+    Parameters
+    ----------
+    share : float
+        Public. In [0, 1].
+    scale : float
+        Public. A place that is so much farther off is e times less likely.
+    """
+
+    share: float
+    scale: float
+
+    @classmethod
+    def priced(cls, share: float, epsilon: float, rows: int, neighbors: Neighbors, *, parted: bool = False) -> Target:
+        """With the scale that costs epsilon; rounded up."""
+        return cls(share, upwards(reach(share, neighbors, parted=parted) * rows / Fraction(epsilon)))
+
+    @property
+    def ranks(self) -> float:
+        """The scale in ranks."""
+        return self.scale / RANK
+
+    def off(self, below: Steps, records: Steps | int) -> Steps:
+        """By how much so many records below are too many, among so many records; negative where they are too few."""
+        return below * RANK - round(self.share * RANK) * np.asarray(records)
+
+
+def reach(share: float, neighbors: Neighbors, *, parted: bool = False) -> int:
+    """How far apart one row can drive the scores of two places, in units of 1 / `RANK` (`quantile.md`).
+
+    Parameters
+    ----------
+    share : float
+        Public. In [0, 1].
+    neighbors : Neighbors
+        Public. The relation.
+    parted : bool
+        Public. Whether there are several parts of the records, of which a row may leave one and join another.
+    """
+    part = round(share * RANK)
+    joined = RANK if part in (0, RANK) else 2 * max(part, RANK - part)
+    if neighbors is Neighbors.ADD_REMOVE:
+        return joined
+    if parted:
+        return 2 * joined
+    return RANK if part in (0, RANK) else 2 * RANK

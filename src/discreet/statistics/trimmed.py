@@ -1,0 +1,230 @@
+"""Private means that extreme values have no part in, or only a small one."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.accounting.calibration import calibrate
+from discreet.core.bound import Bound
+from discreet.core.budget import Budget
+from discreet.core.cookbook import recipe
+from discreet.core.digits import error_bar, number
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Array, Grid
+from discreet.core.question import BoundedSum
+from discreet.core.receipt import Receipt
+from discreet.core.schema import Number, Schema
+from discreet.statistics.ask import ColumnOf, column_of
+from discreet.statistics.interval_estimate import promise
+from discreet.statistics.noise import CONFIDENCE, least_noise, spread
+from discreet.statistics.quantile import Wanted
+from discreet.statistics.together import Together, priced
+
+CUTS = 0.5  # what the cuts get of the price; the mean gets the rest
+GRAIN = 2.0**-20  # of the bounds' distance: cuts are no closer
+MASS = Bound("l1", 1.0, nonnegative=True)
+INSIDE = 1 - 2.0**-40  # keeps a rounded mass inside its bound, so that clipping never acts
+
+
+@recipe
+def winsorized_of(schema: Schema, column: str, lower: float, upper: float) -> BoundedSum:
+    """The mass at two cuts of each value of a column, moved to the nearer cut where it is beyond."""
+    schema.number(column)
+    return _mass_between(column, Number(lower, upper), lambda values: np.clip(values, lower, upper))
+
+
+@recipe
+def trimmed_of(schema: Schema, column: str, lower: float, upper: float) -> BoundedSum:
+    """The mass at two cuts of each value of a column that is between them."""
+    schema.number(column)
+    return _mass_between(
+        column, Number(lower, upper), lambda values: np.where((values >= lower) & (values <= upper), values, np.nan)
+    )
+
+
+def _mass_between(column: str, cuts: Number, inside: Callable[[Array], Array]) -> BoundedSum:
+    """Each value's unit of mass, split between the cuts by how near it is to either, and a grain less of it."""
+    grid = Grid.of_radius(MASS.radius)
+
+    def of(records: Array) -> Array:
+        upper = (inside(records[:, 0]) - cuts.lower) / (cuts.upper - cuts.lower)
+        return np.nan_to_num(INSIDE * np.stack([1 - upper, upper], axis=1))
+
+    return BoundedSum(of, MASS, (column,), grid, lambda records: grid.cut(of(records)).sum(axis=0))
+
+
+@dataclass(frozen=True)
+class CutEstimate:
+    """A released mean between two private cuts.
+
+    Parameters
+    ----------
+    name : str
+        What it is.
+    value : float
+        The private value.
+    error : float
+        Half-width of an interval that holds, with the given confidence, the exact value of these data for these cuts.
+    lower, upper : float
+        The cuts.
+    confidence : float
+        Of the interval.
+    receipt : Receipt
+        What it cost.
+    """
+
+    name: str
+    value: float
+    error: float
+    lower: float
+    upper: float
+    confidence: float
+    receipt: Receipt
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The interval's ends."""
+        return self.value - self.error, self.value + self.error
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __str__(self) -> str:
+        cuts = f"cut at {number(self.lower, self.error)} and {number(self.upper, self.error)}"
+        bar = f"{number(self.value, self.error)} ± {error_bar(self.error)}{promise(self.confidence, False)}"
+        return f"{self.name}: {bar}, {cuts}"
+
+    def _repr_html_(self) -> str:
+        return f"<b>{html.escape(str(self))}</b>{self.receipt._repr_html_()}"
+
+
+def winsorized_mean(
+    data: Any,
+    column: str | None = None,
+    *,
+    trim: float = 0.05,
+    bounds: tuple[float, float] | None = None,
+    epsilon: float = 1.0,
+    delta: float = 0.0,
+    key: str | None = None,
+) -> CutEstimate:
+    """Release the mean of a column whose extreme values are moved to private quantiles.
+
+    The noise of a mean is in proportion to the distance of its bounds. Where those are far too wide, cuts at private
+    quantiles make it much smaller.
+
+    Parameters
+    ----------
+    data : PrivateData, or array of shape (n,)
+        The records; missing values do not count.
+    column : str, optional
+        Public. The column, for private data.
+    trim : float
+        Public. The share of values at each end that are moved, below one half.
+    bounds : (float, float), optional
+        Public. For an array: values outside are moved to the nearer one. Private data have them in their schema.
+    epsilon, delta : float
+        Public. What the cuts and the mean may cost together.
+    key : str, optional
+        Public. Makes a retry safe; see `PrivateData.permit`.
+
+    Returns
+    -------
+    CutEstimate
+        The value, its error bar for these cuts, the cuts and the receipt.
+
+    Guarantee
+    ---------
+    The event on the receipt: the cuts as in `quantile`, then one `Laplace` or `Gaussian` release.
+
+    Examples
+    --------
+    >>> found = winsorized_mean(np.arange(10_000) % 101, bounds=(-1e6, 1e6), epsilon=2.0)
+    >>> bool(abs(found.value - 50) < 2)
+    True
+    """
+    budget = Budget(epsilon, delta)
+    of = column_of(data, column, bounds, budget)
+    return _between_cuts(of, trim, winsorized_of, f"winsorized mean of {of.column}", budget, key)
+
+
+def trimmed_mean(
+    data: Any,
+    column: str | None = None,
+    *,
+    trim: float = 0.05,
+    bounds: tuple[float, float] | None = None,
+    epsilon: float = 1.0,
+    delta: float = 0.0,
+    key: str | None = None,
+) -> CutEstimate:
+    """Release the mean of the values of a column that are between two private quantiles.
+
+    Parameters
+    ----------
+    data : PrivateData, or array of shape (n,)
+        The records; missing values do not count.
+    column : str, optional
+        Public. The column, for private data.
+    trim : float
+        Public. The share of values at each end that are left out, below one half.
+    bounds : (float, float), optional
+        Public. For an array: values outside are moved to the nearer one. Private data have them in their schema.
+    epsilon, delta : float
+        Public. What the cuts and the mean may cost together.
+    key : str, optional
+        Public. Makes a retry safe; see `PrivateData.permit`.
+
+    Returns
+    -------
+    CutEstimate
+        The value, its error bar for these cuts, the cuts and the receipt.
+
+    Guarantee
+    ---------
+    The event on the receipt: the cuts as in `quantile`, then one `Laplace` or `Gaussian` release.
+
+    Examples
+    --------
+    >>> found = trimmed_mean(np.arange(10_000) % 101, bounds=(-1e6, 1e6), epsilon=2.0)
+    >>> bool(abs(found.value - 50) < 2)
+    True
+    """
+    budget = Budget(epsilon, delta)
+    of = column_of(data, column, bounds, budget)
+    return _between_cuts(of, trim, trimmed_of, f"trimmed mean of {of.column}", budget, key)
+
+
+def _between_cuts(
+    of: ColumnOf, trim: float, question_of: Callable[..., BoundedSum], name: str, budget: Budget, key: str | None
+) -> CutEstimate:
+    """Pay for cuts and a mean, find the cuts, and release the mean between them."""
+    if not 0 < trim < 0.5:
+        raise ParameterError(name, f"trim is {trim}", "Give a share above 0 and below one half.", trim=trim)
+    schema, ends = of.data.schema, of.data.schema.number(of.column)
+    way = Wanted(of, (trim, 1 - trim), None, None, budget).way
+    whole = question_of(schema, of.column, ends.lower, ends.upper)
+    noise = least_noise(of.data, whole, 2, Budget(budget.epsilon * (1 - CUTS), budget.delta)).noise
+    parts = (*(priced(part, CUTS) for part in way.parts), priced(noise, 1 / budget.epsilon))
+    plan = calibrate(Together(parts), budget)
+    with of.data.permit(plan.event, name, request=f"{of.column} {trim} {type(way).__name__}", key=key) as permit:
+        cuts = _apart(way.found(permit, plan.mechanisms[:-1]).values, ends)
+        question = question_of(schema, of.column, cuts.lower, cuts.upper)
+        sums = permit.ask(question, plan.mechanisms[-1])
+    share, width = float(np.clip(sums[1] / max(sums.sum(), 1.0), 0.0, 1.0)), cuts.upper - cuts.lower
+    weights = np.array([-share, 1 - share]) * width / max(float(sums.sum()), 1.0)
+    error = min(spread(of.data, question, 2, plan.mechanisms[-1]).half_width(weights), width)
+    value = min(cuts.lower + width * share, cuts.upper)
+    return CutEstimate(name, value, error, cuts.lower, cuts.upper, CONFIDENCE, permit.receipt)
+
+
+def _apart(cuts: Array, ends: Number) -> Number:
+    """Two cuts with some distance between them, inside the bounds."""
+    middle, grain = float(cuts.sum()) / 2, GRAIN * (ends.upper - ends.lower)
+    middle = min(max(middle, ends.lower + grain), ends.upper - grain)
+    return Number(min(float(cuts[0]), middle - grain), max(float(cuts[1]), middle + grain))
