@@ -137,7 +137,7 @@ class Seat:
         if party.ledger is not None and not party.ledger.affords(self.call.noise.event):
             raise BudgetExceeded(
                 f"{party.name!r}: {self.purpose}",
-                f"its account cannot pay ({party.ledger.balance()})",
+                "its account cannot pay",
                 "Ask for less, or let its owner open another account.",
             )
         size = prepared(self.call, self.question, federation).size
