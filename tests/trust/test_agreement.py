@@ -180,7 +180,11 @@ class Served:
             asyncio.run_coroutine_threadsafe(Serving(party, self._told.put).listen("127.0.0.1:0"), self._loop)
             for party in self._parties
         ]
-        return [self._told.get(timeout=60).rpartition(" ")[2] for _ in self._parties]
+        addresses: list[str] = []
+        while len(addresses) < len(self._parties):
+            _, listens, address = self._told.get(timeout=60).partition(" listens at ")
+            addresses += [address] if listens else []
+        return addresses
 
     def __exit__(self, *error: object) -> None:
         asyncio.run_coroutine_threadsafe(self._stopped(), self._loop).result(60)
