@@ -1,0 +1,88 @@
+"""How one price is best divided among several measurements, before any of them is made.
+
+Measurements tell about spaces that do not overlap: measurement a, with weight w, tells about space b with information
+w^2 information[a, b], and the noise that is left in b has the inverse of the sum of these as its variance. All weights
+together have a length, in l1 for Laplace noise and in l2 for Gaussian noise, and the length is the price.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.core.bound import Norm
+from discreet.core.grid import Array
+
+ROUNDS = 60
+POWER: dict[Norm, float] = {"l1": 1 / 3, "l2": 1 / 4}  # one round is enough where each space has one source
+
+
+@dataclass(frozen=True)
+class Design:
+    """Measurements to choose weights for.
+
+    Parameters
+    ----------
+    information : sparse matrix of shape (measurements, spaces)
+        Public. What a measurement of weight one tells about each space.
+    costs : array of shape (measurements,)
+        Public. The length of what a record adds to a measurement of weight one.
+    norm : {"l1", "l2"}
+        Public. How these lengths add up.
+
+    Examples
+    --------
+    >>> alone = Design(np.eye(2), np.ones(2), "l2")
+    >>> alone.divided(np.array([16.0, 1.0])).round(3)  # squared weights as 4 to 1
+    array([0.895, 0.447])
+    """
+
+    information: Any
+    costs: Array
+    norm: Norm
+
+    def variances(self, weights: Array) -> Array:
+        """The variance that noise of deviation one leaves in each space; infinite where nothing was measured."""
+        told = np.asarray(self.information.T @ np.square(weights))
+        return np.divide(1.0, told, out=np.full(len(told), np.inf), where=told > 0)
+
+    def length(self, weights: Array) -> float:
+        """The length of what a record adds to all measurements together."""
+        lengths = weights * self.costs
+        return float(lengths.sum() if self.norm == "l1" else np.sqrt(np.square(lengths).sum()))
+
+    def divided(self, importance: Array) -> Array:
+        """The weights, of length about one, that make the weighted sum of the variances small.
+
+        At the best weights, w_a (sum_b information[a, b] importance_b variance_b^2) is proportional to the derivative
+        of the length, cost_a in l1 and w_a cost_a^2 in l2. Weights grow where it is larger than that. In l2 the problem
+        is convex and the sum falls with every round (Yu 2010); in l1 the best round is kept.
+
+        Parameters
+        ----------
+        importance : array of shape (spaces,)
+            Public. What the variance in each space counts.
+
+        Returns
+        -------
+        array of shape (measurements,)
+            Rounded to eight binary digits, so that they are the same wherever they are computed.
+        """
+        needed = importance > 0
+        weights = 1 / self.costs
+        best, least = weights, np.inf
+        for _ in range(ROUNDS):
+            weights = weights / self.length(weights)
+            variances = np.where(needed, self.variances(weights), 0.0)
+            error = float(importance[needed] @ variances[needed])
+            if error < least:
+                best, least = weights, error
+            if not np.isfinite(error):
+                break
+            gains = np.asarray(self.information @ (importance * np.square(variances)))
+            slope = gains / self.costs * (weights if self.norm == "l1" else 1 / self.costs)
+            weights = weights * (slope / slope.max()) ** POWER[self.norm]
+        digits, exponents = np.frexp(best)
+        return np.ldexp(np.rint(digits * 256) / 256, exponents)

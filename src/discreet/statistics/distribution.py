@@ -1,0 +1,214 @@
+"""The private distribution function of a column, with a band that holds all of it at once."""
+
+from __future__ import annotations
+
+import html
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import isotonic_regression
+
+from discreet.core.budget import Budget
+from discreet.core.digits import error_bar, number
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Array
+from discreet.core.question import BoundedSum
+from discreet.core.receipt import Receipt
+from discreet.core.schema import Schema
+from discreet.statistics.ask import asked
+from discreet.statistics.axes import bins_of
+from discreet.statistics.histogram import edges_of
+from discreet.statistics.noise import CONFIDENCE, Spread, least_noise
+from discreet.statistics.simulation import Simulation
+from discreet.statistics.strategy import NORMS
+from discreet.statistics.tree import Tree, tree_of, trees
+from discreet.trust.private_data import PrivateData
+
+MOST_BINS = 2**12
+DRAWS, AT_A_TIME = 4000, 200
+SHOWN = 24  # edges that are printed
+WIDE = 40  # letters of the longest bar
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """A released distribution function.
+
+    Parameters
+    ----------
+    column : str
+        The column.
+    edges : array
+        Where it is known.
+    values : array
+        The share of the values below each edge: never falling, from 0 to 1.
+    error : float
+        Half the width of a band that holds the shares of these data at all edges at once, with the given confidence.
+    population_error : float
+        The same for the distribution that these data are an independent sample of.
+    count, count_error : float
+        How many values there are, and half the width of an interval that holds the exact number.
+    confidence : float
+        Of each band and of the interval.
+    receipt : Receipt
+        What it cost.
+    """
+
+    column: str
+    edges: Array
+    values: Array
+    error: float
+    population_error: float
+    count: float
+    count_error: float
+    confidence: float
+    receipt: Receipt
+
+    def at(self, value: float) -> float:
+        """The share of the values below this one: on the line between two edges, so the band holds at edges alone."""
+        return float(np.interp(value, self.edges, self.values))
+
+    @property
+    def title(self) -> str:
+        """What it is, and how far off."""
+        size = f"{number(self.count, self.count_error)} ± {error_bar(self.count_error)} values"
+        return f"{self.column} of {size}, shares below all edges ± {error_bar(self.error)} ({self.confidence:.0%})"
+
+    def __str__(self) -> str:
+        shown = np.unique(np.linspace(0, len(self.edges) - 1, SHOWN).astype(np.int64))
+        names = [f"{edge:.4g}" for edge in self.edges[shown]]
+        width = max(map(len, names))
+        lines = [
+            f"{name:>{width}} {share:7.1%} {'#' * round(WIDE * share)}".rstrip()
+            for name, share in zip(names, self.values[shown], strict=True)
+        ]
+        return "\n".join([self.title, *lines])
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>{self.receipt._repr_html_()}"
+
+
+def distribution(
+    data: PrivateData,
+    column: str,
+    *,
+    bins: int = 64,
+    epsilon: float = 1.0,
+    delta: float = 0.0,
+    key: str | None = None,
+) -> Distribution:
+    """Release which share of a column's values is below each of many edges.
+
+    The values are counted in equal cells or, where that has less noise, in the nodes of a tree over them.
+
+    Parameters
+    ----------
+    data : PrivateData
+        The records. Missing values count for nothing.
+    column : str
+        Public. A numeric column.
+    bins : int
+        Public. How many cells lie between the edges.
+    epsilon, delta : float
+        Public. What this may cost, in all.
+    key : str, optional
+        Public. Makes a retry safe; see `PrivateData.permit`.
+
+    Returns
+    -------
+    Distribution
+        The shares, and a band that holds them all at once.
+
+    Guarantee
+    ---------
+    The event on the receipt: one `Laplace` or `Gaussian` release of one bounded sum, for the data set's own neighbors.
+    The rest is post-processing.
+
+    Examples
+    --------
+    >>> ages = PrivateData.of(np.linspace(0, 1, 5000)[:, None], Schema.numeric(0.0, 1.0, 1), Budget(1.0))
+    >>> found = distribution(ages, "x0", bins=32, epsilon=1.0)
+    >>> bool(abs(found.at(0.5) - 0.5) < 0.02), found.values[0].item(), found.values[-1].item()
+    (True, 0.0, 1.0)
+    """
+    data.schema.number(column)
+    bins_of(data.schema, (column,), bins)
+    if bins > MOST_BINS:
+        raise ParameterError(f"distribution of {column}", f"bins is {bins}", f"Give at most {MOST_BINS}.", bins=bins)
+    budget, edges = Budget(epsilon, delta), edges_of(data.schema, column, bins)
+    assert edges is not None
+    tree = _best(data, column, int(bins), budget)
+    question, size = _question(tree, data.schema, column, int(bins)), sum(tree.sizes)
+    released = asked(data, question, size, budget, f"distribution of {column}", key)
+    sums = np.cumsum(tree.leaves_of(released.values)[:bins])
+    count = max(float(sums[-1]), 1.0)
+    shares = np.clip(isotonic_regression(np.r_[0.0, sums[:-1] / count]).x, 0.0, 1.0)
+    band = _Band.simulated(tree, released.spread, shares[1:])
+    return Distribution(
+        column,
+        edges,
+        np.r_[0.0, shares[1:], 1.0],
+        min(band.farthest(CONFIDENCE) / count, 1.0),
+        min(band.farthest((1 + CONFIDENCE) / 2) / count + _sampling(count - band.total), 1.0),
+        count,
+        band.total,
+        CONFIDENCE,
+        released.receipt,
+    )
+
+
+def _best(data: PrivateData, column: str, bins: int, budget: Budget) -> Tree:
+    """The tree that leaves least noise in the sums, under this trust model and budget."""
+
+    def error(tree: Tree) -> float:
+        question = _question(tree, data.schema, column, bins)
+        return least_noise(data, question, sum(tree.sizes), budget).stddev ** 2 * tree.error(bins)
+
+    return min((tree for norm in NORMS for tree in trees(bins, norm)), key=error)
+
+
+def _question(tree: Tree, schema: Schema, column: str, bins: int) -> BoundedSum:
+    return tree_of(schema, column, bins, tree.fanout, tree.depth, tree.steps, tree.grid.exponent, tree.norm)
+
+
+def _sampling(count: float) -> float:
+    """How far a sample of this size is from its distribution, with half of the chance to fail.
+
+    Dvoretzky, Kiefer and Wolfowitz 1956, with the constant of Massart 1990.
+    """
+    return math.sqrt(math.log(4 / (1 - CONFIDENCE)) / (2 * max(count, 1.0)))
+
+
+@dataclass(frozen=True)
+class _Band:
+    """How far noise throws sums from the left, in records.
+
+    With e_k the noise of the sum of k cells, of m in all, a share is off by (e_k - F_k e_m) / count, exactly, where F_k
+    is the exact share and count the noisy sum of all. Making the shares monotone moves none of them farther from the
+    exact ones than the farthest was.
+    """
+
+    distances: Array
+    total: float
+
+    @classmethod
+    def simulated(cls, tree: Tree, spread: Spread, shares: Array) -> _Band:
+        """The distances of many draws, in ascending order."""
+        simulation, cells = Simulation(), len(shares) + 1
+        farthest, totals = [], []
+        for _ in range(DRAWS // AT_A_TIME):
+            noise = simulation.noise(spread, (AT_A_TIME, sum(tree.sizes)), tree.grid)
+            sums = np.cumsum(tree.leaves_of(noise)[:, :cells], axis=1)
+            farthest.append(np.abs(sums[:, :-1] - shares * sums[:, -1:]).max(axis=1, initial=0.0))
+            totals.append(np.abs(sums[:, -1]))
+        half_width = _quantile(np.sort(np.concatenate(totals)), CONFIDENCE)
+        return cls(np.sort(np.concatenate(farthest)), half_width)
+
+    def farthest(self, confidence: float) -> float:
+        """The distance that is not passed at any edge, with this confidence."""
+        return _quantile(self.distances, confidence)
+
+
+def _quantile(ascending: Array, confidence: float) -> float:
+    return float(ascending[min(math.ceil(confidence * (len(ascending) + 1)), len(ascending)) - 1])

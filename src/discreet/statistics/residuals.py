@@ -1,0 +1,117 @@
+"""Tables of counts as sums of parts that do not overlap: what is left of each marginal once its smaller ones are known.
+
+The residual of a set of columns is its marginal, with the mean along every axis taken off. A marginal is the sum of the
+residuals of all subsets of its columns, each spread evenly over the other columns; and noise that is alike in all cells
+is uncorrelated between residuals. So estimates of the residuals make marginals that agree wherever they overlap, and
+their errors add up. For columns of two cells this is the Fourier transform of Barak, Chaudhuri, Dwork, Kale, McSherry
+and Talwar 2007; for others, the residual basis of Xiao, He, Zhang and Kifer 2023.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from discreet.core.grid import Array
+
+AxisSet = frozenset[int]
+Shape = tuple[int, ...]
+
+
+def cells(shape: Shape, axes: Iterable[int]) -> int:
+    """How many cells the marginal of these axes has."""
+    return math.prod(shape[axis] for axis in axes)
+
+
+def subsets(axes: AxisSet) -> Iterator[AxisSet]:
+    """All subsets of a set of axes, the empty one first."""
+    for size in range(len(axes) + 1):
+        yield from map(frozenset, combinations(sorted(axes), size))
+
+
+def closure(sets: Iterable[AxisSet], shape: Shape) -> list[AxisSet]:
+    """The subsets whose residuals make up the marginals of these sets; an axis of one cell has none."""
+    wide = frozenset(axis for axis, size in enumerate(shape) if size > 1)
+    found = {part for axes in sets for part in subsets(axes & wide)}
+    return sorted(found, key=lambda axes: (len(axes), sorted(axes)))
+
+
+def summed(table: Array, axes: AxisSet, kept: AxisSet) -> Array:
+    """A table of these axes, summed over all that are not kept; leading axes stack tables."""
+    return table.sum(axis=tuple(place - len(axes) for place, axis in enumerate(sorted(axes)) if axis not in kept))
+
+
+def centered(table: Array, places: Iterable[int]) -> Array:
+    """A table whose mean along each of these axes, counted from the last, is taken off."""
+    for place in places:
+        table = table - table.mean(axis=place, keepdims=True)
+    return table
+
+
+def residual(table: Array, axes: AxisSet, kept: AxisSet) -> Array:
+    """The residual of some of a table's axes."""
+    return centered(summed(table, axes, kept), range(-len(kept), 0))
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """Estimates of residuals, and the variance of each before its means were taken off.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Public. How many cells each axis has.
+    parts : mapping of set of axes to array
+        The estimates.
+    variances : mapping of set of axes to float
+        Public. Of the noise in each cell of an estimate, as it was before means were taken off.
+
+    Examples
+    --------
+    >>> table = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 9.0]])
+    >>> whole = frozenset({0, 1})
+    >>> parts = {axes: residual(table, whole, axes) for axes in subsets(whole)}
+    >>> Residuals((2, 3), parts, dict.fromkeys(parts, 1.0)).marginal((1,))
+    array([ 5.,  7., 12.])
+    """
+
+    shape: Shape
+    parts: Mapping[AxisSet, Array]
+    variances: Mapping[AxisSet, float]
+
+    @classmethod
+    def of_table(cls, table: Array, variances: Mapping[AxisSet, float]) -> Residuals:
+        """Those of a table that has all axes."""
+        whole = frozenset(range(table.ndim))
+        return cls(table.shape, {axes: residual(table, whole, axes) for axes in variances}, variances)
+
+    def marginal(self, axes: Sequence[int]) -> Array:
+        """The marginal of these axes, in this order."""
+        ordered = sorted(axes)
+        table = np.zeros([self.shape[axis] for axis in ordered])
+        for part in closure([frozenset(axes)], self.shape):
+            spread = [self.shape[axis] if axis in part else 1 for axis in ordered]
+            table += self.parts[part].reshape(spread) / (table.size / cells(self.shape, part))
+        return table.transpose([ordered.index(axis) for axis in axes])
+
+    def variance(self, axes: Iterable[int]) -> float:
+        """The variance of each cell of a marginal."""
+        whole = frozenset(axes)
+        return sum(share * self.variances[part] for part, share in cell_shares(whole, self.shape).items())
+
+
+def cell_shares(axes: AxisSet, shape: Shape) -> dict[AxisSet, float]:
+    """How much the variance of each residual counts in the variance of a marginal's cell.
+
+    A residual's noise is projected on what has mean zero along every axis, which leaves 1 - 1/r of its variance for
+    each axis of r cells, and is then divided by the number of cells that it is spread over.
+    """
+    whole = cells(shape, axes)
+    return {
+        part: math.prod(1 - 1 / shape[axis] for axis in part) * (cells(shape, part) / whole) ** 2
+        for part in closure([axes], shape)
+    }

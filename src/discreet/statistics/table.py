@@ -1,0 +1,153 @@
+"""Private contingency tables: how many records fall in each combination of cells of several columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.core.budget import Budget
+from discreet.core.cookbook import recipe
+from discreet.core.errors import ParameterError
+from discreet.core.formula import Formula, Tally
+from discreet.core.grid import Array, Grid
+from discreet.core.question import BoundedSum
+from discreet.core.schema import Schema
+from discreet.statistics.ask import asked
+from discreet.statistics.axes import BINS, Axes, Bins, bins_of, shape_of
+from discreet.statistics.count_table import CountTable
+from discreet.statistics.histogram import ONE_CELL
+from discreet.statistics.noise import CONFIDENCE, Spread
+from discreet.trust.private_data import PrivateData
+
+MOST_CELLS = 2**20
+
+
+@recipe
+def contingency_of(schema: Schema, columns: tuple[str, ...], bins: tuple[int, ...]) -> BoundedSum:
+    """One mark in the cell of each record; a record with a missing value adds nothing."""
+    axes = Axes.of(schema, columns, bins)
+
+    def of(records: Array) -> Array:
+        marks = np.zeros((len(records), axes.size))
+        whole = np.flatnonzero(~np.isnan(records).any(axis=1))
+        marks[whole, axes.codes(records)] = 1.0
+        return marks
+
+    def total(records: Array) -> Array:
+        return np.bincount(axes.codes(records), minlength=axes.size).astype(np.float64)
+
+    cell = axes.formula()
+    tally = None if cell is None else Tally(cell, axes.size, (Formula.constant(1),))
+    return BoundedSum(of, ONE_CELL, columns, Grid(0), total, tally=tally)
+
+
+@dataclass(frozen=True)
+class ContingencyTable(CountTable):
+    """A released contingency table, whose marginals are its sums.
+
+    Parameters
+    ----------
+    spread : Spread
+        How the noise on each cell spreads.
+    summed : int
+        How many cells of what was released each count is the sum of.
+    """
+
+    spread: Spread
+    summed: int = 1
+
+    def marginal(self, columns: Sequence[str]) -> ContingencyTable:
+        """The table of some of the columns, in this order: sums of cells, at no cost, with an error bar of its own.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            Public. Some of the table's columns; none for the number of records.
+        """
+        kept = self.axes_of(tuple(columns))
+        gone = tuple(axis for axis in range(len(self.columns)) if axis not in kept)
+        counts = self.counts.sum(axis=gone) if gone else self.counts
+        summed = self.summed * math.prod(len(self.labels[axis]) for axis in gone)
+        return ContingencyTable(
+            tuple(columns),
+            tuple(self.labels[axis] for axis in kept),
+            np.moveaxis(counts, [sorted(kept).index(axis) for axis in kept], range(len(kept))),
+            error_of(self.spread, summed),
+            self.confidence,
+            self.receipt,
+            self.spread,
+            summed,
+        )
+
+
+def error_of(spread: Spread, summed: int) -> float:
+    """The error bar of a sum of so many cells, in whole records."""
+    return float(math.ceil(spread.half_width(np.ones(summed))))
+
+
+def contingency(
+    data: PrivateData,
+    columns: Sequence[str],
+    *,
+    bins: Bins = BINS,
+    epsilon: float = 1.0,
+    delta: float = 0.0,
+    key: str | None = None,
+) -> ContingencyTable:
+    """Release how many records fall in each combination of cells of some columns.
+
+    Parameters
+    ----------
+    data : PrivateData
+        The records. One with a missing value in any of the columns is in no cell.
+    columns : sequence of str
+        Public. Numbers, each cut into equal cells between its bounds, and columns with public categories.
+    bins : int, or mapping of str to int
+        Public. How many cells a number has.
+    epsilon, delta : float
+        Public. What this may cost, in all.
+    key : str, optional
+        Public. Makes a retry safe; see `PrivateData.permit`.
+
+    Returns
+    -------
+    ContingencyTable
+        A noisy count for every cell, the empty ones too, with the error bar of each.
+
+    Guarantee
+    ---------
+    The event on the receipt: one `Laplace` or `Gaussian` release of all cells together, for the data set's own
+    neighbors. A record is in one cell only, so the price does not grow with their number.
+
+    Examples
+    --------
+    >>> from discreet.core.schema import Category, Number
+    >>> schema = Schema({"age": Number(0, 90), "sex": Category(("f", "m"))})
+    >>> visits = {"age": [20.0] * 500 + [70.0] * 300, "sex": ["f"] * 500 + ["m"] * 300}
+    >>> table = contingency(PrivateData.of(visits, schema, Budget(1.0)), ("age", "sex"), bins=3, epsilon=1.0)
+    >>> table.counts.shape, table.marginal(["sex"]).labels
+    ((3, 2), (('f', 'm'),))
+    """
+    names = tuple(columns) if not isinstance(columns, str) else columns
+    each = bins_of(data.schema, names, bins)
+    _check_size(names, shape_of(data.schema, names, each))
+    axes = Axes.of(data.schema, names, each)
+    question = contingency_of(data.schema, axes.columns, each)
+    released = asked(data, question, axes.size, Budget(epsilon, delta), f"table of {', '.join(names)}", key)
+    counts = released.values.reshape(axes.shape)
+    error = error_of(released.spread, 1)
+    return ContingencyTable(axes.columns, axes.labels, counts, error, CONFIDENCE, released.receipt, released.spread)
+
+
+def _check_size(columns: Sequence[str], shape: tuple[int, ...]) -> None:
+    """Refuse a table that is too large to be told cell by cell."""
+    if (size := math.prod(shape)) > MOST_CELLS:
+        raise ParameterError(
+            f"table of {', '.join(columns)}",
+            f"it has {' x '.join(map(str, shape))} cells, more than {MOST_CELLS}",
+            "Ask for `marginals` of fewer columns at a time, for the `frequent_cells` alone, or for fewer bins.",
+            size=size,
+        )
