@@ -26,16 +26,20 @@ if TYPE_CHECKING:
     from discreet.statistics.bounds import bounds
     from discreet.statistics.conversation import Conversation
     from discreet.statistics.count import count
+    from discreet.statistics.cube import cube
+    from discreet.statistics.distribution import distribution
     from discreet.statistics.extremes import maximum, minimum, value_range
     from discreet.statistics.grouped import grouped
     from discreet.statistics.histogram import histogram
     from discreet.statistics.keys import key_counts
+    from discreet.statistics.marginals import marginals
     from discreet.statistics.mean import mean
     from discreet.statistics.quantile import median, quantile
     from discreet.statistics.sample_and_aggregate import sample_and_aggregate
     from discreet.statistics.second_moments import second_moments
     from discreet.statistics.spread import interquartile_range
     from discreet.statistics.stable_spread import stable_interquartile_range
+    from discreet.statistics.table import contingency
     from discreet.statistics.total import total
     from discreet.statistics.trimmed import trimmed_mean, winsorized_mean
     from discreet.statistics.variance import variance
@@ -63,16 +67,20 @@ _PLACES = {
     "statistics.bounds": ("bounds",),
     "statistics.conversation": ("Conversation",),
     "statistics.count": ("count",),
+    "statistics.cube": ("cube",),
+    "statistics.distribution": ("distribution",),
     "statistics.extremes": ("maximum", "minimum", "value_range"),
     "statistics.grouped": ("grouped",),
     "statistics.histogram": ("histogram",),
     "statistics.keys": ("key_counts",),
+    "statistics.marginals": ("marginals",),
     "statistics.mean": ("mean",),
     "statistics.quantile": ("median", "quantile"),
     "statistics.sample_and_aggregate": ("sample_and_aggregate",),
     "statistics.second_moments": ("second_moments",),
     "statistics.spread": ("interquartile_range",),
     "statistics.stable_spread": ("stable_interquartile_range",),
+    "statistics.table": ("contingency",),
     "statistics.total": ("total",),
     "statistics.trimmed": ("trimmed_mean", "winsorized_mean"),
     "statistics.variance": ("variance",),
@@ -106,13 +114,17 @@ __all__ = [
     "Unit",
     "bounds",
     "calibrate",
+    "contingency",
     "count",
+    "cube",
     "delta",
+    "distribution",
     "epsilon",
     "grouped",
     "histogram",
     "interquartile_range",
     "key_counts",
+    "marginals",
     "maximum",
     "mean",
     "median",
