@@ -7,7 +7,8 @@ from typing import Any
 from discreet.core.budget import Budget
 from discreet.statistics.ask import column_of
 from discreet.statistics.estimate import Estimate
-from discreet.statistics.moments import Moments, moment
+from discreet.statistics.moment import MEAN, SAMPLED_MEAN
+from discreet.statistics.noise import CONFIDENCE
 
 
 def mean(
@@ -15,6 +16,8 @@ def mean(
     column: str | None = None,
     *,
     bounds: tuple[float, float] | None = None,
+    population: bool = False,
+    confidence: float = CONFIDENCE,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
@@ -29,6 +32,12 @@ def mean(
         Public. The column, for private data.
     bounds : (float, float), optional
         Public. For an array: values outside are moved to the nearer one. Private data have them in their schema.
+    population : bool
+        Public. Whether the interval is for the population that the records are a sample of, drawn independently: then
+        it holds sampling error and noise. Else it is for these data, and holds the noise alone. What tells the sampling
+        error adds up to an eighth to the noise. Values of the population are moved inside the bounds, too.
+    confidence : float
+        Public. Of the interval.
     epsilon, delta : float
         Public. What this may cost. With delta 0 the noise is Laplace; else whichever of Laplace and Gaussian is less.
     key : str, optional
@@ -37,7 +46,8 @@ def mean(
     Returns
     -------
     Estimate
-        The value, its error bar and its receipt.
+        The value, its interval and its receipt. Fewer than two values tell nothing of a population: then the interval
+        reaches as far as the bounds are apart.
 
     Guarantee
     ---------
@@ -47,9 +57,12 @@ def mean(
     Examples
     --------
     >>> import numpy as np
-    >>> mean(np.full(100_000, 3.0), bounds=(0, 10), epsilon=1.0).name
-    'mean of value'
+    >>> ages = np.random.default_rng(0).normal(40, 12, 10_000)
+    >>> exact, sampled = (mean(ages, bounds=(0, 100), population=whose) for whose in (False, True))
+    >>> exact.error < 0.1 < sampled.error < 0.3
+    True
     """
     budget = Budget(epsilon, delta)
     of = column_of(data, column, bounds, budget)
-    return moment(of, 1, Moments.mean, "mean", budget, key)
+    moment = SAMPLED_MEAN if population else MEAN
+    return moment.released(of, "mean", budget, key, confidence)

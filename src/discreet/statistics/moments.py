@@ -4,37 +4,42 @@ Scaled to a in [0, 1], a value splits one unit of mass over the Bernstein polyno
 
     degree 1    (1 - a, a)                        count and mean
     degree 2    ((1 - a)^2, 2 a (1 - a), a^2)     count, mean and variance
+    degree 4    ((1 - a)^4, ..., a^4)             the same, and the fourth moment
 
 They are nonnegative and add up to one, so the l1 sensitivity is 1 whatever the degree, and nothing is spent on the
-count: it is the sum of the coordinates. Where the number of records is public, that sum is known and takes part of the
-noise back.
+count: it is the sum of the coordinates.
+
+Where the number of records is public, that sum is known, and for a mean `a` alone will do. For mean and variance two
+numbers do, (a - 1/2, 2 a (1 - a) - 1/16). Their absolute values add up to 9/16 at most: as much where a is 0, 1/4, 3/4
+or 1, and less elsewhere. So a replaced record moves them by 9/8, little more than it moves `a` alone, where it would
+move three Bernstein polynomials by 2. Of higher degrees all are taken; the known sum takes part of the noise back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from discreet.core.bound import Bound
-from discreet.core.budget import Budget
 from discreet.core.cookbook import recipe
+from discreet.core.errors import ParameterError
 from discreet.core.formula import Formula, Numbers, Tally
 from discreet.core.grid import Array, Grid
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Number, Schema
-from discreet.statistics.ask import ColumnOf, asked
-from discreet.statistics.estimate import Estimate
-from discreet.statistics.noise import CONFIDENCE
+from discreet.statistics.figure import Figure as Figure
+from discreet.statistics.figure import Sampling
 
 MASS = Bound("l1", 1.0, nonnegative=True)
+COUNTED = Bound("l1", 9 / 16)  # of (a - 1/2, 2 a (1 - a) - 1/16)
 INSIDE = 1 - 2.0**-40  # keeps rounded polynomials inside their bound, so that clipping never acts
 
 
 def moments_size(degree: int, counted: bool) -> int:
-    """How many coordinates the sum has: a mean over a public number of records needs `a` alone."""
-    return 1 if degree == 1 and counted else degree + 1
+    """How many coordinates the sum has: as many as the degree at best, if the number of records is public."""
+    return degree if degree <= 2 and counted else degree + 1
 
 
 @recipe
@@ -43,42 +48,52 @@ def moments_of(schema: Schema, column: str, degree: int, counted: bool) -> Bound
 
     A missing value adds nothing; where the records are counted, in public, it stands for the middle of its bounds.
     """
+    if degree not in (1, 2, 4):
+        raise ParameterError("moments", f"degree is {degree}", "Give 1, 2 or 4.", degree=degree)
     number, there = schema.number(column), Formula.column(0)
     middle = 0.5 * number.lower + 0.5 * number.upper
-    size, grid = moments_size(degree, counted), Grid.of_radius(MASS.radius)
+    bound = COUNTED if degree == 2 and counted else MASS
+    grid = Grid.of_radius(bound.radius)
 
     def basis(records: Array) -> Array:
         values = np.where(np.isnan(records[:, 0]), middle if counted else np.nan, records[:, 0])
         inside = np.clip(values, number.lower, number.upper)
-        return np.nan_to_num(np.stack(bernstein(inside, number, degree)[-size:]))
+        return np.nan_to_num(np.stack(parts(inside, number, degree, counted)))
 
     return BoundedSum(
         lambda records: basis(records).T,
-        MASS,
+        bound,
         (column,),
         grid,
         lambda records: grid.cut(basis(records)).sum(axis=1),
         tally=Tally(
             Formula.constant(0),
             1,
-            tuple(bernstein(there.otherwise(middle) if counted else there, number, degree)[-size:]),
+            tuple(parts(there.otherwise(middle) if counted else there, number, degree, counted)),
         ),
     )
+
+
+def parts(values: Numbers, number: Number, degree: int, counted: bool) -> list[Numbers]:
+    """What values inside their bounds add to each coordinate of the sum."""
+    if not counted or degree > 2:
+        return bernstein(values, number, degree)
+    a = (values - number.lower) / (number.upper - number.lower)
+    return [INSIDE * a] if degree == 1 else [INSIDE * (a - 0.5), INSIDE * (2 * a * (1 - a) - 0.0625)]
 
 
 def bernstein(values: Numbers, number: Number, degree: int) -> list[Numbers]:
     """The Bernstein polynomials of values inside their bounds, a grain smaller than they are."""
     a = (values - number.lower) / (number.upper - number.lower)
-    whole = [1 - a, a] if degree == 1 else [(1 - a) * (1 - a), 2 * a * (1 - a), a * a]
+    up: list[Numbers] = [a]
+    down: list[Numbers] = [1 - a]
+    for _ in range(1, degree):
+        up.append(up[-1] * a)
+        down.append(down[-1] * (1 - a))
+    whole: list[Numbers] = [down[-1]]
+    whole.extend(math.comb(degree, k) * up[k - 1] * down[degree - k - 1] for k in range(1, degree))
+    whole.append(up[-1])
     return [INSIDE * part for part in whole]
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A number computed from noisy sums, and how it changes with each of them."""
-
-    value: float
-    weights: Array
 
 
 @dataclass(frozen=True)
@@ -118,38 +133,92 @@ class Moments:
 
     def variance(self) -> Figure:
         """The variance of these values (divided by their number)."""
-        first, second = self._power(1), self._power(2)
-        value = min(max(second.value - first.value**2, 0.0), 0.25)
-        return Figure(self._width**2 * value, self._width**2 * (second.weights - 2 * first.value * first.weights))
+        spread = self._variance()
+        return Figure(self._width**2 * min(max(spread.value, 0.0), 0.25), self._width**2 * spread.weights)
+
+    def sampled_mean(self) -> Figure:
+        """The mean of the population that these values are a sample of."""
+        mean = self.mean()
+        return Figure(mean.value, mean.weights, self._sampling(self._variance(), 0.25, 2))
+
+    def supposed_mean(self, mean: float) -> Figure:
+        """The mean of the population, off by what noise makes of it if it is supposed to be this one.
+
+        The derivatives of a ratio of sums depend on the ratio, and there they are known, not estimated (Fieller 1954).
+        """
+        found, first = self.sampled_mean(), self._power(1)
+        if self.public_size is not None:
+            return found
+        farther = (self.number.lower + self._width * first.value - mean) / self._number
+        return Figure(found.value, found.weights + farther, found.sampling)
+
+    def sampled_variance(self) -> Figure:
+        """The variance of the population that these values are a sample of: divided by their number less one.
+
+        Its sampling error is that of a mean of squared deviations. Their variance is what the fourth moment tells, but
+        at most v (r^2 - v) for a variance v, as no value is farther than r from the mean.
+        """
+        variance, middle = self._variance(), min(max(self._power(1).value, 0.0), 1.0)
+        value = min(max(variance.value, 0.0), 0.25)
+        most = value * max(max(middle, 1 - middle) ** 2 - value, 0.0)
+        own = self._width**2 * self._number / max(self._number - 1, 1.0)
+        return Figure(own * value, own * variance.weights, self._sampling(self._squares(), most, 4))
 
     @property
     def _width(self) -> float:
         return self.number.upper - self.number.lower
 
+    @property
+    def _number(self) -> float:
+        """How many values there are, as far as it is known; at least one."""
+        return max(self.count().value, 1.0)
+
+    def _sampling(self, variance: Figure, most: float, power: int) -> Sampling:
+        """How far the mean of so many numbers is off if each has this variance, in the column's units."""
+        number = self._number
+        if number < 2:
+            return Sampling(math.inf, np.zeros(len(self.sums)), 0.0, number)
+        own = self._width**power / (number - 1)
+        square = own * min(max(variance.value, 0.0), most)
+        return Sampling(square, own * variance.weights, 2 * square**2 / (number - 1), number)
+
+    def _variance(self) -> Figure:
+        """The variance of a, which noise may make negative."""
+        first, second = self._power(1), self._power(2)
+        return Figure(second.value - first.value**2, second.weights - 2 * first.value * first.weights)
+
+    def _squares(self) -> Figure:
+        """The variance of the squared deviation of a from its mean."""
+        (m, m2, m3, m4), spread = (self._power(power) for power in range(1, 5)), self._variance()
+        mean = m.value
+        fourth = m4.value - 4 * mean * m3.value + 6 * mean**2 * m2.value - 3 * mean**4
+        weights = m4.weights - 4 * mean * m3.weights + 6 * mean**2 * m2.weights
+        weights = weights + (-4 * m3.value + 12 * mean * m2.value - 12 * mean**3) * m.weights
+        return Figure(fourth - spread.value**2, weights - 2 * spread.value * spread.weights)
+
     def _power(self, power: int) -> Figure:
         """The mean of a**power: a ratio of two sums, or a sum over the public size, with its derivatives."""
-        degree = max(len(self.sums) - 1, 1)
-        shares = np.array([0.0, 1.0] if degree == 1 else [0.0, 0.5, 1.0] if power == 1 else [0.0, 0.0, 1.0])
-        shares = shares[-len(self.sums) :]
         if self.public_size is None:
-            number = max(float(self.sums.sum()), 1.0)
-            value = float(shares @ self.sums) / number
-            return Figure(value, (shares - value) / number)
-        number = max(self.public_size, 1)
-        if len(self.sums) == 1:
-            return Figure(float(self.sums[0]) / number, shares / number)
-        consistent = self.sums + (self.public_size - self.sums.sum()) / len(self.sums)
-        return Figure(float(shares @ consistent) / number, (shares - shares.mean()) / number)
+            shares = bernstein_shares(len(self.sums) - 1, power)
+            value = float(shares @ self.sums) / self._number
+            return Figure(value, (shares - value) / self._number)
+        at_zero = self._at_zero(power)
+        return Figure(at_zero.value + float(at_zero.weights @ self.sums) / self._number, at_zero.weights / self._number)
+
+    def _at_zero(self, power: int) -> Figure:
+        """How a**power follows from what a counted record adds."""
+        match len(self.sums), power:
+            case 1, 1:
+                return Figure(0.0, np.ones(1))
+            case 2, 1:
+                return Figure(1 / 2, np.array([1.0, 0.0]))
+            case 2, 2:
+                return Figure(15 / 32, np.array([1.0, -0.5]))
+            case size, _:
+                shares = bernstein_shares(size - 1, power)
+                return Figure(float(shares.mean()), shares - shares.mean())
 
 
-def moment(
-    of: ColumnOf, degree: int, figure: Callable[[Moments], Figure], name: str, budget: Budget, key: str | None
-) -> Estimate:
-    """Release one figure of a column from Bernstein sums of this degree."""
-    number, size = of.data.schema.number(of.column), of.data.public_size
-    question = moments_of(of.data.schema, of.column, degree, size is not None)
-    released = asked(of.data, question, moments_size(degree, size is not None), budget, f"{name} of {of.column}", key)
-    found = figure(Moments(released.values, number, size))
-    most = (number.upper - number.lower) ** degree
-    error = min(released.spread.half_width(found.weights), most)
-    return Estimate(f"{name} of {of.column}", found.value, error, CONFIDENCE, released.receipt)
+def bernstein_shares(degree: int, power: int) -> Array:
+    """How often each Bernstein polynomial of a is counted in a**power."""
+    return np.array([math.comb(k, power) / math.comb(degree, power) for k in range(degree + 1)])

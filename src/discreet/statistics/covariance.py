@@ -1,0 +1,160 @@
+"""Private covariances and correlations of pairs of columns, from one bounded sum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations, combinations_with_replacement
+
+import numpy as np
+
+from discreet.core.budget import Budget
+from discreet.core.errors import ParameterError
+from discreet.statistics.estimate import check_confidence
+from discreet.statistics.noise import CONFIDENCE
+from discreet.statistics.pair_table import PairTable
+from discreet.statistics.products import products
+from discreet.trust.private_data import PrivateData
+
+
+def covariance(
+    data: PrivateData,
+    columns: Sequence[str] | None = None,
+    *,
+    radius: float | None = None,
+    population: bool = False,
+    confidence: float = CONFIDENCE,
+    epsilon: float = 1.0,
+    delta: float = 1e-6,
+    key: str | None = None,
+) -> PairTable:
+    """Release the covariance of each pair of columns.
+
+    Parameters
+    ----------
+    data : PrivateData
+        The records. One with a missing value in any of the columns counts for nothing.
+    columns : sequence of str, optional
+        Public. Numeric columns; all of them where not given.
+    radius : float, optional
+        Public. The length that a record is shrunk to where the bounds of every column are [-1, 1]; the covariances are
+        those of the shrunk records. For n columns sqrt(n) shrinks nothing, and is the radius where none is given.
+    population : bool
+        Public. Whether the intervals are for the population that the records are a sample of. Their sampling error is
+        then counted as if the records were normal, as usual. The sums are divided by the number of records less one.
+    confidence : float
+        Public. Of each interval.
+    epsilon, delta : float
+        Public. What this may cost, in all.
+    key : str, optional
+        Public. Makes a retry safe; see `PrivateData.permit`.
+
+    Returns
+    -------
+    PairTable
+        The matrix with its error bars and its receipt; `projected` makes it positive semidefinite.
+
+    Guarantee
+    ---------
+    The event on the receipt, that of `second_moments`: all else is post-processing.
+
+    Examples
+    --------
+    >>> from discreet.core.schema import Schema
+    >>> rows = np.random.default_rng(0).uniform(-1, 1, (100_000, 1)) * [1.0, -1.0]
+    >>> data = PrivateData.of(rows, Schema.numeric(-1.0, 1.0, 2), Budget(1.0, 1e-6))
+    >>> covariance(data).matrix.round(2)
+    array([[ 0.33, -0.33],
+           [-0.33,  0.33]])
+    """
+    names = _names("covariance", data, columns, confidence, fewest=1)
+    found = products(f"covariance of {', '.join(names)}", data, names, radius, Budget(epsilon, delta), key)
+    figure = found.sampled_covariance if population else found.covariance
+    matrix, errors = np.zeros((2, len(names), len(names)))
+    for i, j in combinations_with_replacement(range(len(names)), 2):
+        one = figure(i, j)
+        matrix[i, j] = matrix[j, i] = one.value
+        errors[i, j] = errors[j, i] = min(one.half_width(found.spread, confidence), 2.0)
+    units = np.array([0.5 * column.upper - 0.5 * column.lower for column in map(data.schema.number, names)])
+    both = np.outer(units, units)
+    return PairTable("covariance", names, both * matrix, both * errors, units, confidence, population, found.receipt)
+
+
+def correlation(
+    data: PrivateData,
+    columns: Sequence[str] | None = None,
+    *,
+    radius: float | None = None,
+    population: bool = False,
+    confidence: float = CONFIDENCE,
+    epsilon: float = 1.0,
+    delta: float = 1e-6,
+    key: str | None = None,
+) -> PairTable:
+    """Release the correlation of each pair of columns.
+
+    Where a column's variance may be nothing but noise, so may its correlations: they are then given as 0 ± 1.
+
+    Parameters
+    ----------
+    data : PrivateData
+        The records. One with a missing value in any of the columns counts for nothing.
+    columns : sequence of str, optional
+        Public. Two numeric columns or more; all of them where not given.
+    radius : float, optional
+        Public. The length that a record is shrunk to; see `covariance`.
+    population : bool
+        Public. Whether the intervals are for the population that the records are a sample of. Their sampling error is
+        then counted as if the records were normal, as usual.
+    confidence : float
+        Public. Of each interval.
+    epsilon, delta : float
+        Public. What this may cost, in all.
+    key : str, optional
+        Public. Makes a retry safe; see `PrivateData.permit`.
+
+    Returns
+    -------
+    PairTable
+        The matrix, between -1 and 1, with its error bars and its receipt; `projected` makes it positive semidefinite.
+
+    Guarantee
+    ---------
+    The event on the receipt, that of `second_moments`: all else is post-processing.
+
+    Examples
+    --------
+    >>> from discreet.core.schema import Schema
+    >>> rows = np.random.default_rng(0).uniform(-1, 1, (100_000, 1)) * [1.0, -1.0]
+    >>> data = PrivateData.of(rows, Schema.numeric(-1.0, 1.0, 2), Budget(1.0, 1e-6))
+    >>> correlation(data).matrix.round(2)
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+    names = _names("correlation", data, columns, confidence, fewest=2)
+    found = products(f"correlation of {', '.join(names)}", data, names, radius, Budget(epsilon, delta), key)
+    figure = found.sampled_correlation if population else found.correlation
+    sure = [found.sure(i, confidence) for i in range(len(names))]
+    matrix, errors = np.eye(len(names)), 1 - np.eye(len(names))
+    for i, j in combinations(range(len(names)), 2):
+        if sure[i] and sure[j]:
+            one = figure(i, j)
+            matrix[i, j] = matrix[j, i] = one.value
+            errors[i, j] = errors[j, i] = min(one.half_width(found.spread, confidence), 1 + abs(one.value))
+    units = np.ones(len(names))
+    return PairTable("correlation", names, matrix, errors, units, confidence, population, found.receipt)
+
+
+def _names(
+    asked: str, data: PrivateData, columns: Sequence[str] | None, confidence: float, fewest: int
+) -> tuple[str, ...]:
+    """The columns that were asked for, each once."""
+    check_confidence(asked, confidence)
+    names = data.schema.features if columns is None else (columns,) if isinstance(columns, str) else tuple(columns)
+    if len(names) < fewest or len(set(names)) != len(names):
+        raise ParameterError(
+            asked,
+            f"its columns are {', '.join(names) or 'none'}",
+            f"Name {fewest} numeric columns or more, each once.",
+            columns=names,
+        )
+    return names

@@ -1,0 +1,66 @@
+"""One figure of a column, released with its error bar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from discreet.core.budget import Budget
+from discreet.core.errors import ParameterError
+from discreet.core.schema import Number
+from discreet.statistics.ask import ColumnOf, asked
+from discreet.statistics.estimate import Estimate, check_confidence, estimate_of
+from discreet.statistics.figure import Figure
+from discreet.statistics.moments import Moments, moments_of, moments_size
+
+NARROWEST, WIDEST = 2.0**-250, 2.0**250  # bounds whose distance has a fourth power in float64
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A figure of a column: which sums tell it, and how.
+
+    Parameters
+    ----------
+    degree : int
+        Public. Of the Bernstein polynomials that are added up.
+    power : int
+        Public. The power of the column's unit that the figure is in.
+    most : float
+        Public. The farthest that it can be off, in this power of the distance between the bounds.
+    figure : callable
+        Finds it in the noisy sums.
+    """
+
+    degree: int
+    power: int
+    most: float
+    figure: Callable[[Moments], Figure]
+
+    def released(self, of: ColumnOf, name: str, budget: Budget, key: str | None, confidence: float) -> Estimate:
+        """Pay for the sums, and read the figure off their release."""
+        title, size = f"{name} of {of.column}", of.data.public_size
+        number = of.data.schema.number(of.column)
+        check_confidence(title, confidence)
+        check_width(title, number)
+        question = moments_of(of.data.schema, of.column, self.degree, size is not None)
+        released = asked(of.data, question, moments_size(self.degree, size is not None), budget, title, key)
+        found = self.figure(Moments(released.values, number, size))
+        most = self.most * (number.upper - number.lower) ** self.power
+        return estimate_of(title, found, released, confidence, most)
+
+
+def check_width(asked: str, number: Number) -> None:
+    """Refuse bounds so far apart, or so close, that their distance has no fourth power in float64."""
+    if not NARROWEST <= number.upper - number.lower <= WIDEST:
+        raise ParameterError(
+            asked,
+            f"its bounds are {number.upper - number.lower} apart",
+            f"Rescale the column: give bounds between {NARROWEST:.1g} and {WIDEST:.1g} apart.",
+        )
+
+
+MEAN = Moment(1, 1, 1.0, Moments.mean)
+SAMPLED_MEAN = Moment(2, 1, 1.0, Moments.sampled_mean)
+VARIANCE = Moment(2, 2, 0.25, Moments.variance)
+SAMPLED_VARIANCE = Moment(4, 2, 0.25, Moments.sampled_variance)

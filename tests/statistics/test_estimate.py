@@ -1,0 +1,107 @@
+"""An estimate says what its interval holds, and how sure it is."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet.core.budget import Budget
+from discreet.core.errors import ParameterError
+from discreet.core.events import PureLoss
+from discreet.core.neighbors import RECORD, Neighbors
+from discreet.core.receipt import Receipt
+from discreet.core.schema import Number, Schema
+from discreet.mechanisms.laplace import Laplace
+from discreet.noise.deterministic import DeterministicBits
+from discreet.statistics.ask import Released
+from discreet.statistics.estimate import Estimate, estimate_of
+from discreet.statistics.figure import Figure, Sampling
+from discreet.statistics.mean import mean
+from discreet.statistics.noise import Spread
+from discreet.statistics.standard_deviation import standard_deviation
+from discreet.statistics.variance import variance
+from discreet.trust.private_data import PrivateData
+
+RECEIPT = Receipt("mean", PureLoss(1.0), Neighbors.ADD_REMOVE, RECORD, True, "", "")
+RELEASED = Released(np.zeros(1), Spread(Laplace(), math.sqrt(2)), RECEIPT)
+VALUES = np.random.default_rng(0).normal(40, 10, 3000).clip(0, 100)
+statistics = pytest.mark.parametrize("statistic", [mean, variance, standard_deviation])
+
+
+def private(seed: int = 0, neighbors: Neighbors = Neighbors.ADD_REMOVE) -> PrivateData:
+    schema = Schema({"x": Number(0, 100)})
+    return PrivateData.of({"x": VALUES}, schema, Budget(1.0), neighbors=neighbors, bits=DeterministicBits(seed))
+
+
+def test_it_says_whose_value_its_interval_holds() -> None:
+    data = Estimate("mean of age", 40.0, 0.5, 0.95, RECEIPT)
+    assert str(data) == "mean of age: 40.00 ± 0.50 (95% for these data)"
+    population = Estimate("mean of age", 40.0, 0.5, 0.999, RECEIPT, 0.2, True)
+    assert str(population) == "mean of age: 40.00 ± 0.50 (99.9% for the population)"
+    assert "99.9% for the population" in population._repr_html_()
+
+
+def test_an_interval_may_reach_farther_to_one_side() -> None:
+    assert Estimate("mean", 4.0, 0.5, 0.95, RECEIPT).interval == (3.5, 4.5)
+    assert Estimate("deviation", 4.0, 0.5, 0.95, RECEIPT, low=3.5, high=4.2).interval == (3.5, 4.2)
+
+
+def test_a_figure_makes_an_estimate_that_is_never_off_by_more_than_it_can_be() -> None:
+    found = estimate_of("mean", Figure(2.0, np.ones(1)), RELEASED, 0.95, 100.0)
+    assert found.value == 2.0
+    assert found.error == pytest.approx(math.log(20))
+    assert found.standard_error == pytest.approx(math.sqrt(2))
+    assert not found.population
+    assert estimate_of("mean", Figure(2.0, np.ones(1)), RELEASED, 0.95, 1.0).error == 1.0
+    sampled = Figure(2.0, np.ones(1), Sampling(math.inf, np.zeros(1), 0.0, 1.0))
+    assert estimate_of("mean", sampled, RELEASED, 0.95, 7.0).error == 7.0
+    assert estimate_of("mean", sampled, RELEASED, 0.95, 7.0).population
+
+
+@statistics
+@pytest.mark.parametrize("population", [False, True])
+@pytest.mark.parametrize("neighbors", list(Neighbors))
+def test_more_confidence_is_a_wider_interval_around_the_same_value(
+    statistic: Any, population: bool, neighbors: Neighbors
+) -> None:
+    found = [
+        statistic(private(3, neighbors), "x", epsilon=1.0, population=population, confidence=confidence)
+        for confidence in (0.01, 0.5, 0.95, 0.999999)
+    ]
+    assert len({one.value for one in found}) == 1
+    assert all(one.error < more.error for one, more in pairwise(found))
+    assert [one.confidence for one in found] == [0.01, 0.5, 0.95, 0.999999]
+    assert found[0].population is population
+
+
+@statistics
+def test_an_interval_for_the_population_is_wider_than_for_these_data(statistic: Any) -> None:
+    data, population = (statistic(private(1), "x", epsilon=1.0, population=whose) for whose in (False, True))
+    assert population.error > data.error > 0
+    assert population.standard_error > data.standard_error > 0
+
+
+@statistics
+@pytest.mark.parametrize("confidence", [0.0, 1.0, -0.5, 95, 1e-9, 0.9999999, math.nan])
+@pytest.mark.parametrize("neighbors", list(Neighbors))
+def test_a_confidence_that_no_interval_has_is_refused(statistic: Any, confidence: float, neighbors: Neighbors) -> None:
+    data = private(0, neighbors)
+    with pytest.raises(ParameterError, match=r"the confidence is .* Nothing was released or spent"):
+        statistic(data, "x", epsilon=1.0, confidence=confidence)
+    statistic(data, "x", epsilon=1.0)
+
+
+@statistics
+@pytest.mark.parametrize("bounds", [(0.0, 1e100), (0.0, 1e-100), (-1e308, 0.0)])
+@pytest.mark.parametrize("neighbors", list(Neighbors))
+def test_bounds_whose_powers_overflow_are_refused(
+    statistic: Any, bounds: tuple[float, float], neighbors: Neighbors
+) -> None:
+    data = PrivateData.of({"x": VALUES}, Schema({"x": Number(*bounds)}), Budget(1.0), neighbors=neighbors)
+    with pytest.raises(ParameterError, match="Rescale the column"):
+        statistic(data, "x", epsilon=1.0)
+    assert data.ledger.reserve(PureLoss(1.0), "all that there is", request="")
