@@ -71,13 +71,21 @@ def test_a_true_hypothesis_is_seldom_rejected(records: int, noise: Laplace | Gau
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("records", "noise", "stddev"), [*CASES, (200, Laplace(), 40.0), (100, Gaussian(), 10.0)])
+@pytest.mark.parametrize(("records", "noise", "stddev"), [*CASES, (100, Gaussian(), 10.0)])
 def test_a_true_hypothesis_is_rejected_at_the_nominal_rate(
     records: int, noise: Laplace | Gaussian, stddev: float
 ) -> None:
     """6000 runs: the deviation is 0.28 %."""
     found = rejections(records, Spread(noise, stddev), 6000)
     assert (found >= 0.035).all()
+    assert (found <= 0.065).all()
+
+
+@pytest.mark.slow
+def test_a_true_hypothesis_is_rejected_less_often_where_there_is_little_but_noise() -> None:
+    """Of 200 records, whose number has noise of deviation 98, the margins are not known any more."""
+    found = rejections(200, Spread(Laplace(), 40.0), 4000)
+    assert (found >= 0.02).all()
     assert (found <= 0.065).all()
 
 
