@@ -7,6 +7,7 @@ beside its module (`laplace.md` beside `laplace.py`) gets a page after it.
 from __future__ import annotations
 
 import ast
+import runpy
 import tomllib
 from pathlib import Path
 
@@ -71,8 +72,16 @@ def write_room(nav: mkdocs_gen_files.Nav, room: Path) -> None:
             write(beside, proof.read_text(encoding="utf-8"))
 
 
+def write_figure(example: str, page: str) -> None:
+    """Draw what an example draws, anew."""
+    made = runpy.run_path(str(ROOT / "examples" / example))
+    with mkdocs_gen_files.open(page, "wb") as file:
+        made["figure"](made["runs"]()).savefig(file, format="svg")
+
+
 def main() -> None:
     """Write all pages and the navigation: the pages written by hand first."""
+    write_figure("mean_and_median.py", "mean_and_median.svg")
     nav = mkdocs_gen_files.Nav()
     for page in sorted((ROOT / "docs").glob("*.md"), key=lambda page: (page.name != FIRST, page.name)):
         title = page.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")

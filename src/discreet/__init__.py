@@ -26,11 +26,15 @@ if TYPE_CHECKING:
     from discreet.statistics.bounds import bounds
     from discreet.statistics.conversation import Conversation
     from discreet.statistics.count import count
+    from discreet.statistics.covariance import correlation, covariance
     from discreet.statistics.cube import cube
     from discreet.statistics.distribution import distribution
     from discreet.statistics.extremes import maximum, minimum, value_range
+    from discreet.statistics.frequent_cells import frequent_cells
+    from discreet.statistics.goodness_of_fit import goodness_of_fit
     from discreet.statistics.grouped import grouped
     from discreet.statistics.histogram import histogram
+    from discreet.statistics.independence import independence
     from discreet.statistics.keys import key_counts
     from discreet.statistics.marginals import marginals
     from discreet.statistics.mean import mean
@@ -39,6 +43,8 @@ if TYPE_CHECKING:
     from discreet.statistics.second_moments import second_moments
     from discreet.statistics.spread import interquartile_range
     from discreet.statistics.stable_spread import stable_interquartile_range
+    from discreet.statistics.standard_deviation import standard_deviation
+    from discreet.statistics.t_test import t_test, two_sample_t_test
     from discreet.statistics.table import contingency
     from discreet.statistics.total import total
     from discreet.statistics.trimmed import trimmed_mean, winsorized_mean
@@ -67,11 +73,15 @@ _PLACES = {
     "statistics.bounds": ("bounds",),
     "statistics.conversation": ("Conversation",),
     "statistics.count": ("count",),
+    "statistics.covariance": ("correlation", "covariance"),
     "statistics.cube": ("cube",),
     "statistics.distribution": ("distribution",),
     "statistics.extremes": ("maximum", "minimum", "value_range"),
+    "statistics.frequent_cells": ("frequent_cells",),
+    "statistics.goodness_of_fit": ("goodness_of_fit",),
     "statistics.grouped": ("grouped",),
     "statistics.histogram": ("histogram",),
+    "statistics.independence": ("independence",),
     "statistics.keys": ("key_counts",),
     "statistics.marginals": ("marginals",),
     "statistics.mean": ("mean",),
@@ -80,6 +90,8 @@ _PLACES = {
     "statistics.second_moments": ("second_moments",),
     "statistics.spread": ("interquartile_range",),
     "statistics.stable_spread": ("stable_interquartile_range",),
+    "statistics.standard_deviation": ("standard_deviation",),
+    "statistics.t_test": ("t_test", "two_sample_t_test"),
     "statistics.table": ("contingency",),
     "statistics.total": ("total",),
     "statistics.trimmed": ("trimmed_mean", "winsorized_mean"),
@@ -115,13 +127,18 @@ __all__ = [
     "bounds",
     "calibrate",
     "contingency",
+    "correlation",
     "count",
+    "covariance",
     "cube",
     "delta",
     "distribution",
     "epsilon",
+    "frequent_cells",
+    "goodness_of_fit",
     "grouped",
     "histogram",
+    "independence",
     "interquartile_range",
     "key_counts",
     "marginals",
@@ -134,8 +151,11 @@ __all__ = [
     "sample_and_aggregate",
     "second_moments",
     "stable_interquartile_range",
+    "standard_deviation",
+    "t_test",
     "total",
     "trimmed_mean",
+    "two_sample_t_test",
     "value_range",
     "variance",
     "winsorized_mean",

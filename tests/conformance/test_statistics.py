@@ -11,7 +11,7 @@ import pytest
 from discreet.accounting.single_plan import SinglePlan
 from discreet.core.budget import Budget
 from discreet.core.cookbook import question_of
-from discreet.core.errors import NotPermitted
+from discreet.core.errors import DiscreetError, NotPermitted, ParameterError
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import Recipe
 from discreet.core.schema import Category, Number, Schema, Text
@@ -124,6 +124,46 @@ def test_no_record_and_one_record_are_answered_alike(function: Any, trust: Any, 
     calm, odd = (asked(function, private(trust(table(n)))) for n in (300, rows))
     assert type(calm) is type(odd)
     assert calm.receipt.event == odd.receipt.event
+
+
+OF_ARRAYS = [function for function in statistics() if "bounds" in inspect.signature(function).parameters]
+of_arrays = pytest.mark.parametrize("function", OF_ARRAYS, ids=lambda function: function.__name__)
+
+
+def plain(function: Any) -> Any:
+    """Values without a schema: a matrix, for what is asked of several columns."""
+    several = "columns" in inspect.signature(function).parameters
+    return np.random.default_rng(0).normal(5, 3, (3000, 2) if several else 3000)
+
+
+@of_arrays
+def test_an_array_with_bounds_is_enough(function: Any) -> None:
+    taken = inspect.signature(function).parameters
+    public = {name: GIVEN[name] for name in ("bins", "groups", "epsilon") if name in taken}
+    assert function(plain(function), bounds=(-20, 20), **public).receipt.event
+
+
+@pytest.mark.parametrize(
+    "function", [one for one in OF_ARRAYS if one.__name__ != "bounds"], ids=lambda one: one.__name__
+)
+def test_an_array_without_bounds_is_refused_by_all_but_what_finds_bounds(function: Any) -> None:
+    with pytest.raises(ParameterError, match="Nothing was released or spent"):
+        function(plain(function))
+
+
+@of_arrays
+@pytest.mark.parametrize("bounds", [(1.0, 0.0), (1.0, 1.0), (0.0, np.nan), (0.0, np.inf), (np.nan, 1.0)])
+def test_bounds_that_are_none_are_refused(function: Any, bounds: Any) -> None:
+    with pytest.raises(DiscreetError, match="Nothing was released or spent"):
+        function(plain(function), bounds=bounds)
+
+
+@of_arrays
+def test_private_data_bring_their_own_bounds(function: Any) -> None:
+    data = private(TRUST["curator"](table(30)))
+    with pytest.raises(ParameterError, match="Nothing was released or spent"):
+        asked(function, data, bounds=(0.0, 1.0))
+    assert data.ledger.balance().spent == 0
 
 
 def questions() -> list[BoundedSum]:

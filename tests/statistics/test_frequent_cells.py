@@ -13,7 +13,7 @@ from discreet.accounting.accountant import pure_epsilon
 from discreet.accounting.single_plan import SinglePlan
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, MissingExtra
-from discreet.core.events import Repeated
+from discreet.core.events import ApproximateLoss, Composed, Repeated
 from discreet.core.neighbors import Neighbors
 from discreet.core.schema import Category, Number, Schema, Text
 from discreet.mechanisms.gaussian import Gaussian
@@ -60,6 +60,14 @@ def test_the_price_is_that_of_all_steps() -> None:
     assert isinstance(event, Repeated)
     assert event.times == 1 + 5  # five columns first, then two at a time
     assert pure_epsilon(event) <= 1.0
+
+
+def test_a_curator_with_a_delta_selects_keys_and_names_rarer_cells() -> None:
+    steps, keys = released(0, Budget(1.0)), released(0, Budget(1.0, 1e-6))
+    assert isinstance(keys.receipt.event, Composed)
+    assert keys.receipt.event.events[1] == ApproximateLoss(0.0, 5e-7)
+    assert keys.threshold < steps.threshold / 2
+    assert keys.error < steps.error / 2
 
 
 def test_few_cells_are_counted_in_one_step() -> None:

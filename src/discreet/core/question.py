@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.core.bound import Bound
 from discreet.core.formula import Tally
@@ -94,6 +95,22 @@ class KeyCounts:
 
 
 @dataclass(frozen=True)
+class CellCounts:
+    """How many rows are in each cell of a table with far too many cells to list. A curator alone can ask this.
+
+    Parameters
+    ----------
+    of : callable
+        Rows in; the places of the cell of each row that is in one, on all axes of the table, out.
+    columns : tuple of str
+        Public. The columns that `of` reads, in order.
+    """
+
+    of: Callable[[Array], NDArray[np.intp]]
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class AllRecords:
     """All records at once, for a mechanism that needs more than a sum of them. A curator alone can ask this.
 
@@ -145,4 +162,4 @@ class BlockSum:
         return Grid.of_radius(1.0)
 
 
-Question = BoundedSum | KeyCounts | AllRecords | BlockSum
+Question = BoundedSum | KeyCounts | CellCounts | AllRecords | BlockSum

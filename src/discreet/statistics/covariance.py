@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations, combinations_with_replacement
+from typing import Any
 
 import numpy as np
 
@@ -13,13 +14,14 @@ from discreet.statistics.estimate import check_confidence
 from discreet.statistics.noise import CONFIDENCE
 from discreet.statistics.pair_table import PairTable
 from discreet.statistics.products import products
-from discreet.trust.private_data import PrivateData
+from discreet.trust.private_data import PrivateData, as_private
 
 
 def covariance(
-    data: PrivateData,
+    data: Any,
     columns: Sequence[str] | None = None,
     *,
+    bounds: Any = None,
     radius: float | None = None,
     population: bool = False,
     confidence: float = CONFIDENCE,
@@ -31,10 +33,13 @@ def covariance(
 
     Parameters
     ----------
-    data : PrivateData
+    data : PrivateData, or array of shape (n, columns)
         The records. One with a missing value in any of the columns counts for nothing.
     columns : sequence of str, optional
-        Public. Numeric columns; all of them where not given.
+        Public. Numeric columns; all of them where not given. Those of an array are x0, x1, ...
+    bounds : (lower, upper), optional
+        Public. For an array: two numbers, or two sequences with one number per column. Private data have them in their
+        schema.
     radius : float, optional
         Public. The length that a record is shrunk to where the bounds of every column are [-1, 1]; the covariances are
         those of the shrunk records. For n columns sqrt(n) shrinks nothing, and is the radius where none is given.
@@ -59,15 +64,15 @@ def covariance(
 
     Examples
     --------
-    >>> from discreet.core.schema import Schema
     >>> rows = np.random.default_rng(0).uniform(-1, 1, (100_000, 1)) * [1.0, -1.0]
-    >>> data = PrivateData.of(rows, Schema.numeric(-1.0, 1.0, 2), Budget(1.0, 1e-6))
-    >>> covariance(data).matrix.round(2)
+    >>> covariance(rows, bounds=(-1, 1)).matrix.round(2)
     array([[ 0.33, -0.33],
            [-0.33,  0.33]])
     """
+    budget = Budget(epsilon, delta)
+    data = as_private(data, budget, bounds)
     names = _names("covariance", data, columns, confidence, fewest=1)
-    found = products(f"covariance of {', '.join(names)}", data, names, radius, Budget(epsilon, delta), key)
+    found = products(f"covariance of {', '.join(names)}", data, names, radius, budget, key)
     figure = found.sampled_covariance if population else found.covariance
     matrix, errors = np.zeros((2, len(names), len(names)))
     for i, j in combinations_with_replacement(range(len(names)), 2):
@@ -80,9 +85,10 @@ def covariance(
 
 
 def correlation(
-    data: PrivateData,
+    data: Any,
     columns: Sequence[str] | None = None,
     *,
+    bounds: Any = None,
     radius: float | None = None,
     population: bool = False,
     confidence: float = CONFIDENCE,
@@ -96,10 +102,12 @@ def correlation(
 
     Parameters
     ----------
-    data : PrivateData
+    data : PrivateData, or array of shape (n, columns)
         The records. One with a missing value in any of the columns counts for nothing.
     columns : sequence of str, optional
-        Public. Two numeric columns or more; all of them where not given.
+        Public. Two numeric columns or more; all of them where not given. Those of an array are x0, x1, ...
+    bounds : (lower, upper), optional
+        Public. For an array; see `covariance`.
     radius : float, optional
         Public. The length that a record is shrunk to; see `covariance`.
     population : bool
@@ -123,15 +131,15 @@ def correlation(
 
     Examples
     --------
-    >>> from discreet.core.schema import Schema
     >>> rows = np.random.default_rng(0).uniform(-1, 1, (100_000, 1)) * [1.0, -1.0]
-    >>> data = PrivateData.of(rows, Schema.numeric(-1.0, 1.0, 2), Budget(1.0, 1e-6))
-    >>> correlation(data).matrix.round(2)
+    >>> correlation(rows, bounds=(-1, 1)).matrix.round(2)
     array([[ 1., -1.],
            [-1.,  1.]])
     """
+    budget = Budget(epsilon, delta)
+    data = as_private(data, budget, bounds)
     names = _names("correlation", data, columns, confidence, fewest=2)
-    found = products(f"correlation of {', '.join(names)}", data, names, radius, Budget(epsilon, delta), key)
+    found = products(f"correlation of {', '.join(names)}", data, names, radius, budget, key)
     figure = found.sampled_correlation if population else found.correlation
     sure = [found.sure(i, confidence) for i in range(len(names))]
     matrix, errors = np.eye(len(names)), 1 - np.eye(len(names))

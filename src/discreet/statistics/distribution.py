@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import isotonic_regression
@@ -16,7 +17,7 @@ from discreet.core.grid import Array
 from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
 from discreet.core.schema import Schema
-from discreet.statistics.ask import asked
+from discreet.statistics.ask import asked, column_of
 from discreet.statistics.axes import bins_of
 from discreet.statistics.histogram import edges_of
 from discreet.statistics.noise import CONFIDENCE, Spread, least_noise
@@ -90,9 +91,10 @@ class Distribution:
 
 
 def distribution(
-    data: PrivateData,
-    column: str,
+    data: Any,
+    column: str | None = None,
     *,
+    bounds: tuple[float, float] | None = None,
     bins: int = 64,
     epsilon: float = 1.0,
     delta: float = 0.0,
@@ -104,10 +106,12 @@ def distribution(
 
     Parameters
     ----------
-    data : PrivateData
+    data : PrivateData, or array of shape (n,)
         The records. Missing values count for nothing.
-    column : str
-        Public. A numeric column.
+    column : str, optional
+        Public. A numeric column, for private data.
+    bounds : (float, float), optional
+        Public. For an array: values outside are moved to the nearer one. Private data have them in their schema.
     bins : int
         Public. How many cells lie between the edges.
     epsilon, delta : float
@@ -127,16 +131,18 @@ def distribution(
 
     Examples
     --------
-    >>> ages = PrivateData.of(np.linspace(0, 1, 5000)[:, None], Schema.numeric(0.0, 1.0, 1), Budget(1.0))
-    >>> found = distribution(ages, "x0", bins=32, epsilon=1.0)
+    >>> found = distribution(np.linspace(0, 1, 5000), bounds=(0, 1), bins=32, epsilon=1.0)
     >>> bool(abs(found.at(0.5) - 0.5) < 0.02), found.values[0].item(), found.values[-1].item()
     (True, 0.0, 1.0)
     """
+    budget = Budget(epsilon, delta)
+    of = column_of(data, column, bounds, budget)
+    data, column = of.data, of.column
     data.schema.number(column)
     bins_of(data.schema, (column,), bins)
     if bins > MOST_BINS:
         raise ParameterError(f"distribution of {column}", f"bins is {bins}", f"Give at most {MOST_BINS}.", bins=bins)
-    budget, edges = Budget(epsilon, delta), edges_of(data.schema, column, bins)
+    edges = edges_of(data.schema, column, bins)
     assert edges is not None
     tree = _best(data, column, int(bins), budget)
     question, size = _question(tree, data.schema, column, int(bins)), sum(tree.sizes)

@@ -16,13 +16,16 @@ from typing import Any
 
 import numpy as np
 
+from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.digits import error_bar
 from discreet.core.errors import MissingExtra, ParameterError
 from discreet.core.events import Repeated
 from discreet.core.grid import Array
-from discreet.core.question import BoundedSum
+from discreet.core.question import BoundedSum, CellCounts
 from discreet.core.receipt import Receipt
+from discreet.mechanisms.key_selection import KeySelection
+from discreet.mechanisms.laplace import Laplace
 from discreet.statistics.axes import BINS, Axes, Bins, Codes, bins_of
 from discreet.statistics.divided_cells import divided_of
 from discreet.statistics.noise import CONFIDENCE, Spread, least_noise
@@ -130,7 +133,8 @@ def frequent_cells(
     Guarantee
     ---------
     The event on the receipt: as many `Laplace` or `Gaussian` releases as there are steps, for the data set's own
-    neighbors. What a step asks depends on what was released before, and on the data only through that.
+    neighbors. What a step asks depends on what was released before, and on the data only through that. Under a curator,
+    and with a delta, one `KeySelection` of all cells that are not empty instead: its threshold is far lower.
 
     Examples
     --------
@@ -145,6 +149,8 @@ def frequent_cells(
     names = columns if isinstance(columns, str) else tuple(columns)
     each = bins_of(data.schema, names, bins)
     axes = Axes.of(data.schema, names, each)
+    if delta > 0 and data.curated:
+        return _selected(data, axes, Budget(epsilon, delta), f"{axes.columns} {each}", key)
     ends = _steps(axes)
     spread = least_noise(
         data, _question(data, axes, each, NOTHING, ends[0]), COUNTED, Budget(epsilon, delta), len(ends)
@@ -160,6 +166,18 @@ def frequent_cells(
             kept = _divided(kept, found, axes.shape[kept.shape[1] : end])
     passed = released[found] >= threshold
     return _listed(axes, kept[passed], released[found][passed], spread, threshold, permit.receipt)
+
+
+def _selected(data: PrivateData, axes: Axes, budget: Budget, request: str, key: str | None) -> FrequentCells:
+    """All cells at once, by private key selection."""
+    selection = calibrate(KeySelection(delta=budget.delta / 2), budget)
+    purpose = f"frequent cells of {', '.join(axes.columns)}"
+    with data.permit(selection.event, purpose, request=request, key=key) as permit:
+        named = permit.ask(CellCounts(axes.places, axes.columns), selection)
+    kept = np.array([name.split() for name in named], dtype=np.float64).reshape(len(named), len(axes.shape))
+    spread = Spread(Laplace(selection.multiplier), math.sqrt(2) * selection.scale(data.unit.rows, data.neighbors))
+    threshold = float(selection.threshold(data.unit.rows, data.neighbors))
+    return _listed(axes, kept, np.array(list(named.values()), dtype=np.float64), spread, threshold, permit.receipt)
 
 
 def _question(data: PrivateData, axes: Axes, bins: tuple[int, ...], kept: Array, end: int) -> BoundedSum:

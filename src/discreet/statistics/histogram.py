@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +18,8 @@ from discreet.core.grid import Array, Grid
 from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
 from discreet.core.schema import Number, Schema
-from discreet.statistics.ask import asked
+from discreet.statistics.ask import asked, column_of
 from discreet.statistics.noise import CONFIDENCE
-from discreet.trust.private_data import PrivateData
 
 ONE_CELL = Bound("l1", 1.0, nonnegative=True)
 SPELT_OUT = 32  # cells between edges that an engine still finds faster than numpy
@@ -140,9 +140,10 @@ def edges_of(schema: Schema, column: str, bins: int) -> Array | None:
 
 
 def histogram(
-    data: PrivateData,
-    column: str,
+    data: Any,
+    column: str | None = None,
     *,
+    bounds: tuple[float, float] | None = None,
     bins: int = 10,
     epsilon: float = 1.0,
     delta: float = 0.0,
@@ -152,10 +153,13 @@ def histogram(
 
     Parameters
     ----------
-    data : PrivateData
+    data : PrivateData, or array of shape (n,)
         The records.
-    column : str
-        Public. A number, cut into equal cells between its bounds, or a category, one cell per listed value.
+    column : str, optional
+        Public. For private data: a number, which is cut into equal cells between its bounds, or a category, which has a
+        cell for each of its values.
+    bounds : (float, float), optional
+        Public. For an array: values outside are moved to the nearer one. Private data have them in their schema.
     bins : int
         Public. How many cells, for a number.
     epsilon, delta : float
@@ -174,13 +178,13 @@ def histogram(
 
     Examples
     --------
-    >>> from discreet.core.schema import Schema
-    >>> data = PrivateData.of(np.linspace(0, 1, 1000)[:, None], Schema.numeric(0.0, 1.0, 1), Budget(1.0))
-    >>> len(histogram(data, "x0", bins=4, epsilon=1.0).counts)
+    >>> len(histogram(np.linspace(0, 1, 1000), bounds=(0, 1), bins=4, epsilon=1.0).counts)
     4
     """
-    labels, edges = cells_of(data.schema, column, bins)
-    question = histogram_of(data.schema, column, bins)
-    released = asked(data, question, len(labels), Budget(epsilon, delta), f"histogram of {column}", key)
+    budget = Budget(epsilon, delta)
+    of = column_of(data, column, bounds, budget)
+    labels, edges = cells_of(of.data.schema, of.column, bins)
+    question = histogram_of(of.data.schema, of.column, bins)
+    released = asked(of.data, question, len(labels), budget, f"histogram of {of.column}", key)
     error = float(np.ceil(released.spread.half_width([1.0])))
-    return Histogram(column, labels, released.values, error, edges, CONFIDENCE, released.receipt)
+    return Histogram(of.column, labels, released.values, error, edges, CONFIDENCE, released.receipt)

@@ -15,6 +15,7 @@ import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,7 @@ from discreet.core.schema import Schema
 from discreet.statistics.ask import Released, asked
 from discreet.statistics.coordinates import Coordinates
 from discreet.statistics.noise import CONFIDENCE
-from discreet.trust.private_data import PrivateData
+from discreet.trust.private_data import as_private
 
 CROSS = 11 / 8
 EIGHTHS = 3  # bits between the step of a product and the finer one of the sum, on which 11/8 is exact
@@ -135,9 +136,10 @@ class SecondMoments:
 
 
 def second_moments(
-    data: PrivateData,
+    data: Any,
     columns: Sequence[str] | None = None,
     *,
+    bounds: Any = None,
     radius: float | None = None,
     epsilon: float = 1.0,
     delta: float = 1e-6,
@@ -147,10 +149,13 @@ def second_moments(
 
     Parameters
     ----------
-    data : PrivateData
+    data : PrivateData, or array of shape (n, columns)
         The records. One with a missing value in any of the columns counts for nothing.
     columns : sequence of str, optional
-        Public. Numeric columns; all of them where not given.
+        Public. Numeric columns; all of them where not given. Those of an array are x0, x1, ...
+    bounds : (lower, upper), optional
+        Public. For an array: two numbers, or two sequences with one number per column. Private data have them in their
+        schema.
     radius : float, optional
         Public. The length that a record is shrunk to where the bounds of every column are [-1, 1]. The noise grows with
         its square. For n columns sqrt(n) shrinks nothing, and is the radius where none is given.
@@ -172,16 +177,17 @@ def second_moments(
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> data = PrivateData.of(rng.uniform(-1, 1, (100_000, 2)), Schema.numeric(-1.0, 1.0, 2), Budget(1.0, 1e-6))
-    >>> second_moments(data).matrix.round(2) + 0.0
+    >>> second_moments(rng.uniform(-1, 1, (100_000, 2)), bounds=(-1, 1)).matrix.round(2) + 0.0
     array([[0.33, 0.  ],
            [0.  , 0.33]])
     """
+    budget = Budget(epsilon, delta)
+    data = as_private(data, budget, bounds)
     names = data.schema.features if columns is None else tuple(columns)
     radius = math.sqrt(len(names)) if radius is None else float(radius)
     coordinates = Coordinates.of(data.schema, names, radius)
     question, size = second_moments_of(data.schema, names, radius), len(weights_of(coordinates.size))
-    released = asked(data, question, size, Budget(epsilon, delta), f"second moments of {', '.join(names)}", key)
+    released = asked(data, question, size, budget, f"second moments of {', '.join(names)}", key)
     return _described(names, coordinates, released)
 
 

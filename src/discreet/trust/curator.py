@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from discreet.core.events import Event
 from discreet.core.grid import Array
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors
-from discreet.core.question import AllRecords, BlockSum, BoundedSum, KeyCounts, Question
+from discreet.core.question import AllRecords, BlockSum, BoundedSum, CellCounts, KeyCounts, Question
 from discreet.mechanisms.sphere_report import promised
 from discreet.noise.bits import system_bits
 from discreet.trust.blocks import block_sum
@@ -79,14 +80,16 @@ class Curator:
                 bound = question.bound.times(self.unit.rows)
                 return Answer(self._source.sum(question), question.grid, bound, self.neighbors)
             case KeyCounts(column):
-                return self._keyed(column)
+                return self._keyed(self._source.keys(column))
+            case CellCounts():
+                return self._keyed(_cells(question, batch) for batch in self._batches(question.columns))
             case AllRecords(columns):
                 return Records(self._all(columns), self.unit.rows, self.neighbors)
             case BlockSum():
                 steps = block_sum(question, self._all(question.columns), self._bits)
                 return Answer(steps, question.grid, question.bound.times(self.unit.rows), Neighbors.REPLACE)
 
-    def _all(self, columns: tuple[str, ...]) -> Array:
+    def _batches(self, columns: tuple[str, ...]) -> Iterator[Array]:
         if not isinstance(self._source, Batched):
             raise NotPermitted(
                 "all records",
@@ -94,11 +97,14 @@ class Curator:
                 "Ask for a sum, or read the records from a file or a data frame.",
                 KEPT,
             )
-        return np.concatenate([np.empty((0, len(columns))), *self._source.batches(columns)])
+        return self._source.batches(columns)
 
-    def _keyed(self, column: str) -> KeyedAnswer:
+    def _all(self, columns: tuple[str, ...]) -> Array:
+        return np.concatenate([np.empty((0, len(columns))), *self._batches(columns)])
+
+    def _keyed(self, batches: Iterable[dict[str, int]]) -> KeyedAnswer:
         counts: Counter[str] = Counter()
-        for batch in self._source.keys(column):
+        for batch in batches:
             counts.update(batch)
         keys = tuple(sorted(counts))
         steps = np.array([counts[key] for key in keys], dtype=np.int64)
@@ -109,3 +115,9 @@ class Curator:
 
     def __reduce__(self) -> Any:
         raise TypeError("a curator holds records and is not pickled; open the source again")
+
+
+def _cells(question: CellCounts, records: Array) -> dict[str, int]:
+    """How many of these records are in each cell; a cell is named by its places."""
+    rows, counts = np.unique(question.of(records), axis=0, return_counts=True)
+    return {" ".join(map(str, row)): int(count) for row, count in zip(rows.tolist(), counts, strict=True)}

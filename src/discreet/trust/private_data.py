@@ -185,7 +185,7 @@ def as_private(records: Any, budget: Budget, bounds: Any = None) -> PrivateData:
     Parameters
     ----------
     records : PrivateData, or array of shape (n, features)
-        The records.
+        The records. The columns of a matrix are named x0, x1, ...
     budget : Budget
         Public. The account of a matrix; private data have their own.
     bounds : (lower, upper)
@@ -197,9 +197,12 @@ def as_private(records: Any, budget: Budget, bounds: Any = None) -> PrivateData:
         return records
     if bounds is None:
         raise ParameterError(
-            "fit",
+            "records of an array",
             "bounds are not given, and taking them from the data would give a record away",
             "Pass bounds=(lower, upper) from what you know without the data.",
         )
+    rows = np.asarray(records)
+    if rows.ndim != 2:
+        raise ParameterError("records of an array", f"its shape is {rows.shape}", "Give one row per record.")
     lower, upper = (np.asarray(side, dtype=np.float64).tolist() for side in bounds)
-    return PrivateData.of(records, Schema.numeric(lower, upper, records.shape[1]), budget)
+    return PrivateData.of(rows, Schema.numeric(lower, upper, rows.shape[1]), budget)
