@@ -166,6 +166,37 @@ def test_private_data_bring_their_own_bounds(function: Any) -> None:
     assert data.ledger.balance().spent == 0
 
 
+NAN, INF = float("nan"), float("inf")
+BAD: dict[str, list[Any]] = {
+    "epsilon": [0.0, -1.0, NAN, INF, "one", None],
+    "delta": [-1e-6, 1.0, NAN, "none"],
+    "confidence": [0.0, 1.0, -0.5, 95, NAN, "much"],
+    "column": ["nobody", "", 7],
+    "columns": [("x", "nobody"), ("x", "x"), (), "nobody"],
+    "by": ["nobody", "x", None],
+    "groups": [("a", "nobody"), ("a",), ("a", "a")],
+    "bins": [0, -3, 2.5, NAN, 2**60, "many"],
+    "blocks": [0, -1, 2.5, "some"],
+    "lower": [NAN, 5.0, "low"],
+    "radius": [0.0, -1.0, NAN, INF, "far"],
+    "seconds": [0.0, -1.0, NAN],
+}
+MISTAKES = [
+    pytest.param(function, name, value, id=f"{function.__name__}-{name}-{value}")
+    for function in statistics()
+    for name in inspect.signature(function).parameters
+    for value in BAD.get(name, ())
+]
+
+
+@pytest.mark.parametrize(("function", "name", "value"), MISTAKES)
+def test_a_mistake_is_explained_and_costs_nothing(function: Any, name: str, value: Any) -> None:
+    data = private(TRUST["curator"](table(30)))
+    with pytest.raises(DiscreetError, match="Nothing was released or spent"):
+        asked(function, data, **{**({"column": "name"} if function.__name__ == "key_counts" else {}), name: value})
+    assert data.ledger.balance().spent == 0
+
+
 def questions() -> list[BoundedSum]:
     spy: list[BoundedSum] = []
     for function in FOUND:

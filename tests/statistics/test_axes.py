@@ -7,7 +7,8 @@ import pytest
 
 from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.schema import Category, Number, Schema, Text
-from discreet.statistics.axes import MOST_BINS, Axes, bins_of, codes_of, shape_of
+from discreet.statistics.axes import Axes, bins_of, codes_of, shape_of
+from discreet.statistics.histogram import MOST_BINS
 
 SCHEMA = Schema({"sex": Category(("f", "m")), "age": Number(0, 90), "size": Number(0, 2), "note": Text()})
 

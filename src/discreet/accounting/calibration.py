@@ -16,6 +16,7 @@ from discreet.accounting.terms import terms
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event, GaussianLoss, Repeated, Sampled, Scheme
+from discreet.core.knob import check_whole
 
 TOLERANCE = 1e-6  # of the knob, relative
 ROUGH = 400 * ACCURACY
@@ -85,8 +86,7 @@ def calibrate(mechanism: M | type[M], budget: Budget, times: int = 1, sampling: 
     133.596
     """
     template = mechanism() if isinstance(mechanism, type) else mechanism
-    if times < 1 or times != int(times):
-        raise ParameterError("calibrate", f"times is {times}", "Give a whole number, at least 1.", times=times)
+    check_whole("calibrate", "times", times)
     aim = Budget(budget.epsilon * (1 - HEADROOM), budget.delta)
     return cast(M, _found(_Search(template, aim, int(times), sampling)))
 

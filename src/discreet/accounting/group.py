@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from discreet.accounting.terms import ROUNDING, folded, refusal, terms
-from discreet.core.errors import ParameterError
 from discreet.core.events import (
     ApproximateLoss,
     ConcentratedLoss,
@@ -14,6 +13,7 @@ from discreet.core.events import (
     LaplaceLoss,
     PureLoss,
 )
+from discreet.core.knob import check_whole
 
 REMEDY = "Turn it into an ApproximateLoss at some delta first."
 
@@ -36,8 +36,7 @@ def group(event: Event, size: int) -> Event:
     >>> group(GaussianLoss(6.0), 3)
     GaussianLoss(multiplier=2.0)
     """
-    if size < 1 or size != int(size):
-        raise ParameterError("group privacy", f"the size is {size}", "Give a whole number, at least 1.", size=size)
+    check_whole("group privacy", "size", size)
     found = terms(event)
     grown = [_grown(term.event, int(size), event) for term in found]
     if len(found) == 1 and found[0].times == 1:

@@ -11,6 +11,7 @@ import numpy as np
 from discreet.core.errors import ParameterError
 from discreet.core.events import ApproximateLoss, DiscreteLoss
 from discreet.core.grid import Array
+from discreet.core.knob import check_whole
 from discreet.core.loss_cells import LossCells
 
 UP = 1 + 2.0**-48
@@ -94,8 +95,7 @@ def shuffling_theorem(epsilon: float, people: int, delta: float) -> ApproximateL
 def _check(epsilon: float, people: int) -> None:
     if not 2.0**-20 <= epsilon <= 40:
         raise ParameterError("shuffling", f"epsilon is {epsilon}", "Give an epsilon between 1e-6 and 40.")
-    if not 1 <= people <= 2**30 or people != int(people):
-        raise ParameterError("shuffling", f"{people} people report", "Give a whole number from 1 to 2**30.")
+    check_whole("shuffling", "people", people, most=2**30)
 
 
 @lru_cache(maxsize=256)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 from discreet.core.errors import ParameterError
 
@@ -29,12 +30,12 @@ class Budget:
     delta: float = 0.0
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.epsilon) and self.epsilon > 0):
+        if not (isinstance(self.epsilon, Real) and math.isfinite(self.epsilon) and self.epsilon > 0):
             raise ParameterError(
                 "budget",
                 f"epsilon is {self.epsilon}",
                 "Give a positive, finite epsilon.",
                 epsilon=self.epsilon,
             )
-        if not 0 <= self.delta < 1:
+        if not (isinstance(self.delta, Real) and 0 <= self.delta < 1):
             raise ParameterError("budget", f"delta is {self.delta}", "Give a delta in [0, 1).", delta=self.delta)

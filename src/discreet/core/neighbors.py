@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Literal
 
 from discreet.core.errors import ParameterError
+from discreet.core.knob import check_whole
 
 
 class Neighbors(Enum):
@@ -59,13 +60,7 @@ class Unit:
         return "all rows of each bounded together" if self.pooled else f"at most {self.rows} rows of each"
 
     def __post_init__(self) -> None:
-        if self.rows < 1 or self.rows != int(self.rows):
-            raise ParameterError(
-                "privacy unit",
-                f"rows is {self.rows}",
-                "Give a whole number of rows, at least 1.",
-                rows=self.rows,
-            )
+        check_whole("privacy unit", "rows", self.rows)
         if self.kind == "record" and (self.column is not None or self.rows != 1):
             raise ParameterError(
                 "privacy unit",

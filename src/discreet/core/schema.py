@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -127,6 +127,20 @@ class Schema:
         if not isinstance(column, Text):
             raise SchemaError(f"column {name!r}", "its values are already public", "Ask for its histogram.")
         return column
+
+    def values(self, names: Sequence[str]) -> tuple[str, ...]:
+        """The columns of these names, each once: those that a question may read as numbers or as places in a list."""
+        found = tuple(names)
+        if not found or len(set(found)) != len(found):
+            raise SchemaError("columns", f"they are {', '.join(map(str, found)) or 'none'}", "Name each column once.")
+        for name in found:
+            if isinstance(self._column(name), Text):
+                raise SchemaError(
+                    f"column {name!r}",
+                    "its values are not public",
+                    "List them in the schema, or use private key selection.",
+                )
+        return found
 
     def _column(self, name: str) -> Column:
         if name not in self.columns:

@@ -11,7 +11,7 @@ from discreet.core.bits import Bits
 from discreet.core.bound import Bound, Norm
 from discreet.core.events import Event
 from discreet.core.grid import Array, Steps
-from discreet.core.mechanism import check_knob
+from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors
 
 

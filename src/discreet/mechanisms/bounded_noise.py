@@ -15,6 +15,7 @@ from discreet.core.bound import Bound, Norm
 from discreet.core.errors import ParameterError
 from discreet.core.events import ApproximateLoss, DiscreteLoss, Repeated
 from discreet.core.grid import Array, Steps
+from discreet.core.knob import check_whole
 from discreet.core.loss_cells import LossCells, masses
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive import Additive
@@ -66,8 +67,7 @@ class BoundedNoise(Additive):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.queries < 1 or self.queries != int(self.queries):
-            raise ParameterError("BoundedNoise", f"queries is {self.queries}", "Give a whole number, at least 1.")
+        check_whole("BoundedNoise", "queries", self.queries)
 
     @property
     def event(self) -> DiscreteLoss | Repeated | ApproximateLoss:

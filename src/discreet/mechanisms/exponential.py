@@ -14,7 +14,7 @@ from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.events import RenyiLoss
 from discreet.core.grid import Array, Steps
-from discreet.core.mechanism import check_knob
+from discreet.core.knob import check_knob
 from discreet.core.rounding import upwards
 from discreet.noise.gumbel import gumbel_argmax
 

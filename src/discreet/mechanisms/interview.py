@@ -11,10 +11,10 @@ from numpy.typing import DTypeLike, NDArray
 
 from discreet.core.answer import Answer, Apart
 from discreet.core.bits import Bits
-from discreet.core.errors import NotPermitted, ParameterError
+from discreet.core.errors import NotPermitted
 from discreet.core.events import Composed, Repeated
 from discreet.core.grid import Array, Steps
-from discreet.core.mechanism import check_knob
+from discreet.core.knob import check_knob, check_whole
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.queries import TWO_CELLS, ExactCounts, Queries, answer_steps, one_more
 from discreet.mechanisms.running_bar import Bar, RunningBar
@@ -73,8 +73,7 @@ class Interviewer(ABC):
     def __post_init__(self) -> None:
         name = type(self).__name__
         check_knob(name, "epsilon", self.epsilon, least=2.0**-30)  # tests are on a grid of 2**-16 records
-        if not 1 <= self.updates <= 2**20 or self.updates != int(self.updates):
-            raise ParameterError(name, f"updates is {self.updates}", "Give a whole number from 1 to 2**20.")
+        check_whole(name, "updates", self.updates, most=2**20)
 
     @property
     @abstractmethod

@@ -15,8 +15,8 @@ from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.events import ApproximateLoss, DiscreteLoss, LossTable
 from discreet.core.grid import Array, Grid, Steps
+from discreet.core.knob import check_knob, check_whole
 from discreet.core.loss_cells import ROUNDING, LossCells, masses
-from discreet.core.mechanism import check_knob
 from discreet.core.neighbors import Neighbors
 from discreet.noise.gaussian import rounded_gaussian
 
@@ -81,10 +81,7 @@ class JohnsonLindenstrauss:
     def __post_init__(self) -> None:
         check_knob("JohnsonLindenstrauss", "multiplier", self.multiplier)
         for name, value in (("projections", self.projections), ("rows", self.rows)):
-            if value < 1 or value != int(value):
-                raise ParameterError(
-                    "JohnsonLindenstrauss", f"{name} is {value}", "Give a whole number, at least 1.", value=value
-                )
+            check_whole("JohnsonLindenstrauss", name, value)
         Grid.of_radius(Bound("l2", self.radius).radius)
 
     @property

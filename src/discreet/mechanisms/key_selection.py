@@ -13,7 +13,7 @@ from discreet.core.answer import LEAST_SCALE, Apart, KeyedAnswer
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.events import ApproximateLoss, Composed, LaplaceLoss
-from discreet.core.mechanism import check_knob
+from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors
 from discreet.core.rounding import upwards
 from discreet.noise.laplace import rounded_laplace

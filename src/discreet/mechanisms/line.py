@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
+from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.core.rounding import upwards
 
@@ -41,8 +42,7 @@ class Line:
     def __post_init__(self) -> None:
         if not (self.lower < self.upper and math.isfinite(self.upper - self.lower)):
             raise ParameterError("bounds", f"they are {self.lower} and {self.upper}", "Give the lower one first.")
-        if not 1 <= self.cells <= 2**50 or self.cells != int(self.cells):
-            raise ParameterError("bounds", f"there are {self.cells} cells between", "Give 1 to 2**50 cells.")
+        check_whole("bounds", "cells", self.cells, most=2**50)
 
     def nearest(self, values: Array) -> Steps:
         """The cell of each value; missing ones are left out."""

@@ -10,10 +10,9 @@ import numpy as np
 
 from discreet.core.answer import Answer, Apart
 from discreet.core.bits import Bits
-from discreet.core.errors import ParameterError
 from discreet.core.events import Composed, Repeated
 from discreet.core.grid import Array, Steps
-from discreet.core.mechanism import check_knob
+from discreet.core.knob import check_knob, check_whole
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.queries import TWO_CELLS, ExactCounts, Queries, distance, one_more
@@ -62,8 +61,7 @@ class MWEM:
 
     def __post_init__(self) -> None:
         check_knob("MWEM", "epsilon", self.epsilon, least=2.0**-30)
-        if not 1 <= self.rounds <= 2**10 or self.rounds != int(self.rounds):
-            raise ParameterError("MWEM", f"rounds is {self.rounds}", "Give a whole number from 1 to 1024.")
+        check_whole("MWEM", "rounds", self.rounds, most=2**10)
 
     @property
     def choice(self) -> Exponential:

@@ -13,7 +13,7 @@ from discreet.core.answer import Answer, Apart
 from discreet.core.bits import Bits
 from discreet.core.events import Composed
 from discreet.core.grid import Array, Steps
-from discreet.core.mechanism import check_knob
+from discreet.core.knob import check_knob
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.queries import TWO_CELLS, ExactCounts, Queries, distance, one_more

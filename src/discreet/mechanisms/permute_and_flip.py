@@ -10,7 +10,7 @@ from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.events import PureLoss
 from discreet.core.grid import Steps
-from discreet.core.mechanism import check_knob
+from discreet.core.knob import check_knob
 from discreet.mechanisms.noisy_max import winner
 from discreet.noise.exponential import rounded_exponential
 

@@ -15,7 +15,7 @@ from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.events import ApproximateLoss, Composed, LaplaceLoss
 from discreet.core.grid import Array, Steps
-from discreet.core.mechanism import check_knob
+from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors
 from discreet.core.rounding import upwards
 from discreet.mechanisms.proposal import Measured, Proposal, SpreadClass

@@ -13,7 +13,7 @@ from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.events import RenyiLoss
 from discreet.core.grid import Array, Steps
-from discreet.core.mechanism import check_knob
+from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.line import Line, Target

@@ -11,10 +11,9 @@ import numpy as np
 from discreet.core.answer import Answer, Apart, whole_numbers
 from discreet.core.bits import Bits
 from discreet.core.bound import ULP, Bound
-from discreet.core.errors import ParameterError
 from discreet.core.events import DiscreteLoss, LossTable
 from discreet.core.grid import Array, Steps
-from discreet.core.mechanism import check_knob
+from discreet.core.knob import check_knob, check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.uniform import uniform_integers
@@ -52,10 +51,7 @@ class RandomizedResponse:
 
     def __post_init__(self) -> None:
         check_knob("RandomizedResponse", "epsilon", self.epsilon, most=700.0)
-        if self.categories < 2 or self.categories != int(self.categories):
-            raise ParameterError(
-                "RandomizedResponse", f"categories is {self.categories}", "Give a whole number, at least 2."
-            )
+        check_whole("RandomizedResponse", "categories", self.categories, least=2)
 
     @property
     def chance(self) -> float:

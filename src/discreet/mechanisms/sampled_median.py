@@ -12,6 +12,7 @@ from discreet.core.answer import Answer
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.core.knob import check_whole
 from discreet.mechanisms.interview import Interviewer
 from discreet.mechanisms.queries import Queries, distance, on_one_grid
 from discreet.mechanisms.tilted import Tilted
@@ -61,10 +62,7 @@ class SampledMedian(Interviewer):
         super().__post_init__()
         if not math.isfinite(self.threshold):
             raise ParameterError("SampledMedian", f"threshold is {self.threshold}", "Give a finite threshold.")
-        if self.candidates < 1 or self.candidates != int(self.candidates):
-            raise ParameterError(
-                "SampledMedian", f"candidates is {self.candidates}", "Give a whole number, at least 1."
-            )
+        check_whole("SampledMedian", "candidates", self.candidates)
 
     @property
     def threshold_of_doubt(self) -> float:

@@ -10,6 +10,7 @@ from scipy.special import gammaln
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
+from discreet.core.knob import check_whole
 
 MOST = 2**18
 
@@ -27,8 +28,7 @@ def databases(cells: int, size: int) -> Steps:
            [2, 1],
            [3, 0]])
     """
-    if size < 1 or size != int(size):
-        raise ParameterError("small databases", f"size is {size}", "Give a whole number, at least 1.", size=size)
+    check_whole("small databases", "size", size)
     places = size + cells - 1
     if (count := math.comb(places, cells - 1)) > MOST:
         raise ParameterError(

@@ -14,7 +14,7 @@ from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.events import ApproximateLoss, Event, PureLoss
 from discreet.core.grid import Array, Steps
-from discreet.core.mechanism import check_knob
+from discreet.core.knob import check_knob, check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.line import Line
 from discreet.mechanisms.moved_noise import gaussian_moved, gaussian_shrunk, greatest, inside, laplace_shrunk
@@ -140,8 +140,7 @@ class SmoothStudent(SmoothSensitivity):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 1 <= self.degrees <= MOST or self.degrees != int(self.degrees):
-            raise ParameterError("SmoothStudent", f"degrees is {self.degrees}", f"Give 1 to {MOST}, a whole number.")
+        check_whole("SmoothStudent", "degrees", self.degrees, most=MOST)
 
     @property
     def event(self) -> PureLoss:

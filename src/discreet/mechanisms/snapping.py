@@ -15,7 +15,7 @@ from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.events import PureLoss
 from discreet.core.grid import Array
-from discreet.core.mechanism import check_knob
+from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors
 from discreet.core.rounding import upwards
 from discreet.noise.log_uniform import log_uniform

@@ -15,7 +15,7 @@ from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.events import PureLoss
 from discreet.core.grid import Array, Steps
-from discreet.core.mechanism import check_knob
+from discreet.core.knob import check_knob, check_whole
 from discreet.core.rounding import upwards
 from discreet.noise.laplace import rounded_laplace
 
@@ -26,8 +26,7 @@ def _check(mechanism: str, epsilon: float, threshold: float, count: int) -> None
     check_knob(mechanism, "epsilon", epsilon)
     if not math.isfinite(threshold):
         raise ParameterError(mechanism, f"threshold is {threshold}", "Give a finite, public threshold.")
-    if count < 1 or count != int(count):
-        raise ParameterError(mechanism, f"count is {count}", "Give a whole number, at least 1.", count=count)
+    check_whole(mechanism, "count", count)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from discreet.core.bound import Bound
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import DiscreteLoss, Event, LossTable
 from discreet.core.grid import Array, Grid
-from discreet.core.mechanism import check_knob
+from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors
 from discreet.noise.cap import Cap, leaning_gaussian, tail
 

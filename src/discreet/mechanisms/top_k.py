@@ -14,7 +14,7 @@ from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.events import Repeated
 from discreet.core.grid import Steps
-from discreet.core.mechanism import check_knob
+from discreet.core.knob import check_knob, check_whole
 from discreet.mechanisms.exponential import Exponential, below_best
 from discreet.noise.gumbel import gumbel_argmax
 
@@ -47,8 +47,7 @@ class TopK:
     knob: ClassVar[str] = "epsilon"
 
     def __post_init__(self) -> None:
-        if self.count < 1 or self.count != int(self.count):
-            raise ParameterError("TopK", f"count is {self.count}", "Give a whole number, at least 1.", count=self.count)
+        check_whole("TopK", "count", self.count)
         check_knob("TopK", "epsilon", self.epsilon / self.count)
 
     @property

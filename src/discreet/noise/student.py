@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.bits import Bits
-from discreet.core.errors import ParameterError
 from discreet.core.grid import Steps
+from discreet.core.knob import check_whole
 from discreet.noise.bars import Bars, exponentials
 from discreet.noise.interval import Interval, Uniform, settled
 from discreet.noise.libm import assure
@@ -54,8 +54,7 @@ def rounded_student(bits: Bits, size: Size, scale: float, degrees: int) -> Steps
     """
     asked = "Student's noise"
     shape, scale = checked_shape(asked, size), checked_scale(asked, scale)
-    if not 1 <= degrees <= LARGEST or degrees != int(degrees):
-        raise ParameterError(asked, f"there are {degrees} degrees of freedom", f"Give 1 to {LARGEST}, a whole number.")
+    check_whole(asked, "degrees", degrees, most=LARGEST)
     out = np.empty(math.prod(shape), np.int64)
     for start in range(0, out.size, CHUNK):
         _fill(bits, out[start : start + CHUNK], scale, int(degrees))

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from discreet.core.errors import ParameterError
 from discreet.core.formula import Formula
 from discreet.core.grid import Array
+from discreet.core.knob import check_whole
 from discreet.core.schema import Number, Schema
-from discreet.statistics.histogram import SPELT_OUT, cells_of
+from discreet.statistics.histogram import MOST_BINS, SPELT_OUT, cells_of
 
 Bins = int | Mapping[str, int]
 """How many cells a number is cut into: the same for every number, or by column."""
 
-BINS, MOST_BINS = 10, 2**20  # of a number that is not named; of any
+BINS = 10  # of a number that is not named
 Codes = NDArray[np.intp]
 
 
@@ -46,8 +47,7 @@ def bins_of(schema: Schema, columns: Sequence[str], bins: Bins) -> tuple[int, ..
         )
     each = {**dict.fromkeys(numbers, BINS), **named}
     for name, most in each.items():
-        if not 1 <= most <= MOST_BINS or most != int(most):
-            raise ParameterError(f"table of {name}", f"bins is {most}", f"Give a whole number from 1 to {MOST_BINS}.")
+        check_whole(f"table of {name}", "bins", most, most=MOST_BINS)
     for name in set(columns) - numbers:
         schema.category(name)
     return tuple(int(each.get(name, 0)) for name in columns)

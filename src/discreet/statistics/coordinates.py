@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 
@@ -65,7 +66,7 @@ class Coordinates:
         radius : float
             Public. The length that z is shrunk to.
         """
-        bounds = [schema.number(name) for name in columns]
+        bounds = [schema.number(name) for name in schema.values(columns)]
         middle = np.array([[0.5 * column.lower + 0.5 * column.upper] for column in bounds])
         half = np.array([[0.5 * column.upper - 0.5 * column.lower] for column in bounds])
         _check(half, radius)
@@ -119,7 +120,7 @@ class Coordinates:
 def _check(half: Array, radius: float) -> None:
     if not 1 <= len(half) <= MOST_COLUMNS:
         raise ParameterError("second moments", f"there are {len(half)} columns", f"Name 1 to {MOST_COLUMNS}.")
-    if not radius >= SHORTEST:
+    if not (isinstance(radius, Real) and radius >= SHORTEST):
         raise ParameterError(
             "second moments",
             f"the radius is {radius}",

@@ -19,13 +19,12 @@ from discreet.trust.private_data import PrivateData
 @recipe
 def count_of(schema: Schema, column: str) -> BoundedSum:
     """One for each record whose value is not missing."""
+    columns = schema.values((column,))
 
     def of(records: Array) -> Array:
         return (~np.isnan(records[:, :1])).astype(np.float64)
 
-    return BoundedSum(
-        of, Bound("l1", 1.0, nonnegative=True), (column,), Grid(0), lambda records: of(records).sum(axis=0)
-    )
+    return BoundedSum(of, Bound("l1", 1.0, nonnegative=True), columns, Grid(0), lambda records: of(records).sum(axis=0))
 
 
 def count(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass
+from numbers import Real
 
 from discreet.core.digits import error_bar, number
 from discreet.core.errors import ParameterError
@@ -87,7 +88,7 @@ def estimate_of(name: str, figure: Figure, released: Released, confidence: float
 
 def check_confidence(asked: str, confidence: float) -> None:
     """Refuse a confidence that no interval has, or none worth having."""
-    if not LEAST <= confidence <= MOST:
+    if not (isinstance(confidence, Real) and LEAST <= confidence <= MOST):
         raise ParameterError(
             asked,
             f"the confidence is {confidence}",

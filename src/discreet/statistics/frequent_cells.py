@@ -146,14 +146,14 @@ def frequent_cells(
     >>> ["".join(label) for label in found.labels]
     ['77777777', '11111111']
     """
-    names = columns if isinstance(columns, str) else tuple(columns)
+    budget, names = Budget(epsilon, delta), columns if isinstance(columns, str) else tuple(columns)
     each = bins_of(data.schema, names, bins)
     axes = Axes.of(data.schema, names, each)
     if delta > 0 and data.curated:
-        return _selected(data, axes, Budget(epsilon, delta), f"{axes.columns} {each}", key)
+        return _selected(data, axes, budget, f"{axes.columns} {each}", key)
     ends = _steps(axes)
     spread = least_noise(
-        data, _question(data, axes, each, NOTHING, ends[0]), COUNTED, Budget(epsilon, delta), len(ends)
+        data, _question(data, axes, each, NOTHING, ends[0]), COUNTED, budget, len(ends)
     )
     plan = Repeated(spread.noise.event, len(ends)) if len(ends) > 1 else spread.noise.event
     request, purpose = f"{axes.columns} {each}", f"frequent cells of {', '.join(axes.columns)}"

@@ -15,12 +15,14 @@ from discreet.core.cookbook import recipe
 from discreet.core.errors import ParameterError
 from discreet.core.formula import Formula, Tally
 from discreet.core.grid import Array, Grid
+from discreet.core.knob import check_whole
 from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
 from discreet.core.schema import Number, Schema
 from discreet.statistics.ask import asked, column_of
 from discreet.statistics.noise import CONFIDENCE
 
+MOST_BINS = 2**20
 ONE_CELL = Bound("l1", 1.0, nonnegative=True)
 SPELT_OUT = 32  # cells between edges that an engine still finds faster than numpy
 
@@ -134,8 +136,7 @@ def edges_of(schema: Schema, column: str, bins: int) -> Array | None:
     if not isinstance(kind, Number):
         schema.category(column)
         return None
-    if bins < 1 or bins != int(bins):
-        raise ParameterError(f"histogram of {column}", f"bins is {bins}", "Give a whole number, at least 1.")
+    check_whole(f"histogram of {column}", "bins", bins, most=MOST_BINS)
     return np.linspace(kind.lower, kind.upper, int(bins) + 1)
 
 

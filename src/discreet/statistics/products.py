@@ -103,7 +103,7 @@ def products(
     title: str, data: PrivateData, names: tuple[str, ...], radius: float | None, budget: Budget, key: str | None
 ) -> Products:
     """Pay for the second moments of these columns, and release them."""
-    radius = math.sqrt(len(names)) if radius is None else float(radius)
+    radius = math.sqrt(len(names)) if radius is None else radius
     coordinates = Coordinates.of(data.schema, names, radius)
     question, size = second_moments_of(data.schema, names, radius), len(weights_of(coordinates.size))
     released = asked(data, question, size, budget, title, key)

@@ -14,6 +14,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.receipt import Receipt
 from discreet.statistics.ask import ColumnOf, column_of
+from discreet.statistics.estimate import check_confidence
 from discreet.statistics.interval_estimate import IntervalEstimate, QuantileTable
 from discreet.statistics.noise import CONFIDENCE
 from discreet.statistics.quantiles_by_records import ByRecords
@@ -64,8 +65,8 @@ class Wanted:
         asked = f"quantile of {self.of.column}"
         if not self.shares or not all(0 <= share <= 1 for share in self.shares):
             raise ParameterError(asked, f"share is {self.shares}", "Give shares in [0, 1].", share=self.shares)
-        if self.confidence is not None and not 0 < self.confidence < 1:
-            raise ParameterError(asked, f"confidence is {self.confidence}", "Give a number in (0, 1), or None.")
+        if self.confidence is not None:
+            check_confidence(asked, self.confidence)
         if self.method not in (None, "records", "tree"):
             raise ParameterError(asked, f"there is no method {self.method!r}", 'Give "records", "tree" or None.')
         if self.method == "records" and not self.by_records:

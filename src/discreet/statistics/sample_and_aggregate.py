@@ -15,6 +15,7 @@ from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.core.question import BlockSum
 from discreet.core.receipt import Receipt
@@ -123,12 +124,11 @@ def sample_and_aggregate(
     data.check_curated(purpose)
     middle, half = _range(lower, upper)
     for name, value in (("blocks", blocks), ("deals", deals)):
-        if value < 1 or value != int(value):
-            raise ParameterError(purpose, f"{name} is {value}", "Give a whole number, at least 1.")
+        check_whole(purpose, name, value)
     if not math.isfinite(seconds) or seconds < LEAST_SLOT * blocks * deals:
         least = f"Give {LEAST_SLOT * blocks * deals:g} seconds or more."
         raise ParameterError(purpose, f"{blocks * deals} blocks share {seconds:g} seconds", least)
-    question = BlockSum(_scaled(function, middle, half), tuple(columns), half.size, blocks, deals, seconds)
+    question = BlockSum(_scaled(function, middle, half), data.schema.values(columns), half.size, blocks, deals, seconds)
     spread = _least_noise(question.bound.times(data.unit.rows), half.size, budget)
     request = f"{columns} {middle} {half} {blocks} {deals}"
     with data.permit(spread.noise.event, purpose, request=request, key=key) as permit:
@@ -140,8 +140,9 @@ def sample_and_aggregate(
 
 
 def _range(lower: ArrayLike, upper: ArrayLike) -> tuple[Array, Array]:
-    low, high = (np.atleast_1d(np.asarray(side, dtype=np.float64)) for side in (lower, upper))
-    if low.shape != high.shape or low.ndim != 1 or not np.isfinite(high - low).all() or not (low < high).all():
+    low, high = (np.atleast_1d(np.asarray(side)) for side in (lower, upper))
+    pairs = low.dtype.kind in "if" and high.dtype.kind in "if" and low.shape == high.shape and low.ndim == 1
+    if not pairs or not (np.isfinite(high - low) & (low < high)).all():
         raise ParameterError(
             "sample and aggregate", "its bounds are not pairs of a lower and a higher number", "Give one per number."
         )

@@ -184,7 +184,7 @@ def second_moments(
     budget = Budget(epsilon, delta)
     data = as_private(data, budget, bounds)
     names = data.schema.features if columns is None else tuple(columns)
-    radius = math.sqrt(len(names)) if radius is None else float(radius)
+    radius = math.sqrt(len(names)) if radius is None else radius
     coordinates = Coordinates.of(data.schema, names, radius)
     question, size = second_moments_of(data.schema, names, radius), len(weights_of(coordinates.size))
     released = asked(data, question, size, budget, f"second moments of {', '.join(names)}", key)

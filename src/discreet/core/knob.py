@@ -1,0 +1,37 @@
+"""Public numbers that a caller sets, and what is said of those that cannot be."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+
+from discreet.core.errors import ParameterError
+
+
+def check_knob(asked: str, name: str, value: float, least: float = 2.0**-40, most: float = 2.0**40) -> None:
+    """Refuse a multiplier or an epsilon that is not a number in a range where noise can be drawn."""
+    if not (isinstance(value, Real) and math.isfinite(value) and least <= value <= most):
+        raise ParameterError(
+            asked,
+            f"{name} is {value}",
+            f"Give a number between {least:.3g} and {most:.3g}.",
+            knob=name,
+            value=value,
+        )
+
+
+def check_whole(asked: str, name: str, value: float, least: int = 1, most: int | None = None) -> None:
+    """Refuse what is not a whole number in this range; 3.0 is one.
+
+    Examples
+    --------
+    >>> check_whole("histogram", "bins", 10.0)
+    >>> check_whole("histogram", "bins", 2.5)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    discreet.core.errors.ParameterError: histogram: bins is 2.5. ... Give a whole number, at least 1.
+    """
+    whole = isinstance(value, Integral) or (isinstance(value, Real) and float(value).is_integer())
+    if not whole or value < least or (most is not None and value > most):
+        span = f", at least {least}" if most is None else f" from {least} to {most}"
+        raise ParameterError(asked, f"{name} is {value}", f"Give a whole number{span}.", knob=name, value=value)
