@@ -206,6 +206,20 @@ def test_bounds_are_given_and_sound_or_the_fit_is_refused(bounds: Any) -> None:
         as_private(PEOPLE, Budget(1.0), bounds=bounds)
 
 
+@pytest.mark.parametrize(
+    ("shape", "names", "columns"),
+    [((3,), None, ("value",)), ((3,), "age", ("age",)), ((3, 2), None, ("x0", "x1")), ((3, 2), ("a", "b"), ("a", "b"))],
+)
+def test_the_columns_of_an_array_have_names(shape: tuple[int, ...], names: Any, columns: tuple[str, ...]) -> None:
+    assert as_private(np.zeros(shape), Budget(1.0), (0, 1), names).schema.features == columns
+
+
+@pytest.mark.parametrize(("shape", "names"), [((), None), ((3, 2, 1), None), ((3, 2), ("a", "a")), ((3, 2), "a")])
+def test_an_array_without_rows_or_names_of_its_columns_is_refused(shape: tuple[int, ...], names: Any) -> None:
+    with pytest.raises(DiscreetError, match="Nothing was released or spent"):
+        as_private(np.zeros(shape), Budget(1.0), (0, 1), names)
+
+
 def test_a_curator_is_neither_pickled_nor_printed_with_its_records() -> None:
     data = PrivateData.of(np.full((3, 1), 0.123456), SCHEMA, Budget(1.0))
     assert "0.123456" not in repr(data) + repr(data._trust) + data._repr_html_()

@@ -152,9 +152,7 @@ def frequent_cells(
     if delta > 0 and data.curated:
         return _selected(data, axes, budget, f"{axes.columns} {each}", key)
     ends = _steps(axes)
-    spread = least_noise(
-        data, _question(data, axes, each, NOTHING, ends[0]), COUNTED, budget, len(ends)
-    )
+    spread = least_noise(data, _question(data, axes, each, NOTHING, ends[0]), COUNTED, budget, len(ends))
     plan = Repeated(spread.noise.event, len(ends)) if len(ends) > 1 else spread.noise.event
     request, purpose = f"{axes.columns} {each}", f"frequent cells of {', '.join(axes.columns)}"
     kept = NOTHING

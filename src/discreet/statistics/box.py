@@ -1,0 +1,116 @@
+"""The box that numeric columns lie in: where a density lives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discreet.core.budget import Budget
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Array
+from discreet.core.knob import check_whole
+from discreet.core.schema import Schema
+from discreet.trust.private_data import PrivateData, as_private
+
+Columns = str | Sequence[str]
+GUESS = 10_000  # records, where their number is secret and nothing is said of it
+
+
+@dataclass(frozen=True)
+class Box:
+    """Numeric columns between their bounds. All of it public.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        Public. The columns.
+    lower, width : arrays
+        Public. Where each begins, and how far it reaches.
+
+    Examples
+    --------
+    >>> from discreet.core.schema import Number
+    >>> box = Box.of("density", Schema({"age": Number(0, 90), "size": Number(100, 200)}), ("age", "size"))
+    >>> box.scaled([[45.0, 125.0]])
+    array([[0.5 , 0.25]])
+    """
+
+    columns: tuple[str, ...]
+    lower: Array
+    width: Array
+
+    @classmethod
+    def of(cls, asked: str, schema: Schema, columns: Columns) -> Box:
+        """The box of these columns, in this order."""
+        names = _names(asked, columns)
+        if not names or len(set(names)) != len(names):
+            raise ParameterError(asked, f"the columns are {list(names)}", "Name each column once, at least one.")
+        numbers = [schema.number(name) for name in names]
+        lower, upper = (np.array([getattr(one, end) for one in numbers]) for end in ("lower", "upper"))
+        return cls(names, lower, upper - lower)
+
+    @property
+    def size(self) -> int:
+        """How many columns there are."""
+        return len(self.columns)
+
+    @property
+    def volume(self) -> float:
+        """The product of the widths."""
+        return float(np.prod(self.width))
+
+    def scaled(self, points: ArrayLike) -> Array:
+        """Points, one in each row, where the box reaches from 0 to 1 in every column.
+
+        Of a single column they are numbers, in an array of any shape.
+        """
+        given = np.asarray(points, dtype=np.float64)
+        rows = given.reshape(-1, 1) if self.size == 1 else given.reshape(-1, given.shape[-1] if given.ndim else 1)
+        if rows.shape[1] != self.size:
+            raise ParameterError(
+                "points",
+                f"each has {rows.shape[1]} coordinates",
+                f"Give an array whose last axis is {', '.join(self.columns)}.",
+                "The release is as it was.",
+            )
+        return (rows - self.lower) / self.width
+
+    def unscaled(self, places: Array) -> Array:
+        """Points of the box, from places between 0 and 1."""
+        return self.lower + places * self.width
+
+
+@dataclass(frozen=True)
+class Boxed:
+    """A data set and the box of the columns that are asked about."""
+
+    data: PrivateData
+    box: Box
+
+    def expected(self, asked: str, records: int | None) -> int:
+        """About how many records there are: as the asker says, or as is public; a guess, where it is secret."""
+        if records is not None:
+            check_whole(asked, "records", records)
+            return int(records)
+        size = self.data.public_size
+        return GUESS if size is None else max(size, 1)
+
+
+def boxed(asked: str, data: Any, columns: Columns | None, bounds: Any, budget: Budget) -> Boxed:
+    """The columns that a density is of: those of private data, or those of an array with bounds of its own."""
+    private = as_private(data, budget, bounds, columns)
+    if columns is None and private is data:
+        raise ParameterError(asked, "no column is named", f"Name some of {', '.join(private.schema.features)}.")
+    return Boxed(private, Box.of(asked, private.schema, private.schema.features if columns is None else columns))
+
+
+def _names(asked: str, columns: Columns) -> tuple[str, ...]:
+    if isinstance(columns, str):
+        return (columns,)
+    if not isinstance(columns, Sequence):
+        raise ParameterError(asked, f"the columns are {columns!r}", "Give a name, or a list of names.")
+    return tuple(columns)
