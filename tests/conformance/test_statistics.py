@@ -26,6 +26,7 @@ from tests.conformance.walk import learners, statistics
 
 SCHEMA = Schema({"x": Number(-20, 20), "y": Number(0, 1), "kind": Category(("a", "b", "c")), "name": Text()})
 CURATORS_ONLY = {
+    "robust_regression": "records are dealt into blocks",
     "key_counts": "values that are not public are named by whoever holds the exact counts",
     "sample_and_aggregate": "a function of whole blocks of records",
     "stable_interquartile_range": "how many records would have to change is counted on the records",
@@ -34,6 +35,7 @@ GIVEN: dict[str, Any] = {
     "column": "x",
     "by": "kind",
     "columns": ("x", "y"),
+    "target": "y",
     "groups": ("a", "b"),
     "radius": 1.0,
     "bins": 4,
@@ -90,8 +92,10 @@ def private(trust: Any, spy: list[BoundedSum] | None = None) -> PrivateData:
 
 
 def asked(function: Any, data: PrivateData, **more: Any) -> Any:
-    wanted = {**GIVEN, **more}
-    taken = {name: wanted[name] for name in inspect.signature(function).parameters if name in wanted}
+    parameters = inspect.signature(function).parameters
+    others = {"columns": ("x",)} if "target" in parameters else {}
+    wanted = {**GIVEN, **others, **more}
+    taken = {name: wanted[name] for name in parameters if name in wanted}
     return function(data, **taken)
 
 
@@ -173,6 +177,7 @@ BAD: dict[str, list[Any]] = {
     "confidence": [0.0, 1.0, -0.5, 95, NAN, "much"],
     "column": ["nobody", "", 7],
     "columns": [("x", "nobody"), ("x", "x"), (), "nobody"],
+    "target": ["nobody", "x", "kind", 7],
     "by": ["nobody", "x", None],
     "groups": [("a", "nobody"), ("a",), ("a", "a")],
     "bins": [0, -3, 2.5, NAN, 2**60, "many"],

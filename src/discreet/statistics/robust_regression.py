@@ -1,0 +1,278 @@
+"""Linear regression that gross errors hardly move, in private."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from discreet.accounting.calibration import calibrate
+from discreet.core.budget import Budget
+from discreet.core.digits import exact
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Array
+from discreet.core.knob import check_whole
+from discreet.core.receipt import Receipt
+from discreet.mechanisms.deep_point import COLUMNS
+from discreet.statistics.block_slopes import Frame
+from discreet.statistics.estimate import check_confidence
+from discreet.statistics.interval_estimate import in_words, promise
+from discreet.statistics.noise import CONFIDENCE
+from discreet.statistics.slopes_by_depth import Blocks, Fit, SlopesByDepth
+from discreet.statistics.slopes_by_tests import SlopesByTests
+from discreet.statistics.together import Together
+from discreet.trust.private_data import PrivateData, as_private
+
+Method = Literal["depth", "propose_test_release"]
+DEALS, MOST_DEALS, MOST_BLOCKS = 16, 2**10, 2**24
+
+
+@dataclass(frozen=True)
+class RobustRegression:
+    """A released regression: the target is about `intercept` plus `coef` times the columns.
+
+    Parameters
+    ----------
+    target : str
+        What is explained.
+    columns : tuple of str
+        What explains it.
+    slopes : array
+        One for each column, in the columns' own units; nan where there is no answer. That costs the same, and asking
+        again costs it again.
+    intercept : float
+        The target where all columns are 0; nan where a slope has no answer.
+    low, high : array or None
+        The ends of an interval around each slope, for the population's; None where there are none. Infinite, where the
+        records are too few for anything to be said.
+    confidence : float or None
+        Of each interval.
+    blocks : int
+        How many blocks the records were dealt into, each time.
+    receipt : Receipt
+        What it cost.
+    """
+
+    target: str
+    columns: tuple[str, ...]
+    slopes: Array
+    intercept: float
+    low: Array | None
+    high: Array | None
+    confidence: float | None
+    blocks: int
+    receipt: Receipt
+
+    @property
+    def coef(self) -> dict[str, float]:
+        """The slope of each column, by name."""
+        return dict(zip(self.columns, self.slopes.tolist(), strict=True))
+
+    @property
+    def answered(self) -> bool:
+        """Whether there is an answer."""
+        return not np.isnan(self.intercept)
+
+    def interval(self, column: str) -> tuple[float, float] | None:
+        """The interval of a column's slope; None where there is none."""
+        place = self.columns.index(column)
+        return None if self.low is None or self.high is None else (float(self.low[place]), float(self.high[place]))
+
+    def predict(self, rows: Any) -> Array:
+        """The target for given values of the columns; no cost, as nothing private is looked at.
+
+        Parameters
+        ----------
+        rows : array of shape (n, columns), or mapping or data frame
+            Values in the order of `columns`, or by their names.
+        """
+        named = isinstance(rows, Mapping) or hasattr(rows, "columns")
+        values = np.column_stack([rows[name] for name in self.columns]) if named else np.asarray(rows)
+        if values.ndim != 2 or values.shape[1] != len(self.columns):
+            raise ParameterError(
+                "predict",
+                f"the shape of its rows is {values.shape}",
+                f"Give a column each for {', '.join(self.columns)}.",
+            )
+        return self.intercept + values.astype(np.float64) @ self.slopes
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Name and value with interval, for a reader."""
+        found = [(name, _said(value, self.interval(name))) for name, value in self.coef.items()]
+        return [*found, ("intercept", _said(self.intercept, None))]
+
+    def __str__(self) -> str:
+        width = max(len(name) for name, _ in self.rows())
+        lines = (f"{name:>{width}}  {text}" for name, text in self.rows())
+        return "\n".join([f"robust regression of {self.target}{promise(self.confidence, True)}", *lines])
+
+    def _repr_html_(self) -> str:
+        body = "".join(
+            f"<tr><th>{html.escape(name)}</th><td>{html.escape(text)}</td></tr>" for name, text in self.rows()
+        )
+        title = html.escape(str(self).splitlines()[0])
+        return f"<b>{title}</b><table class='discreet-regression'>{body}</table>{self.receipt._repr_html_()}"
+
+
+def _said(value: float, interval: tuple[float, float] | None) -> str:
+    """A value with its interval; where that is infinite, or there is none, with four digits."""
+    if np.isnan(value):
+        return "no answer"
+    if interval is not None and np.isfinite(interval[1] - interval[0]):
+        return in_words(value, *interval)
+    return exact(float(f"{value:.4g}")) + ("" if interval is None else " [-inf, inf]")
+
+
+def robust_regression(
+    data: Any,
+    target: str | None = None,
+    columns: Sequence[str] | None = None,
+    *,
+    bounds: Any = None,
+    blocks: int | None = None,
+    deals: int = DEALS,
+    rounds: int = 1,
+    method: Method = "depth",
+    confidence: float | None = CONFIDENCE,
+    epsilon: float = 1.0,
+    delta: float = 1e-6,
+    key: str | None = None,
+) -> RobustRegression:
+    """Release a linear regression that some gross errors hardly move.
+
+    Records are dealt into small blocks, each of which fits its own plane by least squares; what is released is in the
+    middle of the blocks' slopes, in all columns at once. Blocks are so small that most of them are free of gross
+    errors, as long as those are few. The intercept is the median residual.
+
+    Parameters
+    ----------
+    data : PrivateData, or array of shape (n, columns)
+        The records. One with a missing value counts for nothing. A curator alone can be asked this.
+    target : str, optional
+        Public. The numeric column that is explained; the last one where none is given. An array has x0, x1, ...
+    columns : sequence of str, optional
+        Public. Numeric columns that explain it; all others where not given.
+    bounds : (lower, upper), optional
+        Public. For an array: two numbers, or two sequences with one number per column. Private data have them in their
+        schema. Slopes are looked for everywhere, but best where the target's bounds are not many times too wide.
+    blocks : int, optional
+        Public. Into how many blocks records are dealt. By default there are as many as blocks of one record more than
+        there are coefficients (of two records for a single column): by the number of records, where it is public, or
+        a noisy count. Fewer blocks are larger, and tell slopes of columns that are mostly constant.
+    deals : int
+        Public. How often records are dealt anew, where slopes are found by depth. More deals leave less to chance, at
+        the same price.
+    rounds : {1, 2}
+        Public. With 2, where slopes are found by depth, records that are more than four deviations away from a first
+        fit are left out of a second one. That also withstands gross errors in the columns (leverage points), and takes
+        more than twice as many records.
+    method : {"depth", "propose_test_release"}
+        Public. By the depth of slopes among those of blocks; or one column after the other by propose-test-release,
+        which takes far more records, has no answer where they are too few, and gives no intervals.
+    confidence : float, optional
+        Public. Of an interval for each slope; with None there are none, and slopes get all of the budget.
+    epsilon, delta : float
+        Public. What all of this may cost. Tests need a positive delta.
+    key : str, optional
+        Public. Makes a retry safe; see `PrivateData.permit`.
+
+    Returns
+    -------
+    RobustRegression
+        Slopes with intervals for those of the population that records are a sample of, the intercept (without an
+        interval: its error depends on where the columns are) and the receipt.
+
+    Guarantee
+    ---------
+    The event on the receipt, for the data set's own neighbors: Laplace noise on the number of records, if that is
+    secret; one `DeepPoint` for the slopes, one for their spread (and one, and two `Quantile` releases, for a first
+    round); one `Quantile` for the intercept. With propose-test-release, two `ProposeTestRelease` for each column take
+    the place of deep points (Dwork and Lei 2009): half of delta is the chance that any of their tests errs. All are
+    made from `DealtBlocks`, each from deals of its own.
+
+    Notes
+    -----
+    Intervals are for slopes of a population in which errors do not depend on the columns, or are symmetric. They are
+    made for normal errors and columns, and wider than need be for laws with longer tails. If the laws of errors and
+    columns are both skewed, the middle of the slopes of three or more records is off by up to 1 % of their ranks, which
+    shows from some 10,000 records on; the slopes of pairs, for a single column, are not. Gross errors in the target
+    widen intervals, and leverage points move slopes unless there is a second round.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> age, years = rng.uniform(20, 60, 5000), rng.uniform(0, 20, 5000)
+    >>> pay = 1000 + 20 * age + 50 * years + rng.normal(0, 100, 5000)
+    >>> pay[:400] = 9999  # gross errors
+    >>> rows = np.column_stack([age, years, pay])
+    >>> found = robust_regression(rows, bounds=([0, 0, 0], [100, 40, 10_000]), epsilon=2.0)
+    >>> [round(slope, -1) for slope in found.coef.values()], round(found.intercept, -3)
+    ([20.0, 50.0], 1000.0)
+    """
+    budget = Budget(epsilon, delta)
+    private = as_private(data, budget, bounds)
+    private.check_curated("robust regression")
+    frame = _frame(private, target, columns)
+    name = f"robust regression of {frame.target} on {', '.join(frame.columns)}"
+    way: SlopesByDepth | SlopesByTests
+    match method:
+        case "depth":
+            way = _by_depth(name, Blocks(private, frame, blocks), deals, rounds, confidence)
+        case "propose_test_release":
+            way = _by_tests(name, Blocks(private, frame, blocks), delta)
+        case _:
+            raise ParameterError(name, f"there is no method {method!r}", 'Give "depth" or "propose_test_release".')
+    plan = calibrate(Together(way.parts), budget)
+    request = f"{frame.names} {blocks} {deals} {rounds} {method} {confidence}"
+    with private.permit(plan.event, name, request=request, key=key) as permit:
+        fit = way.found(permit, plan.mechanisms)
+    return _described(frame, fit, confidence, permit.receipt)
+
+
+def _described(frame: Frame, fit: Fit, confidence: float | None, receipt: Receipt) -> RobustRegression:
+    """Post-processing: the columns' own units."""
+    slopes, intercept = frame.own_slopes(fit.slopes), frame.own_intercept(fit.slopes, fit.intercept)
+    if fit.reach is None:
+        return RobustRegression(frame.target, frame.columns, slopes, intercept, None, None, None, fit.blocks, receipt)
+    low, high = (slopes + side * frame.own_slopes(fit.reach) for side in (-1, 1))
+    return RobustRegression(frame.target, frame.columns, slopes, intercept, low, high, confidence, fit.blocks, receipt)
+
+
+def _frame(data: PrivateData, target: str | None, columns: Sequence[str] | None) -> Frame:
+    """The columns that were asked for: numeric, each once, and not the target itself."""
+    features = data.schema.features
+    explained = target if target is not None else (features or ("nothing",))[-1]
+    asked = [name for name in features if name != explained] if columns is None else columns
+    explaining = (asked,) if isinstance(asked, str) else tuple(asked)
+    if not explaining or len({*explaining, explained}) != len(explaining) + 1 or len(explaining) > COLUMNS:
+        raise ParameterError(
+            f"robust regression of {explained}",
+            f"the columns that explain it are {', '.join(map(str, explaining)) or 'none'}",
+            f"Name 1 to {COLUMNS} other numeric columns, each once.",
+            columns=explaining,
+        )
+    return Frame.of(data.schema, explaining, explained)
+
+
+def _by_depth(name: str, blocks: Blocks, deals: int, rounds: int, confidence: float | None) -> SlopesByDepth:
+    _check_blocks(name, blocks)
+    check_whole(name, "deals", deals, most=MOST_DEALS)
+    check_whole(name, "rounds", rounds, most=2)
+    if confidence is not None:
+        check_confidence(name, confidence)
+    return SlopesByDepth(blocks, int(deals), int(rounds), confidence)
+
+
+def _by_tests(name: str, blocks: Blocks, delta: float) -> SlopesByTests:
+    _check_blocks(name, blocks)
+    if delta == 0:
+        raise ParameterError(name, "a test that may err needs a positive delta", 'Give delta, or method="depth".')
+    return SlopesByTests(blocks, delta)
+
+
+def _check_blocks(name: str, blocks: Blocks) -> None:
+    if blocks.number is not None:
+        check_whole(name, "blocks", blocks.number, most=MOST_BLOCKS)
