@@ -19,7 +19,7 @@ def distances(values: tuple[int, ...], share: float) -> np.ndarray:
     cells, given = np.arange(TOP + 1)[:, None], np.array(values, dtype=int)
     below, upto = ((test(given, cells)).sum(axis=1) for test in (np.less, np.less_equal))
     wanted = share * len(values)
-    return np.maximum(np.maximum(below - wanted, wanted - upto), 0.0)
+    return np.maximum(below - wanted, wanted - upto)
 
 
 def changes(share: float, neighbors: Neighbors) -> list[np.ndarray]:

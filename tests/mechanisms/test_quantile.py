@@ -15,7 +15,7 @@ from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
-from discreet.mechanisms import quantile as module
+from discreet.mechanisms import ranked_stretches as module
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.line import Line, Target
 from discreet.mechanisms.quantile import Quantile
@@ -54,7 +54,7 @@ def chances(values: np.ndarray, share: float, exponent: float, cells: int) -> np
         np.array([test(values, cell).sum() for cell in range(cells + 1)]) for test in (np.less, np.less_equal)
     )
     wanted = share * len(values)
-    weights = np.exp(-exponent * np.maximum(np.maximum(below - wanted, wanted - upto), 0))
+    weights = np.exp(-exponent * np.maximum(below - wanted, wanted - upto))
     return weights / weights.sum()
 
 

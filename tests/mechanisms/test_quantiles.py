@@ -14,6 +14,7 @@ from discreet.core.answer import Apart, Records
 from discreet.core.errors import ParameterError
 from discreet.core.events import Repeated
 from discreet.core.neighbors import Neighbors
+from discreet.mechanisms import quantiles as module
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.line import Target
 from discreet.mechanisms.quantiles import Quantiles
@@ -130,3 +131,15 @@ def test_copies_and_single_releases_follow_one_law() -> None:
 def test_parameters_without_meaning_are_refused(fields: dict[str, object]) -> None:
     with pytest.raises(ParameterError):
         Quantiles(**fields)  # type: ignore[arg-type]
+
+
+def test_many_records_are_found_as_few_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mean rank and its deviation, at the deciles of the same records; five deviations of 300 draws."""
+    values, shares = np.random.default_rng(5).uniform(0, 1, 3000), tuple(np.arange(1, 10) / 10)
+    mechanism = Quantiles(1.0, shares, 0.0, 1.0, 2**40)
+    few = mechanism.release(records(values).stacked(3000), DeterministicBits(6))
+    monkeypatch.setattr(module, "MANY", 1)
+    many = mechanism.release(records(values).stacked(300), DeterministicBits(7))
+    deviations = few.std(axis=0)
+    assert (np.abs(many.mean(axis=0) - few.mean(axis=0)) < 5 * deviations / math.sqrt(300)).all()
+    np.testing.assert_allclose(many.std(axis=0), deviations, rtol=5 * math.sqrt(5 / 4 / 300))

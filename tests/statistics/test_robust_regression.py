@@ -96,6 +96,17 @@ def test_units_are_those_of_the_columns() -> None:
     assert interval[0] < found.coef["age"] < interval[1]
 
 
+@pytest.mark.parametrize("wide", [1.0, 1e6])
+def test_bounds_that_are_far_too_wide_cost_hardly_anything(wide: float) -> None:
+    """Noise that followed the bounds would be a million times as wide."""
+    rows = sample(5000, 3, 1)
+    found = robust_regression(rows, bounds=([-1.0] * 3 + [-wide], [1.0] * 3 + [wide]), epsilon=1.0)
+    np.testing.assert_allclose(found.slopes, SLOPES[:3], atol=0.04)
+    assert found.low is not None
+    assert found.high is not None
+    assert (found.high - found.low).max() < 0.06
+
+
 def covered(rows: int, columns: int, epsilon: float, runs: int, **more: Any) -> float:
     hits = []
     for seed in range(runs):

@@ -15,6 +15,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.core.rounding import upwards
 
 RANK = 2**28  # the unit that ranks are counted in: a share is rounded to a multiple of 1 / RANK
+COARSE, FINER = 2**20, 2**6  # up to so many cells, there are so many places from one to the next
 
 
 @dataclass(frozen=True)
@@ -44,10 +45,31 @@ class Line:
             raise ParameterError("bounds", f"they are {self.lower} and {self.upper}", "Give the lower one first.")
         check_whole("bounds", "cells", self.cells, most=2**50)
 
+    @property
+    def finer(self) -> int:
+        """How many places there are from one cell to the next: one, where cells are as good as values."""
+        return FINER if self.cells <= COARSE else 1
+
     def nearest(self, values: Array) -> Steps:
         """The cell of each value; missing ones are left out."""
-        shares = (values[~np.isnan(values)] - self.lower) / (self.upper - self.lower)
-        return np.rint(np.clip(shares, 0.0, 1.0) * self.cells).astype(np.int64)
+        return self._rounded(values, self.cells)
+
+    def places(self, values: Array) -> Steps:
+        """The place of each value, that of cell i being i * finer; missing ones are left out.
+
+        Examples
+        --------
+        >>> Line(0.0, 10.0, 20).places(np.array([3.0, 3.1, 3.5])) / FINER
+        array([6.      , 6.203125, 7.      ])
+        """
+        return self._rounded(values, self.cells * self.finer)
+
+    def _rounded(self, values: Array, steps: int) -> Steps:
+        shares = values[~np.isnan(values)] - self.lower
+        shares /= self.upper - self.lower
+        np.clip(shares, 0.0, 1.0, out=shares)
+        shares *= steps
+        return np.rint(shares, out=shares).astype(np.int64)
 
     def values(self, cells: Steps) -> Array:
         """What these cells stand for."""

@@ -16,9 +16,10 @@ from discreet.core.events import Repeated
 from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors
-from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.line import Line, Target
-from discreet.noise.choice import stretch_choice, uniform_below
+from discreet.mechanisms.parts import Part, Ranked, Sorted
+from discreet.mechanisms.quantile import price
+from discreet.mechanisms.ranking import MANY
 
 FINEST = 62  # bits of all places on a line
 AT_ONCE = 2**21  # records of all copies that are worked on together
@@ -79,7 +80,7 @@ class Quantiles:
     @property
     def event(self) -> Repeated:
         """The price of one release."""
-        return Repeated(Exponential(self.epsilon / self.depth).event, self.depth)
+        return Repeated(price(self.epsilon / self.depth), self.depth)
 
     def target(self, share: float, level: int, rows: int, neighbors: Neighbors) -> Target:
         """The rank that is looked for on a level, for units of so many rows."""
@@ -91,24 +92,25 @@ class Quantiles:
         cells, copies = line.nearest(answer.values[:, 0]), math.prod(answer.copies)
         found = np.empty((copies, len(self.shares)), np.int64)
         finer = FINEST - (line.cells + 1).bit_length()
-        together = max(1, AT_ONCE // (len(cells) + 1))
+        cells <<= finer
+        together = max(1, AT_ONCE // (len(cells) + 1)) if len(cells) < MANY else 1
         for start in range(0, copies, together):
             part = found[start : start + together]
             words = bits.words(len(part) * len(cells)).reshape(len(part), -1) >> np.uint64(64 - finer)
-            places = np.sort((cells << finer) + words.astype(np.int64), axis=1)
-            self._find(part, places, (line.cells + 1) << finer, answer, bits)
+            places = np.add(cells, words.view(np.int64))
+            records = Sorted.of(places) if len(cells) < MANY else Ranked.of(places[0])
+            self._find(part, records, (line.cells + 1) << finer, answer, bits)
         return line.values(found >> finer).reshape(*answer.copies, -1)
 
-    def _find(self, found: Steps, places: Steps, number: int, answer: Records, bits: Bits) -> None:
-        """Find the place of each share, among so many places; records are sorted in the row of each copy."""
-        none, last = np.zeros(len(places), np.int64), len(self.shares) + 1
-        ends, below = {0: none, last: none + (number - 1)}, {0: none, last: none + places.shape[1]}
+    def _find(self, found: Steps, records: Sorted | Ranked, number: int, answer: Records, bits: Bits) -> None:
+        """Find the place of each share, among so many places, in a row for each copy."""
+        none, last = np.zeros(len(found), np.int64), len(self.shares) + 1
+        ends, below = {0: none, last: none + (number - 1)}, {0: none, last: none + records.number}
         for step in _steps(self.shares, 0, len(self.shares), 0):
-            stretch = _Stretch(ends[step.low], ends[step.high], below[step.low], below[step.high])
-            target = self.target(step.share, step.level, answer.rows, answer.neighbors)
-            place = stretch.chosen(bits, places, target)
-            found[:, step.place] = ends[step.place + 1] = place
-            below[step.place + 1] = stretch.number_below(places, place)
+            part = Part(ends[step.low], ends[step.high], below[step.low], below[step.high])
+            chosen = records.chosen(part, self.target(step.share, step.level, answer.rows, answer.neighbors), bits)
+            found[:, step.place] = ends[step.place + 1] = chosen.places
+            below[step.place + 1] = np.clip(chosen.below, part.first, part.last)
 
     def scales(self, rows: int, neighbors: Neighbors) -> list[Array]:
         """For each share, the scales in ranks of independent noises that add up to the error of its rank: public.
@@ -151,34 +153,3 @@ def _steps(shares: tuple[float, ...], start: int, stop: int, level: int) -> Iter
     yield _Step(middle, start, stop + 1, level, share)
     yield from _steps(shares, start, middle, level + 1)
     yield from _steps(shares, middle + 1, stop, level + 1)
-
-
-@dataclass(frozen=True)
-class _Stretch:
-    """For each copy, the places from `low` to `high`, and the records from number `first` to before number `last`."""
-
-    low: Steps
-    high: Steps
-    first: Steps
-    last: Steps
-
-    def chosen(self, bits: Bits, places: Steps, target: Target) -> Steps:
-        """One place for each copy, by the exponential mechanism.
-
-        All places between two records have the same score, so the stretch between is chosen as one, then its place.
-        """
-        start, stop = int(self.first.min()), int(self.last.max())
-        low, high, first, last = (side[:, None] for side in (self.low, self.high, self.first, self.last))
-        edges = np.hstack([low - 1, np.clip(places[:, start:stop], low - 1, high), high])
-        distances = np.abs(target.off(np.arange(start, stop + 1) - first, last - first))
-        lengths, each = np.diff(edges, axis=1), np.arange(len(edges))
-        stretches = stretch_choice(bits, lengths, distances, target.scale)
-        return edges[each, stretches] + 1 + uniform_below(bits, lengths[each, stretches])
-
-    def number_below(self, places: Steps, place: Steps) -> Steps:
-        """How many records of all are below a place that lies between the ends."""
-        if len(places) == 1:
-            number = np.searchsorted(places[0], place)
-        else:
-            number = (places < place[:, None]).sum(axis=1)
-        return np.clip(number, self.first, self.last)

@@ -157,7 +157,7 @@ def robust_regression(
         Public. Numeric columns that explain it; all others where not given.
     bounds : (lower, upper), optional
         Public. For an array: two numbers, or two sequences with one number per column. Private data have them in their
-        schema. Slopes are looked for everywhere, but best where the target's bounds are not many times too wide.
+        schema. They may be far too wide: slopes are looked for everywhere, and their noise follows their own spread.
     blocks : int, optional
         Public. Into how many blocks records are dealt. By default there are as many as blocks of one record more than
         there are coefficients (of two records for a single column): by the number of records, where it is public, or
@@ -173,7 +173,7 @@ def robust_regression(
         Public. By the depth of slopes among those of blocks; or one column after the other by propose-test-release,
         which takes far more records, has no answer where they are too few, and gives no intervals.
     confidence : float, optional
-        Public. Of an interval for each slope; with None there are none, and slopes get all of the budget.
+        Public. Of an interval for each slope; with None there are none, and slopes get what they would cost.
     epsilon, delta : float
         Public. What all of this may cost. Tests need a positive delta.
     key : str, optional
