@@ -40,9 +40,9 @@ def stretch_race(
     Error bound: E is known with the error bar of `bars.exponentials`, and the share q = E / L to two roundings more.
     The logarithm of 1 - exp(-q) moves by no more than q does, in proportion. Below `SMALL` it is taken to be
     ln q - q / 2 + q^2 / 24, off by less than q^4. Above, exp is off by 4 units in the last place, 2**-51 at most, and
-    the difference by 2**-53 more, which is less than `LOST` over its size: that is at least half of q, or of 1. Logarithm,
-    quotient and sums add less than 2**-49 of what is added up each; `ERROR` is four times that. Stretches whose error
-    bars reach that of the first are compared in multi-precision, with further bits.
+    the difference by 2**-53 more, which is less than `LOST` over its size: that is at least half of q, or of 1.
+    Logarithm, quotient and sums add less than 2**-49 of what is added up each; `ERROR` is four times that. Stretches
+    whose error bars reach that of the first are compared in multi-precision, with further bits.
 
     Parameters
     ----------
