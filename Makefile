@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP_FLAGS := --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: start test soak docs bench bench-foundation bench-sums clean
+.PHONY: start test soak docs bench bench-foundation bench-sums bench-statistics clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -55,7 +55,10 @@ $(VENV)/bench-sums/.ready: pyproject.toml constraints.txt benchmarks/sums_peers.
 bench-sums: $(VENV)/bench-sums/.ready $(VENV)/bench-opendp/.ready $(VENV)/bench-smartnoise/.ready $(VENV)/bench-pipelinedp/.ready
 	$(VENV)/bench-sums/bin/python -m benchmarks.sums
 
-bench: bench-foundation bench-sums
+bench-statistics: $(VENV)/bench/.ready $(VENV)/bench-opendp/.ready
+	$(VENV)/bench/bin/python -m benchmarks.statistics
+
+bench: bench-foundation bench-sums bench-statistics
 
 $(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[docs]'

@@ -28,17 +28,23 @@ if TYPE_CHECKING:
     from discreet.statistics.count import count
     from discreet.statistics.covariance import correlation, covariance
     from discreet.statistics.cube import cube
+    from discreet.statistics.density import density
     from discreet.statistics.distribution import distribution
     from discreet.statistics.extremes import maximum, minimum, value_range
     from discreet.statistics.frequent_cells import frequent_cells
     from discreet.statistics.goodness_of_fit import goodness_of_fit
+    from discreet.statistics.gross_error import gross_error_sensitivity
     from discreet.statistics.grouped import grouped
     from discreet.statistics.histogram import histogram
     from discreet.statistics.independence import independence
+    from discreet.statistics.kernel_density import kernel_density
     from discreet.statistics.keys import key_counts
+    from discreet.statistics.m_estimate import m_estimate, m_estimate_of
     from discreet.statistics.marginals import marginals
     from discreet.statistics.mean import mean
+    from discreet.statistics.perturbed_histogram import perturbed_histogram
     from discreet.statistics.quantile import median, quantile
+    from discreet.statistics.robust_regression import robust_regression
     from discreet.statistics.sample_and_aggregate import sample_and_aggregate
     from discreet.statistics.second_moments import second_moments
     from discreet.statistics.spread import interquartile_range
@@ -75,17 +81,23 @@ _PLACES = {
     "statistics.count": ("count",),
     "statistics.covariance": ("correlation", "covariance"),
     "statistics.cube": ("cube",),
+    "statistics.density": ("density",),
     "statistics.distribution": ("distribution",),
     "statistics.extremes": ("maximum", "minimum", "value_range"),
     "statistics.frequent_cells": ("frequent_cells",),
     "statistics.goodness_of_fit": ("goodness_of_fit",),
+    "statistics.gross_error": ("gross_error_sensitivity",),
     "statistics.grouped": ("grouped",),
     "statistics.histogram": ("histogram",),
     "statistics.independence": ("independence",),
+    "statistics.kernel_density": ("kernel_density",),
     "statistics.keys": ("key_counts",),
+    "statistics.m_estimate": ("m_estimate", "m_estimate_of"),
     "statistics.marginals": ("marginals",),
     "statistics.mean": ("mean",),
+    "statistics.perturbed_histogram": ("perturbed_histogram",),
     "statistics.quantile": ("median", "quantile"),
+    "statistics.robust_regression": ("robust_regression",),
     "statistics.sample_and_aggregate": ("sample_and_aggregate",),
     "statistics.second_moments": ("second_moments",),
     "statistics.spread": ("interquartile_range",),
@@ -132,22 +144,29 @@ __all__ = [
     "covariance",
     "cube",
     "delta",
+    "density",
     "distribution",
     "epsilon",
     "frequent_cells",
     "goodness_of_fit",
+    "gross_error_sensitivity",
     "grouped",
     "histogram",
     "independence",
     "interquartile_range",
+    "kernel_density",
     "key_counts",
+    "m_estimate",
+    "m_estimate_of",
     "marginals",
     "maximum",
     "mean",
     "median",
     "minimum",
+    "perturbed_histogram",
     "quantile",
     "read_federation",
+    "robust_regression",
     "sample_and_aggregate",
     "second_moments",
     "stable_interquartile_range",

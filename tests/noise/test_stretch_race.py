@@ -11,7 +11,7 @@ from scipy import stats
 from discreet.core.errors import ParameterError
 from discreet.noise import stretch_race as module
 from discreet.noise.deterministic import DeterministicBits
-from discreet.noise.stretch_race import stretch_race
+from discreet.noise.stretch_race import Loose, stretch_race
 from tests.noise.fit import ALARM, ScriptedBits
 
 LENGTHS, DISTANCES = np.array([3, 1, 0, 4, 2]), np.array([3, 1, 0, 2, 5])
@@ -45,10 +45,11 @@ def test_integers_win_as_by_permuting_and_flipping(scale: float) -> None:
     assert fits(stretch_race(DeterministicBits(1), LENGTHS, DISTANCES, scale, 200_000), EACH, scale) > ALARM
 
 
-def test_distances_of_the_outer_stretches_may_be_bounds() -> None:
+def test_distances_of_loose_stretches_are_those_of_their_integers() -> None:
     own = EACH.copy()
     own[:3], own[-2:] = [7, 4, 3], [5, 8]
-    found = stretch_race(DeterministicBits(2), LENGTHS, DISTANCES, 4.0, 1500, lambda place: int(own[place]))
+    loose = Loose(np.array([True, False, False, False, True]), lambda place: int(own[place]))
+    found = stretch_race(DeterministicBits(2), LENGTHS, DISTANCES, 4.0, 1500, loose)
     assert fits(found, own, 4.0) > ALARM
     assert fits(found, EACH, 4.0) < ALARM
 
@@ -77,7 +78,8 @@ def test_error_bars_hold_the_logarithm_of_the_least_uniform(length: int) -> None
     words = DeterministicBits(5).words(40).copy()
     words[:10] |= np.uint64(2**64 - 2**20)  # where an exponential real is known worst
     words[10:20] >>= np.uint64(40)
-    course = module._Course(np.zeros(1, np.int64), np.array([length]), np.array([3]), np.zeros(1, np.bool_), 0.75, None)
+    sure = Loose(np.zeros(1, np.bool_), int)
+    course = module._Course(np.zeros(1, np.int64), np.array([length]), np.array([3]), sure, 0.75)
     bounds = course.bounds(words[:, None])
     with localcontext(Context(prec=60)):
         for row, word in enumerate(words.tolist()):

@@ -15,11 +15,16 @@ from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.core.schema import Category, Number, Schema
 from discreet.noise.deterministic import DeterministicBits
+from discreet.statistics.coordinates import Coordinates
 from discreet.statistics.covariance import correlation, covariance
-from discreet.statistics.products import Products, products
+from discreet.statistics.figure import Figure
+from discreet.statistics.pair_moments import PairMoments, pair_moments_of, pair_moments_size
+from discreet.statistics.products import Pair
 from discreet.trust.private_data import PrivateData
+from discreet.trust.sources.matrix import Matrix
 
 SCHEMA = Schema({"x": Number(-10, 10), "y": Number(0, 100), "z": Number(-3e6, 1e6), "kind": Category(("a", "b"))})
+SCHEMA_OF_NUMBERS = Schema({"x": Number(-10, 10), "y": Number(0, 100), "z": Number(-3e6, 1e6)})
 UNITS = np.array([10.0, 50.0, 2e6])
 LOUD, QUIET = Budget(1.0, 1e-6), Budget(1e7)
 each = pytest.mark.parametrize("statistic", [covariance, correlation])
@@ -78,33 +83,42 @@ def test_error_bars_hold_what_is_true_of_a_normal_population(statistic: Any, r: 
     assert hits.min() >= 133
 
 
-def small(mean: Array, product: Array, number: float = 100.0) -> Products:
-    known = products("known", private(ROWS, 0, LOUD), ("x", "y", "z"), None, LOUD, None)
-    return Products(number, mean, product, known.weight, known.spread, known.receipt)
+FORMULAS = ["covariance", "correlation", "covariance_varies", "correlation_varies"]
 
 
-PAIRS = [("covariance", 0, 1), ("covariance", 0, 0), ("correlation", 0, 1), ("correlation", 1, 2)]
+@pytest.mark.parametrize("formula", FORMULAS)
+@pytest.mark.parametrize(("i", "j"), [(0, 1), (2, 1), (0, 0)])
+def test_weights_are_derivatives_by_the_released_sums(formula: str, i: int, j: int) -> None:
+    """By central differences in each released number, of which those with other columns do not count."""
+    coordinates, size = Coordinates.of(SCHEMA, ("x", "y", "z"), 1.7), pair_moments_size(3)
+    asked = pair_moments_of(SCHEMA, ("x", "y", "z"), 1.7, "l2")
+    released = asked.grid.values(Matrix(ROWS[:300], SCHEMA_OF_NUMBERS).sum(asked))
+
+    def figure(sums: Array) -> Figure:
+        pair = Pair.of(PairMoments.of_fourth(sums, coordinates, "l2"), i, j)
+        return pair.figure(getattr(pair, formula))
+
+    steps = 1e-3 * np.eye(size)
+    slopes = [(figure(released + step).value - figure(released - step).value) / 2e-3 for step in steps]
+    weights = figure(released).weights
+    assert np.linalg.norm(weights) == pytest.approx(np.linalg.norm(slopes), rel=1e-5, abs=1e-10)
+    np.testing.assert_allclose(np.sort(np.abs(weights))[-3:], np.sort(np.abs(slopes))[-3:], rtol=1e-5, atol=1e-10)
 
 
-@pytest.mark.parametrize(("kind", "i", "j"), PAIRS)
-def test_weights_are_derivatives_by_the_released_sums(kind: str, i: int, j: int) -> None:
-    """By central differences in each released product, of which those with other columns do not count."""
-    mean, weight, number = np.array([0.3, -0.2, 0.1]), small(np.zeros(3), np.eye(3)).weight, 100.0
-    product = np.array([[0.4, 0.05, 0.1], [0.05, 0.3, -0.1], [0.1, -0.1, 0.5]])
-    u = np.block([[np.ones((1, 1)), mean[None]], [mean[:, None], product]]) * number
-
-    def value(sums: Array) -> float:
-        found = small(sums[0, 1:] / sums[0, 0], sums[1:, 1:] / sums[0, 0], float(sums[0, 0]))
-        return float(getattr(found, kind)(i, j).value)
-
-    scale, squares = np.array([weight, 1.0, 1.0, 1.0]), 0.0
-    for a in range(4):
-        for b in range(a, 4):
-            step = np.zeros((4, 4))
-            step[a, b] = step[b, a] = 1e-4 / (scale[a] * scale[b] * (1.0 if a == b else 11 / 8))
-            squares += ((value(u + step) - value(u - step)) / 2e-4) ** 2
-    weights = getattr(small(mean, product), kind)(i, j).weights
-    assert np.linalg.norm(weights) == pytest.approx(squares**0.5, rel=1e-5)
+def test_what_a_sample_throws_them_by_is_the_deviation_of_what_they_are_means_of() -> None:
+    """Against numpy, on the records; a step of the coordinates is 2^-15."""
+    asked = pair_moments_of(SCHEMA, ("x", "y", "z"), 1.8, "l1")
+    released = asked.grid.values(Matrix(ROWS, SCHEMA_OF_NUMBERS).sum(asked))
+    moments = PairMoments.of_fourth(released, Coordinates.of(SCHEMA, ("x", "y", "z"), 1.8), "l1")
+    units = (ROWS - ROWS.mean(axis=0)) / UNITS
+    for i, j in ((0, 1), (1, 2), (1, 1)):
+        pair = Pair.of(moments, i, j)
+        x, y = units[:, i], units[:, j]
+        assert pair.figure(pair.covariance_varies).value == pytest.approx(np.var(x * y), rel=1e-3)
+        x, y = x / x.std(), y / y.std()
+        influence = x * y - np.mean(x * y) * (x**2 + y**2) / 2
+        assert pair.figure(pair.correlation_varies).value == pytest.approx(np.var(influence), rel=2e-3, abs=2e-3)
+        assert np.var(x * y) * (units[:, i].std() * units[:, j].std()) ** 2 <= pair.most()
 
 
 def test_correlations_stay_within_one_and_of_a_column_with_itself_are_one() -> None:

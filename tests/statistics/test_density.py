@@ -122,9 +122,9 @@ def test_points_have_any_shape_and_there_is_nothing_outside() -> None:
 
 def test_a_sample_is_distributed_like_the_density() -> None:
     found = released(0, Budget(1.0), bins=10)
-    drawn = found.sample(20_000, np.random.default_rng(0))
+    drawn = found.sample(20_000)
     np.testing.assert_allclose(np.histogram(drawn, 10, (0, 100))[0] / 20_000, found._shares, atol=0.02)
-    assert released(0, Budget(1.0), ("stay", "cost"), bins=4).sample(3, np.random.default_rng(0)).shape == (3, 2)
+    assert released(0, Budget(1.0), ("stay", "cost"), bins=4).sample(3).shape == (3, 2)
 
 
 def test_an_array_with_bounds_will_do() -> None:

@@ -18,7 +18,7 @@ from discreet.core.schema import Number, Schema
 from discreet.mechanisms.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
 from discreet.statistics.ask import Released
-from discreet.statistics.estimate import Estimate, estimate_of
+from discreet.statistics.estimate import Estimate, estimate_of, interval_inside
 from discreet.statistics.figure import Figure, Sampling
 from discreet.statistics.mean import mean
 from discreet.statistics.noise import Spread
@@ -50,16 +50,62 @@ def test_an_interval_may_reach_farther_to_one_side() -> None:
     assert Estimate("deviation", 4.0, 0.5, 0.95, RECEIPT, low=3.5, high=4.2).interval == (3.5, 4.2)
 
 
-def test_a_figure_makes_an_estimate_that_is_never_off_by_more_than_it_can_be() -> None:
-    found = estimate_of("mean", Figure(2.0, np.ones(1)), RELEASED, 0.95, 100.0)
-    assert found.value == 2.0
+def test_a_figure_makes_an_estimate_whose_interval_stays_between_its_ends() -> None:
+    found = estimate_of("mean", Figure(20.0, np.ones(1)), RELEASED, 0.95, Number(0, 100))
+    assert found.value == 20.0
     assert found.error == pytest.approx(math.log(20))
+    assert found.interval == pytest.approx((20 - math.log(20), 20 + math.log(20)))
+    assert (found.low, found.high) == (None, None)
     assert found.standard_error == pytest.approx(math.sqrt(2))
     assert not found.population
-    assert estimate_of("mean", Figure(2.0, np.ones(1)), RELEASED, 0.95, 1.0).error == 1.0
+    near = estimate_of("mean", Figure(0.5, np.ones(1)), RELEASED, 0.95, Number(0, 1))
+    assert near.interval == (0.0, 1.0)
+    assert near.error == 0.5
     sampled = Figure(2.0, np.ones(1), Sampling(math.inf, np.zeros(1), 0.0, 1.0))
-    assert estimate_of("mean", sampled, RELEASED, 0.95, 7.0).error == 7.0
-    assert estimate_of("mean", sampled, RELEASED, 0.95, 7.0).population
+    unknown = estimate_of("mean", sampled, RELEASED, 0.95, Number(-5, 7))
+    assert unknown.interval == (-5.0, 7.0)
+    assert unknown.population
+    assert "[" in str(unknown)
+
+
+def test_without_an_interval_there_is_no_promise() -> None:
+    found = Estimate.between("median", 2.5, None, None, None, RECEIPT)
+    assert found.interval == (-math.inf, math.inf)
+    assert str(found) == "median: 2.5"
+    assert Estimate.between("median", 2.5, 2.0, 4.0, 0.9, RECEIPT).error == 1.5
+
+
+@pytest.mark.parametrize("confidence", [0.6, 0.95])
+@pytest.mark.parametrize("exact", [0.0, 1.0, 2.0, 2.9, 3.5, 6.0, 15.0, 27.5, 30.0])
+def test_an_estimate_that_is_moved_inside_its_ends_covers_what_it_says(exact: float, confidence: float) -> None:
+    """20,000 draws of Laplace noise; between ends that are ten widths apart. Where one side is hidden, half of what the
+    other one leaves out may be covered. Three standard errors on either side."""
+    drawn = np.clip(exact + np.random.default_rng(1).laplace(size=20_000), 0, 30)
+    ends, half, side = Number(0, 30), -math.log(1 - confidence), -math.log(2 - 2 * confidence)
+
+    def half_width(wanted: float, _: float) -> float:
+        return half if wanted == confidence else side
+
+    held = [low <= exact <= high for low, high in (interval_inside(x, half_width, confidence, ends) for x in drawn)]
+    error = 3 * math.sqrt(confidence * (1 - confidence) / 20_000)
+    assert confidence - error <= np.mean(held) <= (1 + confidence) / 2 + error
+
+
+@pytest.mark.parametrize("share", [0.005, 0.1, 0.5])
+@pytest.mark.parametrize("number", [2.5, 5.0, 20.0])
+def test_a_ratio_of_noisy_sums_covers_what_it_says_even_where_its_number_is_hardly_known(
+    share: float, number: float
+) -> None:
+    """1000 draws of two masses with Laplace noise of scale one: three standard errors below. Above, it may be all."""
+    rng, hits = np.random.default_rng(2), 0
+    for noise in rng.laplace(size=(1000, 2)):
+        sums = number * np.array([1 - share, share]) + noise
+        size = max(float(sums.sum()), 1.0)
+        value = min(max(float(sums[1]) / size, 0.0), 1.0)
+        figure = Figure(value, np.array([-value, 1 - value]) / size, bend=1 / size)
+        low, high = estimate_of("mean", figure, RELEASED, 0.95, Number(0, 1)).interval
+        hits += low <= share <= high
+    assert hits / 1000 >= 0.95 - 3 * 0.0069
 
 
 @statistics

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import ndtr
 
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
@@ -66,9 +67,32 @@ def test_p_values_fall_from_one_to_the_smallest_and_no_farther() -> None:
 
 def test_noise_in_the_sampling_variance_takes_degrees_of_freedom_but_not_all() -> None:
     assert sampled(1.0).degrees(LAPLACE) > 999
-    assert sampled(1.0, [0.2]).degrees(LAPLACE) < sampled(1.0, [0.1]).degrees(LAPLACE) < 999
-    assert sampled(1.0, [100.0]).degrees(LAPLACE) == 8
-    assert sampled(1.0, [100.0], records=4.0).degrees(LAPLACE) == 3
+    none, little, more = (sampled(1.0, [weight]).degrees(LAPLACE) for weight in (0.0, 0.1, 0.2))
+    assert more < little < none
+    assert sampled(1.0, [100.0]).degrees(LAPLACE) == pytest.approx(3, rel=0.01)
+    assert sampled(1.0, [100.0], records=2.0).degrees(LAPLACE) == 1
+
+
+@pytest.mark.parametrize("unsure", [0.1, 0.3, 1.0, 3.0])
+@pytest.mark.parametrize("variance", [0.01, 0.3, 1.0, 3.0, 10.0])
+def test_a_noisy_sampling_variance_still_makes_intervals_that_cover(variance: float, unsure: float) -> None:
+    """Noise of variance one, and noise of this deviation in the sampling variance. 2000 draws, each with the chance
+    that a normal variable of the exact variance is inside. Where there is more noise in the variance than in the
+    figure, it may be all."""
+    rng, held = np.random.default_rng(7), []
+    for noise in rng.normal(0, unsure, 2000):
+        found = Figure(0.0, np.ones(1), Sampling(max(variance + noise, 0.0), np.array([unsure]), 0.0, 1e6))
+        held.append(2 * ndtr(found.half_width(GAUSSIAN, 0.95) / math.sqrt(1 + variance)) - 1)
+    assert 0.935 <= np.mean(held) <= (0.985 if unsure <= 1 else 1.0)
+
+
+def test_a_ratio_is_off_by_what_noise_makes_of_the_supposed_value() -> None:
+    """Fieller 1954: for a ratio of one sum to the sum of both."""
+    sums = np.array([30.0, 70.0])
+    ratio = Figure(0.7, (np.array([0.0, 1.0]) - 0.7) / sums.sum(), bend=1 / sums.sum())
+    np.testing.assert_allclose(ratio.supposed(0.2).weights, (np.array([0.0, 1.0]) - 0.2) / sums.sum())
+    assert ratio.supposed(0.2).value == 0.7
+    assert (ratio - ratio).bend == 0
 
 
 def test_an_unknown_sampling_error_leaves_nothing_to_say() -> None:

@@ -9,10 +9,11 @@ import pytest
 
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
+from discreet.core.events import LaplaceLoss, PureLoss
 from discreet.core.neighbors import Neighbors
 from discreet.core.schema import Category, Number, Schema, Text
 from discreet.noise.deterministic import DeterministicBits
-from discreet.statistics.histogram import histogram, quantile_of
+from discreet.statistics.histogram import COMPARED, histogram, histogram_of, quantile_of
 from discreet.statistics.keys import key_counts
 from discreet.trust.private_data import PrivateData
 
@@ -49,8 +50,44 @@ def test_a_category_has_one_cell_per_listed_value() -> None:
 def test_the_price_does_not_grow_with_the_cells() -> None:
     few = histogram(data(Budget(1.0)), "age", bins=2, epsilon=1.0)
     many = histogram(data(Budget(1.0)), "age", bins=1000, epsilon=1.0)
-    assert many.receipt.event.multiplier == pytest.approx(few.receipt.event.multiplier)  # type: ignore[attr-defined]
+    assert many.receipt.event == few.receipt.event
+    assert many.receipt.event.epsilon == pytest.approx(1.0)  # type: ignore[attr-defined]
     assert len(many.counts) == 1000
+
+
+@pytest.mark.parametrize(
+    ("account", "kind"), [(Budget(1.0), PureLoss), (Budget(1.0, 1e-6), LaplaceLoss)], ids=["pure", "with delta"]
+)
+def test_whole_noise_is_for_accounts_in_which_losses_just_add_up(account: Budget, kind: type) -> None:
+    assert isinstance(histogram(data(account), "age", epsilon=1.0).receipt.event, kind)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
+def test_the_noise_is_geometric_and_the_interval_covers(epsilon: float) -> None:
+    """Two thousand cells without records; the deviation within five of its own, the interval as tight as whole numbers
+    allow: one less would not cover."""
+    bits = DeterministicBits(11)
+    nothing = PrivateData.of({"age": np.empty(0)}, Schema({"age": Number(0, 100)}), Budget(epsilon), bits=bits)
+    released = histogram(nothing, "age", bins=2000, epsilon=epsilon)
+    chance = np.exp(-epsilon)
+    assert np.square(released.counts).mean() == pytest.approx(2 * chance / (1 - chance) ** 2, rel=5 * np.sqrt(6 / 2000))
+    beyond = 2 * chance ** (released.error + np.array([1, 0])) / (1 + chance)
+    assert beyond[0] <= 0.05 < beyond[1]
+
+
+def test_negative_counts_are_replaced_by_zero_on_demand() -> None:
+    released = histogram(data(Budget(0.1)), "age", bins=1000, epsilon=0.1)
+    assert released.counts.min() < 0
+    np.testing.assert_array_equal(released.nonnegative().counts, np.maximum(released.counts, 0))
+
+
+@pytest.mark.parametrize("bins", [1, 2, 7, COMPARED, COMPARED + 1, 1000])
+def test_few_cells_and_many_are_counted_as_each_value_says(bins: int) -> None:
+    question = histogram_of(SCHEMA, "age", bins)
+    edges = np.linspace(0, 100, bins + 1)
+    values = np.concatenate([TABLE["age"], edges, np.nextafter(edges, -1), [-np.inf, np.inf, np.nan, -0.0]])[:, None]
+    assert question.total is not None
+    np.testing.assert_array_equal(question.total(values), question.of(values).sum(axis=0))
 
 
 def test_quantiles_are_read_off_at_no_cost() -> None:

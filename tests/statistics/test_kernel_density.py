@@ -328,7 +328,7 @@ def test_coverage_in_the_long_run(budget: Budget, options: dict[str, Any], neigh
 def test_it_is_a_density_whatever_the_noise(columns: tuple[str, ...], neighbors: Neighbors) -> None:
     for budget in (Budget(0.05), Budget(5.0, 1e-6)):
         found = released(1, budget, columns, neighbors=neighbors)
-        points = found.sample(200, np.random.default_rng(0))
+        points = found.sample(200)
         assert (found(points) >= 0).all()
         assert np.isfinite(found.standard_error(points)).all()
         assert found.integral() == pytest.approx(1.0)

@@ -9,14 +9,16 @@ from discreet.accounting.accountant import pure_epsilon
 from discreet.accounting.single_plan import SinglePlan
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
+from discreet.core.grid import Grid
 from discreet.core.neighbors import Neighbors
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Schema
+from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.sphere_report import LARGEST, SphereReport
 from discreet.noise.deterministic import DeterministicBits
-from discreet.statistics.noise import Spread, least_noise, spread
+from discreet.statistics.noise import Spread, least_noise, least_whole_noise, spread
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
@@ -81,3 +83,27 @@ def test_a_curator_adds_noise_as_ever(neighbors: Neighbors) -> None:
     data = PrivateData.of(np.zeros((5, 64)), Schema.numeric(-1.0, 1.0, 64), Budget(1.0), neighbors=neighbors)
     assert isinstance(least_noise(data, VECTORS, 64, Budget(1.0)).noise, Laplace)
     assert isinstance(least_noise(data, VECTORS, 64, Budget(1.0, 1e-6)).noise, Gaussian)
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
+@pytest.mark.parametrize("epsilon", [0.05, 1.0, 8.0, 2000.0])
+def test_whole_noise_spreads_as_its_law_says(epsilon: float, confidence: float) -> None:
+    """Against the law, number by number."""
+    data = PrivateData.of(np.zeros((5, 1)), Schema.numeric(0.0, 1.0, 1), Budget(epsilon))
+    counts = BoundedSum(lambda records: records, Bound("l1", 1.0), grid=Grid(0))
+    found = least_whole_noise(data, counts, 1, Budget(epsilon))
+    numbers = np.arange(-2000, 2001)
+    chances = np.exp(-np.abs(numbers) * epsilon)
+    chances /= chances.sum()
+    assert isinstance(found.noise, DiscreteLaplace)
+    assert found.stddev == pytest.approx(np.sqrt(chances @ numbers**2), rel=1e-5, abs=1e-300)
+    half = found.half_width([1.0], confidence)
+    assert chances[np.abs(numbers) <= half].sum() >= confidence - 1e-12
+    assert half == 0 or chances[np.abs(numbers) <= half - 1].sum() < confidence
+
+
+def test_whole_noise_is_not_for_what_it_does_not_fit() -> None:
+    counts = BoundedSum(lambda records: records, Bound("l1", 1.0), grid=Grid(0))
+    with_delta = PrivateData.of(np.zeros((5, 1)), Schema.numeric(0.0, 1.0, 1), Budget(1.0, 1e-6))
+    assert isinstance(least_whole_noise(with_delta, counts, 1, Budget(1.0)).noise, Laplace)
+    assert isinstance(least_whole_noise(phones(1), counts, 1, Budget(10.0)).noise, Laplace)

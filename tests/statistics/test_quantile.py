@@ -13,12 +13,16 @@ from discreet.accounting.accountant import delta, pure_epsilon
 from discreet.accounting.single_plan import SinglePlan
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, NotPermitted
-from discreet.core.events import Composed, RenyiLoss
+from discreet.core.events import Composed, PureLoss, RenyiLoss
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.schema import Number, Schema
 from discreet.noise.deterministic import DeterministicBits
-from discreet.statistics.interval_estimate import IntervalEstimate, QuantileTable
-from discreet.statistics.quantile import median, quantile
+from discreet.statistics.ask import ColumnOf
+from discreet.statistics.estimate import Estimate
+from discreet.statistics.quantile import Wanted, median, quantile
+from discreet.statistics.quantile_table import QuantileTable
+from discreet.statistics.quantiles_by_records import ByRecords
+from discreet.statistics.quantiles_by_tree import ByTree
 from discreet.statistics.spread import interquartile_range
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
@@ -36,7 +40,7 @@ def data(values: np.ndarray, seed: int, budget: Budget, neighbors: Neighbors = N
 def one(share: float, **more: Any) -> Callable[[PrivateData], tuple[float, float]]:
     def asked(private: PrivateData) -> tuple[float, float]:
         found = quantile(private, "x", share, epsilon=1.0, **more)
-        assert isinstance(found, IntervalEstimate)
+        assert isinstance(found, Estimate)
         assert found.interval is not None
         return found.interval
 
@@ -102,7 +106,7 @@ def test_the_coverage_is_near_what_it_says(name: str) -> None:
 @pytest.mark.parametrize("method", ["records", "tree"])
 def test_a_quantile_is_near_the_exact_one(share: float, method: Any) -> None:
     found = quantile(AGES, share=share, bounds=(0, 100), method=method, epsilon=2.0)
-    assert isinstance(found, IntervalEstimate)
+    assert isinstance(found, Estimate)
     rank = (found.value > AGES).mean()
     assert rank == pytest.approx(share, abs=0.02)
 
@@ -199,7 +203,7 @@ def test_hardly_any_data_are_an_answer_within_bounds(values: np.ndarray, share: 
     found = quantile(values, share=share, bounds=(0, 100), method=method, epsilon=1.0)
     for number in np.atleast_1d(found.values if isinstance(found, QuantileTable) else found.value):
         assert 0 <= number <= 100
-    if isinstance(found, IntervalEstimate):
+    if isinstance(found, Estimate):
         assert found.high - found.low > 50  # type: ignore[operator]
 
 
@@ -237,3 +241,37 @@ def test_a_mistake_is_refused_before_anything_is_spent(wrong: Callable[[PrivateD
     with pytest.raises(DiscreetError, match="Nothing was released or spent"):
         wrong(private)
     median(private, "x", epsilon=2.0)
+
+
+@pytest.mark.parametrize(
+    ("account", "step", "kind"),
+    [
+        (Budget(1.0), 1.0, PureLoss),
+        (Budget(1.0), None, RenyiLoss),
+        (Budget(1.0, 1e-6), 1.0, RenyiLoss),
+    ],
+    ids=["coarse", "fine", "with delta"],
+)
+def test_a_coarse_step_is_searched_by_flips_where_losses_just_add_up(
+    account: Budget, step: float | None, kind: type
+) -> None:
+    data = PrivateData.of(np.arange(100.0)[:, None], Schema({"x": Number(0, 100)}), account)
+    assert isinstance(quantile(data, "x", 0.5, step=step, confidence=None, epsilon=1.0).receipt.event, kind)
+
+
+@pytest.mark.parametrize(
+    ("neighbors", "number", "shares", "way"),
+    [
+        (Neighbors.REPLACE, 1000, 9, ByTree),
+        (Neighbors.REPLACE, 100_000, 9, ByRecords),
+        (Neighbors.REPLACE, 1000, 3, ByRecords),
+        (Neighbors.ADD_REMOVE, 1000, 9, ByRecords),
+    ],
+    ids=["few", "many", "few shares", "secret"],
+)
+def test_a_public_number_tells_when_a_tree_is_closer(neighbors: Neighbors, number: int, shares: int, way: type) -> None:
+    budget = Budget(0.3)
+    data = PrivateData.of(np.zeros((number, 1)), Schema({"x": Number(0, 100)}), budget, neighbors=neighbors)
+    several = tuple(np.arange(1, shares + 1) / (shares + 1))
+    assert isinstance(Wanted(ColumnOf(data, "x"), several, None, None, budget).way, way)
+    assert isinstance(Wanted(ColumnOf(data, "x"), several, None, None, budget, "records").way, ByRecords)

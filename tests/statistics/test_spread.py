@@ -34,7 +34,8 @@ def test_the_range_is_near_the_exact_one_at_its_price() -> None:
 
 
 def test_without_an_interval_there_is_none() -> None:
-    assert interquartile_range(VALUES, bounds=(0, 100), confidence=None, epsilon=1.0).interval is None
+    found = interquartile_range(VALUES, bounds=(0, 100), confidence=None, epsilon=1.0)
+    assert (found.confidence, found.interval) == (None, (-np.inf, np.inf))
 
 
 @pytest.mark.parametrize("values", [[], [np.nan], [3.0]], ids=["none", "missing", "one"])

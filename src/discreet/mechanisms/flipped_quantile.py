@@ -9,7 +9,7 @@ from discreet.core.events import Event, PureLoss
 from discreet.core.grid import Steps
 from discreet.mechanisms.quantile import Quantile
 from discreet.mechanisms.ranked_stretches import RankedStretches
-from discreet.noise.stretch_race import stretch_race
+from discreet.noise.stretch_race import Loose, stretch_race
 
 
 @dataclass(frozen=True)
@@ -54,5 +54,5 @@ class FlippedQuantile(Quantile):
 
     def chosen(self, stretches: RankedStretches, bits: Bits, copies: int) -> Steps:
         """So many cells, each from a race of its own."""
-        scale, distance = stretches.target.scale, None if stretches.whole else stretches.distance
-        return stretch_race(bits, stretches.lengths, stretches.distances, scale, copies, distance)
+        scale, loose = stretches.target.scale, Loose(stretches.loose, stretches.distance)
+        return stretch_race(bits, stretches.lengths, stretches.distances, scale, copies, loose)

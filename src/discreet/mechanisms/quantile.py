@@ -93,20 +93,18 @@ class Quantile:
     def chosen(self, stretches: RankedStretches, bits: Bits, copies: int) -> Steps:
         """So many cells, each drawn by itself.
 
-        A cell of the first or the last stretch, whose cells may be farther off than the stretch says, is kept with
-        probability exp(-(its own distance - that of the stretch) / scale), and else all is drawn anew: so the law is
-        exact.
+        A cell of a loose stretch is kept with probability exp(-(its own distance - that of the stretch) / scale), and
+        else all is drawn anew: so the law is exact.
         """
-        lengths, scale, last = stretches.lengths, stretches.target.scale, len(stretches.distances) - 1
+        lengths, scale = stretches.lengths, stretches.target.scale
         won, again = np.empty(copies, np.int64), np.arange(copies)
         while again.size:
             stretch = stretch_choice(
                 bits, lengths[None, :], stretches.distances[None, :], scale, np.zeros(again.size, np.int64)
             )
             won[again] = stretches.edges[stretch] + 1 + uniform_below(bits, lengths[stretch])
-            outer = np.flatnonzero(((stretch == 0) | (stretch == last)) & (not stretches.whole))
-            gone = [i for i in outer if not _stays(bits, stretches, int(won[again[i]]), int(stretch[i]))]
-            again = again[gone]
+            loose = np.flatnonzero(stretches.loose[stretch])
+            again = again[[i for i in loose if not _stays(bits, stretches, int(won[again[i]]), int(stretch[i]))]]
         return won
 
     def worst_neighbors(self) -> Apart:
@@ -117,6 +115,6 @@ class Quantile:
 
 
 def _stays(bits: Bits, stretches: RankedStretches, cell: int, stretch: int) -> bool:
-    """Whether a cell of an outer stretch is kept."""
+    """Whether a cell of a loose stretch is kept."""
     behind = stretches.distance(cell) - int(stretches.distances[stretch])
     return behind == 0 or Size(1, behind, stretches.target.scale).exceeds(Uniform(bits, bits.integer(64)))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.core.grid import Array, Steps
 from discreet.mechanisms.line import RANK, Line, Target
@@ -37,8 +38,8 @@ class RankedStretches:
         Stretch i holds the cells above edge i up to edge i + 1.
     distances : array of int64
         Of each stretch, from the target.
-    whole : bool
-        Whether all values are near.
+    loose : array of bool
+        Which stretches have cells that may be farther off.
     """
 
     line: Line
@@ -47,7 +48,7 @@ class RankedStretches:
     target: Target
     edges: Steps
     distances: Steps
-    whole: bool
+    loose: NDArray[np.bool_]
 
     @classmethod
     def of(cls, line: Line, values: Array, target: Target) -> RankedStretches:
@@ -57,15 +58,10 @@ class RankedStretches:
         off = target.off(near.below, number)
         edges = np.stack([near.cells - 1, near.cells], axis=1).ravel()
         distances = np.stack([np.abs(off[:-1]), near.inside(off[:-1])], axis=1).ravel()
-        return cls(
-            line,
-            values,
-            number,
-            target,
-            np.hstack([-1, edges, line.cells]),
-            np.append(distances, np.abs(off[-1])),
-            bool(near.below[0] == 0 and near.below[-1] == number),
-        )
+        loose = np.zeros(len(distances) + 1, np.bool_)
+        loose[0], loose[-1] = near.below[0] > 0, near.below[-1] < number
+        edges, distances = np.hstack([-1, edges, line.cells]), np.append(distances, np.abs(off[-1]))
+        return cls(line, values, number, target, edges, distances, loose)
 
     @property
     def lengths(self) -> Steps:

@@ -28,8 +28,24 @@ Words = NDArray[np.uint64]
 Distance = Callable[[int], int]
 
 
+@dataclass(frozen=True)
+class Loose:
+    """Stretches whose integers may be farther off than the stretch says.
+
+    Parameters
+    ----------
+    those : array of bool
+        Which stretches.
+    distance : callable
+        The distance of a single integer of these, counted from the first integer of the first stretch; seldom asked.
+    """
+
+    those: NDArray[np.bool_]
+    distance: Distance
+
+
 def stretch_race(
-    bits: Bits, lengths: Steps, distances: Steps, scale: float, copies: int, distance: Distance | None = None
+    bits: Bits, lengths: Steps, distances: Steps, scale: float, copies: int, loose: Loose | None = None
 ) -> Steps:
     """Choose the integer whose U exp(distance / scale) is least, for a uniform real U of each: permute-and-flip.
 
@@ -56,9 +72,8 @@ def stretch_race(
         Public. Positive, in the units of the distances.
     copies : int
         How many races there are.
-    distance : callable, optional
-        The distance of a single integer of the first or the last stretch, if what `distances` has for these two is only
-        the least distance of their integers. It is seldom asked.
+    loose : Loose, optional
+        Of which stretches `distances` has no more than the least distance of their integers.
 
     Returns
     -------
@@ -76,8 +91,8 @@ def stretch_race(
         raise ParameterError("race", f"the scale is {scale}, or no stretch has a length", "Give both above 0.")
     there = np.flatnonzero(lengths > 0)
     starts = (np.cumsum(lengths) - lengths)[there]
-    loose = np.isin(there, (0, len(lengths) - 1)) & (distance is not None)
-    course = _Course(starts, lengths[there], distances[there], loose, scale, distance)
+    loose = Loose(np.zeros(len(lengths), np.bool_), int) if loose is None else loose
+    course = _Course(starts, lengths[there], distances[there], Loose(loose.those[there], loose.distance), scale)
     out, step = np.empty(copies, np.int64), max(1, CHUNK // len(there))
     for start in range(0, copies, step):
         out[start : start + step] = course.winners(bits, len(out[start : start + step]))
@@ -114,14 +129,13 @@ class _Runner:
 
 @dataclass(frozen=True)
 class _Course:
-    """Stretches with integers in them; `loose` ones have the least distance of theirs, which `distance` makes good."""
+    """Stretches with integers in them."""
 
     starts: Steps
     lengths: Steps
     distances: Steps
-    loose: NDArray[np.bool_]
+    loose: Loose
     scale: float
-    distance: Distance | None
 
     def winners(self, bits: Bits, copies: int) -> Steps:
         """So many integers, each from a race of its own."""
@@ -130,8 +144,8 @@ class _Course:
         contenders = bounds.low <= bounds.high.min(axis=1, keepdims=True)
         first = bounds.high.argmin(axis=1)
         won = self.starts[first] + uniform_below(bits, self.lengths[first])
-        for row in np.flatnonzero((contenders.sum(axis=1) > 1) | self.loose[first]):
-            everybody = bool((contenders[row] & self.loose).any())
+        for row in np.flatnonzero((contenders.sum(axis=1) > 1) | self.loose.those[first]):
+            everybody = bool((contenders[row] & self.loose.those).any())
             won[row] = self.settled(bits, words[row], np.flatnonzero(contenders[row] | everybody))
         return won
 
@@ -164,7 +178,7 @@ class _Course:
             first = self._first(runners)
             if first.place is not None:
                 return first.place
-            if not self.loose[first.stretch]:
+            if not self.loose.those[first.stretch]:
                 return int(self.starts[first.stretch]) + _below(bits, first.length)
             runners.remove(first)
             runners += self._apart(bits, first, [one.place for one in runners])
@@ -183,8 +197,7 @@ class _Course:
         place = int(self.starts[loose.stretch]) + _below(bits, loose.length)
         while place in taken:
             place = int(self.starts[loose.stretch]) + _below(bits, loose.length)
-        assert self.distance is not None
-        own = dataclasses.replace(loose, distance=self.distance(place), place=place)
+        own = dataclasses.replace(loose, distance=self.loose.distance(place), place=place)
         if len(loose.uniforms) == loose.length:
             return [own]
         return [own, dataclasses.replace(loose, uniforms=(*loose.uniforms, Uniform(bits, bits.integer(64))))]

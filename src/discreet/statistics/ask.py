@@ -30,7 +30,13 @@ def asked(
     data: PrivateData, question: BoundedSum, size: int, budget: Budget, purpose: str, key: str | None = None
 ) -> Released:
     """Pay for one bounded sum with the least noise that the budget allows, and release it."""
-    spread = least_noise(data, question, size, budget)
+    return asked_with(least_noise(data, question, size, budget), data, question, purpose, key)
+
+
+def asked_with(
+    spread: Spread, data: PrivateData, question: BoundedSum, purpose: str, key: str | None = None
+) -> Released:
+    """Pay for one bounded sum with this noise, and release it."""
     request = question.recipe.written() if question.recipe else f"{question.columns} {question.bound} {question.grid}"
     with data.permit(spread.noise.event, purpose, request=request, key=key) as permit:
         values = permit.ask(question, spread.noise)

@@ -18,6 +18,7 @@ from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
 from discreet.core.schema import Number, Schema
 from discreet.statistics.ask import asked, column_of
+from discreet.statistics.count import whole_half_width
 from discreet.statistics.histogram import ONE_CELL
 from discreet.statistics.noise import CONFIDENCE
 from discreet.trust.private_data import PrivateData
@@ -67,7 +68,8 @@ class FoundBounds:
     outside : float
         About how many values are outside, and would be moved to the nearer bound.
     error : float
-        Half-width of an interval that holds the exact number outside with the given confidence.
+        Half-width of an interval that holds the exact number outside with the given confidence. Mostly next to none are
+        outside, and a number that noise would make negative is raised to zero: then it misses on one side alone.
     confidence : float
         Of that interval.
     receipt : Receipt
@@ -160,6 +162,6 @@ def bounds(
     beyond = np.ones(len(edges) - 1)
     beyond[first : last + 1] = 0.0
     outside = max(0.0, float(released.values @ beyond))
-    error = math.ceil(released.spread.half_width(beyond))
+    error = whole_half_width(released.spread, beyond, CONFIDENCE)
     lower, upper = float(edges[first]), float(edges[last + 1])
-    return FoundBounds(of.column, lower, upper, outside, float(error), CONFIDENCE, released.receipt)
+    return FoundBounds(of.column, lower, upper, outside, error, CONFIDENCE, released.receipt)

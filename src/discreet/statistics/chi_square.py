@@ -9,6 +9,7 @@ Kifer 2017).
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -25,8 +26,8 @@ DRAWS = 4999
 MOST_CELLS = 2**12
 AT_A_TIME = 2**20  # counts
 
-Expected = Callable[[Array], Array]
-"""Tables in, the counts that the hypothesis expects out, for totals (and margins) as noisy as the tables are."""
+Statistic = Callable[[Array, float], Array]
+"""Tables, stacked along the first axis, and the deviation of their noise in; how far each is from its mean out."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class ChiSquareTest:
     hypothesis : str
         What was tested.
     statistic : float
-        The sum over all cells of (count - expected)^2 / (expected + variance of the noise).
+        How far the counts are from what the hypothesis expects, in squares, over the variance of sample and noise.
     p_value : float
         How often it is as large as this, or larger, if the hypothesis is true: at least 1 / 5000.
     table : ContingencyTable
@@ -65,11 +66,11 @@ class ChiSquareTest:
         return f"<b>{html.escape(str(self))}</b>{self.table._repr_html_()}"
 
 
-def chi_square(hypothesis: str, table: ContingencyTable, expected: Expected) -> ChiSquareTest:
+def chi_square(hypothesis: str, table: ContingencyTable, means: Array, statistic: Statistic) -> ChiSquareTest:
     """Test a released table: post-processing.
 
-    Tables under the hypothesis have counts of records that come independently, with the expected counts of the released
-    table as their means. Their total is random, and taken from each noisy table, as it is from the released one.
+    Tables under the hypothesis have counts of records that come independently. Their total is random, and taken from
+    each noisy table, as it is from the released one.
 
     Parameters
     ----------
@@ -77,21 +78,27 @@ def chi_square(hypothesis: str, table: ContingencyTable, expected: Expected) -> 
         Public. What is tested.
     table : ContingencyTable
         Released counts.
-    expected : callable
-        What the hypothesis expects; applied to simulated tables, stacked along the first axis, as well.
+    means : array
+        The counts that the hypothesis expects, as far as the released table tells.
+    statistic : callable
+        How far tables are from the hypothesis; applied to simulated ones as well.
     """
     check_cells(hypothesis, table.counts.size, "The table is as it was.")
-    noise = table.spread.stddev * table.summed**0.5
-    means = expected(table.counts[None])[0]
-    statistic = float(_statistics(table.counts[None], expected, noise)[0])
+    noise = noise_of(table)
+    found = float(statistic(table.counts[None], noise)[0])
     simulation, larger, left = Simulation(), 0, DRAWS
     while left:
         draws = min(left, max(1, AT_A_TIME // table.counts.size))
         noisy = _noise(simulation, table.spread, table.summed, (draws, *means.shape))
         tables = simulation.poisson(means, draws) + noisy
-        larger += int((_statistics(tables, expected, noise) >= statistic).sum())
+        larger += int((statistic(tables, noise) >= found).sum())
         left -= draws
-    return ChiSquareTest(hypothesis, statistic, (1 + larger) / (1 + DRAWS), table, noise)
+    return ChiSquareTest(hypothesis, found, (1 + larger) / (1 + DRAWS), table, noise)
+
+
+def noise_of(table: ContingencyTable) -> float:
+    """The standard deviation of the noise on each count."""
+    return table.spread.stddev * math.sqrt(table.summed)
 
 
 def check_cells(hypothesis: str, cells: int, consequence: str = UNTOUCHED) -> None:
@@ -100,11 +107,6 @@ def check_cells(hypothesis: str, cells: int, consequence: str = UNTOUCHED) -> No
         raise ParameterError(
             hypothesis, f"there are {cells} cells, more than {MOST_CELLS}", "Use fewer bins.", consequence, cells=cells
         )
-
-
-def _statistics(tables: Array, expected: Expected, noise: float) -> Array:
-    means = expected(tables)
-    return (np.square(tables - means) / (means + noise**2)).reshape(len(tables), -1).sum(axis=1)
 
 
 def _noise(simulation: Simulation, spread: Spread, summed: int, shape: tuple[int, ...]) -> Array:

@@ -12,7 +12,7 @@ from discreet.core.question import BoundedSum
 from discreet.core.schema import Schema
 from discreet.statistics.ask import asked
 from discreet.statistics.estimate import Estimate
-from discreet.statistics.noise import CONFIDENCE
+from discreet.statistics.noise import CONFIDENCE, Spread
 from discreet.trust.private_data import PrivateData
 
 
@@ -25,6 +25,23 @@ def count_of(schema: Schema, column: str) -> BoundedSum:
         return (~np.isnan(records[:, :1])).astype(np.float64)
 
     return BoundedSum(of, Bound("l1", 1.0, nonnegative=True), columns, Grid(0), lambda records: of(records).sum(axis=0))
+
+
+def whole_half_width(spread: Spread, weights: Array, confidence: float) -> float:
+    """How far the noise moves a sum of whole counts, at this confidence: the least whole number that will do.
+
+    A curator's noise on a whole number is a variable of its law, rounded: k holds it if k + 1/2 holds the variable. So
+    an interval covers more than it says, and much more where it is a few steps wide.
+
+    Examples
+    --------
+    >>> import math
+    >>> from discreet.mechanisms.laplace import Laplace
+    >>> whole_half_width(Spread(Laplace(2.0), 2 * math.sqrt(2)), np.ones(1), 0.95)  # 2 ln 20 is 5.99
+    6.0
+    """
+    half = spread.half_width(weights, confidence)
+    return float(max(np.ceil(half - 0.5 if spread.reports == 1 else half), 0.0))
 
 
 def count(
@@ -46,7 +63,8 @@ def count(
     Returns
     -------
     Estimate
-        A whole number, its error bar and its receipt.
+        A whole number, its error bar and its receipt. The bar is a whole number, too: so it holds the exact one a
+        little more often than it says.
 
     Guarantee
     ---------
@@ -60,5 +78,5 @@ def count(
     True
     """
     released = asked(data, count_of(data.schema, column), 1, Budget(epsilon, delta), f"count of {column}", key)
-    error = float(np.ceil(released.spread.half_width([1.0])))
+    error = whole_half_width(released.spread, np.ones(1), CONFIDENCE)
     return Estimate(f"count of {column}", float(released.values[0]), error, CONFIDENCE, released.receipt)

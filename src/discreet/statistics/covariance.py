@@ -44,8 +44,11 @@ def covariance(
         Public. The length that a record is shrunk to where the bounds of every column are [-1, 1]; the covariances are
         those of the shrunk records. For n columns sqrt(n) shrinks nothing, and is the radius where none is given.
     population : bool
-        Public. Whether the intervals are for the population that the records are a sample of. Their sampling error is
-        then counted as if the records were normal, as usual. The sums are divided by the number of records less one.
+        Public. Whether the intervals are for the population that the records are a sample of, drawn independently. The
+        sampling error comes from moments of pairs up to the fourth, whatever the distribution; as without noise, heavy
+        tails take many records. These moments add 4 to 7 % to Gaussian noise, and 10 to 35 % to Laplace noise. Where
+        noise hides them, intervals are wide enough for what they may be, and cover up to 99 % instead of 95 %. The sums
+        are divided by the number of records less one.
     confidence : float
         Public. Of each interval.
     epsilon, delta : float
@@ -60,7 +63,8 @@ def covariance(
 
     Guarantee
     ---------
-    The event on the receipt, that of `second_moments`: all else is post-processing.
+    The event on the receipt: one `Laplace` or `Gaussian` release of one bounded sum, that of `second_moments` or, for a
+    population, of `pair_moments`. All else is post-processing.
 
     Examples
     --------
@@ -72,7 +76,7 @@ def covariance(
     budget = Budget(epsilon, delta)
     data = as_private(data, budget, bounds)
     names = _names("covariance", data, columns, confidence, fewest=1)
-    found = products(f"covariance of {', '.join(names)}", data, names, radius, budget, key)
+    found = products(f"covariance of {', '.join(names)}", data, names, radius, population, budget, key)
     figure = found.sampled_covariance if population else found.covariance
     matrix, errors = np.zeros((2, len(names), len(names)))
     for i, j in combinations_with_replacement(range(len(names)), 2):
@@ -98,7 +102,8 @@ def correlation(
 ) -> PairTable:
     """Release the correlation of each pair of columns.
 
-    Where a column's variance may be nothing but noise, so may its correlations: they are then given as 0 ± 1.
+    Where a column's variance may be nothing but noise, so may its correlations: they are then given as 0 ± 1, which is
+    always right. So where noise is about as large, intervals cover more than they say.
 
     Parameters
     ----------
@@ -111,8 +116,7 @@ def correlation(
     radius : float, optional
         Public. The length that a record is shrunk to; see `covariance`.
     population : bool
-        Public. Whether the intervals are for the population that the records are a sample of. Their sampling error is
-        then counted as if the records were normal, as usual.
+        Public. Whether the intervals are for the population that the records are a sample of; see `covariance`.
     confidence : float
         Public. Of each interval.
     epsilon, delta : float
@@ -127,7 +131,8 @@ def correlation(
 
     Guarantee
     ---------
-    The event on the receipt, that of `second_moments`: all else is post-processing.
+    The event on the receipt: one `Laplace` or `Gaussian` release of one bounded sum, that of `second_moments` or, for a
+    population, of `pair_moments`. All else is post-processing.
 
     Examples
     --------
@@ -139,7 +144,7 @@ def correlation(
     budget = Budget(epsilon, delta)
     data = as_private(data, budget, bounds)
     names = _names("correlation", data, columns, confidence, fewest=2)
-    found = products(f"correlation of {', '.join(names)}", data, names, radius, budget, key)
+    found = products(f"correlation of {', '.join(names)}", data, names, radius, population, budget, key)
     figure = found.sampled_correlation if population else found.correlation
     sure = [found.sure(i, confidence) for i in range(len(names))]
     matrix, errors = np.eye(len(names)), 1 - np.eye(len(names))

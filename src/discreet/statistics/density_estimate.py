@@ -13,9 +13,11 @@ from numpy.typing import ArrayLike
 from discreet.core.digits import error_bar
 from discreet.core.errors import MissingExtra, ParameterError
 from discreet.core.grid import Array
+from discreet.core.knob import check_whole
 from discreet.core.receipt import Receipt
 from discreet.statistics.box import Box
 from discreet.statistics.reading import Band, Reading
+from discreet.statistics.simulation import Simulation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,13 +90,13 @@ class DensityEstimate:
             shares = np.tensordot(shares, inside, axes=(0, 0))
         return float(shares)
 
-    def sample(self, size: int, rng: np.random.Generator) -> Array:
-        """Points drawn from the density: post-processing, so any generator will do. One row for each point."""
-        if size < 0 or size != int(size):
-            raise ParameterError("sample of a density", f"its size is {size}", "Give a whole number.", KEPT)
-        drawn = rng.choice(self._shares.size, int(size), p=self._shares.ravel())
-        cells = np.stack(np.unravel_index(drawn, self._shares.shape), axis=1)
-        points = self.box.unscaled((cells + rng.uniform(size=cells.shape)) / self._shares.shape)
+    def sample(self, size: int, seed: int = 0) -> Array:
+        """Points drawn from the density, the same for the same seed: post-processing. One row for each point."""
+        check_whole("sample of a density", "size", size, least=0)
+        drawn = Simulation(seed).uniform((int(size), 1 + self.box.size))
+        places = np.searchsorted(np.cumsum(self._shares)[:-1], drawn[:, 0], side="right")
+        cells = np.stack(np.unravel_index(places, self._shares.shape), axis=1)
+        points = self.box.unscaled((cells + drawn[:, 1:]) / self._shares.shape)
         return points[:, 0] if self.box.size == 1 else points
 
     def plot(self, axes: Axes | None = None) -> Axes:

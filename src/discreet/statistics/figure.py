@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ from discreet.mechanisms.laplace import Laplace
 from discreet.statistics.law import Law
 from discreet.statistics.noise import Spread
 
-FEWEST = 8.0  # degrees of freedom that noise alone leaves of a sampling error: see `Figure.degrees`
+FEWEST, SURER = 3.0, 8.0  # what noise leaves of the degrees of freedom of a sampling error: see `Figure.degrees`
 SMALLEST = 1e-7  # chances below are not told apart
 FEW = 3  # coordinates whose noise adds up by partial fractions, without cancelling digits
 
@@ -52,11 +53,19 @@ class Figure:
         Its derivatives.
     sampling : Sampling, optional
         How far the sample may be off; for the exact value of these data, nothing.
+    bend : float
+        How much its derivatives fall as the number rises: one over the number of values, where sums are divided by it
+        and it is as noisy as they are.
     """
 
     value: float
     weights: Array
     sampling: Sampling | None = None
+    bend: float = 0.0
+
+    def supposed(self, value: float) -> Figure:
+        """The same, off by what noise makes of it if its exact value is supposed to be this one (Fieller 1954)."""
+        return dataclasses.replace(self, weights=self.weights + self.bend * (self.value - value))
 
     def __sub__(self, other: Figure) -> Figure:
         """The difference of two figures, each from sums and records of its own."""
@@ -77,18 +86,22 @@ class Figure:
         return noise if self.sampling is None else math.hypot(noise, math.sqrt(self.sampling.variance))
 
     def degrees(self, spread: Spread) -> float:
-        """The degrees of freedom of the squared standard error (Satterthwaite 1946; Welch 1947).
+        """The degrees of freedom of the squared standard error V (Satterthwaite 1946; Welch 1947).
 
-        They are 2 V^2 / var(V), where the variance of V is due to the sample and to the noise in it. The noise is not
-        chi-squared, and a sampling variance that it would make negative is raised to zero. So it never leaves fewer
-        than 8 degrees, or those of the records: with these, simulated intervals cover what they should.
+        They are 2 V^2 / var(V) where V varies with the sample. Noise in V is not chi-squared, and a sampling variance
+        that it would make negative is raised to zero, so that V is never below what the noise on the figure accounts
+        for. Of this noise, of variance W, it leaves 3 + 8 V^2 / W, or 3 at worst: of such rules, this one makes
+        simulated intervals cover between 0.94 and 0.98 if 0.95 are meant, while W is below the squared variance of the
+        noise on the figure. Beyond, values hardly vary and hardly anything hides it; then it may be all.
         """
         if self.sampling is None or not math.isfinite(self.sampling.variance):
             return math.inf
         square = self.standard_error(spread) ** 2
-        unsure = self.sampling.wobble + (spread.stddev * float(np.linalg.norm(self.sampling.weights))) ** 2
-        found = 2 * square**2 / unsure if unsure > 0 else math.inf
-        return max(found, min(FEWEST, self.sampling.records - 1), 1.0)
+        noise = (spread.stddev * float(np.linalg.norm(self.sampling.weights))) ** 2
+        lost = self.sampling.wobble / (2 * square**2) if self.sampling.wobble > 0 else 0.0
+        if noise > 0:
+            lost += 1 / (max(min(FEWEST, self.sampling.records - 1), 1.0) + SURER * square**2 / noise)
+        return max(1 / lost, 1.0) if lost > 0 else math.inf
 
     def half_width(self, spread: Spread, confidence: float) -> float:
         """Half the width of an interval that holds the exact value with this confidence.

@@ -91,7 +91,11 @@ def goodness_of_fit_of(table: ContingencyTable, probabilities: Probabilities | N
     def expected(tables: Array) -> Array:
         return np.maximum(tables.sum(axis=1, keepdims=True), 1.0) * law
 
-    return chi_square(f"{table.columns[0]} follows the law", table, expected)
+    def squares(tables: Array, noise: float) -> Array:
+        means = expected(tables)
+        return np.asarray((np.square(tables - means) / (means + noise**2)).sum(axis=1))
+
+    return chi_square(f"{table.columns[0]} follows the law", table, expected(table.counts[None])[0], squares)
 
 
 def _law(column: str, labels: tuple[str, ...], probabilities: Probabilities | None) -> Array:

@@ -75,7 +75,7 @@ class GroupedEstimate:
     count_error, sum_error : float
         Half-width of an interval that holds a group's exact count, or sum, with the given confidence.
     mean_errors : array
-        The same for each mean: wide where a group is small.
+        The same for each mean: wide where a group is small. There noise may hide it, and the interval holds more often.
     confidence : float
         Of each interval.
     receipt : Receipt

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
 from dataclasses import dataclass
 from itertools import pairwise
@@ -19,12 +20,13 @@ from discreet.core.knob import check_whole
 from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
 from discreet.core.schema import Number, Schema
-from discreet.statistics.ask import asked, column_of
-from discreet.statistics.noise import CONFIDENCE
+from discreet.statistics.ask import asked_with, column_of
+from discreet.statistics.noise import CONFIDENCE, least_whole_noise
 
 MOST_BINS = 2**20
 ONE_CELL = Bound("l1", 1.0, nonnegative=True)
 SPELT_OUT = 32  # cells between edges that an engine still finds faster than numpy
+COMPARED = 64  # cells between edges that comparing with each edge still finds faster than looking for each value
 
 
 @recipe
@@ -44,6 +46,8 @@ def histogram_of(schema: Schema, column: str, bins: int) -> BoundedSum:
         return (cell(records)[:, None] == np.arange(cells)).astype(np.float64)
 
     def total(records: Array) -> Array:
+        if edges is not None and cells <= COMPARED:
+            return _compared(records[:, 0], edges)
         places = cell(records)
         marks = np.bincount(places[~np.isnan(places)].astype(np.intp), minlength=cells)
         return marks.astype(np.float64)
@@ -55,6 +59,15 @@ def histogram_of(schema: Schema, column: str, bins: int) -> BoundedSum:
         place = Formula.column(0).place_among(edges[1:-1])
     tally = None if place is None else Tally(place, cells, (Formula.constant(1),))
     return BoundedSum(of, ONE_CELL, (column,), Grid(0), total, tally=tally)
+
+
+def _compared(values: Array, edges: Array) -> Array:
+    """How many values lie in each cell: as many as are at or above its lower edge, less those above the upper one.
+
+    With few edges this is faster than looking for the cell of each value. The outer cells have no outer ends.
+    """
+    above = [np.count_nonzero(values >= edge) for edge in (-np.inf, *edges[1:-1])]
+    return -np.diff(np.array([*above, 0], dtype=np.float64))
 
 
 @dataclass(frozen=True)
@@ -97,6 +110,13 @@ class Histogram:
         if not 0 <= share <= 1:
             raise ParameterError(f"quantile of {self.column}", f"share is {share}", "Give a share in [0, 1].")
         return quantile_of(self.counts, self.edges, share)
+
+    def nonnegative(self) -> Histogram:
+        """The same without negative counts, which are replaced by zero: post-processing, at no cost.
+
+        No count gets farther from the exact one. Sums of many counts do, since those that were too low are raised.
+        """
+        return dataclasses.replace(self, counts=np.maximum(self.counts, 0.0))
 
     def __str__(self) -> str:
         width = max(len(label) for label in self.labels)
@@ -175,7 +195,8 @@ def histogram(
 
     Guarantee
     ---------
-    The event on the receipt, one `Laplace` or `Gaussian` release of all cells together: a record is in one cell only.
+    The event on the receipt, one release of all cells together: a record is in one cell only. The noise is Laplace or
+    Gaussian, or `DiscreteLaplace` where neither this nor the account has a delta: it is less, and composes worse.
 
     Examples
     --------
@@ -186,6 +207,7 @@ def histogram(
     of = column_of(data, column, bounds, budget)
     labels, edges = cells_of(of.data.schema, of.column, bins)
     question = histogram_of(of.data.schema, of.column, bins)
-    released = asked(of.data, question, len(labels), budget, f"histogram of {of.column}", key)
+    noise = least_whole_noise(of.data, question, len(labels), budget)
+    released = asked_with(noise, of.data, question, f"histogram of {of.column}", key)
     error = float(np.ceil(released.spread.half_width([1.0])))
     return Histogram(of.column, labels, released.values, error, edges, CONFIDENCE, released.receipt)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -27,7 +28,7 @@ class Moment:
     power : int
         Public. The power of the column's unit that the figure is in.
     most : float
-        Public. The farthest that it can be off, in this power of the distance between the bounds.
+        Public. The largest that it can be, in this power of the distance between the bounds, from the least.
     figure : callable
         Finds it in the noisy sums.
     """
@@ -45,9 +46,11 @@ class Moment:
         check_width(title, number)
         question = moments_of(of.data.schema, of.column, self.degree, size is not None)
         released = asked(of.data, question, moments_size(self.degree, size is not None), budget, title, key)
-        found = self.figure(Moments(released.values, number, size))
-        most = self.most * (number.upper - number.lower) ** self.power
-        return estimate_of(title, found, released, confidence, most)
+        moments = Moments(released.values, number, size)
+        bend = 0.0 if size is not None else 1 / max(moments.count().value, 1.0)
+        found = dataclasses.replace(self.figure(moments), bend=bend)
+        ends = number if self.power == 1 else Number(0.0, self.most * (number.upper - number.lower) ** self.power)
+        return estimate_of(title, found, released, confidence, ends)
 
 
 def check_width(asked: str, number: Number) -> None:

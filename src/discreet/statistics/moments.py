@@ -18,6 +18,7 @@ move three Bernstein polynomials by 2. Of higher degrees all are taken; the know
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,6 +35,7 @@ from discreet.statistics.figure import Sampling
 
 MASS = Bound("l1", 1.0, nonnegative=True)
 COUNTED = Bound("l1", 9 / 16)  # of (a - 1/2, 2 a (1 - a) - 1/16)
+AT_HAND = 2**14  # values that are worked on together
 INSIDE = 1 - 2.0**-40  # keeps rounded polynomials inside their bound, so that clipping never acts
 
 
@@ -55,23 +57,35 @@ def moments_of(schema: Schema, column: str, degree: int, counted: bool) -> Bound
     bound = COUNTED if degree == 2 and counted else MASS
     grid = Grid.of_radius(bound.radius)
 
-    def basis(records: Array) -> Array:
-        values = np.where(np.isnan(records[:, 0]), middle if counted else np.nan, records[:, 0])
+    def added(values: Array) -> list[Array]:
         inside = np.clip(values, number.lower, number.upper)
-        return np.nan_to_num(np.stack(parts(inside, number, degree, counted)))
+        if counted:
+            np.putmask(inside, np.isnan(inside), middle)
+            return parts(inside, number, degree, counted)
+        return [np.fmax(part, 0.0, out=part) for part in parts(inside, number, degree, counted)]
 
     return BoundedSum(
-        lambda records: basis(records).T,
+        lambda records: np.stack(added(records[:, 0]), axis=1),
         bound,
         (column,),
         grid,
-        lambda records: grid.cut(basis(records)).sum(axis=1),
+        lambda records: cut_sums(records[:, 0], added, moments_size(degree, counted), grid),
         tally=Tally(
             Formula.constant(0),
             1,
             tuple(parts(there.otherwise(middle) if counted else there, number, degree, counted)),
         ),
     )
+
+
+def cut_sums(values: Array, added: Callable[[Array], list[Array]], size: int, grid: Grid) -> Array:
+    """The sums of what values add to so many coordinates, cut to the grid; few at a time, so that they stay at hand."""
+    sums, steps = np.zeros(size), 1 / grid.step
+    for start in range(0, len(values), AT_HAND):
+        for place, part in enumerate(added(values[start : start + AT_HAND])):
+            part *= steps
+            sums[place] += np.trunc(part, out=part).sum()
+    return sums
 
 
 def parts(values: Numbers, number: Number, degree: int, counted: bool) -> list[Numbers]:

@@ -13,16 +13,19 @@ from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.receipt import Receipt
+from discreet.mechanisms.flipped_quantile import FlippedQuantile
+from discreet.mechanisms.quantile import Quantile
 from discreet.statistics.ask import ColumnOf, column_of
-from discreet.statistics.estimate import check_confidence
-from discreet.statistics.interval_estimate import IntervalEstimate, QuantileTable
-from discreet.statistics.noise import CONFIDENCE
+from discreet.statistics.estimate import Estimate, check_confidence
+from discreet.statistics.noise import CONFIDENCE, pure
+from discreet.statistics.quantile_table import QuantileTable
 from discreet.statistics.quantiles_by_records import ByRecords
 from discreet.statistics.quantiles_by_tree import ByTree
 from discreet.statistics.rank_width import Found
 from discreet.statistics.together import Together
 
 CELLS = 2**40  # between the bounds, if no step is given
+COARSE = 2**20  # cells up to which visiting them one by one is better than the exponential mechanism
 Method = Literal["records", "tree"]
 
 
@@ -79,10 +82,13 @@ class Wanted:
 
     @property
     def way(self) -> ByRecords | ByTree:
-        """The way to find them."""
-        cells = cells_between(self.of, self.step)
-        if self.by_records:
-            return ByRecords(self.of, self.shares, self.confidence, cells)
+        """The way to find them: what decides is public."""
+        cells, size = cells_between(self.of, self.step), self.of.data.public_size
+        flips = cells <= COARSE and pure(self.of.data, self.budget)
+        records = ByRecords(self.of, self.shares, self.confidence, cells, FlippedQuantile if flips else Quantile)
+        blurred = self.method is None and size is not None and records.blurred(size, self.budget.epsilon)
+        if self.by_records and not blurred:
+            return records
         return ByTree(self.of, self.shares, self.confidence, cells, self.budget)
 
     def paid(self, purpose: str, key: str | None) -> Paid:
@@ -94,11 +100,11 @@ class Wanted:
             found = way.found(permit, plan.mechanisms)
         return Paid(found, permit.receipt)
 
-    def estimate(self, name: str, key: str | None) -> IntervalEstimate:
+    def estimate(self, name: str, key: str | None) -> Estimate:
         """The first of them, as a number with an interval."""
         paid = self.paid(name, key)
         low, high = (None, None) if paid.found.ends is None else paid.found.ends[:, 0].tolist()
-        return IntervalEstimate(name, float(paid.found.values[0]), low, high, self.confidence, paid.receipt, True)
+        return Estimate.between(name, float(paid.found.values[0]), low, high, self.confidence, paid.receipt, True)
 
 
 def cells_between(of: ColumnOf, step: float | None) -> int:
@@ -129,7 +135,7 @@ def quantile(
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
-) -> IntervalEstimate | QuantileTable:
+) -> Estimate | QuantileTable:
     """Release values below which given shares of a column lie.
 
     Parameters
@@ -149,9 +155,10 @@ def quantile(
         Public. Of each interval, for the quantile of the population that the records are a random sample of: it
         includes sampling and privacy noise. With None there is no interval, and all of the budget goes to the values.
     method : {"records", "tree"}, optional
-        Public. By the exponential mechanism, which only a curator can be asked, or by a tree of noisy counts; by the
-        first, where it can be asked and nothing else is said. It does not mind how wide the bounds are; for many shares
-        inside narrow bounds a tree is closer.
+        Public. By the exponential mechanism, which only a curator can be asked, or by a tree of noisy counts. The
+        first does not mind how wide the bounds are; for several shares, and so few records that noise is about as large
+        as what lies between them, a tree is closer. Where nothing is said it is the first, if it can be asked and a
+        public number of records does not tell that a tree is closer.
     epsilon, delta : float
         Public. What all of this may cost.
     key : str, optional
@@ -159,13 +166,14 @@ def quantile(
 
     Returns
     -------
-    IntervalEstimate, or QuantileTable for a sequence of shares
+    Estimate, or QuantileTable for a sequence of shares
         Values on a grid between the bounds. Without records they are anywhere on it.
 
     Guarantee
     ---------
     The event on the receipt, for the data set's own neighbors: where a curator has the records, `Quantile` or
-    `Quantiles` (and `Laplace` noise on the number of values); else one release of a tree of counts.
+    `Quantiles` (and `Laplace` noise on the number of values), and `FlippedQuantile` for a coarse step where neither
+    this nor the account has a delta; else one release of a tree of counts.
 
     Examples
     --------
@@ -198,7 +206,7 @@ def median(
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
-) -> IntervalEstimate:
+) -> Estimate:
     """Release the median of a column: the quantile of share one half.
 
     Parameters
@@ -222,7 +230,7 @@ def median(
 
     Returns
     -------
-    IntervalEstimate
+    Estimate
         The value, its interval and its receipt.
 
     Guarantee

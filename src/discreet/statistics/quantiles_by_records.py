@@ -25,6 +25,7 @@ from discreet.trust.permit import Permit
 COUNT, ENDS = 0.05, 0.35  # what a count and the ends of intervals get of the price; values get the rest
 ROUNDS = 4
 FEW = 10.0  # noise scales between a quantile and the last rank: below, empty stretches may outweigh it
+SEVERAL, CLOSE = 5, 5.0  # quantiles, and noise scales from one to the next: below, a tree of counts is closer
 
 
 @dataclass(frozen=True)
@@ -45,12 +46,15 @@ class ByRecords:
         Public. Of each interval; None for no intervals.
     cells : int
         Public. Steps of the grid between the column's bounds.
+    single : type of mechanism
+        Public. What finds a single share.
     """
 
     of: ColumnOf
     shares: tuple[float, ...]
     confidence: float | None
     cells: int
+    single: type[Quantile] = Quantile
 
     @property
     def parts(self) -> tuple[Any, ...]:
@@ -61,6 +65,13 @@ class ByRecords:
         if len(self.shares) == 1:
             return (count, values, *2 * (self._mechanism(self.shares, ENDS / 2),))
         return (count, values, self._mechanism(2 * len(self.shares) * (0.0,), ENDS))
+
+    def blurred(self, number: int, epsilon: float) -> bool:
+        """Whether noise, for all of this budget, moves several quantiles of so many values about as far as the next."""
+        if len(self.shares) < SEVERAL:
+            return False
+        scales = self._scales([self._mechanism(self.shares, epsilon)], np.array(self.shares))
+        return CLOSE * max(float(each.max()) for each in scales) > number / (len(self.shares) + 1)
 
     def found(self, permit: Permit, mechanisms: tuple[Any, ...]) -> Found:
         """The quantiles, for a permit that pays for these mechanisms."""
@@ -88,7 +99,7 @@ class ByRecords:
 
     def _mechanism(self, shares: tuple[float, ...], price: float) -> Quantile | Quantiles:
         if len(shares) == 1:
-            return Quantile(price, shares[0], self._number.lower, self._number.upper, self.cells)
+            return self.single(price, shares[0], self._number.lower, self._number.upper, self.cells)
         return Quantiles(price, shares, self._number.lower, self._number.upper, self.cells)
 
     def _scales(self, mechanisms: list[Any], shares: Array) -> list[Array]:

@@ -18,8 +18,7 @@ from discreet.core.knob import check_whole
 from discreet.core.receipt import Receipt
 from discreet.mechanisms.deep_point import COLUMNS
 from discreet.statistics.block_slopes import Frame
-from discreet.statistics.estimate import check_confidence
-from discreet.statistics.interval_estimate import in_words, promise
+from discreet.statistics.estimate import check_confidence, in_words, promise
 from discreet.statistics.noise import CONFIDENCE
 from discreet.statistics.slopes_by_depth import Blocks, Fit, SlopesByDepth
 from discreet.statistics.slopes_by_tests import SlopesByTests

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any
 
+import numpy as np
+
+from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.grid import Array
-from discreet.statistics.ask import column_of
-from discreet.statistics.interval_estimate import IntervalEstimate
-from discreet.statistics.noise import CONFIDENCE
+from discreet.mechanisms.laplace import Laplace
+from discreet.statistics.ask import ColumnOf, column_of
+from discreet.statistics.estimate import Estimate
+from discreet.statistics.noise import CONFIDENCE, Spread
 from discreet.statistics.quantile import Wanted
+from discreet.statistics.quantiles_by_records import ByRecords
+from discreet.statistics.quantiles_by_tree import ByTree
 from discreet.statistics.rank_width import Found
+from discreet.statistics.together import Together
 
-TOGETHER = 1 / 3  # correlation of a sample's quartiles: 1/4 * 1/4 over 1/4 * 3/4
+QUARTILES, BESIDE = (0.25, 0.75), (0.2, 0.3, 0.7, 0.8)
+TOGETHER = 1 / 3  # correlation of a sample's quartiles, 1/4 * 1/4 over 1/4 * 3/4; and, nearly, of the noise by halves
 
 
 def interquartile_range(
@@ -26,8 +35,12 @@ def interquartile_range(
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
-) -> IntervalEstimate:
+) -> Estimate:
     """Release how far the quartiles of a column are apart.
+
+    The interval for the difference comes from those for the quartiles: how wide they are, for so many ranks, tells how
+    densely values lie there, and what a quartile is off by in ranks is known. The errors of the two add up as
+    correlated errors do.
 
     Parameters
     ----------
@@ -48,8 +61,9 @@ def interquartile_range(
 
     Returns
     -------
-    IntervalEstimate
-        The difference of two private quartiles, its interval and its receipt.
+    Estimate
+        The difference of two private quartiles, its interval and its receipt. With so few records that noise hides one
+        of them, the interval is all that is between 0 and the distance of the bounds.
 
     Guarantee
     ---------
@@ -63,23 +77,49 @@ def interquartile_range(
     """
     budget = Budget(epsilon, delta)
     of = column_of(data, column, bounds, budget)
-    name = f"interquartile range of {of.column}"
-    paid = Wanted(of, (0.25, 0.75), confidence, step, budget).paid(name, key)
-    first, third = paid.found.values.tolist()
-    low, high = (None, None) if paid.found.ends is None else _interval(paid.found, paid.found.ends)
-    return IntervalEstimate(name, third - first, low, high, confidence, paid.receipt, True)
+    name, way = f"interquartile range of {of.column}", Wanted(of, QUARTILES, confidence, step, budget).way
+    plan = calibrate(Together(way.parts), budget)
+    request = f"{type(way).__name__} {of.column} {QUARTILES} {confidence} {way.cells}"
+    with of.data.permit(plan.event, name, request=request, key=key) as permit:
+        found = way.found(permit, plan.mechanisms)
+    value = float(found.values[1] - found.values[0])
+    if found.ends is None or confidence is None:
+        return Estimate.between(name, value, None, None, None, permit.receipt, True)
+    ends = of.data.schema.number(of.column)
+    hidden = (found.ends[0] <= ends.lower).any() and (found.ends[1] >= ends.upper).any()
+    most = ends.upper - ends.lower
+    off = most if hidden else _half_width(of, way, plan.mechanisms, found, confidence)
+    return Estimate.between(
+        name, value, max(value - off, 0.0), min(value + off, most), confidence, permit.receipt, True
+    )
 
 
-def _interval(found: Found, ends: Array) -> list[float]:
-    """An interval for a difference from intervals for its terms.
+def _half_width(
+    of: ColumnOf, way: ByRecords | ByTree, mechanisms: tuple[Any, ...], found: Found, confidence: float
+) -> float:
+    """Half the width of an interval for the difference: the errors of both quartiles, added up as correlated ones are.
 
-    Each end of the difference is as far away as the terms' own ends say, added up as correlated errors are; of these
-    only sampling is correlated. (Zou and Donner 2008.)
+    Found by records, they have noise by halves, which is correlated nearly as a sample is; of a tree it counts as
+    independent, which is never too narrow.
     """
-    (first, third), (first_below, third_below) = found.values, found.values - ends[0]
-    first_above, third_above = ends[1] - found.values
-    sampling = 1.0 if found.sampling is None else float(found.sampling.min())
-    difference, together = float(third - first), 2 * TOGETHER * sampling
-    below = math.sqrt(max(third_below**2 + first_above**2 - together * third_below * first_above, 0.0))
-    above = math.sqrt(max(third_above**2 + first_below**2 - together * third_above * first_below, 0.0))
-    return [max(difference - below, 0.0), difference + above]
+    assert found.ends is not None
+    assert found.sampling is not None
+    widths, together = (found.ends[1] - found.ends[0]) / 2, TOGETHER * float(found.sampling.min())
+    if isinstance(way, ByRecords):
+        widths, together = widths * _own(of, mechanisms, found.sampling, confidence), TOGETHER
+    return math.sqrt(float(widths @ widths - 2 * together * widths.prod()))
+
+
+def _own(of: ColumnOf, mechanisms: tuple[Any, ...], sampling: Array, confidence: float) -> Array:
+    """What part of the half-width of each quartile's interval the quartile itself accounts for.
+
+    The interval is as wide as the sample and the noise in its ends make it; the quartile has less noise than these.
+    """
+    rows, neighbors, (_, values, ends) = of.data.unit.rows, of.data.neighbors, mechanisms
+    unit, beside = Spread(Laplace(), math.sqrt(2)), dataclasses.replace(ends, shares=BESIDE)
+    noise, around = (
+        np.array([unit.half_width(scales, confidence) for scales in one.scales(rows, neighbors)])
+        for one in (values, beside)
+    )
+    around = around.reshape(2, 2).mean(axis=1)
+    return np.asarray(np.sqrt(sampling + np.square(noise / around) * (1 - sampling)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -122,10 +123,9 @@ def t_test(
     question = moments_of(of.data.schema, of.column, 2, size is not None)
     released = asked(of.data, question, moments_size(2, size is not None), budget, title, key)
     moments = Moments(released.values, number, size)
-    estimate = estimate_of(
-        f"mean of {of.column}", moments.sampled_mean(), released, confidence, number.upper - number.lower
-    )
-    supposed = moments.supposed_mean(mean)
+    bend = 0.0 if size is not None else 1 / max(moments.count().value, 1.0)
+    found, supposed = dataclasses.replace(moments.sampled_mean(), bend=bend), moments.supposed_mean(mean)
+    estimate = estimate_of(f"mean of {of.column}", found, released, confidence, number)
     return _tested(f"mean of {of.column} is {exact(mean)}", supposed, supposed.value - mean, estimate, released)
 
 
@@ -190,8 +190,8 @@ def two_sample_t_test(
     released = asked(data, question, 3 * len(labels), Budget(epsilon, delta), title, key)
     first, second = (Moments(released.values[3 * at : 3 * at + 3], number, None) for at in places)
     found, (one, other) = first.sampled_mean() - second.sampled_mean(), (labels[at] for at in places)
-    name = f"mean of {column}, {one} less {other}"
-    estimate = estimate_of(name, found, released, confidence, number.upper - number.lower)
+    name, width = f"mean of {column}, {one} less {other}", number.upper - number.lower
+    estimate = estimate_of(name, found, released, confidence, Number(-width, width))
     common = Moments(first.sums + second.sums, number, None).mean().value
     supposed = first.supposed_mean(common) - second.supposed_mean(common)
     return _tested(f"mean of {column} is alike for {one} and {other}", supposed, found.value, estimate, released)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,14 +12,14 @@ from discreet.accounting.calibration import calibrate
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.cookbook import recipe
-from discreet.core.digits import error_bar, number
+from discreet.core.digits import number
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
 from discreet.core.question import BoundedSum
-from discreet.core.receipt import Receipt
 from discreet.core.schema import Number, Schema
-from discreet.statistics.ask import ColumnOf, column_of
-from discreet.statistics.interval_estimate import promise
+from discreet.statistics.ask import ColumnOf, Released, column_of
+from discreet.statistics.estimate import Estimate, estimate_of
+from discreet.statistics.figure import Figure
 from discreet.statistics.noise import CONFIDENCE, least_noise, spread
 from discreet.statistics.quantile import Wanted
 from discreet.statistics.together import Together, priced
@@ -59,48 +58,20 @@ def _mass_between(column: str, cuts: Number, inside: Callable[[Array], Array]) -
 
 
 @dataclass(frozen=True)
-class CutEstimate:
-    """A released mean between two private cuts.
+class CutEstimate(Estimate):
+    """A released mean between two private cuts: its interval holds the exact value of these data for these cuts.
 
     Parameters
     ----------
-    name : str
-        What it is.
-    value : float
-        The private value.
-    error : float
-        Half-width of an interval that holds, with the given confidence, the exact value of these data for these cuts.
     lower, upper : float
         The cuts.
-    confidence : float
-        Of the interval.
-    receipt : Receipt
-        What it cost.
     """
 
-    name: str
-    value: float
-    error: float
-    lower: float
-    upper: float
-    confidence: float
-    receipt: Receipt
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The interval's ends."""
-        return self.value - self.error, self.value + self.error
-
-    def __float__(self) -> float:
-        return self.value
+    lower: float = field(kw_only=True)
+    upper: float = field(kw_only=True)
 
     def __str__(self) -> str:
-        cuts = f"cut at {number(self.lower, self.error)} and {number(self.upper, self.error)}"
-        bar = f"{number(self.value, self.error)} ± {error_bar(self.error)}{promise(self.confidence, False)}"
-        return f"{self.name}: {bar}, {cuts}"
-
-    def _repr_html_(self) -> str:
-        return f"<b>{html.escape(str(self))}</b>{self.receipt._repr_html_()}"
+        return f"{super().__str__()}, cut at {number(self.lower, self.error)} and {number(self.upper, self.error)}"
 
 
 def winsorized_mean(
@@ -216,11 +187,17 @@ def _between_cuts(
         cuts = _apart(way.found(permit, plan.mechanisms[:-1]).values, ends)
         question = question_of(schema, of.column, cuts.lower, cuts.upper)
         sums = permit.ask(question, plan.mechanisms[-1])
-    share, width = float(np.clip(sums[1] / max(sums.sum(), 1.0), 0.0, 1.0)), cuts.upper - cuts.lower
-    weights = np.array([-share, 1 - share]) * width / max(float(sums.sum()), 1.0)
-    error = min(spread(of.data, question, 2, plan.mechanisms[-1]).half_width(weights), width)
-    value = min(cuts.lower + width * share, cuts.upper)
-    return CutEstimate(name, value, error, cuts.lower, cuts.upper, CONFIDENCE, permit.receipt)
+    released = Released(sums, spread(of.data, question, 2, plan.mechanisms[-1]), permit.receipt)
+    found = estimate_of(name, _mean(sums, cuts), released, CONFIDENCE, cuts)
+    return CutEstimate(**vars(found), lower=cuts.lower, upper=cuts.upper)
+
+
+def _mean(sums: Array, cuts: Number) -> Figure:
+    """The mean of values whose mass was split between two cuts, by its derivatives."""
+    size, ends = max(float(sums.sum()), 1.0), np.array([cuts.lower, cuts.upper])
+    share = min(max(float(sums[1]) / size, 0.0), 1.0)
+    value = min(cuts.lower + (cuts.upper - cuts.lower) * share, cuts.upper)
+    return Figure(value, (ends - value) / size, bend=1 / size)
 
 
 def _apart(cuts: Array, ends: Number) -> Number:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.statistics.interval_estimate import IntervalEstimate, QuantileTable
+from discreet.statistics.estimate import Estimate
 from discreet.statistics.quantile import median, quantile
+from discreet.statistics.quantile_table import QuantileTable
 
 AGES = np.random.default_rng(0).gamma(8, 5, 4000)
 
@@ -22,7 +23,7 @@ def test_an_estimate_prints_its_interval_and_its_receipt() -> None:
 
 def test_an_estimate_without_an_interval_says_nothing_of_one() -> None:
     found = median(AGES, bounds=(0, 100), confidence=None, epsilon=1.0)
-    assert found.interval is None
+    assert found.interval == (-np.inf, np.inf)
     assert "[" not in str(found)
     assert "%" not in str(found)
 
@@ -39,4 +40,4 @@ def test_a_table_has_a_row_for_each_share() -> None:
 
 def test_names_are_escaped() -> None:
     receipt = median(AGES, bounds=(0, 100), epsilon=1.0).receipt
-    assert "<script>" not in IntervalEstimate("<script>", 1.0, 0.0, 2.0, 0.95, receipt)._repr_html_()
+    assert "<script>" not in Estimate.between("<script>", 1.0, 0.0, 2.0, 0.95, receipt)._repr_html_()
