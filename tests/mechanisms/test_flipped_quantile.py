@@ -39,7 +39,7 @@ class AlwaysTheBest(FlippedQuantile):
 
     def release(self, answer: Records, bits: Bits) -> Array:
         values = np.sort(answer.values[:, 0])
-        return np.full(answer.copies, values[len(values) // 2])
+        return np.full(answer.copies, values[(len(values) - 1) // 2])
 
 
 BROKEN_TWINS = [HalfTheReach(), AlwaysTheBest()]
