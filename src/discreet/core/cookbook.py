@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any, Concatenate, ParamSpec
 
-from discreet.core.errors import NotPermitted
+from discreet.core.errors import DiscreetError, NotPermitted
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import Recipe
 from discreet.core.schema import Schema
@@ -88,6 +88,8 @@ def question_of(recipe: Recipe, schema: Schema, packages: Iterable[str] = ("disc
         raise _unknown(recipe, f"{module} has no recipe {function!r}")
     try:
         return build(schema, **recipe.parameters)
+    except DiscreetError as why:
+        raise _unknown(recipe, f"{why.asked}: {why.obstacle}") from why
     except (TypeError, ValueError, ArithmeticError, LookupError) as why:
         raise _unknown(recipe, f"its parameters do not fit ({why})") from why
 

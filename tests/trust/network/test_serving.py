@@ -119,7 +119,7 @@ def test_an_old_call_is_refused_and_the_present_seat_kept() -> None:
         (Call(Recipe("discreet.statistics.count:nothing", {}), NOISE).written(), "has no recipe"),
         (
             Call(Recipe("discreet.statistics.count:count_of", {"column": "zip"}), NOISE).written(),
-            "the federation's schema has none",
+            "'zip': the schema has none",
         ),
         (call(Gaussian(1e-9)).written(), "share of noise"),
     ],
