@@ -6,6 +6,7 @@ import inspect
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from discreet.accounting.single_plan import SinglePlan
@@ -130,8 +131,10 @@ def test_no_record_and_one_record_are_answered_alike(function: Any, trust: Any, 
     assert calm.receipt.event == odd.receipt.event
 
 
-OF_ARRAYS = [function for function in statistics() if "bounds" in inspect.signature(function).parameters]
+NAMED = {"grouped": "groups", "key_counts": "texts", "two_sample_t_test": "groups"}  # no array of numbers has any
+OF_ARRAYS = [function for function in statistics() if function.__name__ not in NAMED]
 of_arrays = pytest.mark.parametrize("function", OF_ARRAYS, ids=lambda function: function.__name__)
+everything = pytest.mark.parametrize("function", statistics(), ids=lambda function: function.__name__)
 
 
 def plain(function: Any) -> Any:
@@ -140,11 +143,20 @@ def plain(function: Any) -> Any:
     return np.random.default_rng(0).normal(5, 3, (3000, 2) if several else 3000)
 
 
+def public(function: Any) -> dict[str, Any]:
+    names = set(GIVEN) - {"column", "columns", "target", "by"}
+    return {name: GIVEN[name] for name in inspect.signature(function).parameters if name in names}
+
+
 @of_arrays
 def test_an_array_with_bounds_is_enough(function: Any) -> None:
-    taken = inspect.signature(function).parameters
-    public = {name: GIVEN[name] for name in ("bins", "groups", "epsilon") if name in taken}
-    assert function(plain(function), bounds=(-20, 20), **public).receipt.event
+    assert function(plain(function), bounds=(-20, 20), **public(function)).receipt.event
+
+
+@everything
+def test_a_data_frame_with_a_schema_is_enough(function: Any) -> None:
+    column = {"column": "name"} if function.__name__ == "key_counts" else {}
+    assert asked(function, pd.DataFrame(table(3000)), bounds=SCHEMA, **column).receipt.event
 
 
 @pytest.mark.parametrize(
@@ -152,22 +164,32 @@ def test_an_array_with_bounds_is_enough(function: Any) -> None:
 )
 def test_an_array_without_bounds_is_refused_by_all_but_what_finds_bounds(function: Any) -> None:
     with pytest.raises(ParameterError, match="Nothing was released or spent"):
-        function(plain(function))
+        function(plain(function), **public(function))
 
 
 @of_arrays
 @pytest.mark.parametrize("bounds", [(1.0, 0.0), (1.0, 1.0), (0.0, np.nan), (0.0, np.inf), (np.nan, 1.0)])
 def test_bounds_that_are_none_are_refused(function: Any, bounds: Any) -> None:
     with pytest.raises(DiscreetError, match="Nothing was released or spent"):
-        function(plain(function), bounds=bounds)
+        function(plain(function), bounds=bounds, **public(function))
 
 
-@of_arrays
+@everything
 def test_private_data_bring_their_own_bounds(function: Any) -> None:
     data = private(TRUST["curator"](table(30)))
     with pytest.raises(ParameterError, match="Nothing was released or spent"):
         asked(function, data, bounds=(0.0, 1.0))
     assert data.ledger.balance().spent == 0
+
+
+@pytest.mark.parametrize(
+    "function",
+    [one for one in OF_ARRAYS if "columns" in inspect.signature(one).parameters],
+    ids=lambda one: one.__name__,
+)
+def test_where_no_columns_are_named_all_numbers_are_meant(function: Any) -> None:
+    data = private(TRUST["curator"](table(3000)))
+    assert function(data, **public(function)).receipt.event
 
 
 NAN, INF = float("nan"), float("inf")

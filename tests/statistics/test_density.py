@@ -151,7 +151,6 @@ def test_it_is_printed_and_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         lambda data: density(data, "ward", epsilon=2.0),
         lambda data: density(data, "shoe", epsilon=2.0),
-        lambda data: density(data, epsilon=2.0),
         lambda data: density(data, 7, epsilon=2.0),  # type: ignore[arg-type]
         lambda data: density(data, ("stay", "stay"), epsilon=2.0),
         lambda data: density(data, "stay", bins=0, epsilon=2.0),

@@ -147,7 +147,7 @@ def test_they_are_listed_for_a_reader(monkeypatch: pytest.MonkeyPatch) -> None:
     "wrong",
     [
         lambda data: frequent_cells(data, ("c0", "c0"), epsilon=1.0),
-        lambda data: frequent_cells(data, "c0", epsilon=1.0),
+        lambda data: frequent_cells(data, 7, epsilon=1.0),  # type: ignore[arg-type]
         lambda data: frequent_cells(data, ("c0", "note"), epsilon=1.0),
         lambda data: frequent_cells(data, ("c0", "shoe"), epsilon=1.0),
         lambda data: frequent_cells(data, ("c0", "x"), bins=0, epsilon=1.0),

@@ -147,7 +147,7 @@ def test_they_are_printed_and_escaped() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        lambda data: marginals(data, epsilon=1.0),
+        lambda data: marginals(data, 7, epsilon=1.0),  # type: ignore[arg-type]
         lambda data: marginals(data, ("a", "a"), epsilon=1.0),
         lambda data: marginals(data, "ab", epsilon=1.0),
         lambda data: marginals(data, ("a", "shoe"), epsilon=1.0),

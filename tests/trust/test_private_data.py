@@ -15,7 +15,6 @@ from discreet.core.budget import Budget
 from discreet.core.errors import (
     BudgetExceeded,
     Dangling,
-    DiscreetError,
     KeyReused,
     NotPermitted,
     ParameterError,
@@ -33,7 +32,7 @@ from discreet.mechanisms.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
 from discreet.trust.curator import Curator
 from discreet.trust.permit import decoded_releases, encoded_releases, releases
-from discreet.trust.private_data import PrivateData, as_private
+from discreet.trust.private_data import PrivateData
 
 HEADS = BoundedSum(lambda records: np.ones((len(records), 1)), Bound("l1", 1.0))
 PEOPLE = np.zeros((1000, 1))
@@ -190,34 +189,6 @@ def test_keys_that_only_the_data_know_can_be_asked_for() -> None:
     selection = KeySelection(multiplier=0.5, delta=1e-4)
     with data.permit(selection.event, "towns") as permit:
         assert list(permit.ask(KeyCounts("town"), selection)) == ["Bern"]
-
-
-def test_a_single_plan_is_the_budget_of_an_array() -> None:
-    data = as_private(PEOPLE, Budget(1.0), bounds=(0, 1))
-    with data.permit(Laplace(1.0).event, "count") as permit:
-        permit.ask(HEADS, Laplace(1.0))
-    with pytest.raises(BudgetExceeded):
-        data.permit(Laplace(1e6).event, "count")
-
-
-@pytest.mark.parametrize("bounds", [None, (1, 0), (0, [1, 1]), (0, np.inf)])
-def test_bounds_are_given_and_sound_or_the_fit_is_refused(bounds: Any) -> None:
-    with pytest.raises(DiscreetError, match="Nothing was released or spent"):
-        as_private(PEOPLE, Budget(1.0), bounds=bounds)
-
-
-@pytest.mark.parametrize(
-    ("shape", "names", "columns"),
-    [((3,), None, ("value",)), ((3,), "age", ("age",)), ((3, 2), None, ("x0", "x1")), ((3, 2), ("a", "b"), ("a", "b"))],
-)
-def test_the_columns_of_an_array_have_names(shape: tuple[int, ...], names: Any, columns: tuple[str, ...]) -> None:
-    assert as_private(np.zeros(shape), Budget(1.0), (0, 1), names).schema.features == columns
-
-
-@pytest.mark.parametrize(("shape", "names"), [((), None), ((3, 2, 1), None), ((3, 2), ("a", "a")), ((3, 2), "a")])
-def test_an_array_without_rows_or_names_of_its_columns_is_refused(shape: tuple[int, ...], names: Any) -> None:
-    with pytest.raises(DiscreetError, match="Nothing was released or spent"):
-        as_private(np.zeros(shape), Budget(1.0), (0, 1), names)
 
 
 def test_a_curator_is_neither_pickled_nor_printed_with_its_records() -> None:

@@ -23,7 +23,8 @@ from discreet.core.receipt import Receipt
 from discreet.core.schema import Schema
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
-from discreet.trust.private_data import PrivateData, as_private
+from discreet.trust.as_private import as_private
+from discreet.trust.private_data import PrivateData
 
 FINE = Grid(-20)  # coordinates on it have exact distances, so that nearest does not depend on batches
 

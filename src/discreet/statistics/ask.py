@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
-from discreet.core.schema import Number, Schema
 from discreet.statistics.noise import Spread, least_noise
+from discreet.trust.as_private import as_private
 from discreet.trust.private_data import PrivateData
 
 
@@ -52,21 +51,29 @@ class ColumnOf:
 
 
 def column_of(data: Any, column: str | None, bounds: tuple[float, float] | None, budget: Budget) -> ColumnOf:
-    """The column that a statistic is about: of private data, or of an array with bounds of its own."""
-    if isinstance(data, PrivateData):
-        if bounds is not None:
-            raise ParameterError("bounds", "the data set's schema has them already", "Leave them out.")
-        if column is None:
-            raise ParameterError("column", "none is given", f"Name one of {', '.join(data.schema.columns)}.")
-        return ColumnOf(data, column)
-    if bounds is None:
-        raise ParameterError(
-            "statistic of an array",
-            "its bounds are not given, and taking them from the data would give a record away",
-            "Pass bounds=(lower, upper) from what you know without the data.",
-        )
-    values = np.asarray(data)
-    if values.ndim != 1:
-        raise ParameterError("statistic of an array", f"its shape is {values.shape}", "Give one value per record.")
-    schema = Schema({column or "value": Number(*map(float, bounds))})
-    return ColumnOf(PrivateData.of(values[:, None], schema, budget), column or "value")
+    """The column that a statistic is about: of private data, or of an array or data frame with bounds of its own."""
+    if column is not None and not isinstance(column, str):
+        raise ParameterError("column", f"it is {column!r}", "Give its name, and arguments that follow it by theirs.")
+    private = as_private(data, budget, bounds, column)
+    columns = list(private.schema.columns)
+    if column is None and (private is data or len(columns) > 1):
+        raise ParameterError("column", "none is given", f"Name one of {', '.join(columns)}.")
+    return ColumnOf(private, columns[0] if column is None else column)
+
+
+@dataclass(frozen=True)
+class ColumnsOf:
+    """A data set and the columns of it that are asked about."""
+
+    data: PrivateData
+    columns: tuple[str, ...]
+
+
+def columns_of(asked: str, data: Any, columns: str | Sequence[str] | None, bounds: Any, budget: Budget) -> ColumnsOf:
+    """The columns that a statistic is about, each once: by default all that are numbers."""
+    private = as_private(data, budget, bounds, columns)
+    given = private.schema.features if columns is None else (columns,) if isinstance(columns, str) else columns
+    names = tuple(given) if isinstance(given, Sequence) else ()
+    if not names or len(set(names)) != len(names):
+        raise ParameterError(asked, f"the columns are {columns!r}", "Name each column once, at least one.")
+    return ColumnsOf(private, names)

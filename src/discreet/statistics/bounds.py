@@ -116,12 +116,12 @@ def bounds(
 
     Parameters
     ----------
-    data : PrivateData, or array of shape (n,)
+    data : PrivateData, array of shape (n,), or data frame
         The records; missing values do not count.
     column : str, optional
         Public. The column, for private data: its schema may have bounds as wide as anybody can think of.
     bounds : (float, float), optional
-        Public. For an array: values outside are moved to the nearer one; -1e15 and 1e15 where not given.
+        Public. For an array or data frame: values outside are moved to the nearer one; -1e15 and 1e15 where not given.
     least : float, optional
         Public. The least size that is told from zero; 2**-100 times the greatest where not given.
     epsilon, delta : float

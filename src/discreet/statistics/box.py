@@ -14,7 +14,8 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_whole
 from discreet.core.schema import Schema
-from discreet.trust.private_data import PrivateData, as_private
+from discreet.statistics.ask import columns_of
+from discreet.trust.private_data import PrivateData
 
 Columns = str | Sequence[str]
 GUESS = 10_000  # records, where their number is secret and nothing is said of it
@@ -34,7 +35,7 @@ class Box:
     Examples
     --------
     >>> from discreet.core.schema import Number
-    >>> box = Box.of("density", Schema({"age": Number(0, 90), "size": Number(100, 200)}), ("age", "size"))
+    >>> box = Box.of(Schema({"age": Number(0, 90), "size": Number(100, 200)}), ("age", "size"))
     >>> box.scaled([[45.0, 125.0]])
     array([[0.5 , 0.25]])
     """
@@ -44,14 +45,11 @@ class Box:
     width: Array
 
     @classmethod
-    def of(cls, asked: str, schema: Schema, columns: Columns) -> Box:
+    def of(cls, schema: Schema, columns: tuple[str, ...]) -> Box:
         """The box of these columns, in this order."""
-        names = _names(asked, columns)
-        if not names or len(set(names)) != len(names):
-            raise ParameterError(asked, f"the columns are {list(names)}", "Name each column once, at least one.")
-        numbers = [schema.number(name) for name in names]
+        numbers = [schema.number(name) for name in columns]
         lower, upper = (np.array([getattr(one, end) for one in numbers]) for end in ("lower", "upper"))
-        return cls(names, lower, upper - lower)
+        return cls(columns, lower, upper - lower)
 
     @property
     def size(self) -> int:
@@ -102,15 +100,5 @@ class Boxed:
 
 def boxed(asked: str, data: Any, columns: Columns | None, bounds: Any, budget: Budget) -> Boxed:
     """The columns that a density is of: those of private data, or those of an array with bounds of its own."""
-    private = as_private(data, budget, bounds, columns)
-    if columns is None and private is data:
-        raise ParameterError(asked, "no column is named", f"Name some of {', '.join(private.schema.features)}.")
-    return Boxed(private, Box.of(asked, private.schema, private.schema.features if columns is None else columns))
-
-
-def _names(asked: str, columns: Columns) -> tuple[str, ...]:
-    if isinstance(columns, str):
-        return (columns,)
-    if not isinstance(columns, Sequence):
-        raise ParameterError(asked, f"the columns are {columns!r}", "Give a name, or a list of names.")
-    return tuple(columns)
+    of = columns_of(asked, data, columns, bounds, budget)
+    return Boxed(of.data, Box.of(of.data.schema, of.columns))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from discreet.core.bound import Bound
@@ -10,10 +12,9 @@ from discreet.core.cookbook import recipe
 from discreet.core.grid import Array, Grid
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Schema
-from discreet.statistics.ask import asked
+from discreet.statistics.ask import asked, column_of
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.noise import CONFIDENCE, Spread
-from discreet.trust.private_data import PrivateData
 
 
 @recipe
@@ -45,16 +46,24 @@ def whole_half_width(spread: Spread, weights: Array, confidence: float) -> float
 
 
 def count(
-    data: PrivateData, column: str, *, epsilon: float = 1.0, delta: float = 0.0, key: str | None = None
+    data: Any,
+    column: str | None = None,
+    *,
+    bounds: Any = None,
+    epsilon: float = 1.0,
+    delta: float = 0.0,
+    key: str | None = None,
 ) -> Estimate:
     """Release how many records have a value in a column.
 
     Parameters
     ----------
-    data : PrivateData
+    data : PrivateData, array of shape (n,), or data frame
         The records.
-    column : str
-        Public. A numeric column, or one with public categories.
+    column : str, optional
+        Public. A numeric column, or one with public categories; an array has one only.
+    bounds : (lower, upper) or Schema, optional
+        Public. For an array or data frame: numbers outside count as the nearer one; or a schema.
     epsilon, delta : float
         Public. What this may cost.
     key : str, optional
@@ -72,11 +81,11 @@ def count(
 
     Examples
     --------
-    >>> from discreet.core.schema import Schema
-    >>> people = PrivateData.of(np.zeros((500, 1)), Schema.numeric(0.0, 1.0, 1), Budget(1.0))
-    >>> count(people, "x0", epsilon=1.0).value.is_integer()
+    >>> count(np.zeros(500), bounds=(0, 1), epsilon=1.0).value.is_integer()
     True
     """
-    released = asked(data, count_of(data.schema, column), 1, Budget(epsilon, delta), f"count of {column}", key)
+    budget = Budget(epsilon, delta)
+    of = column_of(data, column, bounds, budget)
+    released = asked(of.data, count_of(of.data.schema, of.column), 1, budget, f"count of {of.column}", key)
     error = whole_half_width(released.spread, np.ones(1), CONFIDENCE)
     return Estimate(f"count of {column}", float(released.values[0]), error, CONFIDENCE, released.receipt)

@@ -10,11 +10,11 @@ import numpy as np
 
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
+from discreet.statistics.ask import columns_of
 from discreet.statistics.estimate import check_confidence
 from discreet.statistics.noise import CONFIDENCE
 from discreet.statistics.pair_table import PairTable
 from discreet.statistics.products import products
-from discreet.trust.private_data import PrivateData, as_private
 
 
 def covariance(
@@ -33,13 +33,12 @@ def covariance(
 
     Parameters
     ----------
-    data : PrivateData, or array of shape (n, columns)
+    data : PrivateData, array of shape (n, columns), or data frame
         The records. One with a missing value in any of the columns counts for nothing.
     columns : sequence of str, optional
-        Public. Numeric columns; all of them where not given. Those of an array are x0, x1, ...
-    bounds : (lower, upper), optional
-        Public. For an array: two numbers, or two sequences with one number per column. Private data have them in their
-        schema.
+        Public. Numeric columns; all of them where not given.
+    bounds : (lower, upper) or Schema, optional
+        Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
     radius : float, optional
         Public. The length that a record is shrunk to where the bounds of every column are [-1, 1]; the covariances are
         those of the shrunk records. For n columns sqrt(n) shrinks nothing, and is the radius where none is given.
@@ -74,16 +73,17 @@ def covariance(
            [-0.33,  0.33]])
     """
     budget = Budget(epsilon, delta)
-    data = as_private(data, budget, bounds)
-    names = _names("covariance", data, columns, confidence, fewest=1)
-    found = products(f"covariance of {', '.join(names)}", data, names, radius, population, budget, key)
+    check_confidence("covariance", confidence)
+    of = columns_of("covariance", data, columns, bounds, budget)
+    names = of.columns
+    found = products(f"covariance of {', '.join(names)}", of.data, names, radius, population, budget, key)
     figure = found.sampled_covariance if population else found.covariance
     matrix, errors = np.zeros((2, len(names), len(names)))
     for i, j in combinations_with_replacement(range(len(names)), 2):
         one = figure(i, j)
         matrix[i, j] = matrix[j, i] = one.value
         errors[i, j] = errors[j, i] = min(one.half_width(found.spread, confidence), 2.0)
-    units = np.array([0.5 * column.upper - 0.5 * column.lower for column in map(data.schema.number, names)])
+    units = np.array([0.5 * column.upper - 0.5 * column.lower for column in map(of.data.schema.number, names)])
     both = np.outer(units, units)
     return PairTable("covariance", names, both * matrix, both * errors, units, confidence, population, found.receipt)
 
@@ -107,7 +107,7 @@ def correlation(
 
     Parameters
     ----------
-    data : PrivateData, or array of shape (n, columns)
+    data : PrivateData, array of shape (n, columns), or data frame
         The records. One with a missing value in any of the columns counts for nothing.
     columns : sequence of str, optional
         Public. Two numeric columns or more; all of them where not given. Those of an array are x0, x1, ...
@@ -142,9 +142,12 @@ def correlation(
            [-1.,  1.]])
     """
     budget = Budget(epsilon, delta)
-    data = as_private(data, budget, bounds)
-    names = _names("correlation", data, columns, confidence, fewest=2)
-    found = products(f"correlation of {', '.join(names)}", data, names, radius, population, budget, key)
+    check_confidence("correlation", confidence)
+    of = columns_of("correlation", data, columns, bounds, budget)
+    names = of.columns
+    if len(names) < 2:
+        raise ParameterError("correlation", f"the columns are {', '.join(names)}", "Name two or more.")
+    found = products(f"correlation of {', '.join(names)}", of.data, names, radius, population, budget, key)
     figure = found.sampled_correlation if population else found.correlation
     sure = [found.sure(i, confidence) for i in range(len(names))]
     matrix, errors = np.eye(len(names)), 1 - np.eye(len(names))
@@ -155,19 +158,3 @@ def correlation(
             errors[i, j] = errors[j, i] = min(one.half_width(found.spread, confidence), 1 + abs(one.value))
     units = np.ones(len(names))
     return PairTable("correlation", names, matrix, errors, units, confidence, population, found.receipt)
-
-
-def _names(
-    asked: str, data: PrivateData, columns: Sequence[str] | None, confidence: float, fewest: int
-) -> tuple[str, ...]:
-    """The columns that were asked for, each once."""
-    check_confidence(asked, confidence)
-    names = data.schema.features if columns is None else (columns,) if isinstance(columns, str) else tuple(columns)
-    if len(names) < fewest or len(set(names)) != len(names):
-        raise ParameterError(
-            asked,
-            f"its columns are {', '.join(names) or 'none'}",
-            f"Name {fewest} numeric columns or more, each once.",
-            columns=names,
-        )
-    return names

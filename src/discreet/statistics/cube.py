@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -13,13 +14,13 @@ from discreet.core.bound import Norm
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.statistics.ask import columns_of
 from discreet.statistics.axes import BINS, Axes, Bins, bins_of
 from discreet.statistics.block import Block
 from discreet.statistics.blocks import MOST_NUMBERS, Blocks
 from discreet.statistics.marginals import Marginals, measured
 from discreet.statistics.residuals import AxisSet, Shape, closure, subsets
 from discreet.statistics.strategy import NORMS, Strategy, Targets
-from discreet.trust.private_data import PrivateData
 
 MOST_COLUMNS = 7
 ORDERS = (1.0, 8.0)
@@ -135,9 +136,10 @@ def _axes(code: int, number: int) -> AxisSet:
 
 
 def cube(
-    data: PrivateData,
-    columns: Sequence[str],
+    data: Any,
+    columns: Sequence[str] | None = None,
     *,
+    bounds: Any = None,
     bins: Bins = BINS,
     epsilon: float = 1.0,
     delta: float = 0.0,
@@ -150,12 +152,14 @@ def cube(
 
     Parameters
     ----------
-    data : PrivateData
+    data : PrivateData, array of shape (n, columns), or data frame
         The records. One with a missing value in any of the columns is in no cuboid.
-    columns : sequence of str
+    columns : sequence of str, optional
         Public. At most seven: numbers, each cut into equal cells between its bounds, and categories.
     bins : int, or mapping of str to int
         Public. How many cells a number has.
+    bounds : (lower, upper) or Schema, optional
+        Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
     epsilon, delta : float
         Public. What all cuboids may cost together.
     key : str, optional
@@ -176,20 +180,21 @@ def cube(
     >>> from discreet.core.schema import Category, Schema
     >>> schema = Schema({"sex": Category(("f", "m")), "ward": Category(("a", "b", "c"))})
     >>> visits = {"sex": ["f", "m"] * 300, "ward": ["a", "b", "c"] * 200}
-    >>> found = cube(PrivateData.of(visits, schema, Budget(1.0)), ("sex", "ward"), epsilon=1.0)
+    >>> found = cube(visits, ("sex", "ward"), bounds=schema, epsilon=1.0)
     >>> len(found), bool(abs(found.marginal([]).counts - 600) < 50)
     (4, True)
     """
-    names = columns if isinstance(columns, str) else tuple(columns)
-    each = bins_of(data.schema, names, bins)
-    axes, budget = Axes.of(data.schema, names, each), Budget(epsilon, delta)
+    budget = Budget(epsilon, delta)
+    of = columns_of("cube", data, columns, bounds, budget)
+    names, each = of.columns, bins_of(of.data.schema, of.columns, bins)
+    axes = Axes.of(of.data.schema, names, each)
     _check(axes)
     sets = list(subsets(frozenset(range(len(names)))))
     targets = Targets.of(axes.shape, sets)
     ways = {norm: {"cuboids": cuboids(axes.shape, norm)} for norm in NORMS}
-    strategy = Strategy.best(data, axes, each, targets, budget, ways, np.max)
+    strategy = Strategy.best(of.data, axes, each, targets, budget, ways, np.max)
     wanted = tuple(tuple(names[axis] for axis in sorted(one)) for one in sets)
-    return measured(data, axes, wanted, strategy, budget, f"cube of {', '.join(names)}", key)
+    return measured(of.data, axes, wanted, strategy, budget, f"cube of {', '.join(names)}", key)
 
 
 def _check(axes: Axes) -> None:

@@ -64,7 +64,7 @@ def density(
 
     Parameters
     ----------
-    data : PrivateData, or array of shape (n,) or (n, columns)
+    data : PrivateData, array of shape (n,) or (n, columns), or data frame
         The records. One with a missing value in any of the columns counts for nothing.
     columns : str or sequence of str
         Public. Numeric columns; for an array, names for all of them may be given.

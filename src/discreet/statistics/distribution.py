@@ -106,12 +106,13 @@ def distribution(
 
     Parameters
     ----------
-    data : PrivateData, or array of shape (n,)
+    data : PrivateData, array of shape (n,), or data frame
         The records. Missing values count for nothing.
     column : str, optional
         Public. A numeric column, for private data.
     bounds : (float, float), optional
-        Public. For an array: values outside are moved to the nearer one. Private data have them in their schema.
+        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
+        schema.
     bins : int
         Public. How many cells lie between the edges.
     epsilon, delta : float

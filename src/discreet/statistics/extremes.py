@@ -123,12 +123,13 @@ def minimum(
 
     Parameters
     ----------
-    data : PrivateData, or array of shape (n,)
+    data : PrivateData, array of shape (n,), or data frame
         The records; missing values do not count.
     column : str, optional
-        Public. The column, for private data.
+        Public. The column; an array has one only.
     bounds : (float, float), optional
-        Public. For an array: values outside are moved to the nearer one. Private data have them in their schema.
+        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
+        schema.
     epsilon, delta : float
         Public. What this may cost.
     key : str, optional
@@ -172,12 +173,13 @@ def maximum(
 
     Parameters
     ----------
-    data : PrivateData, or array of shape (n,)
+    data : PrivateData, array of shape (n,), or data frame
         The records; missing values do not count.
     column : str, optional
-        Public. The column, for private data.
+        Public. The column; an array has one only.
     bounds : (float, float), optional
-        Public. For an array: values outside are moved to the nearer one. Private data have them in their schema.
+        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
+        schema.
     epsilon, delta : float
         Public. What this may cost.
     key : str, optional
@@ -219,12 +221,13 @@ def value_range(
 
     Parameters
     ----------
-    data : PrivateData, or array of shape (n,)
+    data : PrivateData, array of shape (n,), or data frame
         The records; missing values do not count.
     column : str, optional
-        Public. The column, for private data.
+        Public. The column; an array has one only.
     bounds : (float, float), optional
-        Public. For an array: values outside are moved to the nearer one. Private data have them in their schema.
+        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
+        schema.
     epsilon, delta : float
         Public. What this may cost.
     key : str, optional

@@ -26,6 +26,7 @@ from discreet.core.question import BoundedSum, CellCounts
 from discreet.core.receipt import Receipt
 from discreet.mechanisms.key_selection import KeySelection
 from discreet.mechanisms.laplace import Laplace
+from discreet.statistics.ask import columns_of
 from discreet.statistics.axes import BINS, Axes, Bins, Codes, bins_of
 from discreet.statistics.divided_cells import divided_of
 from discreet.statistics.noise import CONFIDENCE, Spread, least_noise
@@ -101,9 +102,10 @@ class FrequentCells:
 
 
 def frequent_cells(
-    data: PrivateData,
-    columns: Sequence[str],
+    data: Any,
+    columns: Sequence[str] | None = None,
     *,
+    bounds: Any = None,
     bins: Bins = BINS,
     epsilon: float = 1.0,
     delta: float = 0.0,
@@ -113,13 +115,15 @@ def frequent_cells(
 
     Parameters
     ----------
-    data : PrivateData
+    data : PrivateData, array of shape (n, columns), or data frame
         The records. One with a missing value in any of the columns is in no cell.
-    columns : sequence of str
+    columns : sequence of str, optional
         Public. Numbers, each cut into equal cells between its bounds, and columns with public categories. They are
         counted in this order: those with many cells should come first.
     bins : int, or mapping of str to int
         Public. How many cells a number has.
+    bounds : (lower, upper) or Schema, optional
+        Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
     epsilon, delta : float
         Public. What all of this may cost together.
     key : str, optional
@@ -142,23 +146,24 @@ def frequent_cells(
     >>> digits = Category(tuple("0123456789"))
     >>> schema = Schema({name: digits for name in "abcdefgh"})
     >>> codes = {name: ["7"] * 500 + ["1"] * 300 for name in "abcdefgh"}
-    >>> found = frequent_cells(PrivateData.of(codes, schema, Budget(1.0)), tuple("abcdefgh"), epsilon=1.0)
+    >>> found = frequent_cells(codes, tuple("abcdefgh"), bounds=schema, epsilon=1.0)
     >>> ["".join(label) for label in found.labels[:2]]
     ['77777777', '11111111']
     """
-    budget, names = Budget(epsilon, delta), columns if isinstance(columns, str) else tuple(columns)
-    each = bins_of(data.schema, names, bins)
-    axes = Axes.of(data.schema, names, each)
-    if delta > 0 and data.curated:
-        return _selected(data, axes, budget, f"{axes.columns} {each}", key)
+    budget = Budget(epsilon, delta)
+    of = columns_of("frequent cells", data, columns, bounds, budget)
+    private, each = of.data, bins_of(of.data.schema, of.columns, bins)
+    axes = Axes.of(private.schema, of.columns, each)
+    if delta > 0 and private.curated:
+        return _selected(private, axes, budget, f"{axes.columns} {each}", key)
     ends = _steps(axes)
-    spread = least_noise(data, _question(data, axes, each, NOTHING, ends[0]), COUNTED, budget, len(ends))
+    spread = least_noise(private, _question(private, axes, each, NOTHING, ends[0]), COUNTED, budget, len(ends))
     plan = Repeated(spread.noise.event, len(ends)) if len(ends) > 1 else spread.noise.event
     request, purpose = f"{axes.columns} {each}", f"frequent cells of {', '.join(axes.columns)}"
     kept = NOTHING
-    with data.permit(plan, purpose, request=request, key=key) as permit:
+    with private.permit(plan, purpose, request=request, key=key) as permit:
         for end in ends:
-            released = permit.ask(_question(data, axes, each, kept, end), spread.noise)
+            released = permit.ask(_question(private, axes, each, kept, end), spread.noise)
             threshold = threshold_of(spread, len(released))
             found = _highest(released, threshold, KEPT if end < ends[-1] else COUNTED)
             kept = _divided(kept, found, axes.shape[kept.shape[1] : end])

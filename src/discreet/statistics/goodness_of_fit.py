@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
+from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.statistics.ask import column_of
 from discreet.statistics.axes import BINS, Axes, bins_of
 from discreet.statistics.chi_square import ChiSquareTest, check_cells, chi_square
 from discreet.statistics.table import ContingencyTable, contingency
-from discreet.trust.private_data import PrivateData
 
 Probabilities = Mapping[str, float] | Sequence[float] | Array
 
 
 def goodness_of_fit(
-    data: PrivateData,
-    column: str,
+    data: Any,
+    column: str | None = None,
     probabilities: Probabilities | None = None,
     *,
+    bounds: Any = None,
     bins: int = BINS,
     epsilon: float = 1.0,
     delta: float = 0.0,
@@ -31,14 +34,16 @@ def goodness_of_fit(
 
     Parameters
     ----------
-    data : PrivateData
+    data : PrivateData, array of shape (n,), or data frame
         The records, an independent sample. Missing values count for nothing.
-    column : str
+    column : str, optional
         Public. A number, cut into equal cells between its bounds, or a category.
     probabilities : mapping of str to float, or sequence of float, optional
         Public. The law: by the names of the cells, or in their order; the same for all cells where not given.
     bins : int
         Public. How many cells a number has.
+    bounds : (lower, upper) or Schema, optional
+        Public. For an array or data frame: numbers outside count as the nearer one; or a schema.
     epsilon, delta : float
         Public. What this may cost, in all.
     key : str, optional
@@ -55,17 +60,18 @@ def goodness_of_fit(
 
     Examples
     --------
-    >>> from discreet.core.budget import Budget
     >>> from discreet.core.schema import Category, Schema
     >>> coin = Schema({"coin": Category(("head", "tail"))})
-    >>> throws = PrivateData.of({"coin": ["head"] * 700 + ["tail"] * 300}, coin, Budget(1.0))
-    >>> goodness_of_fit(throws, "coin", {"head": 0.5, "tail": 0.5}, epsilon=1.0).p_value < 0.001
+    >>> throws = {"coin": ["head"] * 700 + ["tail"] * 300}
+    >>> goodness_of_fit(throws, "coin", {"head": 0.5, "tail": 0.5}, bounds=coin, epsilon=1.0).p_value < 0.001
     True
     """
-    labels = Axes.of(data.schema, (column,), bins_of(data.schema, (column,), bins)).labels[0]
-    check_cells(f"law of {column}", len(labels))
-    law = _law(column, labels, probabilities)
-    table = contingency(data, (column,), bins=bins, epsilon=epsilon, delta=delta, key=key)
+    of = column_of(data, column, bounds, Budget(epsilon, delta))
+    names, schema = (of.column,), of.data.schema
+    labels = Axes.of(schema, names, bins_of(schema, names, bins)).labels[0]
+    check_cells(f"law of {of.column}", len(labels))
+    law = _law(of.column, labels, probabilities)
+    table = contingency(of.data, names, bins=bins, epsilon=epsilon, delta=delta, key=key)
     return goodness_of_fit_of(table, law)
 
 

@@ -25,7 +25,7 @@ from discreet.core.schema import Number, Schema
 from discreet.statistics.ask import asked
 from discreet.statistics.moments import MASS, bernstein
 from discreet.statistics.noise import CONFIDENCE, Spread
-from discreet.trust.private_data import PrivateData
+from discreet.trust.as_private import as_private
 
 SHARES = 64  # places between the bounds at which the error of a mean is looked up
 
@@ -149,10 +149,11 @@ class GroupedEstimate:
 
 
 def grouped(
-    data: PrivateData,
+    data: Any,
     column: str,
     *,
     by: str,
+    bounds: Schema | None = None,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
@@ -161,12 +162,14 @@ def grouped(
 
     Parameters
     ----------
-    data : PrivateData
+    data : PrivateData, or data frame
         The records.
     column : str
         Public. A numeric column.
     by : str
         Public. A column with public categories: the groups.
+    bounds : Schema, optional
+        Public. For a data frame: its bounds and categories.
     epsilon, delta : float
         Public. What all of this may cost together. With delta 0 the noise is Laplace; else whichever of Laplace and
         Gaussian is less.
@@ -188,15 +191,17 @@ def grouped(
     >>> from discreet.core.schema import Category
     >>> schema = Schema({"ward": Category(("a", "b", "c")), "age": Number(0, 100)})
     >>> visits = {"ward": ["a"] * 600 + ["b"] * 400, "age": [30.0] * 600 + [70.0] * 400}
-    >>> found = grouped(PrivateData.of(visits, schema, Budget(1.0)), "age", by="ward", epsilon=1.0)
+    >>> found = grouped(visits, "age", by="ward", bounds=schema, epsilon=1.0)
     >>> found.labels
     ('a', 'b', 'c')
     >>> bool(found.means[0] < 50 < found.means[1])
     True
     """
-    limits, labels = data.schema.number(column), data.schema.category(by).values
-    question = grouped_moments_of(data.schema, by, column, 1)
-    released = asked(data, question, 2 * len(labels), Budget(epsilon, delta), f"{column} by {by}", key)
+    budget = Budget(epsilon, delta)
+    private = as_private(data, budget, bounds)
+    limits, labels = private.schema.number(column), private.schema.category(by).values
+    question = grouped_moments_of(private.schema, by, column, 1)
+    released = asked(private, question, 2 * len(labels), budget, f"{column} by {by}", key)
     return _estimated(column, by, labels, limits, released.values, released.spread, released.receipt)
 
 

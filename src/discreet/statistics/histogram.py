@@ -174,13 +174,14 @@ def histogram(
 
     Parameters
     ----------
-    data : PrivateData, or array of shape (n,)
+    data : PrivateData, array of shape (n,), or data frame
         The records.
     column : str, optional
         Public. For private data: a number, which is cut into equal cells between its bounds, or a category, which has a
         cell for each of its values.
     bounds : (float, float), optional
-        Public. For an array: values outside are moved to the nearer one. Private data have them in their schema.
+        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
+        schema.
     bins : int
         Public. How many cells, for a number.
     epsilon, delta : float

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.statistics.ask import columns_of
 from discreet.statistics.axes import BINS, Bins, bins_of, shape_of
 from discreet.statistics.chi_square import ChiSquareTest, check_cells, chi_square, noise_of
 from discreet.statistics.table import ContingencyTable, contingency
-from discreet.trust.private_data import PrivateData
 
 CLEAR = 1.0  # deviations of noise that count against a margin
 
 
 def independence(
-    data: PrivateData,
-    columns: Sequence[str],
+    data: Any,
+    columns: Sequence[str] | None = None,
     *,
+    bounds: Any = None,
     bins: Bins = BINS,
     epsilon: float = 1.0,
     delta: float = 0.0,
@@ -30,12 +33,14 @@ def independence(
 
     Parameters
     ----------
-    data : PrivateData
+    data : PrivateData, array of shape (n, columns), or data frame
         The records, an independent sample. One with a missing value in either column counts for nothing.
-    columns : sequence of str
+    columns : sequence of str, optional
         Public. Two columns: numbers, each cut into equal cells between its bounds, or categories.
     bins : int, or mapping of str to int
         Public. How many cells a number has.
+    bounds : (lower, upper) or Schema, optional
+        Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
     epsilon, delta : float
         Public. What this may cost, in all.
     key : str, optional
@@ -53,18 +58,18 @@ def independence(
 
     Examples
     --------
-    >>> from discreet.core.budget import Budget
     >>> from discreet.core.schema import Category, Schema
     >>> schema = Schema({"smokes": Category(("yes", "no")), "coughs": Category(("yes", "no"))})
     >>> alike = {"smokes": ["yes", "no"] * 500, "coughs": ["yes", "no"] * 500}
-    >>> independence(PrivateData.of(alike, schema, Budget(1.0)), ("smokes", "coughs"), epsilon=1.0).p_value < 0.001
+    >>> independence(alike, ("smokes", "coughs"), bounds=schema, epsilon=1.0).p_value < 0.001
     True
     """
-    if isinstance(columns, str) or len(columns) != 2:
-        raise ParameterError("test of independence", f"the columns are {columns!r}", "Name two.")
-    shape = shape_of(data.schema, columns, bins_of(data.schema, columns, bins))
+    of = columns_of("test of independence", data, columns, bounds, Budget(epsilon, delta))
+    if len(of.columns) != 2:
+        raise ParameterError("test of independence", f"the columns are {', '.join(of.columns)}", "Name two.")
+    shape = shape_of(of.data.schema, of.columns, bins_of(of.data.schema, of.columns, bins))
     check_cells("test of independence", math.prod(shape))
-    return independence_of(contingency(data, columns, bins=bins, epsilon=epsilon, delta=delta, key=key))
+    return independence_of(contingency(of.data, of.columns, bins=bins, epsilon=epsilon, delta=delta, key=key))
 
 
 def independence_of(table: ContingencyTable) -> ChiSquareTest:

@@ -72,7 +72,7 @@ def kernel_density(
 
     Parameters
     ----------
-    data : PrivateData, or array of shape (n,) or (n, columns)
+    data : PrivateData, array of shape (n,) or (n, columns), or data frame
         The records. One with a missing value in any of the columns counts for nothing.
     columns : str or sequence of str
         Public. One to three numeric columns; for an array, names for all of them may be given.

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass
+from typing import Any
 
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.question import KeyCounts
 from discreet.core.receipt import Receipt
+from discreet.core.schema import Schema
 from discreet.mechanisms.key_selection import KeySelection
 from discreet.mechanisms.laplace import Laplace
 from discreet.statistics.noise import CONFIDENCE, Spread
-from discreet.trust.private_data import PrivateData
+from discreet.trust.as_private import as_private
 
 
 @dataclass(frozen=True)
@@ -36,16 +38,24 @@ class NamedCounts:
 
 
 def key_counts(
-    data: PrivateData, column: str, *, epsilon: float = 1.0, delta: float = 1e-6, key: str | None = None
+    data: Any,
+    column: str,
+    *,
+    bounds: Schema | None = None,
+    epsilon: float = 1.0,
+    delta: float = 1e-6,
+    key: str | None = None,
 ) -> NamedCounts:
     """Release the frequent values of a text column, with their counts.
 
     Parameters
     ----------
-    data : PrivateData
+    data : PrivateData, or data frame
         The records.
     column : str
         Public. A text column of the schema.
+    bounds : Schema, optional
+        Public. For a data frame: which of its columns are text.
     epsilon, delta : float
         Public. What this may cost. Delta must be positive: it is the chance that a value of one unit alone is named.
     key : str, optional
@@ -57,13 +67,14 @@ def key_counts(
 
     Examples
     --------
-    >>> from discreet.core.schema import Schema, Text
-    >>> towns = PrivateData.of({"town": ["Rome"] * 500 + ["Nowhere"]}, Schema({"town": Text()}), Budget(1.0, 1e-6))
-    >>> list(key_counts(towns, "town", epsilon=1.0, delta=1e-6).counts)
+    >>> from discreet.core.schema import Text
+    >>> towns = {"town": ["Rome"] * 500 + ["Nowhere"]}
+    >>> list(key_counts(towns, "town", bounds=Schema({"town": Text()}), epsilon=1.0, delta=1e-6).counts)
     ['Rome']
     """
-    data.schema.text(column)
     budget = Budget(epsilon, delta)
+    private = as_private(data, budget, bounds)
+    private.schema.text(column)
     if delta == 0:
         raise ParameterError(
             f"values of {column}",
@@ -71,9 +82,9 @@ def key_counts(
             "Give delta, or list the categories in the schema.",
         )
     selection = calibrate(KeySelection(delta=delta / 2), budget)
-    with data.permit(selection.event, f"values of {column}", request=column, key=key) as permit:
+    with private.permit(selection.event, f"values of {column}", request=column, key=key) as permit:
         counts = permit.ask(KeyCounts(column), selection)
-    scale = selection.scale(data.unit.rows, data.neighbors)
+    scale = selection.scale(private.unit.rows, private.neighbors)
     error = Spread(Laplace(selection.multiplier), 2**0.5 * scale).half_width([1.0])
-    threshold = selection.threshold(data.unit.rows, data.neighbors)
+    threshold = selection.threshold(private.unit.rows, private.neighbors)
     return NamedCounts(column, counts, error, threshold, CONFIDENCE, permit.receipt)

@@ -108,7 +108,7 @@ def splines_of(
     Where the records are counted, in public, those with a missing value are counted at one more place. That tells how
     many others there are, at no cost: whoever is counted there has no share elsewhere.
     """
-    box, grid, size = Box.of("knots", schema, columns), Grid.of_radius(MASS.radius), math.prod(bins)
+    box, grid, size = Box.of(schema, columns), Grid.of_radius(MASS.radius), math.prod(bins)
 
     def shares(records: Array) -> Iterator[tuple[Codes, Array]]:
         """The knots of one corner of each bump after another, and the shares in grid steps."""
@@ -164,7 +164,7 @@ def process_of(schema: Schema, columns: tuple[str, ...], bandwidths: tuple[float
     adds them without error. Where the records are counted, in public, those with a missing value are counted at one
     more place; see `splines_of`. Here their number is multiplied by the length of a bump.
     """
-    box, length = Box.of("knots", schema, columns), bump_length(len(bandwidths))
+    box, length = Box.of(schema, columns), bump_length(len(bandwidths))
     axis = Grid(-FINENESS[len(bandwidths)])
     grid, knots = Grid(axis.exponent * len(bandwidths)), [Knots.process(one).places for one in bandwidths]
     missed = grid.cut(np.array([length]))

@@ -8,13 +8,14 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.receipt import Receipt
-from discreet.statistics.ask import asked
+from discreet.statistics.ask import asked, columns_of
 from discreet.statistics.axes import BINS, Axes, Bins, bins_of
 from discreet.statistics.count_table import CountTable
 from discreet.statistics.noise import CONFIDENCE, Spread
@@ -61,7 +62,7 @@ class Marginals:
 
         Parameters
         ----------
-        columns : sequence of str
+        columns : sequence of str, optional
             Public. All or some of the columns of a marginal that was asked for; none for the number of records.
         """
         names = (columns,) if isinstance(columns, str) else tuple(columns)
@@ -118,9 +119,10 @@ class Marginals:
 
 
 def marginals(
-    data: PrivateData,
+    data: Any,
     columns: Sequence[str] | None = None,
     *,
+    bounds: Any = None,
     sets: Sequence[Sequence[str]] | None = None,
     bins: Bins = BINS,
     epsilon: float = 1.0,
@@ -135,15 +137,17 @@ def marginals(
 
     Parameters
     ----------
-    data : PrivateData
+    data : PrivateData, array of shape (n, columns), or data frame
         The records. One with a missing value in any of the columns is in no marginal.
     columns : sequence of str, optional
         Public. Numbers, each cut into equal cells between its bounds, and columns with public categories. Those of the
-        sets where not given.
+        sets where not given, or else all that are numbers.
     sets : sequence of sequences of str, optional
         Public. The columns of each marginal; every pair of columns where not given.
     bins : int, or mapping of str to int
         Public. How many cells a number has.
+    bounds : (lower, upper) or Schema, optional
+        Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
     epsilon, delta : float
         Public. What all of this may cost together.
     key : str, optional
@@ -166,18 +170,18 @@ def marginals(
     >>> yes_no = Category(("yes", "no"))
     >>> schema = Schema({"smokes": yes_no, "drinks": yes_no, "runs": yes_no})
     >>> people = {"smokes": ["yes"] * 900, "drinks": ["no"] * 900, "runs": ["yes", "no"] * 450}
-    >>> found = marginals(PrivateData.of(people, schema, Budget(1.0)), ("smokes", "drinks", "runs"), epsilon=1.0)
+    >>> found = marginals(people, ("smokes", "drinks", "runs"), bounds=schema, epsilon=1.0)
     >>> bool(abs(found.marginal(["smokes", "runs"]).counts[0, 0] - 450) < 50)
     True
     """
-    names = _columns(data, columns, sets)
-    each = bins_of(data.schema, names, bins)
-    axes = Axes.of(data.schema, names, each)
+    budget = Budget(epsilon, delta)
+    of = columns_of("marginals", data, _named(columns, sets), bounds, budget)
+    names, each = of.columns, bins_of(of.data.schema, of.columns, bins)
+    axes = Axes.of(of.data.schema, names, each)
     wanted = _sets(axes, sets)
     targets = Targets.of(axes.shape, [frozenset(map(names.index, one)) for one in wanted])
-    budget = Budget(epsilon, delta)
-    strategy = Strategy.best(data, axes, each, targets, budget, ways_of(targets), np.mean)
-    return measured(data, axes, wanted, strategy, budget, f"{len(wanted)} marginals of {', '.join(names)}", key)
+    strategy = Strategy.best(of.data, axes, each, targets, budget, ways_of(targets), np.mean)
+    return measured(of.data, axes, wanted, strategy, budget, f"{len(wanted)} marginals of {', '.join(names)}", key)
 
 
 def measured(
@@ -195,11 +199,9 @@ def measured(
     return Marginals(axes, wanted, residuals, strategy.name, released.spread, CONFIDENCE, released.receipt)
 
 
-def _columns(data: PrivateData, columns: Sequence[str] | None, sets: Sequence[Sequence[str]] | None) -> tuple[str, ...]:
-    if columns is not None:
-        return tuple([columns] if isinstance(columns, str) else columns)
-    if sets is None:
-        raise ParameterError("marginals", "neither columns nor sets are given", "Name columns, or sets of columns.")
+def _named(columns: Sequence[str] | None, sets: Sequence[Sequence[str]] | None) -> Sequence[str] | None:
+    if columns is not None or sets is None:
+        return columns
     return tuple(dict.fromkeys(name for one in sets for name in one))
 
 

@@ -26,12 +26,13 @@ def mean(
 
     Parameters
     ----------
-    data : PrivateData, or array of shape (n,)
+    data : PrivateData, array of shape (n,), or data frame
         The records.
     column : str, optional
-        Public. The column, for private data.
+        Public. The column; an array has one only.
     bounds : (float, float), optional
-        Public. For an array: values outside are moved to the nearer one. Private data have them in their schema.
+        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
+        schema.
     population : bool
         Public. Whether the interval is for the population that the records are a sample of, drawn independently: then
         it holds sampling error and noise. Else it is for these data, and holds the noise alone. What tells the sampling

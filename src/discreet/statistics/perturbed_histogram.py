@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,10 +14,10 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_whole
 from discreet.core.schema import Number
+from discreet.statistics.ask import ColumnsOf, columns_of
 from discreet.statistics.axes import Axes, Bins, bins_of, shape_of
 from discreet.statistics.noise import least_noise
 from discreet.statistics.table import ContingencyTable, contingency, contingency_of
-from discreet.trust.private_data import PrivateData, as_private
 
 MOST_COLUMNS = 3
 GUESS = 3000  # records, where their number is secret and nothing is said of it
@@ -69,7 +70,7 @@ def perturbed_histogram(
 
     Parameters
     ----------
-    data : PrivateData, or array of shape (n,) or (n, columns)
+    data : PrivateData, array of shape (n,) or (n, columns), or data frame
         The records. One with a missing value in any of the columns is in no cell.
     columns : sequence of str, optional
         Public. One to three columns, numbers or categories; for an array, their names.
@@ -107,47 +108,43 @@ def perturbed_histogram(
     (98,)
     """
     budget = Budget(epsilon, delta)
-    private = as_private(data, budget, bounds, columns)
-    names = names_of(private, columns)
-    each = cells_of_columns(private, names, cells, records, budget)
-    table = contingency(private, names, bins=each, epsilon=epsilon, delta=delta, key=key)
-    axes = Axes.of(private.schema, names, bins_of(private.schema, names, each))
+    of = few_columns_of("perturbed histogram", data, columns, bounds, budget)
+    each = cells_of_columns(of, cells, records, budget)
+    table = contingency(of.data, of.columns, bins=each, epsilon=epsilon, delta=delta, key=key)
+    axes = Axes.of(of.data.schema, of.columns, bins_of(of.data.schema, of.columns, each))
     return PerturbedHistogram(**vars(table), edges=axes.edges)
 
 
-def names_of(data: PrivateData, columns: Sequence[str] | None) -> tuple[str, ...]:
+def few_columns_of(asked: str, data: Any, columns: Sequence[str] | None, bounds: Any, budget: Budget) -> ColumnsOf:
     """The columns that were asked for: one to three."""
-    given = (columns,) if isinstance(columns, str) else columns
-    names = tuple(data.schema.columns if given is None else given)
-    if not 1 <= len(names) <= MOST_COLUMNS:
+    of = columns_of(asked, data, columns, bounds, budget)
+    if len(of.columns) > MOST_COLUMNS:
         raise ParameterError(
-            "perturbed histogram",
-            f"it has {len(names)} columns, and the noise of all cells grows with every one",
+            asked,
+            f"it has {len(of.columns)} columns, and the noise of all cells grows with every one",
             f"Name one to {MOST_COLUMNS} columns, or use a learner.",
-            columns=names,
+            columns=of.columns,
         )
-    return names
+    return of
 
 
-def cells_of_columns(
-    data: PrivateData, names: tuple[str, ...], cells: Bins | None, records: int | None, budget: Budget
-) -> dict[str, int]:
+def cells_of_columns(of: ColumnsOf, cells: Bins | None, records: int | None, budget: Budget) -> dict[str, int]:
     """Into how many cells each number is cut: as said, or from public numbers alone."""
-    numbers = [name for name in names if isinstance(data.schema.columns.get(name), Number)]
+    numbers = [name for name in of.columns if isinstance(of.data.schema.columns.get(name), Number)]
     if records is not None:
         check_whole("perturbed histogram", "records", records)
     if cells is not None and not isinstance(cells, int | np.integer | Mapping):
         raise ParameterError("perturbed histogram", f"cells is {cells!r}", "Give a whole number, or one by column.")
     if isinstance(cells, int | np.integer):
         return dict.fromkeys(numbers, int(cells))
-    usual = _usual(data, names, len(numbers), records, budget) if numbers else 0
+    usual = _usual(of, len(numbers), records, budget) if numbers else 0
     return {**dict.fromkeys(numbers, usual), **(cells or {})}
 
 
-def _usual(data: PrivateData, names: tuple[str, ...], numbers: int, records: int | None, budget: Budget) -> int:
+def _usual(of: ColumnsOf, numbers: int, records: int | None, budget: Budget) -> int:
     """The usual number of cells for so many numbers."""
-    coarse = bins_of(data.schema, names, FEWEST)
-    question, size = contingency_of(data.schema, names, coarse), int(np.prod(shape_of(data.schema, names, coarse)))
-    noise = least_noise(data, question, size, budget).stddev / np.sqrt(2)
-    number = records or data.public_size or GUESS
+    schema, coarse = of.data.schema, bins_of(of.data.schema, of.columns, FEWEST)
+    question, size = contingency_of(schema, of.columns, coarse), math.prod(shape_of(schema, of.columns, coarse))
+    noise = least_noise(of.data, question, size, budget).stddev / np.sqrt(2)
+    number = records or of.data.public_size or GUESS
     return max(round(TIMES[numbers] * float(number / noise) ** (2 / (4 + numbers))), FEWEST)

@@ -140,14 +140,15 @@ def quantile(
 
     Parameters
     ----------
-    data : PrivateData, or array of shape (n,)
+    data : PrivateData, array of shape (n,), or data frame
         The records; missing values do not count.
     column : str, optional
-        Public. The column, for private data.
+        Public. The column; an array has one only.
     share : float, or sequence of float
         Public. In [0, 1]: 0.5 for the median.
     bounds : (float, float), optional
-        Public. For an array: values outside are moved to the nearer one. Private data have them in their schema.
+        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
+        schema.
     step : float, optional
         Public. What values are multiples of, counted from the lower bound, such as 1 for whole numbers. Common values
         are then found exactly with fewer records.
@@ -211,12 +212,13 @@ def median(
 
     Parameters
     ----------
-    data : PrivateData, or array of shape (n,)
+    data : PrivateData, array of shape (n,), or data frame
         The records; missing values do not count.
     column : str, optional
-        Public. The column, for private data.
+        Public. The column; an array has one only.
     bounds : (float, float), optional
-        Public. For an array: values outside are moved to the nearer one. Private data have them in their schema.
+        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
+        schema.
     step : float, optional
         Public. What values are multiples of; see `quantile`.
     confidence : float, optional

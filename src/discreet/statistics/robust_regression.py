@@ -23,7 +23,8 @@ from discreet.statistics.noise import CONFIDENCE
 from discreet.statistics.slopes_by_depth import Blocks, Fit, SlopesByDepth
 from discreet.statistics.slopes_by_tests import SlopesByTests
 from discreet.statistics.together import Together
-from discreet.trust.private_data import PrivateData, as_private
+from discreet.trust.as_private import as_private
+from discreet.trust.private_data import PrivateData
 
 Method = Literal["depth", "propose_test_release"]
 DEALS, MOST_DEALS, MOST_BLOCKS = 16, 2**10, 2**24
@@ -148,7 +149,7 @@ def robust_regression(
 
     Parameters
     ----------
-    data : PrivateData, or array of shape (n, columns)
+    data : PrivateData, array of shape (n, columns), or data frame
         The records. One with a missing value counts for nothing. A curator alone can be asked this.
     target : str, optional
         Public. The numeric column that is explained; the last one where none is given. An array has x0, x1, ...
@@ -212,7 +213,7 @@ def robust_regression(
     ([20.0, 50.0], 1000.0)
     """
     budget = Budget(epsilon, delta)
-    private = as_private(data, budget, bounds)
+    private = as_private(data, budget, bounds, _wanted(target, columns))
     private.check_curated("robust regression")
     frame = _frame(private, target, columns)
     name = f"robust regression of {frame.target} on {', '.join(frame.columns)}"
@@ -238,6 +239,13 @@ def _described(frame: Frame, fit: Fit, confidence: float | None, receipt: Receip
         return RobustRegression(frame.target, frame.columns, slopes, intercept, None, None, None, fit.blocks, receipt)
     low, high = (slopes + side * frame.own_slopes(fit.reach) for side in (-1, 1))
     return RobustRegression(frame.target, frame.columns, slopes, intercept, low, high, confidence, fit.blocks, receipt)
+
+
+def _wanted(target: str | None, columns: Sequence[str] | None) -> tuple[str, ...] | None:
+    """The names that are known: then a data frame may have others."""
+    if target is None or columns is None:
+        return None
+    return (*((columns,) if isinstance(columns, str) else columns), target)
 
 
 def _frame(data: PrivateData, target: str | None, columns: Sequence[str] | None) -> Frame:

@@ -6,6 +6,7 @@ import html
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,8 +22,8 @@ from discreet.core.question import BlockSum
 from discreet.core.receipt import Receipt
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
+from discreet.statistics.ask import columns_of
 from discreet.statistics.noise import CONFIDENCE, Spread
-from discreet.trust.private_data import PrivateData
 
 LEAST_SLOT = 0.05  # seconds for one block: a process must start in it
 
@@ -61,10 +62,11 @@ class Aggregate:
 
 
 def sample_and_aggregate(
-    data: PrivateData,
+    data: Any,
     function: Callable[[Array], ArrayLike],
-    columns: Sequence[str],
+    columns: Sequence[str] | None = None,
     *,
+    bounds: Any = None,
     lower: ArrayLike,
     upper: ArrayLike,
     blocks: int = 50,
@@ -78,13 +80,14 @@ def sample_and_aggregate(
 
     Parameters
     ----------
-    data : PrivateData
+    data : PrivateData, array of shape (n,) or (n, columns), or data frame
         The records, behind a curator.
     function : callable
         Rows of the columns in, numbers out. It runs in processes of its own; where it fails, takes too long or gives
         something else, the block counts as the middle between the bounds.
-    columns : sequence of str
-        Public. What the function sees; a missing value is nan, a category its place in the schema's list.
+    columns : sequence of str, optional
+        Public. What the function sees, by default all numbers; a missing value is nan, a category its place in the
+        schema's list.
     lower, upper : array-like
         Public. Between which each number is expected; values outside are moved to the nearer bound.
     blocks : int
@@ -93,6 +96,8 @@ def sample_and_aggregate(
         Public. How often they are dealt anew. More deals, less chance in how records fell together, and no more noise.
     seconds : float
         Public. How long the call takes, always: so that its time says nothing. Each block has an equal part.
+    bounds : (lower, upper) or Schema, optional
+        Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
     epsilon, delta : float
         Public. What this may cost.
     key : str, optional
@@ -112,26 +117,27 @@ def sample_and_aggregate(
 
     Examples
     --------
-    >>> from discreet.core.schema import Schema
-    >>> people = PrivateData.of(np.full((500, 1), 3.0), Schema.numeric(0.0, 10.0, 1), Budget(2.0))
     >>> found = sample_and_aggregate(
-    ...     people, lambda rows: np.median(rows), ["x0"], lower=0, upper=10, blocks=10, seconds=1.5, epsilon=2.0
+    ...     np.full(500, 3.0), np.median, bounds=(0, 10), lower=0, upper=10, blocks=10, seconds=1.5, epsilon=2.0
     ... )
     >>> found.values.shape
     (1,)
     """
     budget, purpose = Budget(epsilon, delta), "sample and aggregate"
-    data.check_curated(purpose)
+    of = columns_of(purpose, data, columns, bounds, budget)
+    of.data.check_curated(purpose)
     middle, half = _range(lower, upper)
     for name, value in (("blocks", blocks), ("deals", deals)):
         check_whole(purpose, name, value)
     if not math.isfinite(seconds) or seconds < LEAST_SLOT * blocks * deals:
         least = f"Give {LEAST_SLOT * blocks * deals:g} seconds or more."
         raise ParameterError(purpose, f"{blocks * deals} blocks share {seconds:g} seconds", least)
-    question = BlockSum(_scaled(function, middle, half), data.schema.values(columns), half.size, blocks, deals, seconds)
-    spread = _least_noise(question.bound.times(data.unit.rows), half.size, budget)
-    request = f"{columns} {middle} {half} {blocks} {deals}"
-    with data.permit(spread.noise.event, purpose, request=request, key=key) as permit:
+    question = BlockSum(
+        _scaled(function, middle, half), of.data.schema.values(of.columns), half.size, blocks, deals, seconds
+    )
+    spread = _least_noise(question.bound.times(of.data.unit.rows), half.size, budget)
+    request = f"{of.columns} {middle} {half} {blocks} {deals}"
+    with of.data.permit(spread.noise.event, purpose, request=request, key=key) as permit:
         total = permit.ask(question, spread.noise)
     number = blocks * deals
     error = spread.half_width([1.0]) / number * half

@@ -26,10 +26,9 @@ from discreet.core.grid import Array, Grid
 from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
 from discreet.core.schema import Schema
-from discreet.statistics.ask import Released, asked
+from discreet.statistics.ask import Released, asked, columns_of
 from discreet.statistics.coordinates import Coordinates
 from discreet.statistics.noise import CONFIDENCE
-from discreet.trust.private_data import as_private
 
 CROSS = 11 / 8
 EIGHTHS = 3  # bits between the step of a product and the finer one of the sum, on which 11/8 is exact
@@ -149,13 +148,12 @@ def second_moments(
 
     Parameters
     ----------
-    data : PrivateData, or array of shape (n, columns)
+    data : PrivateData, array of shape (n, columns), or data frame
         The records. One with a missing value in any of the columns counts for nothing.
     columns : sequence of str, optional
-        Public. Numeric columns; all of them where not given. Those of an array are x0, x1, ...
-    bounds : (lower, upper), optional
-        Public. For an array: two numbers, or two sequences with one number per column. Private data have them in their
-        schema.
+        Public. Numeric columns; all of them where not given.
+    bounds : (lower, upper) or Schema, optional
+        Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
     radius : float, optional
         Public. The length that a record is shrunk to where the bounds of every column are [-1, 1]. The noise grows with
         its square. For n columns sqrt(n) shrinks nothing, and is the radius where none is given.
@@ -182,12 +180,12 @@ def second_moments(
            [0.  , 0.33]])
     """
     budget = Budget(epsilon, delta)
-    data = as_private(data, budget, bounds)
-    names = data.schema.features if columns is None else tuple(columns)
+    of = columns_of("second moments", data, columns, bounds, budget)
+    schema, names = of.data.schema, of.columns
     radius = math.sqrt(len(names)) if radius is None else radius
-    coordinates = Coordinates.of(data.schema, names, radius)
-    question, size = second_moments_of(data.schema, names, radius), len(weights_of(coordinates.size))
-    released = asked(data, question, size, budget, f"second moments of {', '.join(names)}", key)
+    coordinates = Coordinates.of(schema, names, radius)
+    question, size = second_moments_of(schema, names, radius), len(weights_of(coordinates.size))
+    released = asked(of.data, question, size, budget, f"second moments of {', '.join(names)}", key)
     return _described(names, coordinates, released)
 
 

@@ -44,12 +44,13 @@ def interquartile_range(
 
     Parameters
     ----------
-    data : PrivateData, or array of shape (n,)
+    data : PrivateData, array of shape (n,), or data frame
         The records; missing values do not count.
     column : str, optional
-        Public. The column, for private data.
+        Public. The column; an array has one only.
     bounds : (float, float), optional
-        Public. For an array: values outside are moved to the nearer one. Private data have them in their schema.
+        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
+        schema.
     step : float, optional
         Public. What values are multiples of; see `quantile`.
     confidence : float, optional

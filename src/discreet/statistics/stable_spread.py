@@ -71,12 +71,13 @@ def stable_interquartile_range(
 
     Parameters
     ----------
-    data : PrivateData, or array of shape (n,)
+    data : PrivateData, array of shape (n,), or data frame
         The records; missing values do not count. A curator alone can be asked this.
     column : str, optional
-        Public. The column, for private data.
+        Public. The column; an array has one only.
     bounds : (float, float), optional
-        Public. For an array: values outside are moved to the nearer one. Private data have them in their schema.
+        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
+        schema.
     ratio : float
         Public. Above 1: each class begins at so many times the beginning of the one before. The closer to 1, the more
         records it takes to have an answer.

@@ -12,7 +12,7 @@ from discreet.core.budget import Budget
 from discreet.core.digits import exact
 from discreet.core.errors import ParameterError
 from discreet.core.receipt import Receipt
-from discreet.core.schema import Number
+from discreet.core.schema import Number, Schema
 from discreet.statistics.ask import Released, asked, column_of
 from discreet.statistics.estimate import Estimate, check_confidence, estimate_of
 from discreet.statistics.figure import Figure
@@ -20,7 +20,7 @@ from discreet.statistics.grouped import grouped_moments_of
 from discreet.statistics.moment import check_width
 from discreet.statistics.moments import Moments, moments_of, moments_size
 from discreet.statistics.noise import CONFIDENCE
-from discreet.trust.private_data import PrivateData
+from discreet.trust.as_private import as_private
 
 
 @dataclass(frozen=True)
@@ -76,10 +76,10 @@ def t_test(
 
     Parameters
     ----------
-    data : PrivateData, or array of shape (n,)
+    data : PrivateData, array of shape (n,), or data frame
         The records: a sample. Values outside their bounds count as the nearer bound, in the population too.
     column : str, optional
-        Public. The column, for private data.
+        Public. The column; an array has one only.
     mean : float
         Public. What the mean is by the hypothesis; between the bounds.
     bounds : (float, float), optional
@@ -130,10 +130,11 @@ def t_test(
 
 
 def two_sample_t_test(
-    data: PrivateData,
+    data: Any,
     column: str,
     *,
     by: str,
+    bounds: Schema | None = None,
     groups: Sequence[str] | None = None,
     confidence: float = CONFIDENCE,
     epsilon: float = 1.0,
@@ -147,12 +148,14 @@ def two_sample_t_test(
 
     Parameters
     ----------
-    data : PrivateData
+    data : PrivateData, or data frame
         The records: a sample. Values outside their bounds count as the nearer bound, in the population too.
     column : str
         Public. A numeric column.
     by : str
         Public. A column with public categories.
+    bounds : Schema, optional
+        Public. For a data frame: its bounds and categories.
     groups : two of str, optional
         Public. The two categories; not needed where there are no others.
     confidence : float
@@ -175,19 +178,21 @@ def two_sample_t_test(
     Examples
     --------
     >>> import numpy as np
-    >>> from discreet.core.schema import Category, Schema
+    >>> from discreet.core.schema import Category
     >>> schema = Schema({"drug": Category(("a", "b")), "days": Number(0, 30)})
     >>> days = np.random.default_rng(0).normal(10, 4, 10_000) + 2 * (np.arange(10_000) < 5000)
     >>> patients = {"drug": ["a"] * 5000 + ["b"] * 5000, "days": days}
-    >>> found = two_sample_t_test(PrivateData.of(patients, schema, Budget(1.0)), "days", by="drug", epsilon=1.0)
+    >>> found = two_sample_t_test(patients, "days", by="drug", bounds=schema, epsilon=1.0)
     >>> found.p_value < 1e-6, round(found.estimate.value)
     (True, 2)
     """
-    number, labels, title = data.schema.number(column), data.schema.category(by).values, f"t-test of {column} by {by}"
+    budget, title = Budget(epsilon, delta), f"t-test of {column} by {by}"
+    private = as_private(data, budget, bounds)
+    number, labels = private.schema.number(column), private.schema.category(by).values
     _check(title, number, confidence)
     places = _places(title, labels, labels if groups is None else tuple(map(str, groups)))
-    question = grouped_moments_of(data.schema, by, column, 2)
-    released = asked(data, question, 3 * len(labels), Budget(epsilon, delta), title, key)
+    question = grouped_moments_of(private.schema, by, column, 2)
+    released = asked(private, question, 3 * len(labels), budget, title, key)
     first, second = (Moments(released.values[3 * at : 3 * at + 3], number, None) for at in places)
     found, (one, other) = first.sampled_mean() - second.sampled_mean(), (labels[at] for at in places)
     name, width = f"mean of {column}, {one} less {other}", number.upper - number.lower

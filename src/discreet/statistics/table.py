@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,12 +16,11 @@ from discreet.core.formula import Formula, Tally
 from discreet.core.grid import Array, Grid
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Schema
-from discreet.statistics.ask import asked
+from discreet.statistics.ask import asked, columns_of
 from discreet.statistics.axes import BINS, Axes, Bins, bins_of, shape_of
 from discreet.statistics.count_table import CountTable
 from discreet.statistics.histogram import ONE_CELL
 from discreet.statistics.noise import CONFIDENCE, Spread
-from discreet.trust.private_data import PrivateData
 
 MOST_CELLS = 2**20
 
@@ -64,7 +64,7 @@ class ContingencyTable(CountTable):
 
         Parameters
         ----------
-        columns : sequence of str
+        columns : sequence of str, optional
             Public. Some of the table's columns; none for the number of records.
         """
         kept = self.axes_of(tuple(columns))
@@ -89,9 +89,10 @@ def error_of(spread: Spread, summed: int) -> float:
 
 
 def contingency(
-    data: PrivateData,
-    columns: Sequence[str],
+    data: Any,
+    columns: Sequence[str] | None = None,
     *,
+    bounds: Any = None,
     bins: Bins = BINS,
     epsilon: float = 1.0,
     delta: float = 0.0,
@@ -101,12 +102,14 @@ def contingency(
 
     Parameters
     ----------
-    data : PrivateData
+    data : PrivateData, array of shape (n, columns), or data frame
         The records. One with a missing value in any of the columns is in no cell.
     columns : sequence of str
         Public. Numbers, each cut into equal cells between its bounds, and columns with public categories.
     bins : int, or mapping of str to int
         Public. How many cells a number has.
+    bounds : (lower, upper) or Schema, optional
+        Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
     epsilon, delta : float
         Public. What this may cost, in all.
     key : str, optional
@@ -127,16 +130,18 @@ def contingency(
     >>> from discreet.core.schema import Category, Number
     >>> schema = Schema({"age": Number(0, 90), "sex": Category(("f", "m"))})
     >>> visits = {"age": [20.0] * 500 + [70.0] * 300, "sex": ["f"] * 500 + ["m"] * 300}
-    >>> table = contingency(PrivateData.of(visits, schema, Budget(1.0)), ("age", "sex"), bins=3, epsilon=1.0)
+    >>> table = contingency(visits, ("age", "sex"), bins=3, bounds=schema, epsilon=1.0)
     >>> table.counts.shape, table.marginal(["sex"]).labels
     ((3, 2), (('f', 'm'),))
     """
-    names = tuple(columns) if not isinstance(columns, str) else columns
-    each = bins_of(data.schema, names, bins)
-    _check_size(names, shape_of(data.schema, names, each))
-    axes = Axes.of(data.schema, names, each)
-    question = contingency_of(data.schema, axes.columns, each)
-    released = asked(data, question, axes.size, Budget(epsilon, delta), f"table of {', '.join(names)}", key)
+    budget = Budget(epsilon, delta)
+    of = columns_of("table of counts", data, columns, bounds, budget)
+    schema, names = of.data.schema, of.columns
+    each = bins_of(schema, names, bins)
+    _check_size(names, shape_of(schema, names, each))
+    axes = Axes.of(schema, names, each)
+    question = contingency_of(schema, names, each)
+    released = asked(of.data, question, axes.size, budget, f"table of {', '.join(names)}", key)
     counts = released.values.reshape(axes.shape)
     error = error_of(released.spread, 1)
     return ContingencyTable(axes.columns, axes.labels, counts, error, CONFIDENCE, released.receipt, released.spread)

@@ -91,14 +91,15 @@ def winsorized_mean(
 
     Parameters
     ----------
-    data : PrivateData, or array of shape (n,)
+    data : PrivateData, array of shape (n,), or data frame
         The records; missing values do not count.
     column : str, optional
-        Public. The column, for private data.
+        Public. The column; an array has one only.
     trim : float
         Public. The share of values at each end that are moved, below one half.
     bounds : (float, float), optional
-        Public. For an array: values outside are moved to the nearer one. Private data have them in their schema.
+        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
+        schema.
     epsilon, delta : float
         Public. What the cuts and the mean may cost together.
     key : str, optional
@@ -138,14 +139,15 @@ def trimmed_mean(
 
     Parameters
     ----------
-    data : PrivateData, or array of shape (n,)
+    data : PrivateData, array of shape (n,), or data frame
         The records; missing values do not count.
     column : str, optional
-        Public. The column, for private data.
+        Public. The column; an array has one only.
     trim : float
         Public. The share of values at each end that are left out, below one half.
     bounds : (float, float), optional
-        Public. For an array: values outside are moved to the nearer one. Private data have them in their schema.
+        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
+        schema.
     epsilon, delta : float
         Public. What the cuts and the mean may cost together.
     key : str, optional

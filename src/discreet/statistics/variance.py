@@ -29,12 +29,13 @@ def variance(
 
     Parameters
     ----------
-    data : PrivateData, or array of shape (n,)
+    data : PrivateData, array of shape (n,), or data frame
         The records.
     column : str, optional
-        Public. The column, for private data.
+        Public. The column; an array has one only.
     bounds : (float, float), optional
-        Public. For an array: values outside are moved to the nearer one. Private data have them in their schema.
+        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
+        schema.
     population : bool
         Public. Whether it is the variance of the population that the records are a sample of, drawn independently: the
         sum of squares is divided by one less than the number of values, and the interval holds sampling error and

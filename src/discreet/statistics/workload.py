@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
 from discreet.mechanisms.mwem import MWEM
 from discreet.mechanisms.queries import Queries
-from discreet.statistics.ask import asked
+from discreet.statistics.ask import asked, columns_of
 from discreet.statistics.cells import Cells, Condition, length_of, table_of, weights_of, workload_of
 from discreet.statistics.noise import CONFIDENCE, Spread, least_noise
 from discreet.statistics.workload_answers import WorkloadAnswers, in_words
@@ -34,10 +34,11 @@ OFF = 5.0  # MWEM's farthest answer is off by about so many sqrt(records / epsil
 
 
 def workload(
-    data: PrivateData,
-    columns: Sequence[str],
+    data: Any,
+    columns: Sequence[str] | None = None,
     queries: Sequence[Condition] | Array | None = None,
     *,
+    bounds: Any = None,
     bins: int = 10,
     epsilon: float = 1.0,
     delta: float = 0.0,
@@ -50,15 +51,17 @@ def workload(
 
     Parameters
     ----------
-    data : PrivateData
+    data : PrivateData, array of shape (n, columns), or data frame
         The records.
-    columns : sequence of str
+    columns : sequence of str, optional
         Public. Numbers, each cut into equal cells between its bounds, and categories; all their combinations are cells.
     queries : sequence of conditions, or array of shape (queries, cells), optional
         Public. What to count: conditions as in `Cells.where`, or how much each cell counts, in [0, 1]. Where not given,
         every cell of every column and of every pair of columns.
     bins : int
         Public. How many cells a number has.
+    bounds : (lower, upper) or Schema, optional
+        Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
     epsilon, delta : float
         Public. What this may cost, in all.
     method : {"best", "queries", "cells", "mwem"}
@@ -85,14 +88,16 @@ def workload(
     --------
     >>> from discreet.core.schema import Category, Number, Schema
     >>> schema = Schema({"age": Number(0, 80), "sex": Category(("f", "m"))})
-    >>> people = PrivateData.of({"age": [30.0] * 500, "sex": ["f"] * 500}, schema, Budget(1.0))
-    >>> found = workload(people, ("age", "sex"), [{"age": (20, 40), "sex": "f"}, {"sex": "m"}], bins=4, epsilon=1.0)
+    >>> people, queries = {"age": [30.0] * 500, "sex": ["f"] * 500}, [{"age": (20, 40), "sex": "f"}, {"sex": "m"}]
+    >>> found = workload(people, ("age", "sex"), queries, bounds=schema, bins=4, epsilon=1.0)
     >>> bool(abs(found.values[0] - 500) < 50), found.method
     (True, 'queries')
     """
-    cells = Cells.of(data.schema, columns, bins)
-    asker = _Asker(data, cells, bins, _written(cells, queries), Budget(epsilon, delta), key)
-    known = data.public_size if records is None else records
+    budget = Budget(epsilon, delta)
+    of = columns_of("workload", data, columns, bounds, budget)
+    cells = Cells.of(of.data.schema, of.columns, bins)
+    asker = _Asker(of.data, cells, bins, _written(cells, queries), budget, key)
+    known = of.data.public_size if records is None else records
     if method == "best":
         method = asker.best(known)
     match method:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 from discreet.accounting.admission import check_relation
 from discreet.accounting.single_plan import SinglePlan
@@ -180,53 +177,3 @@ class PrivateData:
 
     def _repr_html_(self) -> str:
         return f"<code>{html.escape(repr(self))}</code>"
-
-
-def as_private(
-    records: Any, budget: Budget, bounds: Any = None, names: str | Sequence[str] | None = None
-) -> PrivateData:
-    """Private data as they are; or an array behind a curator, with bounds and a one-plan budget of its own.
-
-    Parameters
-    ----------
-    records : PrivateData, or array of shape (n,) or (n, features)
-        The records.
-    budget : Budget
-        Public. The account of an array; private data have their own.
-    bounds : (lower, upper)
-        Public. For an array: two numbers, or two sequences with one number per feature.
-    names : str or sequence of str, optional
-        Public. For an array: what its columns are called. By default x0, x1, ..., and where it has one axis, value.
-    """
-    if isinstance(records, PrivateData):
-        if bounds is not None:
-            raise ParameterError("bounds", "the data set's schema has them already", "Leave them out.")
-        return records
-    if bounds is None:
-        raise ParameterError(
-            ARRAY,
-            "bounds are not given, and taking them from the data would give a record away",
-            "Pass bounds=(lower, upper) from what you know without the data.",
-        )
-    given = np.asarray(records)
-    rows = given[:, None] if given.ndim == 1 else given
-    if rows.ndim != 2 or not rows.shape[1]:
-        raise ParameterError(ARRAY, f"its shape is {given.shape}", "Give one row per record.")
-    called = "value" if names is None and given.ndim == 1 else names
-    return PrivateData.of(rows, _numeric(bounds, rows.shape[1], called), budget)
-
-
-def _numeric(bounds: Any, columns: int, names: str | Sequence[str] | None) -> Schema:
-    """The schema of an array."""
-    try:
-        lower, upper = (np.asarray(side, dtype=np.float64).tolist() for side in bounds)
-    except (TypeError, ValueError) as why:
-        remedy = "Give (lower, upper): two numbers, or two sequences with one number per column."
-        raise ParameterError(ARRAY, f"its bounds are {bounds!r}", remedy) from why
-    schema = Schema.numeric(lower, upper, columns)
-    called = schema.features if names is None else (names,) if isinstance(names, str) else tuple(names)
-    if len(called) != columns or len(set(called)) != columns:
-        raise ParameterError(
-            ARRAY, f"{', '.join(map(str, called))} are no names for its {columns} columns", "Name each once, or none."
-        )
-    return Schema(dict(zip(called, schema.columns.values(), strict=True)))

@@ -1,0 +1,98 @@
+"""Arrays and data frames behind a curator, for whoever has no private data yet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from discreet.core.budget import Budget
+from discreet.core.errors import ParameterError
+from discreet.core.schema import Schema
+from discreet.trust.private_data import PrivateData
+
+ASKED = "statistic of an array"
+Names = str | Sequence[str]
+
+
+def as_private(records: Any, budget: Budget, bounds: Any = None, names: Names | None = None) -> PrivateData:
+    """Private data as they are; or records behind a curator, with bounds and a one-plan budget of their own.
+
+    Parameters
+    ----------
+    records : PrivateData, array of shape (n,) or (n, features), data frame, or mapping of arrays
+        The records.
+    budget : Budget
+        Public. The account of anything but private data, which have their own.
+    bounds : (lower, upper), or Schema
+        Public. Two numbers, or two sequences with one number per column; or a schema, which may have categories.
+        Private data have their own.
+    names : str or sequence of str, optional
+        Public. Which columns of a data frame, by default all. Those of an array are x0, x1, ..., and where it has one
+        axis, value, unless there is another name here for each.
+
+    Examples
+    --------
+    >>> people = {"age": [41.0, 57.0], "size": [160.0, 184.0]}
+    >>> as_private(people, Budget(1.0), (0, 120), "age").schema.features
+    ('age',)
+    """
+    if isinstance(records, PrivateData):
+        if bounds is not None:
+            raise ParameterError("bounds", "the data set's schema has them already", "Leave them out.")
+        return records
+    if bounds is None:
+        raise ParameterError(
+            ASKED,
+            "bounds are not given, and taking them from the data would give a record away",
+            "Pass bounds=(lower, upper) from what you know without the data.",
+        )
+    if isinstance(bounds, Schema):
+        return PrivateData.of(records, bounds, budget)
+    there = _columns(records)
+    if there is not None:
+        return PrivateData.of(records, _schema(bounds, there if names is None else _listed(names)), budget)
+    given = np.asarray(records)
+    rows = given[:, None] if given.ndim == 1 else given
+    if rows.ndim != 2 or not rows.shape[1]:
+        raise ParameterError(ASKED, f"its shape is {given.shape}", "Give one row per record.")
+    called = "value" if names is None and given.ndim == 1 else names
+    return PrivateData.of(rows, _schema(bounds, _called(rows.shape[1], called)), budget)
+
+
+def _columns(records: Any) -> list[str] | None:
+    """What the columns of a data frame are called; None for an array."""
+    if isinstance(records, Mapping):
+        return list(records)
+    names = getattr(records, "column_names", getattr(records, "columns", None))
+    return None if names is None else list(names)
+
+
+def _listed(names: Names) -> list[str]:
+    listed = [names] if isinstance(names, str) else list(names) if isinstance(names, Sequence) else []
+    if not listed or len(set(listed)) != len(listed):
+        raise ParameterError(ASKED, f"the columns are {names!r}", "Give a name, or a list of names, each once.")
+    return listed
+
+
+def _called(columns: int, names: Names | None) -> list[str]:
+    """What so many columns of an array are called."""
+    usual = [f"x{i}" for i in range(columns)]
+    called = usual if names is None or set(_listed(names)) <= set(usual) else _listed(names)
+    if len(called) != columns:
+        raise ParameterError(
+            ASKED, f"{', '.join(map(str, called))} are no names for its {columns} columns", "Name each, or none."
+        )
+    return called
+
+
+def _schema(bounds: Any, names: list[str]) -> Schema:
+    """The schema of these columns: all of them numbers."""
+    try:
+        lower, upper = (np.asarray(side, dtype=np.float64).tolist() for side in bounds)
+    except (TypeError, ValueError) as why:
+        remedy = "Give (lower, upper): two numbers, or two sequences with one number per column; or a schema."
+        raise ParameterError(ASKED, f"its bounds are {bounds!r}", remedy) from why
+    numbers = Schema.numeric(lower, upper, len(names)).columns.values()
+    return Schema(dict(zip(names, numbers, strict=True)))

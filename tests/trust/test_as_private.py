@@ -1,0 +1,84 @@
+"""Arrays and data frames get a curator, bounds and a budget of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from discreet.core.bound import Bound
+from discreet.core.budget import Budget
+from discreet.core.errors import BudgetExceeded, DiscreetError
+from discreet.core.question import BoundedSum
+from discreet.core.schema import Category, Number, Schema
+from discreet.mechanisms.laplace import Laplace
+from discreet.statistics.mean import mean
+from discreet.trust.as_private import as_private
+
+HEADS = BoundedSum(lambda records: np.ones((len(records), 1)), Bound("l1", 1.0))
+PEOPLE = np.zeros((1000, 1))
+TABLE = {"age": [30.0, 50.0] * 5000, "sex": ["f", "m"] * 5000}
+
+
+def test_a_single_plan_is_the_budget_of_an_array() -> None:
+    data = as_private(PEOPLE, Budget(1.0), bounds=(0, 1))
+    with data.permit(Laplace(1.0).event, "count") as permit:
+        permit.ask(HEADS, Laplace(1.0))
+    with pytest.raises(BudgetExceeded):
+        data.permit(Laplace(1e6).event, "count")
+
+
+@pytest.mark.parametrize("bounds", [None, (1, 0), (0, [1, 1]), (0, np.inf)])
+def test_bounds_are_given_and_sound_or_the_fit_is_refused(bounds: Any) -> None:
+    with pytest.raises(DiscreetError, match="Nothing was released or spent"):
+        as_private(PEOPLE, Budget(1.0), bounds=bounds)
+
+
+@pytest.mark.parametrize(
+    ("shape", "names", "columns"),
+    [
+        ((3,), None, ("value",)),
+        ((3,), "age", ("age",)),
+        ((3, 2), None, ("x0", "x1")),
+        ((3, 2), ("a", "b"), ("a", "b")),
+        ((3, 2), ("x1",), ("x0", "x1")),
+    ],
+)
+def test_the_columns_of_an_array_have_names(shape: tuple[int, ...], names: Any, columns: tuple[str, ...]) -> None:
+    assert as_private(np.zeros(shape), Budget(1.0), (0, 1), names).schema.features == columns
+
+
+@pytest.mark.parametrize(("shape", "names"), [((), None), ((3, 2, 1), None), ((3, 2), ("a", "a")), ((3, 2), "a")])
+def test_an_array_without_rows_or_names_of_its_columns_is_refused(shape: tuple[int, ...], names: Any) -> None:
+    with pytest.raises(DiscreetError, match="Nothing was released or spent"):
+        as_private(np.zeros(shape), Budget(1.0), (0, 1), names)
+
+
+FRAMES: dict[str, Any] = {"mapping": dict, "pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}
+
+
+@pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
+def test_a_column_of_a_data_frame_is_enough(frame: Any) -> None:
+    assert mean(frame(TABLE), "age", bounds=(0, 100), epsilon=1.0).value == pytest.approx(40, abs=1)
+
+
+@pytest.mark.parametrize("series", [pd.Series, pl.Series, pa.array, list], ids=lambda one: one.__module__)
+def test_a_series_is_an_array(series: Any) -> None:
+    assert mean(series(TABLE["age"]), bounds=(0, 100), epsilon=1.0).value == pytest.approx(40, abs=1)
+
+
+@pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
+def test_a_data_frame_may_have_a_schema_instead_of_bounds(frame: Any) -> None:
+    schema = Schema({"age": Number(0, 100), "sex": Category(("f", "m"))})
+    assert as_private(frame(TABLE), Budget(1.0), schema, "age").schema == schema
+
+
+@pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
+@pytest.mark.parametrize("names", ["size", ("age", "size"), ("age", "age"), 7])
+def test_a_column_that_a_data_frame_lacks_is_refused(frame: Any, names: Any) -> None:
+    with pytest.raises(DiscreetError, match="Nothing was released or spent"):
+        as_private(frame(TABLE), Budget(1.0), (0, 100), names)
