@@ -28,7 +28,7 @@ from discreet.statistics.ask import ColumnOf
 from discreet.statistics.histogram import histogram, histogram_of
 from discreet.statistics.mean import mean
 from discreet.statistics.moments import Moments, moments_of, moments_size
-from discreet.statistics.noise import least_noise, least_whole_noise
+from discreet.statistics.noise import least_noise
 from discreet.statistics.quantile import Method, Wanted, quantile
 from discreet.statistics.together import Together
 from discreet.statistics.variance import variance
@@ -106,7 +106,7 @@ def apart(asked: Asked, bits: Bits) -> Releases:
             Moments(sums, number, size).mean().value for sums in noise.release(answer.stacked(count), bits)
         ]
     question = histogram_of(schema(asked), "x", BINS)
-    noise, answer = least_whole_noise(data, question, BINS, budget).noise, added_up(question, values, asked)
+    noise, answer = least_noise(data, question, BINS, budget).noise, added_up(question, values, asked)
     least = 0.0 if asked.statistic == "nonnegative histogram" else -np.inf
     return lambda count: np.maximum(noise.release(answer.stacked(count), bits), least)
 

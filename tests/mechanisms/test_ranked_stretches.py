@@ -63,6 +63,18 @@ def test_every_stretch_has_the_distance_of_its_cells(column: str, cells: int, sh
         assert found.distance(cell) == distances(line, values, target, np.array([cell]))[0]
 
 
+@pytest.mark.parametrize("scale", [0.1, 1.0, 30.0])
+@pytest.mark.parametrize("share", [0.5, 0.0, 0.9, 1.0])
+@pytest.mark.parametrize("cells", [1, 50, 1000, 2**20])
+@pytest.mark.parametrize("column", COLUMNS)
+def test_what_is_not_told_apart_is_hardly_ever_chosen(column: str, cells: int, share: float, scale: float) -> None:
+    """However coarse the cells: else a choice would go through all of it, one cell after the other."""
+    target = Target(share, scale * RANK)
+    found = RankedStretches.of(Line(0.0, 100.0, cells), COLUMNS[column], target)
+    best = found.distances[~found.loose & (found.lengths > 0)].min()
+    assert (found.distances[found.loose] - best >= 30 * target.scale).all()
+
+
 def test_values_that_many_have_between_two_cells_are_found_at_the_nearest() -> None:
     """Where nothing else tells its neighbors apart, which are alike."""
     found = RankedStretches.of(Line(0.0, 100.0, 100), np.repeat([20.3, 30.3], [300, 700]), Target(0.1, RANK))

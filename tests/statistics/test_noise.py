@@ -18,7 +18,7 @@ from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.sphere_report import LARGEST, SphereReport
 from discreet.noise.deterministic import DeterministicBits
-from discreet.statistics.noise import Spread, least_noise, least_whole_noise, spread
+from discreet.statistics.noise import Spread, least_noise, spread
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
@@ -91,7 +91,7 @@ def test_whole_noise_spreads_as_its_law_says(epsilon: float, confidence: float) 
     """Against the law, number by number."""
     data = PrivateData.of(np.zeros((5, 1)), Schema.numeric(0.0, 1.0, 1), Budget(epsilon))
     counts = BoundedSum(lambda records: records, Bound("l1", 1.0), grid=Grid(0))
-    found = least_whole_noise(data, counts, 1, Budget(epsilon))
+    found = least_noise(data, counts, 1, Budget(epsilon))
     numbers = np.arange(-2000, 2001)
     chances = np.exp(-np.abs(numbers) * epsilon)
     chances /= chances.sum()
@@ -105,5 +105,5 @@ def test_whole_noise_spreads_as_its_law_says(epsilon: float, confidence: float) 
 def test_whole_noise_is_not_for_what_it_does_not_fit() -> None:
     counts = BoundedSum(lambda records: records, Bound("l1", 1.0), grid=Grid(0))
     with_delta = PrivateData.of(np.zeros((5, 1)), Schema.numeric(0.0, 1.0, 1), Budget(1.0, 1e-6))
-    assert isinstance(least_whole_noise(with_delta, counts, 1, Budget(1.0)).noise, Laplace)
-    assert isinstance(least_whole_noise(phones(1), counts, 1, Budget(10.0)).noise, Laplace)
+    assert isinstance(least_noise(with_delta, counts, 1, Budget(1.0)).noise, Laplace)
+    assert isinstance(least_noise(phones(1), counts, 1, Budget(10.0)).noise, Laplace)

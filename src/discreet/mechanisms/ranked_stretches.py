@@ -52,9 +52,22 @@ class RankedStretches:
 
     @classmethod
     def of(cls, line: Line, values: Array, target: Target) -> RankedStretches:
-        """The stretches on which a rank of these values is looked for."""
+        """The stretches on which a rank of these values is looked for.
+
+        Values are near if they are so few ranks away that farther cells are hardly ever chosen. Where cells are coarse,
+        or values alike, even the best cell may be many ranks off: then as many more are near.
+        """
         ranking = Ranking.of(np.clip(values, line.lower, line.upper))
-        near, number = _Near.of(line, ranking, target), ranking.number
+        found = cls._around(line, values, target, ranking, 0.0)
+        best = float(found.distances[~found.loose & (found.lengths > 0)].min())
+        if (found.distances[found.loose] >= best + beyond(line) * target.scale).all():
+            return found
+        return cls._around(line, values, target, ranking, best / RANK)
+
+    @classmethod
+    def _around(cls, line: Line, values: Array, target: Target, ranking: Ranking, aside: float) -> RankedStretches:
+        """Where the best cell is no more than so many ranks aside."""
+        near, number = _Near.of(line, ranking, target, aside), ranking.number
         off = target.off(near.below, number)
         edges = np.stack([near.cells - 1, near.cells], axis=1).ravel()
         distances = np.stack([np.abs(off[:-1]), near.inside(off[:-1])], axis=1).ravel()
@@ -80,6 +93,11 @@ class RankedStretches:
         return self.line.places(self.values)
 
 
+def beyond(line: Line) -> float:
+    """By how many scales cells are behind that are hardly ever chosen."""
+    return SOON + math.log(line.cells + 1)
+
+
 def _cells(line: Line, places: Steps) -> Steps:
     """The cells that are nearest to these places."""
     return (places + line.finer // 2) // line.finer
@@ -98,13 +116,13 @@ class _Near:
     finer: int
 
     @classmethod
-    def of(cls, line: Line, ranking: Ranking, target: Target) -> _Near:
-        """All values, or as many as any cell is likely to be chosen for."""
+    def of(cls, line: Line, ranking: Ranking, target: Target, aside: float) -> _Near:
+        """All values, or as many as any cell is likely to be chosen for, if the best is so many ranks aside."""
         number = ranking.number
         if not number:
             return cls(np.empty(0, np.int64), np.zeros(1, np.int64), np.empty(0, np.int64), line.finer)
         center = round(target.share * number)
-        radius = math.ceil(min((SOON + math.log(line.cells + 1)) * target.ranks + 2, number))
+        radius = math.ceil(min(aside + beyond(line) * target.ranks + 2, number))
         start, stop = max(center - radius, 0), min(center + radius, number)
         run = ranking.run(start, stop)
         near = cls.among(line, line.places(run.values), run.before, start, stop)

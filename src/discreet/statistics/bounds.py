@@ -136,7 +136,8 @@ def bounds(
 
     Guarantee
     ---------
-    The event on the receipt, one `Laplace` or `Gaussian` release of all cells together: a record is in one cell only.
+    The event on the receipt, one `Laplace`, `DiscreteLaplace` or `Gaussian` release of all cells together: a record is
+    in one cell only.
 
     Examples
     --------

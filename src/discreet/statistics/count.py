@@ -12,6 +12,7 @@ from discreet.core.cookbook import recipe
 from discreet.core.grid import Array, Grid
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Schema
+from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.statistics.ask import asked, column_of
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.noise import CONFIDENCE, Spread
@@ -31,8 +32,8 @@ def count_of(schema: Schema, column: str) -> BoundedSum:
 def whole_half_width(spread: Spread, weights: Array, confidence: float) -> float:
     """How far the noise moves a sum of whole counts, at this confidence: the least whole number that will do.
 
-    A curator's noise on a whole number is a variable of its law, rounded: k holds it if k + 1/2 holds the variable. So
-    an interval covers more than it says, and much more where it is a few steps wide.
+    A curator's noise on a whole number is whole, or a variable that is rounded: then k holds it if k + 1/2 holds the
+    variable. So an interval covers more than it says, and much more where it is a few steps wide.
 
     Examples
     --------
@@ -41,8 +42,8 @@ def whole_half_width(spread: Spread, weights: Array, confidence: float) -> float
     >>> whole_half_width(Spread(Laplace(2.0), 2 * math.sqrt(2)), np.ones(1), 0.95)  # 2 ln 20 is 5.99
     6.0
     """
-    half = spread.half_width(weights, confidence)
-    return float(max(np.ceil(half - 0.5 if spread.reports == 1 else half), 0.0))
+    rounded = spread.reports == 1 and not isinstance(spread.noise, DiscreteLaplace)
+    return float(max(np.ceil(spread.half_width(weights, confidence) - 0.5 * rounded), 0.0))
 
 
 def count(
@@ -77,7 +78,7 @@ def count(
 
     Guarantee
     ---------
-    The event on the receipt, one `Laplace` or `Gaussian` release, for the data set's own neighbors.
+    The event on the receipt, one `Laplace`, `DiscreteLaplace` or `Gaussian` release, for the data set's own neighbors.
 
     Examples
     --------

@@ -91,9 +91,9 @@ def density(
 
     Guarantee
     ---------
-    The event on the receipt: one `Laplace` or `Gaussian` release of all cells together, the empty ones too, for the
-    data set's own neighbors; a record is in one cell only. The rest is post-processing. Wasserman and Zhou 2010
-    (the perturbed histogram); Lei 2011.
+    The event on the receipt: one `Laplace`, `DiscreteLaplace` or `Gaussian` release of all cells together, the empty
+    ones too, for the data set's own neighbors; a record is in one cell only. The rest is post-processing. Wasserman and
+    Zhou 2010 (the perturbed histogram); Lei 2011.
 
     Examples
     --------

@@ -127,8 +127,8 @@ def distribution(
 
     Guarantee
     ---------
-    The event on the receipt: one `Laplace` or `Gaussian` release of one bounded sum, for the data set's own neighbors.
-    The rest is post-processing.
+    The event on the receipt: one `Laplace`, `DiscreteLaplace` or `Gaussian` release of one bounded sum, for the data
+    set's own neighbors. The rest is post-processing.
 
     Examples
     --------

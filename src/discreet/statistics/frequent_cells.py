@@ -136,9 +136,10 @@ def frequent_cells(
 
     Guarantee
     ---------
-    The event on the receipt: as many `Laplace` or `Gaussian` releases as there are steps, for the data set's own
-    neighbors. What a step asks depends on what was released before, and on the data only through that. Under a curator,
-    and with a delta, one `KeySelection` of all cells that are not empty instead: its threshold is far lower.
+    The event on the receipt: as many `Laplace`, `DiscreteLaplace` or `Gaussian` releases as there are steps, for the
+    data set's own neighbors. What a step asks depends on what was released before, and on the data only through that.
+    Under a curator, and with a delta, one `KeySelection` of all cells that are not empty instead: its threshold is far
+    lower.
 
     Examples
     --------

@@ -20,8 +20,8 @@ from discreet.core.knob import check_whole
 from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
 from discreet.core.schema import Number, Schema
-from discreet.statistics.ask import asked_with, column_of
-from discreet.statistics.noise import CONFIDENCE, least_whole_noise
+from discreet.statistics.ask import asked, column_of
+from discreet.statistics.noise import CONFIDENCE
 
 MOST_BINS = 2**20
 ONE_CELL = Bound("l1", 1.0, nonnegative=True)
@@ -208,7 +208,6 @@ def histogram(
     of = column_of(data, column, bounds, budget)
     labels, edges = cells_of(of.data.schema, of.column, bins)
     question = histogram_of(of.data.schema, of.column, bins)
-    noise = least_whole_noise(of.data, question, len(labels), budget)
-    released = asked_with(noise, of.data, question, f"histogram of {of.column}", key)
+    released = asked(of.data, question, len(labels), budget, f"histogram of {of.column}", key)
     error = float(np.ceil(released.spread.half_width([1.0])))
     return Histogram(of.column, labels, released.values, error, edges, CONFIDENCE, released.receipt)

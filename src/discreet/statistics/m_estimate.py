@@ -89,8 +89,8 @@ def m_estimate(
 
     Guarantee
     ---------
-    The event on the receipt, one `Laplace` or `Gaussian` release of all cells together; see `perturbed_histogram`. All
-    else is post-processing.
+    The event on the receipt, one `Laplace`, `DiscreteLaplace` or `Gaussian` release of all cells together; see
+    `perturbed_histogram`. All else is post-processing.
 
     Notes
     -----

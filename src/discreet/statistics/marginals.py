@@ -62,7 +62,7 @@ class Marginals:
 
         Parameters
         ----------
-        columns : sequence of str, optional
+        columns : sequence of str
             Public. All or some of the columns of a marginal that was asked for; none for the number of records.
         """
         names = (columns,) if isinstance(columns, str) else tuple(columns)
@@ -160,9 +160,9 @@ def marginals(
 
     Guarantee
     ---------
-    The event on the receipt: one `Laplace` or `Gaussian` release of one bounded sum, for the data set's own neighbors.
-    The rest is post-processing. For columns of two cells and Laplace noise, the parities are those of Barak, Chaudhuri,
-    Dwork, Kale, McSherry and Talwar 2007.
+    The event on the receipt: one `Laplace`, `DiscreteLaplace` or `Gaussian` release of one bounded sum, for the data
+    set's own neighbors. The rest is post-processing. For columns of two cells and Laplace noise, the parities are those
+    of Barak, Chaudhuri, Dwork, Kale, McSherry and Talwar 2007.
 
     Examples
     --------

@@ -49,7 +49,8 @@ class Spread:
         A weighted sum of independent Laplace variables of scales b_i has P(|S| > t) = sum_i A_i exp(-t / b_i) with
         A_i = prod_{j != i} b_i^2 / (b_i^2 - b_j^2), by partial fractions of its characteristic function; beyond six
         coordinates, or for a sum of reports, the normal law is close enough. Discrete Laplace noise on a whole number
-        is beyond t with probability 2 a^(t + 1) / (1 + a), if each number is a times as likely as the one before.
+        is beyond t with probability 2 a^(t + 1) / (1 + a), if each number is a times as likely as the one before; sums
+        of it are as sums of Laplace variables with its variance.
 
         Examples
         --------
@@ -63,13 +64,17 @@ class Spread:
         if isinstance(self.noise, DiscreteLaplace) and len(sizes) == 1:
             return float(sizes[0]) * self._whole_half_width(confidence)
         normal = float(ndtri(0.5 + confidence / 2) * self.stddev * math.sqrt(float(np.square(sizes).sum())))
-        if not isinstance(self.noise, Laplace) or self.reports != 1 or not 0 < len(sizes) <= 6:
+        if not isinstance(self.noise, Laplace | DiscreteLaplace) or self.reports != 1 or not 0 < len(sizes) <= 6:
             return normal
         return _laplace_half_width(self.stddev / math.sqrt(2) * sizes, confidence)
 
+    @property
+    def whole_scale(self) -> float:
+        """Of discrete Laplace noise: -1 / ln(a), from the variance 2 a / (1 - a)^2 = 1 / (2 sinh(ln(a) / 2)^2)."""
+        return 0.5 / math.asinh(math.sqrt(0.5) / self.stddev)
+
     def _whole_half_width(self, confidence: float) -> float:
-        """With a from the variance 2 a / (1 - a)^2, which is 1 / (2 sinh(ln(a) / 2)^2)."""
-        log = -2 * math.asinh(math.sqrt(0.5) / self.stddev)
+        log = -1 / self.whole_scale
         return max(0.0, math.ceil(math.log((1 - confidence) * (1 + math.exp(log)) / 2) / log - 1))
 
 
@@ -91,27 +96,19 @@ def least_noise(data: PrivateData, question: BoundedSum, size: int, budget: Budg
     """The noise that moves each coordinate least, for `times` such releases within the budget.
 
     Of Laplace and Gaussian noise and, where people report by themselves, reports on the sphere: those that the trust
-    model can keep the promise of.
+    model can keep the promise of. On whole numbers, discrete Laplace noise has a lesser variance than rounded Laplace
+    noise, by more than half at epsilon 3; its loss is the worst of its epsilon, so it is there only where losses just
+    add up.
     """
     noises: list[Noise] = [calibrate(Laplace(), budget, times)]
+    if question.grid.exponent == 0 and pure(data, budget) and not data.unit.pooled:
+        noises.append(calibrate(DiscreteLaplace(), budget, times))
     if budget.delta > 0:
         noises.append(calibrate(Gaussian(), budget, times))
     if size <= LARGEST and data.keeps(SphereReport().event):
         noises.append(calibrate(SphereReport(), budget, times))
     kept = [noise for noise in noises if data.keeps(noise.event)]
     return min((spread(data, question, size, noise) for noise in kept or noises), key=lambda spread: spread.stddev)
-
-
-def least_whole_noise(data: PrivateData, question: BoundedSum, size: int, budget: Budget) -> Spread:
-    """The noise that moves each coordinate least, for a sum in whole numbers.
-
-    Discrete Laplace noise has a lesser variance than rounded Laplace noise, by more than half at epsilon 3. Its loss is
-    the worst of its epsilon, so it is taken only where losses just add up.
-    """
-    noise = calibrate(DiscreteLaplace(), budget) if pure(data, budget) and not data.unit.pooled else None
-    if noise is None or not data.keeps(noise.event):
-        return least_noise(data, question, size, budget)
-    return spread(data, question, size, noise)
 
 
 def pure(data: PrivateData, budget: Budget) -> bool:

@@ -14,6 +14,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_whole
 from discreet.core.schema import Number
+from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.statistics.ask import ColumnsOf, columns_of
 from discreet.statistics.axes import Axes, Bins, bins_of, shape_of
 from discreet.statistics.noise import least_noise
@@ -52,7 +53,8 @@ class PerturbedHistogram(ContingencyTable):
     def noise(self) -> float:
         """The standard deviation of the noise on each count: rounding it to whole records adds up to a twelfth."""
         variance = self.spread.stddev**2
-        return float(np.sqrt(self.summed * (variance + min(1 / 12, variance / 6))))
+        rounding = 0.0 if isinstance(self.spread.noise, DiscreteLaplace) else min(1 / 12, variance / 6)
+        return float(np.sqrt(self.summed * (variance + rounding)))
 
 
 def perturbed_histogram(
@@ -97,9 +99,9 @@ def perturbed_histogram(
 
     Guarantee
     ---------
-    The event on the receipt: one `Laplace` or `Gaussian` release of all cells together, for the data set's own
-    neighbors. A record is in one cell only, so the price does not grow with their number. Dwork, McSherry, Nissim and
-    Smith 2006, section 3; as the release that M-estimates are made of, Lei 2011.
+    The event on the receipt: one `Laplace`, `DiscreteLaplace` or `Gaussian` release of all cells together, for the data
+    set's own neighbors. A record is in one cell only, so the price does not grow with their number. Dwork, McSherry,
+    Nissim and Smith 2006, section 3; as the release that M-estimates are made of, Lei 2011.
 
     Examples
     --------
@@ -145,6 +147,7 @@ def _usual(of: ColumnsOf, numbers: int, records: int | None, budget: Budget) -> 
     """The usual number of cells for so many numbers."""
     schema, coarse = of.data.schema, bins_of(of.data.schema, of.columns, FEWEST)
     question, size = contingency_of(schema, of.columns, coarse), math.prod(shape_of(schema, of.columns, coarse))
-    noise = least_noise(of.data, question, size, budget).stddev / np.sqrt(2)
+    spread = least_noise(of.data, question, size, budget)
+    noise = spread.whole_scale if isinstance(spread.noise, DiscreteLaplace) else spread.stddev / math.sqrt(2)
     number = records or of.data.public_size or GUESS
-    return max(round(TIMES[numbers] * float(number / noise) ** (2 / (4 + numbers))), FEWEST)
+    return max(round(TIMES[numbers] * (number / noise) ** (2 / (4 + numbers))), FEWEST)

@@ -11,10 +11,11 @@ import numpy as np
 from scipy.special import pdtr
 
 from discreet.core.grid import Array, Grid
+from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
 from discreet.noise.gaussian import rounded_gaussian
-from discreet.noise.laplace import rounded_laplace
+from discreet.noise.laplace import discrete_laplace, rounded_laplace
 from discreet.statistics.noise import Spread
 
 SEED = 2007
@@ -44,6 +45,8 @@ class Simulation:
         if isinstance(spread.noise, Laplace) and spread.reports == 1:
             scale = max(spread.stddev / math.sqrt(2) / grid.step, 2.0**-10)
             return grid.values(rounded_laplace(self._bits, shape, scale))
+        if isinstance(spread.noise, DiscreteLaplace) and spread.reports == 1:
+            return grid.values(discrete_laplace(self._bits, shape, max(spread.whole_scale, 2.0**-10)))
         return self.normal(spread.stddev, shape)
 
     def normal(self, stddev: float, shape: tuple[int, ...]) -> Array:

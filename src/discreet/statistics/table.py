@@ -64,7 +64,7 @@ class ContingencyTable(CountTable):
 
         Parameters
         ----------
-        columns : sequence of str, optional
+        columns : sequence of str
             Public. Some of the table's columns; none for the number of records.
         """
         kept = self.axes_of(tuple(columns))
@@ -104,7 +104,7 @@ def contingency(
     ----------
     data : PrivateData, array of shape (n, columns), or data frame
         The records. One with a missing value in any of the columns is in no cell.
-    columns : sequence of str
+    columns : sequence of str, optional
         Public. Numbers, each cut into equal cells between its bounds, and columns with public categories.
     bins : int, or mapping of str to int
         Public. How many cells a number has.
@@ -122,8 +122,8 @@ def contingency(
 
     Guarantee
     ---------
-    The event on the receipt: one `Laplace` or `Gaussian` release of all cells together, for the data set's own
-    neighbors. A record is in one cell only, so the price does not grow with their number.
+    The event on the receipt: one `Laplace`, `DiscreteLaplace` or `Gaussian` release of all cells together, for the data
+    set's own neighbors. A record is in one cell only, so the price does not grow with their number.
 
     Examples
     --------
