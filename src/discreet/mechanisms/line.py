@@ -16,6 +16,7 @@ from discreet.core.rounding import upwards
 
 RANK = 2**28  # the unit that ranks are counted in: a share is rounded to a multiple of 1 / RANK
 COARSE, FINER = 2**20, 2**6  # up to so many cells, there are so many places from one to the next
+AT_HAND = 2**15  # values that are worked on together
 
 
 @dataclass(frozen=True)
@@ -65,11 +66,16 @@ class Line:
         return self._rounded(values, self.cells * self.finer)
 
     def _rounded(self, values: Array, steps: int) -> Steps:
-        shares = values[~np.isnan(values)] - self.lower
-        shares /= self.upper - self.lower
-        np.clip(shares, 0.0, 1.0, out=shares)
-        shares *= steps
-        return np.rint(shares, out=shares).astype(np.int64)
+        missing = np.isnan(values)
+        there = values[~missing] if missing.any() else values
+        out = np.empty(len(there), np.int64)
+        for start in range(0, len(there), AT_HAND):
+            shares = there[start : start + AT_HAND] - self.lower
+            shares /= self.upper - self.lower
+            np.clip(shares, 0.0, 1.0, out=shares)
+            shares *= steps
+            out[start : start + AT_HAND] = np.rint(shares, out=shares)
+        return out
 
     def values(self, cells: Steps) -> Array:
         """What these cells stand for."""

@@ -57,7 +57,8 @@ class RankedStretches:
         Values are near if they are so few ranks away that farther cells are hardly ever chosen. Where cells are coarse,
         or values alike, even the best cell may be many ranks off: then as many more are near.
         """
-        ranking = Ranking.of(np.clip(values, line.lower, line.upper))
+        inside = bool(values.size) and line.lower <= values.min() and values.max() <= line.upper
+        ranking = Ranking.of(values if inside else np.clip(values, line.lower, line.upper))
         found = cls._around(line, values, target, ranking, 0.0)
         best = float(found.distances[~found.loose & (found.lengths > 0)].min())
         if (found.distances[found.loose] >= best + beyond(line) * target.scale).all():

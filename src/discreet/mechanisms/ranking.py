@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 MANY = 2**15  # values from which on a sample tells where a rank is
 SAMPLE = 2**14
 MARGIN = 2.0  # what ranks in a sample are off by at most, nearly always, in roots of its size
+AT_HAND = 2**15  # values
 Values = NDArray[Any]
 
 
@@ -79,11 +80,20 @@ class Ranking:
             least, most = _ends(self.values)
             low = self.sample[first].item() if 0 <= first < known else least
             high = self.sample[last].item() if 0 <= last < known else most
-            inside = self.values[(self.values >= low) & (self.values <= high)]
-            found = Run(inside, int(np.count_nonzero(self.values < low)), low, high)
-            if found.before <= start and stop <= found.before + len(inside):
+            found = self._between(low, high)
+            if found.before <= start and stop <= found.before + len(found.values):
                 return found
         return self.everything()
+
+    def _between(self, low: Any, high: Any) -> Run:
+        """All values from one number to another; few are looked at together, so that they stay at hand."""
+        inside, before = [], 0
+        for start in range(0, len(self.values), AT_HAND):
+            values = self.values[start : start + AT_HAND]
+            less = values < low
+            before += int(np.count_nonzero(less))
+            inside.append(values[less ^ (values <= high)])
+        return Run(np.concatenate(inside), before, low, high)
 
     def everything(self) -> Run:
         """All values that are not missing."""

@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -35,8 +36,10 @@ from discreet.statistics.figure import Sampling
 
 MASS = Bound("l1", 1.0, nonnegative=True)
 COUNTED = Bound("l1", 9 / 16)  # of (a - 1/2, 2 a (1 - a) - 1/16)
-AT_HAND = 2**14  # values that are worked on together
+AT_HAND = 2**15  # values that are worked on together
 INSIDE = 1 - 2.0**-40  # keeps rounded polynomials inside their bound, so that clipping never acts
+Parts = Callable[[Any, float], list[Any]]
+"""Numbers inside their bounds in; what they add to each coordinate, times a power of two, out."""
 
 
 def moments_size(degree: int, counted: bool) -> int:
@@ -52,62 +55,81 @@ def moments_of(schema: Schema, column: str, degree: int, counted: bool) -> Bound
     """
     if degree not in (1, 2, 4):
         raise ParameterError("moments", f"degree is {degree}", "Give 1, 2 or 4.", degree=degree)
-    number, there = schema.number(column), Formula.column(0)
-    middle = 0.5 * number.lower + 0.5 * number.upper
-    bound = COUNTED if degree == 2 and counted else MASS
-    grid = Grid.of_radius(bound.radius)
+    number, bound = schema.number(column), COUNTED if degree == 2 and counted else MASS
 
-    def added(values: Array) -> list[Array]:
-        inside = np.clip(values, number.lower, number.upper)
-        if counted:
-            np.putmask(inside, np.isnan(inside), middle)
-            return parts(inside, number, degree, counted)
-        return [np.fmax(part, 0.0, out=part) for part in parts(inside, number, degree, counted)]
+    def added(values: Numbers, unit: float) -> list[Numbers]:
+        return parts(values, number, degree, counted, unit)
 
-    return BoundedSum(
-        lambda records: np.stack(added(records[:, 0]), axis=1),
-        bound,
-        (column,),
-        grid,
-        lambda records: cut_sums(records[:, 0], added, moments_size(degree, counted), grid),
-        tally=Tally(
-            Formula.constant(0),
-            1,
-            tuple(parts(there.otherwise(middle) if counted else there, number, degree, counted)),
-        ),
-    )
+    return column_sum(column, number, bound, added, counted)
 
 
-def cut_sums(values: Array, added: Callable[[Array], list[Array]], size: int, grid: Grid) -> Array:
-    """The sums of what values add to so many coordinates, cut to the grid; few at a time, so that they stay at hand."""
-    sums, steps = np.zeros(size), 1 / grid.step
-    for start in range(0, len(values), AT_HAND):
-        for place, part in enumerate(added(values[start : start + AT_HAND])):
-            part *= steps
-            sums[place] += np.trunc(part, out=part).sum()
-    return sums
+def column_sum(column: str, number: Number, bound: Bound, added: Parts, counted: bool) -> BoundedSum:
+    """The sum of what the values of one column add: a missing one nothing, or as much as the middle of its bounds.
+
+    In a batch, few are added up at a time, so that they stay at hand.
+    """
+    grid, middle, there = Grid.of_radius(bound.radius), 0.5 * number.lower + 0.5 * number.upper, Formula.column(0)
+
+    def of(records: Array) -> Array:
+        inside = np.clip(records[:, 0], number.lower, number.upper)
+        missing = np.isnan(inside)
+        found = np.stack(added(np.where(missing, middle, inside), 1.0), axis=1)
+        return found if counted else np.where(missing[:, None], 0.0, found)
+
+    def cut(values: Array) -> Array:
+        sums = np.array([np.trunc(part, out=part).sum() for part in added(values, 1 / grid.step)])
+        if not np.isnan(sums).any():
+            return sums
+        missing = np.isnan(values)
+        return cut(np.where(missing, middle, values) if counted else values[~missing])
+
+    def total(records: Array) -> Array:
+        slices = [cut(records[start : start + AT_HAND, 0]) for start in range(0, len(records), AT_HAND)]
+        return np.sum(slices, axis=0) if slices else np.zeros(of(records).shape[1])
+
+    tally = Tally(Formula.constant(0), 1, tuple(added(there.otherwise(middle) if counted else there, 1.0)))
+    return BoundedSum(of, bound, (column,), grid, total, tally=tally)
 
 
-def parts(values: Numbers, number: Number, degree: int, counted: bool) -> list[Numbers]:
-    """What values inside their bounds add to each coordinate of the sum."""
+def parts(values: Numbers, number: Number, degree: int, counted: bool, unit: float = 1.0) -> list[Numbers]:
+    """What values inside their bounds add to each coordinate of the sum, times a power of two."""
     if not counted or degree > 2:
-        return bernstein(values, number, degree)
-    a = (values - number.lower) / (number.upper - number.lower)
-    return [INSIDE * a] if degree == 1 else [INSIDE * (a - 0.5), INSIDE * (2 * a * (1 - a) - 0.0625)]
+        return bernstein(values, number, degree, unit)
+    if degree == 1:
+        return [share_of(values, number, INSIDE * unit)]
+    a, size = share_of(values, number), INSIDE * unit
+    return [size * (a - 0.5), size * (2 * a * (1 - a) - 0.0625)]
 
 
-def bernstein(values: Numbers, number: Number, degree: int) -> list[Numbers]:
-    """The Bernstein polynomials of values inside their bounds, a grain smaller than they are."""
-    a = (values - number.lower) / (number.upper - number.lower)
-    up: list[Numbers] = [a]
-    down: list[Numbers] = [1 - a]
+def bernstein(values: Numbers, number: Number, degree: int, unit: float = 1.0) -> list[Numbers]:
+    """The Bernstein polynomials of values inside their bounds, a grain smaller than they are, times a power of two."""
+    size = INSIDE * unit
+    if degree == 1:
+        return [rest_of(values, number, size), share_of(values, number, size)]
+    up: list[Numbers] = [share_of(values, number)]
+    down: list[Numbers] = [rest_of(values, number)]
     for _ in range(1, degree):
-        up.append(up[-1] * a)
-        down.append(down[-1] * (1 - a))
+        up.append(up[-1] * up[0])
+        down.append(down[-1] * down[0])
     whole: list[Numbers] = [down[-1]]
     whole.extend(math.comb(degree, k) * up[k - 1] * down[degree - k - 1] for k in range(1, degree))
     whole.append(up[-1])
-    return [INSIDE * part for part in whole]
+    return [size * part for part in whole]
+
+
+def share_of(values: Numbers, number: Number, size: float = 1.0) -> Numbers:
+    """How far values are from their lower bound, in parts of the way to the upper one, so many times."""
+    return _parts_of(values - number.lower, number.upper - number.lower, size)
+
+
+def rest_of(values: Numbers, number: Number, size: float = 1.0) -> Numbers:
+    """How far values are from their upper bound, in parts of the way from the lower one, so many times."""
+    return _parts_of(number.upper - values, number.upper - number.lower, size)
+
+
+def _parts_of(distances: Numbers, width: float, size: float) -> Numbers:
+    """Over the width, in one operation unless its inverse could be beyond float64."""
+    return size / width * distances if 2.0**-900 <= width <= 2.0**900 else size * (distances / width)
 
 
 @dataclass(frozen=True)

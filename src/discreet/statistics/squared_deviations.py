@@ -10,20 +10,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.cookbook import recipe
-from discreet.core.formula import Formula, Numbers, Tally
-from discreet.core.grid import Array, Grid
+from discreet.core.formula import Numbers
 from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
 from discreet.core.schema import Number, Schema
 from discreet.statistics.ask import ColumnOf
 from discreet.statistics.figure import Figure
 from discreet.statistics.law import Law, LawWithSquare
-from discreet.statistics.moments import COUNTED, MASS, Moments, cut_sums, moments_of, parts
+from discreet.statistics.moments import COUNTED, MASS, Moments, column_sum, moments_of, parts
 from discreet.statistics.noise import Spread, least_noise, spread
 from discreet.statistics.together import Together, priced
 
@@ -48,27 +45,11 @@ def squared_deviations_of(schema: Schema, column: str, centre: float, degree: in
         Public. As in `moments_of`, for the squared distances.
     """
     number, squares = schema.number(column), squares_between(schema.number(column), centre)
-    middle = 0.5 * number.lower + 0.5 * number.upper
-    bound = COUNTED if degree == 2 else MASS
-    grid = Grid.of_radius(bound.radius)
 
-    def of_known(values: Numbers) -> list[Numbers]:
-        return parts((values - centre) * (values - centre), squares, degree, True)
+    def added(values: Numbers, unit: float) -> list[Numbers]:
+        return parts((values - centre) * (values - centre), squares, degree, True, unit)
 
-    def added(values: Array) -> list[Array]:
-        inside = np.clip(values, number.lower, number.upper)
-        np.putmask(inside, np.isnan(inside), middle)
-        return of_known(inside)
-
-    tally = Tally(Formula.constant(0), 1, tuple(of_known(Formula.column(0).otherwise(middle))))
-    return BoundedSum(
-        lambda records: np.stack(added(records[:, 0]), axis=1),
-        bound,
-        (column,),
-        grid,
-        lambda records: cut_sums(records[:, 0], added, degree, grid),
-        tally=tally,
-    )
+    return column_sum(column, number, COUNTED if degree == 2 else MASS, added, True)
 
 
 def squares_between(number: Number, centre: float) -> Number:

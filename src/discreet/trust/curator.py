@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -82,14 +82,15 @@ class Curator:
             case KeyCounts(column):
                 return self._keyed(self._source.keys(column))
             case CellCounts():
-                return self._keyed(_cells(question, batch) for batch in self._batches(question.columns))
+                return self._keyed(_cells(question, batch) for batch in self._batched.batches(question.columns))
             case AllRecords(columns):
-                return Records(self._all(columns), self.unit.rows, self.neighbors)
+                return Records(self._batched.everything(columns), self.unit.rows, self.neighbors)
             case BlockSum():
-                steps = block_sum(question, self._all(question.columns), self._bits)
+                steps = block_sum(question, self._batched.everything(question.columns), self._bits)
                 return Answer(steps, question.grid, question.bound.times(self.unit.rows), Neighbors.REPLACE)
 
-    def _batches(self, columns: tuple[str, ...]) -> Iterator[Array]:
+    @property
+    def _batched(self) -> Batched:
         if not isinstance(self._source, Batched):
             raise NotPermitted(
                 "all records",
@@ -97,10 +98,7 @@ class Curator:
                 "Ask for a sum, or read the records from a file or a data frame.",
                 KEPT,
             )
-        return self._source.batches(columns)
-
-    def _all(self, columns: tuple[str, ...]) -> Array:
-        return np.concatenate([np.empty((0, len(columns))), *self._batches(columns)])
+        return self._source
 
     def _keyed(self, batches: Iterable[dict[str, int]]) -> KeyedAnswer:
         counts: Counter[str] = Counter()

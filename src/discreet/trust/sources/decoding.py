@@ -116,11 +116,13 @@ def known(schema: Schema, name: str) -> Number | Category:
     return column
 
 
-def bounded(matrix: Array, columns: Sequence[str], schema: Schema) -> Array:
+def bounded(matrix: Array, columns: Sequence[str], schema: Schema, out: Array | None = None) -> Array:
     """Numbers moved inside their bounds, rows contiguous; what is not finite becomes nan, minus zero zero."""
     kinds = [schema.columns[name] for name in columns]
     lower = np.array([kind.lower if isinstance(kind, Number) else -np.inf for kind in kinds])
     upper = np.array([kind.upper if isinstance(kind, Number) else np.inf for kind in kinds])
-    inside = np.ascontiguousarray(np.where(np.isfinite(matrix), matrix, np.nan))
-    np.clip(inside, lower, upper, out=inside)
+    finite = np.isfinite(matrix)
+    given = matrix if finite.all() else np.where(finite, matrix, np.nan)
+    ends = (lower[0], upper[0]) if len(kinds) == 1 else (lower, upper)
+    inside = np.clip(given, *ends, out=np.empty(matrix.shape) if out is None else out)
     return np.add(inside, 0.0, out=inside)

@@ -42,11 +42,19 @@ class Matrix(Batched):
 
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
         """Matrices of at most `BATCH` rows; see `Batched`."""
-        chosen = [self._place[name] for name in columns]
-        everything = chosen == list(range(self._values.shape[1]))
         for start in range(0, len(self._values), BATCH):
-            rows = self._values[start : start + BATCH]
-            yield bounded(rows if everything else rows[:, chosen], columns, self.schema)
+            yield bounded(self._rows(start, columns), columns, self.schema)
+
+    def everything(self, columns: Sequence[str]) -> Array:
+        """All rows; see `Batched`."""
+        out = np.empty((len(self._values), len(columns)))
+        for start in range(0, len(out), BATCH):
+            bounded(self._rows(start, columns), columns, self.schema, out[start : start + BATCH])
+        return out
+
+    def _rows(self, start: int, columns: Sequence[str]) -> Array:
+        rows, chosen = self._values[start : start + BATCH], [self._place[name] for name in columns]
+        return rows if chosen == list(range(rows.shape[1])) else rows[:, chosen]
 
     def keys(self, column: str) -> Iterator[dict[str, int]]:
         """Refused: a matrix has no text."""

@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import Unit
 from discreet.core.question import BoundedSum
@@ -51,9 +53,13 @@ class Batched(Source):
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
         """Matrices of at most `BATCH` rows with these columns, in this order.
 
-        A number is itself, and nan where it is missing or cannot be read. A category is its place in the schema's
-        list, and nan where it is not listed. Nothing about a record's content raises.
+        A number is itself, moved inside its bounds, and nan where it is missing or cannot be read. A category is its
+        place in the schema's list, and nan where it is not listed. Nothing about a record's content raises.
         """
+
+    def everything(self, columns: Sequence[str]) -> Array:
+        """All rows in one matrix, as in `batches`."""
+        return np.concatenate([np.empty((0, len(columns))), *self.batches(columns)])
 
     def sum(self, question: BoundedSum) -> Steps:
         """The exact sum; see `Source`."""
