@@ -59,16 +59,17 @@ class RankedStretches:
         """
         inside = bool(values.size) and line.lower <= values.min() and values.max() <= line.upper
         ranking = Ranking.of(values if inside else np.clip(values, line.lower, line.upper))
-        found = cls._around(line, values, target, ranking, 0.0)
+        near = _Near.of(line, ranking, target)
+        found = cls._around(line, values, target, near)
         best = float(found.distances[~found.loose & (found.lengths > 0)].min())
         if (found.distances[found.loose] >= best + beyond(line) * target.scale).all():
             return found
-        return cls._around(line, values, target, ranking, best / RANK)
+        return cls._around(line, values, target, _Near.of(line, ranking, target, best / RANK, near.run))
 
     @classmethod
-    def _around(cls, line: Line, values: Array, target: Target, ranking: Ranking, aside: float) -> RankedStretches:
-        """Where the best cell is no more than so many ranks aside."""
-        near, number = _Near.of(line, ranking, target, aside), ranking.number
+    def _around(cls, line: Line, values: Array, target: Target, near: _Near) -> RankedStretches:
+        """With these values near."""
+        number = near.number
         off = target.off(near.below, number)
         edges = np.stack([near.cells - 1, near.cells], axis=1).ravel()
         distances = np.stack([np.abs(off[:-1]), near.inside(off[:-1])], axis=1).ravel()
@@ -86,7 +87,7 @@ class RankedStretches:
         """That of a single cell."""
         cells = _cells(self.line, self._places)
         below, held = int(np.count_nonzero(cells < cell)), np.sort(self._places[cells == cell])
-        near = _Near(np.array([cell]), np.array([below, below + len(held)]), held, self.line.finer)
+        near = _Near(np.array([cell]), np.array([below, below + len(held)]), held, self.line.finer, self.number)
         return int(near.inside(self.target.off(near.below[:1], self.number))[0])
 
     @cached_property
@@ -115,25 +116,26 @@ class _Near:
     below: Steps
     places: Steps
     finer: int
+    number: int
+    run: Run | None = None
 
     @classmethod
-    def of(cls, line: Line, ranking: Ranking, target: Target, aside: float) -> _Near:
+    def of(cls, line: Line, ranking: Ranking, target: Target, aside: float = 0.0, known: Run | None = None) -> _Near:
         """All values, or as many as any cell is likely to be chosen for, if the best is so many ranks aside."""
         number = ranking.number
         if not number:
-            return cls(np.empty(0, np.int64), np.zeros(1, np.int64), np.empty(0, np.int64), line.finer)
+            return cls(np.empty(0, np.int64), np.zeros(1, np.int64), np.empty(0, np.int64), line.finer, 0)
         center = round(target.share * number)
         radius = math.ceil(min(aside + beyond(line) * target.ranks + 2, number))
         start, stop = max(center - radius, 0), min(center + radius, number)
-        run = ranking.run(start, stop)
-        near = cls.among(line, line.places(run.values), run.before, start, stop)
-        if near.parted(line, ranking, run):
-            return near
-        return cls.among(line, line.places(ranking.everything().values), 0, start, stop)
+        run = known if known is not None and known.holds(start, stop) else ranking.run(start, stop)
+        near = cls.among(line, run, number, start, stop)
+        return near if near.parted(line, ranking, run) else cls.among(line, ranking.everything(), number, start, stop)
 
     @classmethod
-    def among(cls, line: Line, places: Steps, before: int, start: int, stop: int) -> _Near:
-        """Those of ranks from `start` to before `stop`, among places of values before which there are so many."""
+    def among(cls, line: Line, run: Run, number: int, start: int, stop: int) -> _Near:
+        """Those of ranks from `start` to before `stop`, which a run holds."""
+        places, before = line.places(run.values), run.before
         parted = np.partition(places, [start - before, stop - 1 - before])
         first, last = _cells(line, parted[[start - before, stop - 1 - before]])
         cells = _cells(line, places)
@@ -141,7 +143,7 @@ class _Near:
         held = _cells(line, near)
         ends = np.append(np.flatnonzero(np.diff(held)), len(near) - 1)
         below = before + np.count_nonzero(cells < first)
-        return cls(held[ends], np.append(below, below + ends + 1), near, line.finer)
+        return cls(held[ends], np.append(below, below + ends + 1), near, line.finer, number, run)
 
     def inside(self, off: Steps) -> Steps:
         """The distance of each cell with values, for what the number of values below it is off by.

@@ -35,6 +35,10 @@ class Run:
     low: Any
     high: Any
 
+    def holds(self, start: int, stop: int) -> bool:
+        """Whether the ranks from `start` to before `stop` are in it."""
+        return self.before <= start and stop <= self.before + len(self.values)
+
 
 @dataclass(frozen=True)
 class Ranking:
@@ -81,7 +85,7 @@ class Ranking:
             low = self.sample[first].item() if 0 <= first < known else least
             high = self.sample[last].item() if 0 <= last < known else most
             found = self._between(low, high)
-            if found.before <= start and stop <= found.before + len(found.values):
+            if found.holds(start, stop):
                 return found
         return self.everything()
 

@@ -22,6 +22,7 @@ from discreet.trust.private_data import PrivateData
 Additive = Laplace | Gaussian
 Noise = Additive | DiscreteLaplace | SphereReport
 CONFIDENCE = 0.95
+REPORT = SphereReport().event
 FARTHEST = 700.0  # that has an exponential in float64
 
 
@@ -105,7 +106,7 @@ def least_noise(data: PrivateData, question: BoundedSum, size: int, budget: Budg
         noises.append(calibrate(DiscreteLaplace(), budget, times))
     if budget.delta > 0:
         noises.append(calibrate(Gaussian(), budget, times))
-    if size <= LARGEST and data.keeps(SphereReport().event):
+    if size <= LARGEST and data.keeps(REPORT):
         noises.append(calibrate(SphereReport(), budget, times))
     kept = [noise for noise in noises if data.keeps(noise.event)]
     return min((spread(data, question, size, noise) for noise in kept or noises), key=lambda spread: spread.stddev)
