@@ -62,8 +62,8 @@ def covariance(
 
     Guarantee
     ---------
-    The event on the receipt: one `Laplace` or `Gaussian` release of one bounded sum, that of `second_moments` or, for a
-    population, of `pair_moments`. All else is post-processing.
+    The event on the receipt: one `Laplace`, `SphericalLaplace` or `Gaussian` release of one bounded sum, that of
+    `second_moments` or, for a population, of `pair_moments`. All else is post-processing.
 
     Examples
     --------
@@ -131,8 +131,8 @@ def correlation(
 
     Guarantee
     ---------
-    The event on the receipt: one `Laplace` or `Gaussian` release of one bounded sum, that of `second_moments` or, for a
-    population, of `pair_moments`. All else is post-processing.
+    The event on the receipt: one `Laplace`, `SphericalLaplace` or `Gaussian` release of one bounded sum, that of
+    `second_moments` or, for a population, of `pair_moments`. All else is post-processing.
 
     Examples
     --------

@@ -9,16 +9,18 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.question import BoundedSum
-from discreet.statistics.ask import asked
+from discreet.mechanisms.gaussian import Gaussian
+from discreet.statistics.ask import asked_with
 from discreet.statistics.axes import Bins, bins_of
 from discreet.statistics.box import Boxed, Columns, boxed
 from discreet.statistics.density_estimate import DensityEstimate
 from discreet.statistics.knots import Knots, bump_length, process_of, process_size, splines_of
-from discreet.statistics.noise import CONFIDENCE, least_noise
+from discreet.statistics.noise import CONFIDENCE, Spread, least_noise, spread
 from discreet.statistics.reading import Reading, check_band
 from discreet.statistics.smoother import FLAT, GAUSSIAN, Smoother, best_bandwidths
 
@@ -106,8 +108,9 @@ def kernel_density(
 
     Guarantee
     ---------
-    The event on the receipt: one `Laplace` or `Gaussian` release of one bounded sum, for the data set's own neighbors:
-    the number of records is secret under add/remove and public under replace. The rest is post-processing.
+    The event on the receipt: one `Laplace`, `SphericalLaplace` or `Gaussian` release of one bounded sum, for the data
+    set's own neighbors: the number of records is secret under add/remove and public under replace. The rest is
+    post-processing.
 
     The noise of a process is that of Hall, Rinaldo and Wasserman 2013, on the same sensitivity: under replace sqrt(2)
     times the root of the kernel's peak. What differs: they multiply it by sqrt(2 ln(2 / delta)) / epsilon, and here it
@@ -130,7 +133,7 @@ def kernel_density(
     number = of.expected("kernel density", records)
     plan = _even(of, bins, number, budget) if widths is None else _planned(of, widths, noise, budget)
     purpose = f"kernel density of {', '.join(of.box.columns)}"
-    released = asked(of.data, plan.question, plan.size, budget, purpose, key)
+    released = asked_with(_spread(of, plan, noise, budget), of.data, plan.question, purpose, key)
     masses = released.values[: plan.knots_size].reshape([one.size for one in plan.knots])
     count, order = plan.count(released.values), FLAT if widths is None else GAUSSIAN
     if widths is None:
@@ -214,6 +217,13 @@ def _check(of: Boxed, bandwidth: Bandwidth | None, bins: Bins | None, noise: Noi
             "kernel density", f"the bandwidth is {bandwidth!r}", "Give a positive number, or one for each column."
         )
     return np.minimum(given / of.box.width, WIDEST)
+
+
+def _spread(of: Boxed, plan: _Plan, noise: Noise, budget: Budget) -> Spread:
+    """The noise on the knots: Gaussian, where it is to be a process."""
+    if noise == "process":
+        return spread(of.data, plan.question, plan.size, calibrate(Gaussian(), budget))
+    return least_noise(of.data, plan.question, plan.size, budget)
 
 
 def _even(of: Boxed, bins: Bins | None, number: int, budget: Budget) -> _Plan:

@@ -199,7 +199,7 @@ def products(
         question, size = second_moments_of(data.schema, names, radius), len(weights_of(coordinates.size))
         released = asked(data, question, size, budget, title, key)
         return Products(PairMoments.of_second(released.values, coordinates), released.spread, released.receipt)
-    norm: Norm = "l2" if budget.delta > 0 else "l1"
+    norm: Norm = "l2" if budget.delta > 0 or data.curated else "l1"
     question, size = pair_moments_of(data.schema, names, radius, norm), pair_moments_size(len(names))
     released = asked(data, question, size, budget, title, key)
     return Products(PairMoments.of_fourth(released.values, coordinates, norm), released.spread, released.receipt)
