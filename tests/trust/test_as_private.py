@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,14 @@ FRAMES: dict[str, Any] = {"mapping": dict, "pandas": pd.DataFrame, "polars": pl.
 @pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
 def test_a_column_of_a_data_frame_is_enough(frame: Any) -> None:
     assert mean(frame(TABLE), "age", bounds=(0, 100), epsilon=1.0).value == pytest.approx(40, abs=1)
+
+
+def test_a_column_of_a_file_is_enough(tmp_path: Path) -> None:
+    pd.DataFrame(TABLE).to_csv(tmp_path / "people.csv", index=False)
+    for path in (tmp_path / "people.csv", str(tmp_path / "people.csv")):
+        assert mean(path, "age", bounds=(0, 100), epsilon=1.0).value == pytest.approx(40, abs=1)
+    with pytest.raises(DiscreetError, match="Nothing was released or spent"):
+        mean(tmp_path / "people.csv", bounds=(0, 100))
 
 
 @pytest.mark.parametrize("series", [pd.Series, pl.Series, pa.array, list], ids=lambda one: one.__module__)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ def as_private(records: Any, budget: Budget, bounds: Any = None, names: Names | 
 
     Parameters
     ----------
-    records : PrivateData, array of shape (n,) or (n, features), data frame, or mapping of arrays
+    records : PrivateData, array of shape (n,) or (n, features), data frame, mapping of arrays, or path
         The records.
     budget : Budget
         Public. The account of anything but private data, which have their own.
@@ -29,8 +30,8 @@ def as_private(records: Any, budget: Budget, bounds: Any = None, names: Names | 
         Public. Two numbers, or two sequences with one number per column; or a schema, which may have categories.
         Private data have their own.
     names : str or sequence of str, optional
-        Public. Which columns of a data frame, by default all. Those of an array are x0, x1, ..., and where it has one
-        axis, value, unless there is another name here for each.
+        Public. Which columns of a data frame, by default all, or of a file. Those of an array are x0, x1, ..., and
+        where it has one axis, value, unless there is another name here for each.
 
     Examples
     --------
@@ -62,9 +63,11 @@ def as_private(records: Any, budget: Budget, bounds: Any = None, names: Names | 
 
 
 def _columns(records: Any) -> list[str] | None:
-    """What the columns of a data frame are called; None for an array."""
+    """What the columns of a data frame are called; none, of a file, before it is read; None for an array."""
     if isinstance(records, Mapping):
         return list(records)
+    if isinstance(records, str | Path):
+        return []
     names = getattr(records, "column_names", getattr(records, "columns", None))
     return None if names is None else list(names)
 
