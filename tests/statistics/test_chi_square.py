@@ -46,7 +46,7 @@ def drawn(rng: np.random.Generator, records: int, spread: Spread, sex: Array = S
     labels = (("f", "m"), ("a", "b", "c"))
     receipt: Any = None
     return ContingencyTable(
-        ("sex", "ward"), labels, (counts + np.rint(noise)).astype(np.float64), 1.0, 0.95, receipt, spread
+        ("sex", "ward"), labels, (counts + np.rint(noise)).astype(np.float64), 1.0, 0.95, receipt, spread, (None, None)
     )
 
 
@@ -126,7 +126,14 @@ def test_without_noise_it_is_the_chi_square_test() -> None:
     counts = np.array([[420.0, 300.0, 130.0], [580.0, 500.0, 170.0]])
     receipt: Any = None
     table = ContingencyTable(
-        ("sex", "ward"), (("f", "m"), ("a", "b", "c")), counts, 1.0, 0.95, receipt, Spread(Laplace(), 1e-5)
+        ("sex", "ward"),
+        (("f", "m"), ("a", "b", "c")),
+        counts,
+        1.0,
+        0.95,
+        receipt,
+        Spread(Laplace(), 1e-5),
+        (None, None),
     )
     found = independence_of(table)
     plain = stats.chi2_contingency(counts, correction=False)

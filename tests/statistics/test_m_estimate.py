@@ -18,10 +18,13 @@ from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.core.schema import Category, Number, Schema, Text
 from discreet.noise.deterministic import DeterministicBits
+from discreet.statistics.bent_losses import Huber, Tukey
 from discreet.statistics.coefficients import MEstimate
-from discreet.statistics.losses import Huber, Logistic, Loss, Pinball, Squared, Tukey
+from discreet.statistics.loss import Loss
+from discreet.statistics.losses import Logistic, Pinball, Squared
 from discreet.statistics.m_estimate import m_estimate, m_estimate_of
 from discreet.statistics.perturbed_histogram import perturbed_histogram
+from discreet.statistics.table import contingency
 from discreet.trust.private_data import PrivateData
 
 SCHEMA = Schema(
@@ -384,3 +387,11 @@ def test_a_mistake_is_refused_before_anything_is_spent(wrong: Callable[[PrivateD
     with pytest.raises(DiscreetError, match="Nothing was released or spent"):
         wrong(data)
     assert data.ledger.balance().spent == 0
+
+
+def test_any_table_of_counts_makes_m_estimates() -> None:
+    rows = np.random.default_rng(0).uniform(0, 1, (2000, 4))
+    table = contingency(rows, bounds=(0, 1), bins=4, epsilon=100.0)
+    assert float(m_estimate_of(table, "absolute", ["x1"])) == pytest.approx(0.5, abs=0.05)
+    with pytest.raises(ParameterError, match="The table is as it was"):
+        m_estimate_of(table, "absolute")

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
-from scipy import stats
 
 from discreet.accounting.accountant import pure_epsilon
 from discreet.accounting.single_plan import SinglePlan
@@ -20,7 +17,6 @@ from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.sphere_report import LARGEST, SphereReport
-from discreet.mechanisms.spherical_laplace import SphericalLaplace
 from discreet.noise.deterministic import DeterministicBits
 from discreet.statistics.noise import Spread, least_noise, spread
 from discreet.trust.local import Local
@@ -83,23 +79,10 @@ def test_laplace_noise_is_kept_where_it_is_less() -> None:
 
 
 @pytest.mark.parametrize("neighbors", list(Neighbors))
-def test_a_curator_adds_spherical_noise_to_vectors_or_gaussian_to_long_ones(neighbors: Neighbors) -> None:
+def test_a_curator_adds_noise_as_ever(neighbors: Neighbors) -> None:
     data = PrivateData.of(np.zeros((5, 64)), Schema.numeric(-1.0, 1.0, 64), Budget(1.0), neighbors=neighbors)
-    found = least_noise(data, VECTORS, 64, Budget(1.0))
-    assert isinstance(found.noise, SphericalLaplace)
-    assert found.stddev == pytest.approx(math.sqrt(65 / 128) * spread(data, VECTORS, 64, Laplace(1.0)).stddev, rel=1e-5)
-    assert isinstance(least_noise(data, VECTORS, 2, Budget(1.0)).noise, Laplace)
-    assert isinstance(least_noise(data, VECTORS, 4, Budget(1.0, 1e-6)).noise, SphericalLaplace)
+    assert isinstance(least_noise(data, VECTORS, 64, Budget(1.0)).noise, Laplace)
     assert isinstance(least_noise(data, VECTORS, 64, Budget(1.0, 1e-6)).noise, Gaussian)
-
-
-@pytest.mark.parametrize("size", [3, 4, 10, 100])
-def test_an_interval_by_the_normal_law_holds_spherical_noise_nearly_as_often(size: int) -> None:
-    """Along any direction: the length has the Gamma law, and the square of a coordinate's part of it a Beta law."""
-    lengths = stats.gamma(size).ppf((np.arange(20_000) + 0.5) / 20_000)
-    half = Spread(SphericalLaplace(1.0), math.sqrt(size + 1)).half_width([1.0], 0.95)
-    outside = stats.beta(0.5, (size - 1) / 2).sf(np.square(half / lengths)).mean()
-    assert 0.05 <= outside <= 0.059
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])

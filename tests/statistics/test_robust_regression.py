@@ -19,7 +19,8 @@ from discreet.core.schema import Category, Number, Schema
 from discreet.mechanisms import dealt_blocks
 from discreet.mechanisms.dealt_blocks import DealtBlocks
 from discreet.noise.deterministic import DeterministicBits
-from discreet.statistics.robust_regression import RobustRegression, robust_regression
+from discreet.statistics.robust_fit import RobustRegression
+from discreet.statistics.robust_regression import robust_regression
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.opening import source_of

@@ -10,7 +10,6 @@ from discreet.core.grid import Grid
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.spherical_laplace import SphericalLaplace
 from discreet.statistics.noise import Spread
 from discreet.statistics.simulation import MANY, Simulation
 
@@ -35,13 +34,6 @@ def test_noise_is_that_of_the_release() -> None:
         assert stats.kstest(draws, law.cdf).statistic < 2.5 / np.sqrt(DRAWS) + 0.02
         assert draws.std() == pytest.approx(30.0, rel=0.03)
     assert stats.kurtosis(Simulation(2).noise(Spread(Laplace(), 30.0, reports=50), (DRAWS,), Grid(0))) < 0.2
-
-
-def test_spherical_noise_has_lengths_of_the_gamma_law_in_any_direction() -> None:
-    draws = Simulation(5).noise(Spread(SphericalLaplace(), 2.0 * 5**0.5), (DRAWS, 4), Grid(0))
-    lengths = np.linalg.norm(draws, axis=1)
-    assert stats.kstest(lengths, stats.gamma(4, scale=2.0).cdf).statistic < 2.5 / np.sqrt(DRAWS)
-    assert stats.kstest(draws[:, 0] ** 2 / lengths**2, stats.beta(0.5, 1.5).cdf).statistic < 2.5 / np.sqrt(DRAWS)
 
 
 def test_discrete_laplace_noise_has_its_own_variance() -> None:

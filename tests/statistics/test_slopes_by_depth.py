@@ -11,8 +11,10 @@ from discreet.core.budget import Budget
 from discreet.core.neighbors import Neighbors
 from discreet.core.schema import Schema
 from discreet.statistics.block_slopes import Frame, slopes_of
-from discreet.statistics.slopes_by_depth import Blocks, SlopesByDepth, VoteWidth, smallest_block
+from discreet.statistics.dealing import Blocks, smallest_block
+from discreet.statistics.slopes_by_depth import SlopesByDepth
 from discreet.statistics.together import Together
+from discreet.statistics.vote_width import VoteWidth
 from discreet.trust.private_data import PrivateData
 
 SCHEMA = Schema.numeric(-1.0, 1.0, 3)

@@ -14,7 +14,8 @@ from discreet.core.events import ApproximateLoss, LaplaceLoss
 from discreet.core.neighbors import Neighbors
 from discreet.core.schema import Schema
 from discreet.noise.deterministic import DeterministicBits
-from discreet.statistics.robust_regression import Method, RobustRegression, robust_regression
+from discreet.statistics.robust_fit import RobustRegression
+from discreet.statistics.robust_regression import Method, robust_regression
 from discreet.trust.permit import releases
 from discreet.trust.private_data import PrivateData
 

@@ -9,7 +9,6 @@ Kifer 2017).
 from __future__ import annotations
 
 import html
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -84,7 +83,7 @@ def chi_square(hypothesis: str, table: ContingencyTable, means: Array, statistic
         How far tables are from the hypothesis; applied to simulated ones as well.
     """
     check_cells(hypothesis, table.counts.size, "The table is as it was.")
-    noise = noise_of(table)
+    noise = table.noise
     found = float(statistic(table.counts[None], noise)[0])
     simulation, larger, left = Simulation(), 0, DRAWS
     while left:
@@ -94,11 +93,6 @@ def chi_square(hypothesis: str, table: ContingencyTable, means: Array, statistic
         larger += int((statistic(tables, noise) >= found).sum())
         left -= draws
     return ChiSquareTest(hypothesis, found, (1 + larger) / (1 + DRAWS), table, noise)
-
-
-def noise_of(table: ContingencyTable) -> float:
-    """The standard deviation of the noise on each count."""
-    return table.spread.stddev * math.sqrt(table.summed)
 
 
 def check_cells(hypothesis: str, cells: int, consequence: str = UNTOUCHED) -> None:

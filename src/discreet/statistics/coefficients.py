@@ -10,7 +10,7 @@ import numpy as np
 from discreet.core.grid import Array
 from discreet.core.receipt import Receipt
 from discreet.statistics.estimate import in_words, promise
-from discreet.statistics.perturbed_histogram import PerturbedHistogram
+from discreet.statistics.table import ContingencyTable
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class MEstimate:
         Of each interval.
     population : bool
         Whose exact value the intervals hold: the population's, or that of these data.
-    table : PerturbedHistogram
+    table : ContingencyTable
         The release that it was made of; `m_estimate_of` makes others of it, at no cost.
     """
 
@@ -45,7 +45,7 @@ class MEstimate:
     high: Array
     confidence: float
     population: bool
-    table: PerturbedHistogram
+    table: ContingencyTable
 
     @property
     def receipt(self) -> Receipt:

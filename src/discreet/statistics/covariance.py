@@ -62,8 +62,8 @@ def covariance(
 
     Guarantee
     ---------
-    The event on the receipt: one `Laplace`, `SphericalLaplace` or `Gaussian` release of one bounded sum, that of
-    `second_moments` or, for a population, of `pair_moments`. All else is post-processing.
+    The event on the receipt: one `Laplace` or `Gaussian` release of one bounded sum, that of `second_moments` or, for a
+    population, of `pair_moments`. All else is post-processing.
 
     Examples
     --------
@@ -79,10 +79,12 @@ def covariance(
     found = products(f"covariance of {', '.join(names)}", of.data, names, radius, population, budget, key)
     figure = found.sampled_covariance if population else found.covariance
     matrix, errors = np.zeros((2, len(names), len(names)))
+    counted = found.counted(confidence)
     for i, j in combinations_with_replacement(range(len(names)), 2):
         one = figure(i, j)
-        matrix[i, j] = matrix[j, i] = one.value
-        errors[i, j] = errors[j, i] = min(one.half_width(found.spread, confidence), 2.0)
+        matrix[i, j] = matrix[j, i] = min(max(one.value, -1.0), 1.0)
+        half = one.half_width(found.spread, confidence) if counted else 2.0
+        errors[i, j] = errors[j, i] = min(half, 1 + abs(matrix[i, j]))
     units = np.array([0.5 * column.upper - 0.5 * column.lower for column in map(of.data.schema.number, names)])
     both = np.outer(units, units)
     return PairTable("covariance", names, both * matrix, both * errors, units, confidence, population, found.receipt)
@@ -131,8 +133,8 @@ def correlation(
 
     Guarantee
     ---------
-    The event on the receipt: one `Laplace`, `SphericalLaplace` or `Gaussian` release of one bounded sum, that of
-    `second_moments` or, for a population, of `pair_moments`. All else is post-processing.
+    The event on the receipt: one `Laplace` or `Gaussian` release of one bounded sum, that of `second_moments` or, for a
+    population, of `pair_moments`. All else is post-processing.
 
     Examples
     --------

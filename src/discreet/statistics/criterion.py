@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,11 +13,9 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.statistics.axes import Axes
 from discreet.statistics.layout import Layout
-from discreet.statistics.losses import Loss, loss_of
-
-OwnLoss = Callable[[Array, Array], Any]
-SMALL = 1e-5  # of a parameter's step: between which two values of a loss its slope is taken
-MOST_SCORES = 2**24  # points times parameters
+from discreet.statistics.loss import Loss
+from discreet.statistics.losses import loss_of
+from discreet.statistics.own_criterion import Own, OwnLoss, check_size
 
 
 class Criterion(Protocol):
@@ -56,81 +53,6 @@ class Criterion(Protocol):
 
     def unseen(self, nodes: int) -> float:
         """By how much the variance of a score inside a cell is more than that of so many points of it."""
-
-
-@dataclass(frozen=True)
-class Own:
-    """A loss of the user's, any function of parameters and points; its slopes are taken numerically.
-
-    Parameters
-    ----------
-    loss : callable
-        Parameters and points in, the loss of each point out.
-    points : array of shape (points, columns)
-        In the units of the columns.
-    start : array of shape (parameters,)
-        Parameters to begin with.
-    """
-
-    loss: OwnLoss
-    points: Array
-    start: Array
-
-    @classmethod
-    def at(cls, loss: OwnLoss, layout: Layout, start: ArrayLike | None) -> Own:
-        """The criterion of a loss, tried once at its start."""
-        theta = np.atleast_1d(np.asarray(np.nan if start is None else start, dtype=np.float64))
-        if theta.ndim != 1 or not theta.size or not np.isfinite(theta).all():
-            raise ParameterError(
-                "M-estimate", f"a loss of one's own begins at {start!r}", "Pass start=, a number for each parameter."
-            )
-        points = layout.own_points
-        _check_size(len(points), theta.size)
-        found = np.asarray(loss(theta, points), dtype=np.float64)
-        if found.shape != (len(points),) or not np.isfinite(found).all():
-            raise ParameterError(
-                "M-estimate",
-                f"at its start, the loss of {len(points)} points has the shape {found.shape}, or is not finite",
-                "Return one finite number for each row of the points.",
-            )
-        return cls(loss, points, theta)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Numbered."""
-        return tuple(f"theta{i}" for i in range(self.start.size))
-
-    @property
-    def step(self) -> Array:
-        """A hundredth of the start, or of one."""
-        return 0.01 * np.maximum(np.abs(self.start), 1.0)
-
-    @property
-    def limits(self) -> tuple[float, float]:
-        return -math.inf, math.inf
-
-    @property
-    def matrix(self) -> Array:
-        return np.eye(self.start.size)
-
-    @property
-    def offset(self) -> Array:
-        return np.zeros(self.start.size)
-
-    def of(self, theta: Array) -> Array:
-        """The loss of each point; what is no number counts as very much."""
-        found = np.asarray(self.loss(theta, self.points), dtype=np.float64)
-        return np.nan_to_num(found, nan=1e100, posinf=1e100, neginf=-1e100)
-
-    def scores(self, theta: Array) -> Array:
-        """Its slope by each parameter, by central differences."""
-        moves = np.diag(SMALL * self.step)
-        slopes = [(self.of(theta + move) - self.of(theta - move)) / (2 * move.max()) for move in moves]
-        return np.stack(slopes, axis=1)
-
-    def unseen(self, nodes: int) -> float:
-        """As of a straight score."""
-        return 1.0 if nodes == 1 else 1 / (1 - nodes**-2)
 
 
 @dataclass(frozen=True)
@@ -176,7 +98,7 @@ class Linear:
                 names += [f"{column}={label}" for label in labels[1:]]
                 columns += [(layout.points[:, i] == place).astype(np.float64) for place in range(1, len(labels))]
                 units, shifts = units + [1.0] * (len(labels) - 1), shifts + [0.0] * (len(labels) - 1)
-        _check_size(len(response), len(names))
+        check_size(len(response), len(names))
         matrix = half * np.diag(units)
         matrix[0] -= half * np.array(units) * np.array(shifts)
         offset = np.r_[middle, np.zeros(len(names) - 1)]
@@ -242,13 +164,3 @@ def _response(loss: Loss, axes: Axes, layout: Layout) -> Array:
             )
         return (values >= len(labels) / 2).astype(np.float64)
     return values
-
-
-def _check_size(points: int, parameters: int) -> None:
-    if points * parameters > MOST_SCORES:
-        raise ParameterError(
-            "M-estimate",
-            f"it would have {parameters} parameters on {points} points",
-            "Use fewer cells, or columns with fewer categories.",
-            parameters=parameters,
-        )

@@ -172,8 +172,8 @@ def cube(
 
     Guarantee
     ---------
-    The event on the receipt: one `Laplace`, `DiscreteLaplace`, `SphericalLaplace` or `Gaussian` release of one bounded
-    sum, for the data set's own neighbors. The rest is post-processing.
+    The event on the receipt: one `Laplace`, `DiscreteLaplace` or `Gaussian` release of one bounded sum, for the data
+    set's own neighbors. The rest is post-processing.
 
     Examples
     --------

@@ -13,7 +13,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.statistics.ask import columns_of
 from discreet.statistics.axes import BINS, Bins, bins_of, shape_of
-from discreet.statistics.chi_square import ChiSquareTest, check_cells, chi_square, noise_of
+from discreet.statistics.chi_square import ChiSquareTest, check_cells, chi_square
 from discreet.statistics.table import ContingencyTable, contingency
 
 CLEAR = 1.0  # deviations of noise that count against a margin
@@ -87,7 +87,7 @@ def independence_of(table: ContingencyTable) -> ChiSquareTest:
             "Take a marginal of two.",
             "The table is as it was.",
         )
-    name, noise = f"{table.columns[0]} is independent of {table.columns[1]}", noise_of(table)
+    name, noise = f"{table.columns[0]} is independent of {table.columns[1]}", table.noise
     check_cells(name, table.counts.size, "The table is as it was.")
     return chi_square(name, table, _product(table.counts[None], CLEAR * noise)[0], dependence)
 

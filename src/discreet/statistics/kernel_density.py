@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 
-from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.question import BoundedSum
-from discreet.mechanisms.gaussian import Gaussian
 from discreet.statistics.ask import asked_with
-from discreet.statistics.axes import Bins, bins_of
+from discreet.statistics.axes import Bins
 from discreet.statistics.box import Boxed, Columns, boxed
 from discreet.statistics.density_estimate import DensityEstimate
-from discreet.statistics.knots import Knots, bump_length, process_of, process_size, splines_of
-from discreet.statistics.noise import CONFIDENCE, Spread, least_noise, spread
+from discreet.statistics.kernel_plan import LOOKS, Noise, even, planned, spread_of
+from discreet.statistics.noise import CONFIDENCE
 from discreet.statistics.reading import Reading, check_band
-from discreet.statistics.smoother import FLAT, GAUSSIAN, Smoother, best_bandwidths
+from discreet.statistics.smoother import FLAT, GAUSSIAN, best_bandwidths
 
 Bandwidth = float | Sequence[float]
-Noise = Literal["least", "process"]
-LOOKS = {1: 512, 2: 64, 3: 24}  # places in each column, by the number of columns
-MOST_KNOTS = 2**15
-FINE = 2.0  # knots in a bandwidth that is given
 NARROW = 0.8  # of the chance to miss: what the band does not know, the exact curve and its bandwidth, widens it
 WIDEST = 2.0  # bandwidth that differs from a wider one, in widths of the box
 
@@ -108,9 +100,8 @@ def kernel_density(
 
     Guarantee
     ---------
-    The event on the receipt: one `Laplace`, `SphericalLaplace` or `Gaussian` release of one bounded sum, for the data
-    set's own neighbors: the number of records is secret under add/remove and public under replace. The rest is
-    post-processing.
+    The event on the receipt: one `Laplace` or `Gaussian` release of one bounded sum, for the data set's own neighbors:
+    the number of records is secret under add/remove and public under replace. The rest is post-processing.
 
     The noise of a process is that of Hall, Rinaldo and Wasserman 2013, on the same sensitivity: under replace sqrt(2)
     times the root of the kernel's peak. What differs: they multiply it by sqrt(2 ln(2 / delta)) / epsilon, and here it
@@ -131,9 +122,9 @@ def kernel_density(
     of = boxed("kernel density", data, columns, bounds, budget)
     widths = _check(of, bandwidth, bins, noise, budget)
     number = of.expected("kernel density", records)
-    plan = _even(of, bins, number, budget) if widths is None else _planned(of, widths, noise, budget)
+    plan = even(of, bins, number, budget) if widths is None else planned(of, widths, noise, budget)
     purpose = f"kernel density of {', '.join(of.box.columns)}"
-    released = asked_with(_spread(of, plan, noise, budget), of.data, plan.question, purpose, key)
+    released = asked_with(spread_of(of, plan, noise, budget), of.data, plan.question, purpose, key)
     masses = released.values[: plan.knots_size].reshape([one.size for one in plan.knots])
     count, order = plan.count(released.values), FLAT if widths is None else GAUSSIAN
     if widths is None:
@@ -146,48 +137,6 @@ def kernel_density(
         f"{'Gaussian' if order == GAUSSIAN else 'flat'} kernel of bandwidth {', '.join(f'{h:.3g}' for h in own)}"
     )
     return KernelDensity(of.box, reading, smoothing, confidence, released.receipt, own, order)
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """What is asked, and how it will be read. All of it public.
-
-    `records` is their number where it is public; those that have no mass are then counted at the last place, times
-    `missing`.
-    """
-
-    question: BoundedSum
-    knots: tuple[Knots, ...]
-    records: int | None
-    missing: float = 1.0
-
-    @property
-    def knots_size(self) -> int:
-        return math.prod(one.size for one in self.knots)
-
-    @property
-    def size(self) -> int:
-        return self.knots_size + (self.records is not None)
-
-    @property
-    def apart(self) -> float | None:
-        return None if self.records is None else 1 / self.missing
-
-    def count(self, released: Array) -> float:
-        """How many records have a mass."""
-        if self.records is None:
-            return float(released.sum())
-        return self.records - float(released[-1]) / self.missing
-
-    def readers(self, widths: Array, order: int) -> tuple[Smoother, ...]:
-        looks = LOOKS[len(self.knots)]
-        return tuple(Smoother(one, float(h), order, looks) for one, h in zip(self.knots, widths, strict=True))
-
-    def variance(self, of: Boxed, widths: Array, budget: Budget) -> float:
-        """Of the noise in the curve, in the mean over the box, times the squared number of records."""
-        readers = self.readers(widths, GAUSSIAN)
-        each = (np.square(one.weights(one.places)).sum(axis=1).mean() for one in readers)
-        return least_noise(of.data, self.question, self.size, budget).stddev ** 2 * float(math.prod(each))
 
 
 def _check(of: Boxed, bandwidth: Bandwidth | None, bins: Bins | None, noise: Noise, budget: Budget) -> Array | None:
@@ -217,51 +166,3 @@ def _check(of: Boxed, bandwidth: Bandwidth | None, bins: Bins | None, noise: Noi
             "kernel density", f"the bandwidth is {bandwidth!r}", "Give a positive number, or one for each column."
         )
     return np.minimum(given / of.box.width, WIDEST)
-
-
-def _spread(of: Boxed, plan: _Plan, noise: Noise, budget: Budget) -> Spread:
-    """The noise on the knots: Gaussian, where it is to be a process."""
-    if noise == "process":
-        return spread(of.data, plan.question, plan.size, calibrate(Gaussian(), budget))
-    return least_noise(of.data, plan.question, plan.size, budget)
-
-
-def _even(of: Boxed, bins: Bins | None, number: int, budget: Budget) -> _Plan:
-    """Knots for a bandwidth that is chosen later."""
-    schema, columns = of.data.schema, of.box.columns
-    if bins is None:
-        trial = splines_of(schema, columns, (2,) * of.box.size, 1, False)
-        stddev = least_noise(of.data, trial, 2**of.box.size, budget).stddev
-        best = 6 * (number / stddev) ** (1 / (1 + 2 * of.box.size))
-        bins = int(min(max(best, 4), MOST_KNOTS ** (1 / of.box.size)))
-    each = bins_of(schema, columns, bins)
-    if math.prod(each) > MOST_KNOTS:
-        raise ParameterError("kernel density", f"there are {math.prod(each)} knots", f"Use {MOST_KNOTS} at most.")
-    return _splines(of, each, 1)
-
-
-def _planned(of: Boxed, widths: Array, noise: Noise, budget: Budget) -> _Plan:
-    """The knots that leave least noise for these bandwidths, or those of a process."""
-    bins = tuple(max(math.ceil(FINE / h), 4) for h in widths)
-    processed, shared = math.prod(map(process_size, widths)), math.prod(bins) if noise == "least" else math.inf
-    if min(processed, shared) > MOST_KNOTS:
-        raise ParameterError(
-            "kernel density",
-            f"so small a bandwidth takes {min(processed, shared)} knots",
-            f"Use {MOST_KNOTS} at most: a larger bandwidth, fewer columns or closer bounds.",
-        )
-    plans = [] if processed > MOST_KNOTS else [_process(of, widths)]
-    if shared <= MOST_KNOTS:
-        plans.append(_splines(of, bins, 3))
-    return min(plans, key=lambda plan: plan.variance(of, widths, budget))
-
-
-def _splines(of: Boxed, bins: tuple[int, ...], degree: int) -> _Plan:
-    question = splines_of(of.data.schema, of.box.columns, bins, degree, of.data.public_size is not None)
-    return _Plan(question, tuple(Knots.spline(one, degree) for one in bins), of.data.public_size)
-
-
-def _process(of: Boxed, widths: Array) -> _Plan:
-    each = tuple(widths.tolist())
-    question = process_of(of.data.schema, of.box.columns, each, of.data.public_size is not None)
-    return _Plan(question, tuple(map(Knots.process, each)), of.data.public_size, bump_length(len(each)))

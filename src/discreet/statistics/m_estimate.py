@@ -15,18 +15,20 @@ from discreet.core.errors import ParameterError
 from discreet.core.schema import Column, Number
 from discreet.statistics.axes import Axes, Bins, bins_of
 from discreet.statistics.coefficients import MEstimate
-from discreet.statistics.criterion import Linear, OwnLoss, criterion_of, layout_of
+from discreet.statistics.criterion import Linear, criterion_of, layout_of
 from discreet.statistics.estimate import check_confidence
-from discreet.statistics.losses import Loss, Pinball, loss_of
+from discreet.statistics.loss import Loss
+from discreet.statistics.losses import Pinball, loss_of
 from discreet.statistics.minimum import Landscape, Minimum
 from discreet.statistics.noise import CONFIDENCE
+from discreet.statistics.own_criterion import OwnLoss
 from discreet.statistics.perturbed_histogram import (
-    PerturbedHistogram,
+    MOST_COLUMNS,
     cells_of_columns,
     few_columns_of,
     perturbed_histogram,
 )
-from discreet.statistics.table import MOST_CELLS
+from discreet.statistics.table import MOST_CELLS, ContingencyTable
 
 
 def m_estimate(
@@ -135,7 +137,7 @@ def m_estimate(
 
 
 def m_estimate_of(
-    table: PerturbedHistogram,
+    table: ContingencyTable,
     loss: str | Loss | OwnLoss = "absolute",
     columns: Sequence[str] | None = None,
     *,
@@ -147,8 +149,8 @@ def m_estimate_of(
 
     Parameters
     ----------
-    table : PerturbedHistogram
-        What was released.
+    table : ContingencyTable
+        What was released, by `perturbed_histogram` or `contingency`.
     loss, start, population, confidence
         As for `m_estimate`.
     columns : sequence of str, optional
@@ -171,6 +173,13 @@ def m_estimate_of(
     check_confidence("M-estimate", confidence)
     if columns is not None:
         table = table.marginal((columns,) if isinstance(columns, str) else tuple(columns))
+    if len(table.columns) > MOST_COLUMNS:
+        raise ParameterError(
+            "M-estimate",
+            f"the table has {len(table.columns)} columns",
+            f"Name {MOST_COLUMNS} at most.",
+            "The table is as it was.",
+        )
     axes = Axes(table.columns, table.labels, table.edges)
     layout, wide = (layout_of(loss, axes, merged) for merged in (1, 2))
 
@@ -190,7 +199,7 @@ def m_estimate_of(
     return _estimate(scene, found, _title(chosen, axes.columns), table, confidence)
 
 
-def _estimate(scene: Landscape, found: Minimum, title: str, table: PerturbedHistogram, confidence: float) -> MEstimate:
+def _estimate(scene: Landscape, found: Minimum, title: str, table: ContingencyTable, confidence: float) -> MEstimate:
     """Parameters in the units of the columns, with their intervals."""
     criterion, size = scene.criterion, found.theta.size
     theta = criterion.matrix @ np.clip(found.theta, *criterion.limits) + criterion.offset

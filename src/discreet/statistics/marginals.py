@@ -160,9 +160,9 @@ def marginals(
 
     Guarantee
     ---------
-    The event on the receipt: one `Laplace`, `DiscreteLaplace`, `SphericalLaplace` or `Gaussian` release of one bounded
-    sum, for the data set's own neighbors. The rest is post-processing. For columns of two cells and Laplace noise, the
-    parities are those of Barak, Chaudhuri, Dwork, Kale, McSherry and Talwar 2007.
+    The event on the receipt: one `Laplace`, `DiscreteLaplace` or `Gaussian` release of one bounded sum, for the data
+    set's own neighbors. The rest is post-processing. For columns of two cells and Laplace noise, the parities are those
+    of Barak, Chaudhuri, Dwork, Kale, McSherry and Talwar 2007.
 
     Examples
     --------

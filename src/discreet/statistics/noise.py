@@ -17,14 +17,12 @@ from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.sphere_report import LARGEST, SphereReport
-from discreet.mechanisms.spherical_laplace import SphericalLaplace
 from discreet.trust.private_data import PrivateData
 
 Additive = Laplace | Gaussian
-Noise = Additive | DiscreteLaplace | SphericalLaplace | SphereReport
+Noise = Additive | DiscreteLaplace | SphereReport
 CONFIDENCE = 0.95
 REPORT = SphereReport().event
-FEWEST = 3  # coordinates of a vector whose spherical noise is nearly normal along each
 FARTHEST = 700.0  # that has an exponential in float64
 
 
@@ -34,7 +32,7 @@ class Spread:
 
     Parameters
     ----------
-    noise : Laplace, Gaussian, DiscreteLaplace, SphericalLaplace or SphereReport
+    noise : Laplace, Gaussian, DiscreteLaplace or SphereReport
         The mechanism.
     stddev : float
         Standard deviation on each coordinate.
@@ -101,16 +99,13 @@ def least_noise(data: PrivateData, question: BoundedSum, size: int, budget: Budg
     Of Laplace and Gaussian noise and, where people report by themselves, reports on the sphere: those that the trust
     model can keep the promise of. On whole numbers, discrete Laplace noise has a lesser variance than rounded Laplace
     noise, by more than half at epsilon 3; its loss is the worst of its epsilon, so it is there only where losses just
-    add up. On long vectors that are bounded in l2, spherical Laplace noise has half the variance of Laplace noise. Of
-    three coordinates and more, an interval by the normal law holds 94.1 to 95 % instead of 95 %.
+    add up.
     """
     noises: list[Noise] = [calibrate(Laplace(), budget, times)]
     if question.grid.exponent == 0 and pure(data, budget) and not data.unit.pooled:
         noises.append(calibrate(DiscreteLaplace(), budget, times))
     if budget.delta > 0:
         noises.append(calibrate(Gaussian(), budget, times))
-    if question.bound.norm == "l2" and size >= FEWEST and data.curated:
-        noises.append(calibrate(SphericalLaplace(), budget, times))
     if size <= LARGEST and data.keeps(REPORT):
         noises.append(calibrate(SphereReport(), budget, times))
     kept = [noise for noise in noises if data.keeps(noise.event)]

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
-from discreet.core.grid import Array
 from discreet.core.knob import check_whole
 from discreet.core.schema import Number
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.statistics.ask import ColumnsOf, columns_of
-from discreet.statistics.axes import Axes, Bins, bins_of, shape_of
+from discreet.statistics.axes import Bins, bins_of, shape_of
 from discreet.statistics.noise import least_noise
 from discreet.statistics.table import ContingencyTable, contingency, contingency_of
 
@@ -24,37 +22,6 @@ MOST_COLUMNS = 3
 GUESS = 3000  # records, where their number is secret and nothing is said of it
 FEWEST = 4  # cells of a number, where nothing is said of them
 TIMES = {1: 4.0, 2: 2.0, 3: 1.0}  # the power that tells their number, by how many numbers there are
-
-
-@dataclass(frozen=True)
-class PerturbedHistogram(ContingencyTable):
-    """A released histogram of up to three columns: a contingency table that knows where its cells end.
-
-    Parameters
-    ----------
-    edges : tuple of array or None
-        The edges of each number's cells; None for a category.
-    """
-
-    edges: tuple[Array | None, ...] = ()
-
-    def marginal(self, columns: Sequence[str]) -> PerturbedHistogram:
-        """The histogram of some of the columns, in this order: sums of cells, at no cost.
-
-        Parameters
-        ----------
-        columns : sequence of str
-            Public. Some of its columns.
-        """
-        found = super().marginal(columns)
-        return PerturbedHistogram(**vars(found), edges=tuple(self.edges[axis] for axis in self.axes_of(found.columns)))
-
-    @property
-    def noise(self) -> float:
-        """The standard deviation of the noise on each count: rounding it to whole records adds up to a twelfth."""
-        variance = self.spread.stddev**2
-        rounding = 0.0 if isinstance(self.spread.noise, DiscreteLaplace) else min(1 / 12, variance / 6)
-        return float(np.sqrt(self.summed * (variance + rounding)))
 
 
 def perturbed_histogram(
@@ -67,7 +34,7 @@ def perturbed_histogram(
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
-) -> PerturbedHistogram:
+) -> ContingencyTable:
     """Release how many records fall in each cell of a grid over up to three columns.
 
     Parameters
@@ -94,7 +61,7 @@ def perturbed_histogram(
 
     Returns
     -------
-    PerturbedHistogram
+    ContingencyTable
         A noisy count for every cell, the empty ones too. `m_estimate_of` makes M-estimates of it, at no cost.
 
     Guarantee
@@ -112,9 +79,7 @@ def perturbed_histogram(
     budget = Budget(epsilon, delta)
     of = few_columns_of("perturbed histogram", data, columns, bounds, budget)
     each = cells_of_columns(of, cells, records, budget)
-    table = contingency(of.data, of.columns, bins=each, epsilon=epsilon, delta=delta, key=key)
-    axes = Axes.of(of.data.schema, of.columns, bins_of(of.data.schema, of.columns, each))
-    return PerturbedHistogram(**vars(table), edges=axes.edges)
+    return contingency(of.data, of.columns, bins=each, epsilon=epsilon, delta=delta, key=key)
 
 
 def few_columns_of(asked: str, data: Any, columns: Sequence[str] | None, bounds: Any, budget: Budget) -> ColumnsOf:

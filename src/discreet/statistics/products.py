@@ -20,7 +20,7 @@ from discreet.statistics.pair_moments import PairMoments, pair_moments_of, pair_
 from discreet.statistics.second_moments import second_moments_of, weights_of
 from discreet.trust.private_data import PrivateData
 
-UNSURE = 2.0  # error bars from zero: a variance that is nearer may be nothing but noise
+UNSURE = 2.0  # error bars from zero: a number or a variance that is nearer may be nothing but noise
 HEAVY = 30.0  # times the sampling variance of normal records: more takes clear evidence
 WOBBLE = 14.0  # the variance of a normal variable's fourth power, in its squared variance, over n: see `_sampling`
 STEP = 1e-100  # of a derivative along the imaginary axis, which loses no digits
@@ -160,6 +160,11 @@ class Products:
         told = Figure(varies.value, varies.weights * min(1.0, usual / max(noise, 1e-300)))
         return Figure(found.value, found.weights, _sampling(told, max(usual, varies.value - 2 * noise), pair.number))
 
+    def counted(self, confidence: float) -> bool:
+        """Whether the number of records is clearly more than noise."""
+        number = Figure(self.moments.sum_of(0, 0, 0, 0), np.array([self.moments.scale_of(0, 0)]))
+        return number.value > UNSURE * number.half_width(self.spread, confidence)
+
     def sure(self, i: int, confidence: float) -> bool:
         """Whether a column's variance is clearly more than noise."""
         variance = self.covariance(i, i)
@@ -199,7 +204,7 @@ def products(
         question, size = second_moments_of(data.schema, names, radius), len(weights_of(coordinates.size))
         released = asked(data, question, size, budget, title, key)
         return Products(PairMoments.of_second(released.values, coordinates), released.spread, released.receipt)
-    norm: Norm = "l2" if budget.delta > 0 or data.curated else "l1"
+    norm: Norm = "l2" if budget.delta > 0 else "l1"
     question, size = pair_moments_of(data.schema, names, radius, norm), pair_moments_size(len(names))
     released = asked(data, question, size, budget, title, key)
     return Products(PairMoments.of_fourth(released.values, coordinates, norm), released.spread, released.receipt)

@@ -169,9 +169,8 @@ def second_moments(
 
     Guarantee
     ---------
-    The event on the receipt: one `Laplace`, `SphericalLaplace` or `Gaussian` release of one bounded sum, for the data
-    set's own neighbors. With Gaussian noise it is how Dwork, Talwar, Thakurta and Zhang 2014 release a covariance
-    matrix, but for the 11/8.
+    The event on the receipt: one `Laplace` or `Gaussian` release of one bounded sum, for the data set's own neighbors.
+    With Gaussian noise it is how Dwork, Talwar, Thakurta and Zhang 2014 release a covariance matrix, but for the 11/8.
 
     Examples
     --------

@@ -8,12 +8,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import gammaincinv, pdtr
+from scipy.special import pdtr
 
 from discreet.core.grid import Array, Grid
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.spherical_laplace import SphericalLaplace
 from discreet.noise.deterministic import DeterministicBits
 from discreet.noise.gaussian import rounded_gaussian
 from discreet.noise.laplace import discrete_laplace, rounded_laplace
@@ -42,16 +41,12 @@ class Simulation:
         self._bits = DeterministicBits(seed)
 
     def noise(self, spread: Spread, shape: tuple[int, ...], grid: Grid) -> Array:
-        """Noise as a release on this grid has on its coordinates, along the last axis; normal if many added theirs."""
+        """Noise as a release on this grid has on its coordinates; normal, where many have added theirs."""
         if isinstance(spread.noise, Laplace) and spread.reports == 1:
             scale = max(spread.stddev / math.sqrt(2) / grid.step, 2.0**-10)
             return grid.values(rounded_laplace(self._bits, shape, scale))
         if isinstance(spread.noise, DiscreteLaplace) and spread.reports == 1:
             return grid.values(discrete_laplace(self._bits, shape, max(spread.whole_scale, 2.0**-10)))
-        if isinstance(spread.noise, SphericalLaplace):
-            lengths = gammaincinv(shape[-1], self.uniform((*shape[:-1], 1))) * spread.stddev / math.sqrt(shape[-1] + 1)
-            directions = self.normal(1.0, shape)
-            return directions * (lengths / np.linalg.norm(directions, axis=-1, keepdims=True))
         return self.normal(spread.stddev, shape)
 
     def normal(self, stddev: float, shape: tuple[int, ...]) -> Array:

@@ -14,7 +14,7 @@ from discreet.mechanisms.proposal import SpreadClass, SteadyQuantile
 from discreet.mechanisms.propose_test_release import ProposeTestRelease
 from discreet.mechanisms.quantile import Quantile
 from discreet.statistics.block_slopes import OneSlope
-from discreet.statistics.slopes_by_depth import COUNT, INTERCEPT, Blocks, Dealing, Fit
+from discreet.statistics.dealing import COUNT, INTERCEPT, Blocks, Dealing, Fit
 from discreet.trust.permit import Permit
 
 WIDEST = 2.0**6  # of a slope, where all columns are scaled to [-1, 1]

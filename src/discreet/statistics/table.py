@@ -16,6 +16,7 @@ from discreet.core.formula import Formula, Tally
 from discreet.core.grid import Array, Grid
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Schema
+from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.statistics.ask import asked, columns_of
 from discreet.statistics.axes import BINS, Axes, Bins, bins_of, shape_of
 from discreet.statistics.count_table import CountTable
@@ -52,12 +53,22 @@ class ContingencyTable(CountTable):
     ----------
     spread : Spread
         How the noise on each cell spreads.
+    edges : tuple of array or None
+        The edges of each number's cells; None for a category.
     summed : int
         How many cells of what was released each count is the sum of.
     """
 
     spread: Spread
+    edges: tuple[Array | None, ...]
     summed: int = 1
+
+    @property
+    def noise(self) -> float:
+        """The standard deviation of the noise on each count: where it is rounded to whole records, that adds to it."""
+        variance = self.spread.stddev**2
+        rounding = 0.0 if isinstance(self.spread.noise, DiscreteLaplace) else min(1 / 12, variance / 6)
+        return math.sqrt(self.summed * (variance + rounding))
 
     def marginal(self, columns: Sequence[str]) -> ContingencyTable:
         """The table of some of the columns, in this order: sums of cells, at no cost, with an error bar of its own.
@@ -79,6 +90,7 @@ class ContingencyTable(CountTable):
             self.confidence,
             self.receipt,
             self.spread,
+            tuple(self.edges[axis] for axis in kept),
             summed,
         )
 
@@ -143,8 +155,8 @@ def contingency(
     question = contingency_of(schema, names, each)
     released = asked(of.data, question, axes.size, budget, f"table of {', '.join(names)}", key)
     counts = released.values.reshape(axes.shape)
-    error = error_of(released.spread, 1)
-    return ContingencyTable(axes.columns, axes.labels, counts, error, CONFIDENCE, released.receipt, released.spread)
+    error, spread = error_of(released.spread, 1), released.spread
+    return ContingencyTable(axes.columns, axes.labels, counts, error, CONFIDENCE, released.receipt, spread, axes.edges)
 
 
 def _check_size(columns: Sequence[str], shape: tuple[int, ...]) -> None:

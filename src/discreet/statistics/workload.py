@@ -82,7 +82,7 @@ def workload(
 
     Guarantee
     ---------
-    The event on the receipt: one `Laplace`, `DiscreteLaplace`, `SphericalLaplace` or `Gaussian` release, or one `MWEM`.
+    The event on the receipt: one `Laplace`, `DiscreteLaplace` or `Gaussian` release, or one `MWEM`.
 
     Examples
     --------
