@@ -14,6 +14,7 @@ from discreet.mechanisms.ranking import Ranking, between
 from discreet.noise.choice import Size, stretch_choice, uniform_below
 from discreet.noise.interval import Uniform
 
+SAMPLE = 2**16  # places that tell where a rank is: it pays to know, where several are looked for
 SOON = 30.0  # exponents beyond the number of places: all farther places together are chosen once in 10**13 times
 
 
@@ -80,7 +81,7 @@ class Ranked:
     @classmethod
     def of(cls, places: Steps) -> Ranked:
         """These places."""
-        return cls(Ranking.of(places))
+        return cls(Ranking.of(places, SAMPLE))
 
     @property
     def number(self) -> int:

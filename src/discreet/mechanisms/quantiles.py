@@ -16,7 +16,7 @@ from discreet.core.events import Repeated
 from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors
-from discreet.mechanisms.line import Line, Target
+from discreet.mechanisms.line import AT_HAND, Line, Target
 from discreet.mechanisms.parts import Part, Ranked, Sorted
 from discreet.mechanisms.quantile import price
 from discreet.mechanisms.ranking import MANY
@@ -96,8 +96,8 @@ class Quantiles:
         together = max(1, AT_ONCE // (len(cells) + 1)) if len(cells) < MANY else 1
         for start in range(0, copies, together):
             part = found[start : start + together]
-            words = bits.words(len(part) * len(cells)).reshape(len(part), -1) >> np.uint64(64 - finer)
-            places = np.add(cells, words.view(np.int64))
+            places = cells[None] if copies == 1 else np.tile(cells, (len(part), 1))
+            _scatter(places.reshape(-1), finer, bits)
             records = Sorted.of(places) if len(cells) < MANY else Ranked.of(places[0])
             self._find(part, records, (line.cells + 1) << finer, answer, bits)
         return line.values(found >> finer).reshape(*answer.copies, -1)
@@ -130,6 +130,13 @@ class Quantiles:
         low = self.lower + math.floor(0.1 * self.cells) * (self.upper - self.lower) / self.cells
         first, second = np.array([[self.upper]]), np.array([[self.upper], [low]])
         return Apart(Records(first, 1, Neighbors.ADD_REMOVE), Records(second, 1, Neighbors.ADD_REMOVE))
+
+
+def _scatter(places: Steps, finer: int, bits: Bits) -> None:
+    """Move each place by a random number of so many bits; few at a time, so that they stay at hand."""
+    for start in range(0, len(places), AT_HAND):
+        part = places[start : start + AT_HAND]
+        part += (bits.words(len(part)) >> np.uint64(64 - finer)).view(np.int64)
 
 
 @dataclass(frozen=True)

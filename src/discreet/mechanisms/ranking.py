@@ -66,10 +66,10 @@ class Ranking:
     sample: Values
 
     @classmethod
-    def of(cls, values: Values) -> Ranking:
-        """The ranking of these values; the sample is one of every so many."""
+    def of(cls, values: Values, most: int = SAMPLE) -> Ranking:
+        """The ranking of these values; the sample is one of every so many: `most`, or a few more, if there are."""
         number = int(values.size - np.count_nonzero(np.isnan(values)))
-        sample = np.sort(values[:: len(values) // SAMPLE]) if number >= MANY else values[:0]
+        sample = np.sort(values[:: max(len(values) // most, 1)]) if number >= MANY else values[:0]
         return cls(values, number, sample[: len(sample) - int(np.count_nonzero(np.isnan(sample)))])
 
     def run(self, start: int, stop: int) -> Run:

@@ -36,7 +36,7 @@ from discreet.statistics.figure import Sampling
 
 MASS = Bound("l1", 1.0, nonnegative=True)
 COUNTED = Bound("l1", 9 / 16)  # of (a - 1/2, 2 a (1 - a) - 1/16)
-AT_HAND = 2**15  # values that are worked on together
+AT_HAND = 2**16  # values that are worked on together
 INSIDE = 1 - 2.0**-40  # keeps rounded polynomials inside their bound, so that clipping never acts
 Parts = Callable[[Any, float], list[Any]]
 """Numbers inside their bounds in; what they add to each coordinate, times a power of two, out."""
@@ -129,7 +129,10 @@ def rest_of(values: Numbers, number: Number, size: float = 1.0) -> Numbers:
 
 def _parts_of(distances: Numbers, width: float, size: float) -> Numbers:
     """Over the width, in one operation unless its inverse could be beyond float64."""
-    return size / width * distances if 2.0**-900 <= width <= 2.0**900 else size * (distances / width)
+    if not 2.0**-900 <= width <= 2.0**900:
+        return size * (distances / width)
+    distances *= size / width
+    return distances
 
 
 @dataclass(frozen=True)
