@@ -162,7 +162,7 @@ def test_it_is_printed_and_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
         lambda data: density(STAYS, epsilon=2.0),
         lambda data: density(STAYS, bounds=(1, 0), epsilon=2.0),
         lambda data: density(STAYS, bounds=(0, np.nan), epsilon=2.0),
-        lambda data: density(STAYS, bounds=3, epsilon=2.0),
+        lambda data: density(STAYS, bounds=3, epsilon=2.0),  # type: ignore[arg-type]
         lambda data: density(STAYS, ("a", "b"), bounds=(0, 1), epsilon=2.0),
         lambda data: density(np.zeros((2, 2, 2)), bounds=(0, 1), epsilon=2.0),
     ],

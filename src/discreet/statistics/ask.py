@@ -12,7 +12,7 @@ from discreet.core.grid import Array
 from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
 from discreet.statistics.noise import Spread, least_noise
-from discreet.trust.as_private import as_private
+from discreet.trust.as_private import Bounds, as_private
 from discreet.trust.private_data import PrivateData
 
 
@@ -50,7 +50,7 @@ class ColumnOf:
     column: str
 
 
-def column_of(data: Any, column: str | None, bounds: tuple[float, float] | None, budget: Budget) -> ColumnOf:
+def column_of(data: Any, column: str | None, bounds: Bounds | None, budget: Budget) -> ColumnOf:
     """The column that a statistic is about: of private data, or of an array or data frame with bounds of its own."""
     if column is not None and not isinstance(column, str):
         raise ParameterError("column", f"it is {column!r}", "Give its name, and arguments that follow it by theirs.")
@@ -69,7 +69,9 @@ class ColumnsOf:
     columns: tuple[str, ...]
 
 
-def columns_of(asked: str, data: Any, columns: str | Sequence[str] | None, bounds: Any, budget: Budget) -> ColumnsOf:
+def columns_of(
+    asked: str, data: Any, columns: str | Sequence[str] | None, bounds: Bounds | None, budget: Budget
+) -> ColumnsOf:
     """The columns that a statistic is about, each once: by default all that are numbers."""
     private = as_private(data, budget, bounds, columns)
     given = private.schema.features if columns is None else (columns,) if isinstance(columns, str) else columns

@@ -21,6 +21,7 @@ from discreet.statistics.ask import asked, column_of
 from discreet.statistics.count import whole_half_width
 from discreet.statistics.histogram import ONE_CELL
 from discreet.statistics.noise import CONFIDENCE
+from discreet.trust.as_private import Bounds
 from discreet.trust.private_data import PrivateData
 
 OCTAVES = 100  # between the greatest size and the least that is told from zero
@@ -103,7 +104,7 @@ def bounds(
     data: Any,
     column: str | None = None,
     *,
-    bounds: tuple[float, float] | None = None,
+    bounds: Bounds | None = None,
     least: float | None = None,
     epsilon: float = 0.1,
     delta: float = 0.0,
@@ -120,7 +121,7 @@ def bounds(
         The records; missing values do not count.
     column : str, optional
         Public. The column, for private data: its schema may have bounds as wide as anybody can think of.
-    bounds : (float, float), optional
+    bounds : (float, float) or Schema, optional
         Public. For an array or data frame: values outside are moved to the nearer one; -1e15 and 1e15 where not given.
     least : float, optional
         Public. The least size that is told from zero; 2**-100 times the greatest where not given.

@@ -15,6 +15,7 @@ from discreet.core.grid import Array
 from discreet.core.knob import check_whole
 from discreet.core.schema import Schema
 from discreet.statistics.ask import columns_of
+from discreet.trust.as_private import Bounds
 from discreet.trust.private_data import PrivateData
 
 Columns = str | Sequence[str]
@@ -98,7 +99,7 @@ class Boxed:
         return GUESS if size is None else max(size, 1)
 
 
-def boxed(asked: str, data: Any, columns: Columns | None, bounds: Any, budget: Budget) -> Boxed:
+def boxed(asked: str, data: Any, columns: Columns | None, bounds: Bounds | None, budget: Budget) -> Boxed:
     """The columns that a density is of: those of private data, or those of an array with bounds of its own."""
     of = columns_of(asked, data, columns, bounds, budget)
     return Boxed(of.data, Box.of(of.data.schema, of.columns))

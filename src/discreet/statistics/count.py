@@ -16,6 +16,7 @@ from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.statistics.ask import asked, column_of
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.noise import CONFIDENCE, Spread
+from discreet.trust.as_private import Bounds
 
 
 @recipe
@@ -50,7 +51,7 @@ def count(
     data: Any,
     column: str | None = None,
     *,
-    bounds: Any = None,
+    bounds: Bounds | None = None,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,

@@ -15,13 +15,14 @@ from discreet.statistics.estimate import check_confidence
 from discreet.statistics.noise import CONFIDENCE
 from discreet.statistics.pair_table import PairTable
 from discreet.statistics.products import products
+from discreet.trust.as_private import Bounds
 
 
 def covariance(
     data: Any,
     columns: Sequence[str] | None = None,
     *,
-    bounds: Any = None,
+    bounds: Bounds | None = None,
     radius: float | None = None,
     population: bool = False,
     confidence: float = CONFIDENCE,
@@ -94,7 +95,7 @@ def correlation(
     data: Any,
     columns: Sequence[str] | None = None,
     *,
-    bounds: Any = None,
+    bounds: Bounds | None = None,
     radius: float | None = None,
     population: bool = False,
     confidence: float = CONFIDENCE,
@@ -113,7 +114,7 @@ def correlation(
         The records. One with a missing value in any of the columns counts for nothing.
     columns : sequence of str, optional
         Public. Two numeric columns or more; all of them where not given. Those of an array are x0, x1, ...
-    bounds : (lower, upper), optional
+    bounds : (lower, upper) or Schema, optional
         Public. For an array; see `covariance`.
     radius : float, optional
         Public. The length that a record is shrunk to; see `covariance`.

@@ -21,6 +21,7 @@ from discreet.statistics.blocks import MOST_NUMBERS, Blocks
 from discreet.statistics.marginals import Marginals, measured
 from discreet.statistics.residuals import AxisSet, Shape, closure, subsets
 from discreet.statistics.strategy import NORMS, Strategy, Targets
+from discreet.trust.as_private import Bounds
 
 MOST_COLUMNS = 7
 ORDERS = (1.0, 8.0)
@@ -139,7 +140,7 @@ def cube(
     data: Any,
     columns: Sequence[str] | None = None,
     *,
-    bounds: Any = None,
+    bounds: Bounds | None = None,
     bins: Bins = BINS,
     epsilon: float = 1.0,
     delta: float = 0.0,
@@ -156,10 +157,10 @@ def cube(
         The records. One with a missing value in any of the columns is in no cuboid.
     columns : sequence of str, optional
         Public. At most seven: numbers, each cut into equal cells between its bounds, and categories.
-    bins : int, or mapping of str to int
-        Public. How many cells a number has.
     bounds : (lower, upper) or Schema, optional
         Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
+    bins : int, or mapping of str to int
+        Public. How many cells a number has.
     epsilon, delta : float
         Public. What all cuboids may cost together.
     key : str, optional

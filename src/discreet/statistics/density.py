@@ -18,6 +18,7 @@ from discreet.statistics.density_estimate import DensityEstimate
 from discreet.statistics.noise import CONFIDENCE, least_noise
 from discreet.statistics.reading import Reading, check_band
 from discreet.statistics.table import contingency_of
+from discreet.trust.as_private import Bounds
 
 MOST_CELLS = 2**14
 
@@ -50,7 +51,7 @@ def density(
     data: Any,
     columns: Columns | None = None,
     *,
-    bounds: Any = None,
+    bounds: Bounds | None = None,
     bins: Bins | None = None,
     records: int | None = None,
     confidence: float = CONFIDENCE,
@@ -68,7 +69,7 @@ def density(
         The records. One with a missing value in any of the columns counts for nothing.
     columns : str or sequence of str
         Public. Numeric columns; for an array, names for all of them may be given.
-    bounds : (lower, upper), optional
+    bounds : (lower, upper) or Schema, optional
         Public. For an array: two numbers, or two sequences with one number for each column. Values outside are moved
         to the nearer bound. Private data have them in their schema.
     bins : int, or mapping of str to int, optional

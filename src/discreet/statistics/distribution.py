@@ -23,6 +23,7 @@ from discreet.statistics.noise import CONFIDENCE, Spread, least_noise
 from discreet.statistics.simulation import Simulation
 from discreet.statistics.strategy import NORMS
 from discreet.statistics.tree import Tree, tree_of, trees
+from discreet.trust.as_private import Bounds
 from discreet.trust.private_data import PrivateData
 
 MOST_BINS = 2**12
@@ -94,7 +95,7 @@ def distribution(
     data: Any,
     column: str | None = None,
     *,
-    bounds: tuple[float, float] | None = None,
+    bounds: Bounds | None = None,
     bins: int = 64,
     epsilon: float = 1.0,
     delta: float = 0.0,
@@ -110,7 +111,7 @@ def distribution(
         The records. Missing values count for nothing.
     column : str, optional
         Public. A numeric column, for private data.
-    bounds : (float, float), optional
+    bounds : (float, float) or Schema, optional
         Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
         schema.
     bins : int

@@ -21,6 +21,7 @@ from discreet.statistics.noise import CONFIDENCE, spread
 from discreet.statistics.quantile import Wanted
 from discreet.statistics.quantiles_by_tree import ByTree
 from discreet.statistics.together import Together
+from discreet.trust.as_private import Bounds
 from discreet.trust.permit import Permit
 
 COUNT = 0.1  # what the number of values gets of the price
@@ -111,7 +112,7 @@ def minimum(
     data: Any,
     column: str | None = None,
     *,
-    bounds: tuple[float, float] | None = None,
+    bounds: Bounds | None = None,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
@@ -127,7 +128,7 @@ def minimum(
         The records; missing values do not count.
     column : str, optional
         Public. The column; an array has one only.
-    bounds : (float, float), optional
+    bounds : (float, float) or Schema, optional
         Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
         schema.
     epsilon, delta : float
@@ -164,7 +165,7 @@ def maximum(
     data: Any,
     column: str | None = None,
     *,
-    bounds: tuple[float, float] | None = None,
+    bounds: Bounds | None = None,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
@@ -177,7 +178,7 @@ def maximum(
         The records; missing values do not count.
     column : str, optional
         Public. The column; an array has one only.
-    bounds : (float, float), optional
+    bounds : (float, float) or Schema, optional
         Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
         schema.
     epsilon, delta : float
@@ -212,7 +213,7 @@ def value_range(
     data: Any,
     column: str | None = None,
     *,
-    bounds: tuple[float, float] | None = None,
+    bounds: Bounds | None = None,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
@@ -225,7 +226,7 @@ def value_range(
         The records; missing values do not count.
     column : str, optional
         Public. The column; an array has one only.
-    bounds : (float, float), optional
+    bounds : (float, float) or Schema, optional
         Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
         schema.
     epsilon, delta : float

@@ -30,6 +30,7 @@ from discreet.statistics.ask import columns_of
 from discreet.statistics.axes import BINS, Axes, Bins, Codes, bins_of
 from discreet.statistics.divided_cells import divided_of
 from discreet.statistics.noise import CONFIDENCE, Spread, least_noise
+from discreet.trust.as_private import Bounds
 from discreet.trust.private_data import PrivateData
 
 COUNTED = 2**18  # cells in one step
@@ -105,7 +106,7 @@ def frequent_cells(
     data: Any,
     columns: Sequence[str] | None = None,
     *,
-    bounds: Any = None,
+    bounds: Bounds | None = None,
     bins: Bins = BINS,
     epsilon: float = 1.0,
     delta: float = 0.0,
@@ -120,10 +121,10 @@ def frequent_cells(
     columns : sequence of str, optional
         Public. Numbers, each cut into equal cells between its bounds, and columns with public categories. They are
         counted in this order: those with many cells should come first.
-    bins : int, or mapping of str to int
-        Public. How many cells a number has.
     bounds : (lower, upper) or Schema, optional
         Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
+    bins : int, or mapping of str to int
+        Public. How many cells a number has.
     epsilon, delta : float
         Public. What all of this may cost together.
     key : str, optional

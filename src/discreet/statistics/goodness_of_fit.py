@@ -15,6 +15,7 @@ from discreet.statistics.ask import column_of
 from discreet.statistics.axes import BINS, Axes, bins_of
 from discreet.statistics.chi_square import ChiSquareTest, check_cells, chi_square
 from discreet.statistics.table import ContingencyTable, contingency
+from discreet.trust.as_private import Bounds
 
 Probabilities = Mapping[str, float] | Sequence[float] | Array
 
@@ -24,7 +25,7 @@ def goodness_of_fit(
     column: str | None = None,
     probabilities: Probabilities | None = None,
     *,
-    bounds: Any = None,
+    bounds: Bounds | None = None,
     bins: int = BINS,
     epsilon: float = 1.0,
     delta: float = 0.0,
@@ -40,10 +41,10 @@ def goodness_of_fit(
         Public. A number, cut into equal cells between its bounds, or a category.
     probabilities : mapping of str to float, or sequence of float, optional
         Public. The law: by the names of the cells, or in their order; the same for all cells where not given.
-    bins : int
-        Public. How many cells a number has.
     bounds : (lower, upper) or Schema, optional
         Public. For an array or data frame: numbers outside count as the nearer one; or a schema.
+    bins : int
+        Public. How many cells a number has.
     epsilon, delta : float
         Public. What this may cost, in all.
     key : str, optional

@@ -25,7 +25,7 @@ from discreet.core.schema import Number, Schema
 from discreet.statistics.ask import asked
 from discreet.statistics.moments import MASS, bernstein
 from discreet.statistics.noise import CONFIDENCE, Spread
-from discreet.trust.as_private import as_private
+from discreet.trust.as_private import Bounds, as_private
 
 SHARES = 64  # places between the bounds at which the error of a mean is looked up
 
@@ -153,7 +153,7 @@ def grouped(
     column: str,
     *,
     by: str,
-    bounds: Schema | None = None,
+    bounds: Bounds | None = None,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,

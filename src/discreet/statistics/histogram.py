@@ -22,6 +22,7 @@ from discreet.core.receipt import Receipt
 from discreet.core.schema import Number, Schema
 from discreet.statistics.ask import asked, column_of
 from discreet.statistics.noise import CONFIDENCE
+from discreet.trust.as_private import Bounds
 
 MOST_BINS = 2**20
 ONE_CELL = Bound("l1", 1.0, nonnegative=True)
@@ -164,7 +165,7 @@ def histogram(
     data: Any,
     column: str | None = None,
     *,
-    bounds: tuple[float, float] | None = None,
+    bounds: Bounds | None = None,
     bins: int = 10,
     epsilon: float = 1.0,
     delta: float = 0.0,
@@ -179,7 +180,7 @@ def histogram(
     column : str, optional
         Public. For private data: a number, which is cut into equal cells between its bounds, or a category, which has a
         cell for each of its values.
-    bounds : (float, float), optional
+    bounds : (float, float) or Schema, optional
         Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
         schema.
     bins : int

@@ -15,6 +15,7 @@ from discreet.statistics.ask import columns_of
 from discreet.statistics.axes import BINS, Bins, bins_of, shape_of
 from discreet.statistics.chi_square import ChiSquareTest, check_cells, chi_square
 from discreet.statistics.table import ContingencyTable, contingency
+from discreet.trust.as_private import Bounds
 
 CLEAR = 1.0  # deviations of noise that count against a margin
 
@@ -23,7 +24,7 @@ def independence(
     data: Any,
     columns: Sequence[str] | None = None,
     *,
-    bounds: Any = None,
+    bounds: Bounds | None = None,
     bins: Bins = BINS,
     epsilon: float = 1.0,
     delta: float = 0.0,
@@ -37,10 +38,10 @@ def independence(
         The records, an independent sample. One with a missing value in either column counts for nothing.
     columns : sequence of str, optional
         Public. Two columns: numbers, each cut into equal cells between its bounds, or categories.
-    bins : int, or mapping of str to int
-        Public. How many cells a number has.
     bounds : (lower, upper) or Schema, optional
         Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
+    bins : int, or mapping of str to int
+        Public. How many cells a number has.
     epsilon, delta : float
         Public. What this may cost, in all.
     key : str, optional

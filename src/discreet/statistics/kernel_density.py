@@ -19,6 +19,7 @@ from discreet.statistics.kernel_plan import LOOKS, Noise, even, planned, spread_
 from discreet.statistics.noise import CONFIDENCE
 from discreet.statistics.reading import Reading, check_band
 from discreet.statistics.smoother import FLAT, GAUSSIAN, best_bandwidths
+from discreet.trust.as_private import Bounds
 
 Bandwidth = float | Sequence[float]
 NARROW = 0.8  # of the chance to miss: what the band does not know, the exact curve and its bandwidth, widens it
@@ -46,7 +47,7 @@ def kernel_density(
     columns: Columns | None = None,
     *,
     bandwidth: Bandwidth | None = None,
-    bounds: Any = None,
+    bounds: Bounds | None = None,
     bins: Bins | None = None,
     records: int | None = None,
     noise: Noise = "least",
@@ -73,7 +74,7 @@ def kernel_density(
     bandwidth : float or sequence of float, optional
         Public. Of a Gaussian kernel, in the units of the columns: one number for all, or one for each. It must not
         come from the data. Where not given, the kernel is chosen; it is then of order 4, which biases less.
-    bounds : (lower, upper), optional
+    bounds : (lower, upper) or Schema, optional
         Public. For an array: two numbers, or two sequences with one number for each column. Values outside are moved
         to the nearer bound. Private data have them in their schema.
     bins : int, or mapping of str to int, optional

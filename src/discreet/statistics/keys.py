@@ -11,11 +11,10 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.question import KeyCounts
 from discreet.core.receipt import Receipt
-from discreet.core.schema import Schema
 from discreet.mechanisms.key_selection import KeySelection
 from discreet.mechanisms.laplace import Laplace
 from discreet.statistics.noise import CONFIDENCE, Spread
-from discreet.trust.as_private import as_private
+from discreet.trust.as_private import Bounds, as_private
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ def key_counts(
     data: Any,
     column: str,
     *,
-    bounds: Schema | None = None,
+    bounds: Bounds | None = None,
     epsilon: float = 1.0,
     delta: float = 1e-6,
     key: str | None = None,

@@ -29,6 +29,7 @@ from discreet.statistics.perturbed_histogram import (
     perturbed_histogram,
 )
 from discreet.statistics.table import MOST_CELLS, ContingencyTable
+from discreet.trust.as_private import Bounds
 
 
 def m_estimate(
@@ -37,7 +38,7 @@ def m_estimate(
     loss: str | Loss | OwnLoss = "absolute",
     *,
     start: ArrayLike | None = None,
-    bounds: Any = None,
+    bounds: Bounds | None = None,
     cells: Bins | None = None,
     records: int | None = None,
     population: bool = False,
@@ -66,7 +67,7 @@ def m_estimate(
         of each point out.
     start : array-like, optional
         Public. Where the parameters of a loss of one's own are looked for first.
-    bounds : (lower, upper), optional
+    bounds : (lower, upper) or Schema, optional
         Public. For an array: two numbers, or two sequences with one number per column.
     cells : int, or mapping of str to int, optional
         Public. Into how many cells numbers are cut; see `perturbed_histogram`.

@@ -22,6 +22,7 @@ from discreet.statistics.noise import CONFIDENCE, Spread
 from discreet.statistics.nonnegative import nonnegative_table, whole_table
 from discreet.statistics.residuals import Residuals
 from discreet.statistics.strategy import Strategy, Targets, ways_of
+from discreet.trust.as_private import Bounds
 from discreet.trust.private_data import PrivateData
 
 MOST_SHOWN = 6  # marginals that are printed whole
@@ -122,7 +123,7 @@ def marginals(
     data: Any,
     columns: Sequence[str] | None = None,
     *,
-    bounds: Any = None,
+    bounds: Bounds | None = None,
     sets: Sequence[Sequence[str]] | None = None,
     bins: Bins = BINS,
     epsilon: float = 1.0,
@@ -142,12 +143,12 @@ def marginals(
     columns : sequence of str, optional
         Public. Numbers, each cut into equal cells between its bounds, and columns with public categories. Those of the
         sets where not given, or else all that are numbers.
+    bounds : (lower, upper) or Schema, optional
+        Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
     sets : sequence of sequences of str, optional
         Public. The columns of each marginal; every pair of columns where not given.
     bins : int, or mapping of str to int
         Public. How many cells a number has.
-    bounds : (lower, upper) or Schema, optional
-        Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
     epsilon, delta : float
         Public. What all of this may cost together.
     key : str, optional

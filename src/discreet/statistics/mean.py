@@ -9,13 +9,14 @@ from discreet.statistics.ask import column_of
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.moment import MEAN, SAMPLED_MEAN
 from discreet.statistics.noise import CONFIDENCE
+from discreet.trust.as_private import Bounds
 
 
 def mean(
     data: Any,
     column: str | None = None,
     *,
-    bounds: tuple[float, float] | None = None,
+    bounds: Bounds | None = None,
     population: bool = False,
     confidence: float = CONFIDENCE,
     epsilon: float = 1.0,
@@ -30,7 +31,7 @@ def mean(
         The records.
     column : str, optional
         Public. The column; an array has one only.
-    bounds : (float, float), optional
+    bounds : (float, float) or Schema, optional
         Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
         schema.
     population : bool

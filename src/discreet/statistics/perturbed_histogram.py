@@ -17,6 +17,7 @@ from discreet.statistics.ask import ColumnsOf, columns_of
 from discreet.statistics.axes import Bins, bins_of, shape_of
 from discreet.statistics.noise import least_noise
 from discreet.statistics.table import ContingencyTable, contingency, contingency_of
+from discreet.trust.as_private import Bounds
 
 MOST_COLUMNS = 3
 GUESS = 3000  # records, where their number is secret and nothing is said of it
@@ -28,7 +29,7 @@ def perturbed_histogram(
     data: Any,
     columns: Sequence[str] | None = None,
     *,
-    bounds: Any = None,
+    bounds: Bounds | None = None,
     cells: Bins | None = None,
     records: int | None = None,
     epsilon: float = 1.0,
@@ -43,7 +44,7 @@ def perturbed_histogram(
         The records. One with a missing value in any of the columns is in no cell.
     columns : sequence of str, optional
         Public. One to three columns, numbers or categories; for an array, their names.
-    bounds : (lower, upper), optional
+    bounds : (lower, upper) or Schema, optional
         Public. For an array: two numbers, or two sequences with one number per column.
     cells : int, or mapping of str to int, optional
         Public. Into how many cells numbers are cut. Where nothing is said, d numbers are cut into c times
@@ -82,7 +83,9 @@ def perturbed_histogram(
     return contingency(of.data, of.columns, bins=each, epsilon=epsilon, delta=delta, key=key)
 
 
-def few_columns_of(asked: str, data: Any, columns: Sequence[str] | None, bounds: Any, budget: Budget) -> ColumnsOf:
+def few_columns_of(
+    asked: str, data: Any, columns: Sequence[str] | None, bounds: Bounds | None, budget: Budget
+) -> ColumnsOf:
     """The columns that were asked for: one to three."""
     of = columns_of(asked, data, columns, bounds, budget)
     if len(of.columns) > MOST_COLUMNS:

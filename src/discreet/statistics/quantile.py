@@ -23,6 +23,7 @@ from discreet.statistics.quantiles_by_records import ByRecords
 from discreet.statistics.quantiles_by_tree import ByTree
 from discreet.statistics.rank_width import Found
 from discreet.statistics.together import Together
+from discreet.trust.as_private import Bounds
 
 CELLS = 2**40  # between the bounds, if no step is given
 COARSE = 2**20  # cells up to which visiting them one by one is better than the exponential mechanism
@@ -128,7 +129,7 @@ def quantile(
     column: str | None = None,
     share: float | Sequence[float] = 0.5,
     *,
-    bounds: tuple[float, float] | None = None,
+    bounds: Bounds | None = None,
     step: float | None = None,
     confidence: float | None = CONFIDENCE,
     method: Method | None = None,
@@ -146,7 +147,7 @@ def quantile(
         Public. The column; an array has one only.
     share : float, or sequence of float
         Public. In [0, 1]: 0.5 for the median.
-    bounds : (float, float), optional
+    bounds : (float, float) or Schema, optional
         Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
         schema.
     step : float, optional
@@ -200,7 +201,7 @@ def median(
     data: Any,
     column: str | None = None,
     *,
-    bounds: tuple[float, float] | None = None,
+    bounds: Bounds | None = None,
     step: float | None = None,
     confidence: float | None = CONFIDENCE,
     method: Method | None = None,
@@ -216,7 +217,7 @@ def median(
         The records; missing values do not count.
     column : str, optional
         Public. The column; an array has one only.
-    bounds : (float, float), optional
+    bounds : (float, float) or Schema, optional
         Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
         schema.
     step : float, optional

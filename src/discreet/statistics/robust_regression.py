@@ -19,7 +19,7 @@ from discreet.statistics.robust_fit import RobustRegression
 from discreet.statistics.slopes_by_depth import SlopesByDepth
 from discreet.statistics.slopes_by_tests import SlopesByTests
 from discreet.statistics.together import Together
-from discreet.trust.as_private import as_private
+from discreet.trust.as_private import Bounds, as_private
 from discreet.trust.private_data import PrivateData
 
 Method = Literal["depth", "propose_test_release"]
@@ -31,7 +31,7 @@ def robust_regression(
     target: str | None = None,
     columns: Sequence[str] | None = None,
     *,
-    bounds: Any = None,
+    bounds: Bounds | None = None,
     blocks: int | None = None,
     deals: int = DEALS,
     rounds: int = 1,
@@ -55,7 +55,7 @@ def robust_regression(
         Public. The numeric column that is explained; the last one where none is given. An array has x0, x1, ...
     columns : sequence of str, optional
         Public. Numeric columns that explain it; all others where not given.
-    bounds : (lower, upper), optional
+    bounds : (lower, upper) or Schema, optional
         Public. For an array: two numbers, or two sequences with one number per column. Private data have them in their
         schema. They may be far too wide: slopes are looked for everywhere, and their noise follows their own spread.
     blocks : int, optional

@@ -24,6 +24,7 @@ from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.statistics.ask import columns_of
 from discreet.statistics.noise import CONFIDENCE, Spread
+from discreet.trust.as_private import Bounds
 
 LEAST_SLOT = 0.05  # seconds for one block: a process must start in it
 
@@ -66,7 +67,7 @@ def sample_and_aggregate(
     function: Callable[[Array], ArrayLike],
     columns: Sequence[str] | None = None,
     *,
-    bounds: Any = None,
+    bounds: Bounds | None = None,
     lower: ArrayLike,
     upper: ArrayLike,
     blocks: int = 50,
@@ -88,6 +89,8 @@ def sample_and_aggregate(
     columns : sequence of str, optional
         Public. What the function sees, by default all numbers; a missing value is nan, a category its place in the
         schema's list.
+    bounds : (lower, upper) or Schema, optional
+        Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
     lower, upper : array-like
         Public. Between which each number is expected; values outside are moved to the nearer bound.
     blocks : int
@@ -96,8 +99,6 @@ def sample_and_aggregate(
         Public. How often they are dealt anew. More deals, less chance in how records fell together, and no more noise.
     seconds : float
         Public. How long the call takes, always: so that its time says nothing. Each block has an equal part.
-    bounds : (lower, upper) or Schema, optional
-        Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
     epsilon, delta : float
         Public. What this may cost.
     key : str, optional

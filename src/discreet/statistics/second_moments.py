@@ -29,6 +29,7 @@ from discreet.core.schema import Schema
 from discreet.statistics.ask import Released, asked, columns_of
 from discreet.statistics.coordinates import Coordinates
 from discreet.statistics.noise import CONFIDENCE
+from discreet.trust.as_private import Bounds
 
 CROSS = 11 / 8
 EIGHTHS = 3  # bits between the step of a product and the finer one of the sum, on which 11/8 is exact
@@ -138,7 +139,7 @@ def second_moments(
     data: Any,
     columns: Sequence[str] | None = None,
     *,
-    bounds: Any = None,
+    bounds: Bounds | None = None,
     radius: float | None = None,
     epsilon: float = 1.0,
     delta: float = 1e-6,

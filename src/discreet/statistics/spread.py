@@ -20,6 +20,7 @@ from discreet.statistics.quantiles_by_records import ByRecords
 from discreet.statistics.quantiles_by_tree import ByTree
 from discreet.statistics.rank_width import Found
 from discreet.statistics.together import Together
+from discreet.trust.as_private import Bounds
 
 QUARTILES, BESIDE = (0.25, 0.75), (0.2, 0.3, 0.7, 0.8)
 TOGETHER = 1 / 3  # correlation of a sample's quartiles, 1/4 * 1/4 over 1/4 * 3/4; and, nearly, of the noise by halves
@@ -29,7 +30,7 @@ def interquartile_range(
     data: Any,
     column: str | None = None,
     *,
-    bounds: tuple[float, float] | None = None,
+    bounds: Bounds | None = None,
     step: float | None = None,
     confidence: float | None = CONFIDENCE,
     epsilon: float = 1.0,
@@ -48,7 +49,7 @@ def interquartile_range(
         The records; missing values do not count.
     column : str, optional
         Public. The column; an array has one only.
-    bounds : (float, float), optional
+    bounds : (float, float) or Schema, optional
         Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
         schema.
     step : float, optional

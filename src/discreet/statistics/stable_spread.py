@@ -16,6 +16,7 @@ from discreet.core.receipt import Receipt
 from discreet.mechanisms.proposal import SpreadClass
 from discreet.mechanisms.propose_test_release import ProposeTestRelease
 from discreet.statistics.ask import column_of
+from discreet.trust.as_private import Bounds
 
 CELLS = 2**40
 
@@ -57,7 +58,7 @@ def stable_interquartile_range(
     data: Any,
     column: str | None = None,
     *,
-    bounds: tuple[float, float] | None = None,
+    bounds: Bounds | None = None,
     ratio: float = 1.5,
     epsilon: float = 1.0,
     delta: float = 1e-6,
@@ -75,7 +76,7 @@ def stable_interquartile_range(
         The records; missing values do not count. A curator alone can be asked this.
     column : str, optional
         Public. The column; an array has one only.
-    bounds : (float, float), optional
+    bounds : (float, float) or Schema, optional
         Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
         schema.
     ratio : float

@@ -12,7 +12,7 @@ from discreet.core.budget import Budget
 from discreet.core.digits import exact
 from discreet.core.errors import ParameterError
 from discreet.core.receipt import Receipt
-from discreet.core.schema import Number, Schema
+from discreet.core.schema import Number
 from discreet.statistics.ask import Released, asked, column_of
 from discreet.statistics.estimate import Estimate, check_confidence, estimate_of
 from discreet.statistics.figure import Figure
@@ -20,7 +20,7 @@ from discreet.statistics.grouped import grouped_moments_of
 from discreet.statistics.moment import check_width
 from discreet.statistics.moments import Moments, moments_of, moments_size
 from discreet.statistics.noise import CONFIDENCE
-from discreet.trust.as_private import as_private
+from discreet.trust.as_private import Bounds, as_private
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def t_test(
     column: str | None = None,
     mean: float = 0.0,
     *,
-    bounds: tuple[float, float] | None = None,
+    bounds: Bounds | None = None,
     confidence: float = CONFIDENCE,
     epsilon: float = 1.0,
     delta: float = 0.0,
@@ -82,7 +82,7 @@ def t_test(
         Public. The column; an array has one only.
     mean : float
         Public. What the mean is by the hypothesis; between the bounds.
-    bounds : (float, float), optional
+    bounds : (float, float) or Schema, optional
         Public. For an array. Private data have them in their schema.
     confidence : float
         Public. Of the interval around the estimated mean.
@@ -134,7 +134,7 @@ def two_sample_t_test(
     column: str,
     *,
     by: str,
-    bounds: Schema | None = None,
+    bounds: Bounds | None = None,
     groups: Sequence[str] | None = None,
     confidence: float = CONFIDENCE,
     epsilon: float = 1.0,

@@ -22,6 +22,7 @@ from discreet.statistics.axes import BINS, Axes, Bins, bins_of, shape_of
 from discreet.statistics.count_table import CountTable
 from discreet.statistics.histogram import ONE_CELL
 from discreet.statistics.noise import CONFIDENCE, Spread
+from discreet.trust.as_private import Bounds
 
 MOST_CELLS = 2**20
 
@@ -104,7 +105,7 @@ def contingency(
     data: Any,
     columns: Sequence[str] | None = None,
     *,
-    bounds: Any = None,
+    bounds: Bounds | None = None,
     bins: Bins = BINS,
     epsilon: float = 1.0,
     delta: float = 0.0,
@@ -118,10 +119,10 @@ def contingency(
         The records. One with a missing value in any of the columns is in no cell.
     columns : sequence of str, optional
         Public. Numbers, each cut into equal cells between its bounds, and columns with public categories.
-    bins : int, or mapping of str to int
-        Public. How many cells a number has.
     bounds : (lower, upper) or Schema, optional
         Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
+    bins : int, or mapping of str to int
+        Public. How many cells a number has.
     epsilon, delta : float
         Public. What this may cost, in all.
     key : str, optional

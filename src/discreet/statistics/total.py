@@ -15,6 +15,7 @@ from discreet.core.schema import Schema
 from discreet.statistics.ask import asked, column_of
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.noise import CONFIDENCE
+from discreet.trust.as_private import Bounds
 
 
 @recipe
@@ -35,7 +36,7 @@ def total(
     data: Any,
     column: str | None = None,
     *,
-    bounds: tuple[float, float] | None = None,
+    bounds: Bounds | None = None,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
@@ -48,7 +49,7 @@ def total(
         The records.
     column : str, optional
         Public. The column; an array has one only.
-    bounds : (float, float), optional
+    bounds : (float, float) or Schema, optional
         Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
         schema.
     epsilon, delta : float

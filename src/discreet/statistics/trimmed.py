@@ -23,6 +23,7 @@ from discreet.statistics.figure import Figure
 from discreet.statistics.noise import CONFIDENCE, least_noise, spread
 from discreet.statistics.quantile import Wanted
 from discreet.statistics.together import Together, priced
+from discreet.trust.as_private import Bounds
 
 CUTS = 0.5  # what the cuts get of the price; the mean gets the rest
 GRAIN = 2.0**-20  # of the bounds' distance: cuts are no closer
@@ -79,7 +80,7 @@ def winsorized_mean(
     column: str | None = None,
     *,
     trim: float = 0.05,
-    bounds: tuple[float, float] | None = None,
+    bounds: Bounds | None = None,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
@@ -97,7 +98,7 @@ def winsorized_mean(
         Public. The column; an array has one only.
     trim : float
         Public. The share of values at each end that are moved, below one half.
-    bounds : (float, float), optional
+    bounds : (float, float) or Schema, optional
         Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
         schema.
     epsilon, delta : float
@@ -130,7 +131,7 @@ def trimmed_mean(
     column: str | None = None,
     *,
     trim: float = 0.05,
-    bounds: tuple[float, float] | None = None,
+    bounds: Bounds | None = None,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
@@ -145,7 +146,7 @@ def trimmed_mean(
         Public. The column; an array has one only.
     trim : float
         Public. The share of values at each end that are left out, below one half.
-    bounds : (float, float), optional
+    bounds : (float, float) or Schema, optional
         Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
         schema.
     epsilon, delta : float

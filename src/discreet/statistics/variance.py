@@ -10,6 +10,7 @@ from discreet.statistics.estimate import Estimate, check_confidence
 from discreet.statistics.moment import SAMPLED_VARIANCE, VARIANCE, check_width
 from discreet.statistics.noise import CONFIDENCE
 from discreet.statistics.squared_deviations import centre_share, squared_deviations
+from discreet.trust.as_private import Bounds
 
 LARGEST = 0.2  # share of the budget that a centre is worth, measured at every mean
 
@@ -18,7 +19,7 @@ def variance(
     data: Any,
     column: str | None = None,
     *,
-    bounds: tuple[float, float] | None = None,
+    bounds: Bounds | None = None,
     population: bool = False,
     confidence: float = CONFIDENCE,
     epsilon: float = 1.0,
@@ -33,7 +34,7 @@ def variance(
         The records.
     column : str, optional
         Public. The column; an array has one only.
-    bounds : (float, float), optional
+    bounds : (float, float) or Schema, optional
         Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
         schema.
     population : bool

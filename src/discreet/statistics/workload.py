@@ -25,6 +25,7 @@ from discreet.statistics.ask import asked, columns_of
 from discreet.statistics.cells import Cells, Condition, length_of, table_of, weights_of, workload_of
 from discreet.statistics.noise import CONFIDENCE, Spread, least_noise
 from discreet.statistics.workload_answers import WorkloadAnswers, in_words
+from discreet.trust.as_private import Bounds
 from discreet.trust.permit import releases
 from discreet.trust.private_data import PrivateData
 
@@ -38,7 +39,7 @@ def workload(
     columns: Sequence[str] | None = None,
     queries: Sequence[Condition] | Array | None = None,
     *,
-    bounds: Any = None,
+    bounds: Bounds | None = None,
     bins: int = 10,
     epsilon: float = 1.0,
     delta: float = 0.0,
@@ -58,10 +59,10 @@ def workload(
     queries : sequence of conditions, or array of shape (queries, cells), optional
         Public. What to count: conditions as in `Cells.where`, or how much each cell counts, in [0, 1]. Where not given,
         every cell of every column and of every pair of columns.
-    bins : int
-        Public. How many cells a number has.
     bounds : (lower, upper) or Schema, optional
         Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
+    bins : int
+        Public. How many cells a number has.
     epsilon, delta : float
         Public. What this may cost, in all.
     method : {"best", "queries", "cells", "mwem"}

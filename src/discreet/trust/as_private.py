@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
@@ -15,9 +16,11 @@ from discreet.trust.private_data import PrivateData
 
 ASKED = "statistic of an array"
 Names = str | Sequence[str]
+Bounds = tuple[ArrayLike, ArrayLike] | Schema
+"""Of records that are not private yet: a lower and an upper one, or one of each for every column; or a schema."""
 
 
-def as_private(records: Any, budget: Budget, bounds: Any = None, names: Names | None = None) -> PrivateData:
+def as_private(records: Any, budget: Budget, bounds: Bounds | None = None, names: Names | None = None) -> PrivateData:
     """Private data as they are; or records behind a curator, with bounds and a one-plan budget of their own.
 
     Parameters
