@@ -144,12 +144,17 @@ def speed() -> Iterator[Row]:
     """Seconds of the processor at a million values, each library warm in a process of its own."""
     ours = found("discreet", "seconds")
     for peer, name in NAMES.items():
+        together = np.zeros(2)
         for asked, theirs in found(peer, "seconds").items():
-            mine, other = ours[asked]["seconds"], theirs["seconds"]
-            shown = f"{1000 * other:.3g} over {1000 * mine:.3g} ms"
-            yield at_least(
-                f"{asked.statistic}, {asked.relation}, n 1e6: time of {name} over ours ({shown})", other / mine, TEN
-            )
+            both = np.array([theirs["seconds"], ours[asked]["seconds"]])
+            together += both
+            yield _slower(f"{asked.statistic}, {asked.relation}", name, both)
+        yield _slower("all of these, one after the other", name, together)
+
+
+def _slower(what: str, peer: str, seconds: np.ndarray) -> Row:
+    other, mine = 1000 * seconds
+    return at_least(f"{what}, n 1e6: time of {peer} over ours ({other:.3g} over {mine:.3g} ms)", other / mine, TEN)
 
 
 def bounded_noise() -> Iterator[Row]:
