@@ -209,3 +209,27 @@ def test_it_prints_what_was_tested_and_what_was_found() -> None:
     assert second.endswith("(95% for the population)")
     assert "p < 1e-6" in str(one(values, 1, 1.0, Neighbors.ADD_REMOVE, 10.0))
     assert "mean of x is alike for a and c: t = " in two(values, 0.0, 1, 1.0, Neighbors.REPLACE)._repr_html_()
+
+
+def test_two_arrays_are_two_groups() -> None:
+    rng = np.random.default_rng(0)
+    days = rng.normal(12, 4, 3000), rng.normal(10, 4, 5000)
+    found = two_sample_t_test(*days, bounds=(0, 30), epsilon=1.0)
+    assert found.p_value < 1e-6
+    assert found.estimate.value == pytest.approx(2.0, abs=0.5)
+    assert str(found).startswith("mean of value is alike for first and second")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda days: two_sample_t_test(days, "days", bounds=(0, 30)),
+        lambda days: two_sample_t_test(days, days),
+        lambda days: two_sample_t_test(days, days, bounds=(30, 0)),
+        lambda days: two_sample_t_test(days[:, None, None], days, bounds=(0, 30)),
+        lambda days: two_sample_t_test(days, 7.0, bounds=(0, 30)),
+    ],
+)
+def test_what_is_not_two_arrays_with_bounds_is_refused(wrong: Callable[[np.ndarray], Any]) -> None:
+    with pytest.raises(DiscreetError, match="Nothing was released or spent"):
+        wrong(np.arange(10.0))

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from discreet.core.budget import Budget
 from discreet.core.digits import exact
 from discreet.core.errors import ParameterError
 from discreet.core.receipt import Receipt
-from discreet.core.schema import Number
+from discreet.core.schema import Category, Number, Schema
 from discreet.statistics.ask import Released, asked, column_of
 from discreet.statistics.estimate import Estimate, check_confidence, estimate_of
 from discreet.statistics.figure import Figure
@@ -21,6 +23,7 @@ from discreet.statistics.moment import check_width
 from discreet.statistics.moments import Moments, moments_of, moments_size
 from discreet.statistics.noise import CONFIDENCE
 from discreet.trust.as_private import Bounds, as_private
+from discreet.trust.private_data import PrivateData
 
 
 @dataclass(frozen=True)
@@ -131,9 +134,9 @@ def t_test(
 
 def two_sample_t_test(
     data: Any,
-    column: str,
+    column: Any,
     *,
-    by: str,
+    by: str | None = None,
     bounds: Bounds | None = None,
     groups: Sequence[str] | None = None,
     confidence: float = CONFIDENCE,
@@ -148,14 +151,14 @@ def two_sample_t_test(
 
     Parameters
     ----------
-    data : PrivateData, or data frame
+    data : PrivateData, data frame, or array of shape (n,)
         The records: a sample. Values outside their bounds count as the nearer bound, in the population too.
-    column : str
-        Public. A numeric column.
-    by : str
-        Public. A column with public categories.
-    bounds : Schema, optional
-        Public. For a data frame: its bounds and categories.
+    column : str, or array of shape (m,)
+        Public. A numeric column; or, where `data` is an array, which has the first group, the second one.
+    by : str, optional
+        Public. A column with public categories; not for two arrays.
+    bounds : (float, float) or Schema, optional
+        Public. Of two arrays; or, for a data frame, its bounds and categories.
     groups : two of str, optional
         Public. The two categories; not needed where there are no others.
     confidence : float
@@ -185,9 +188,13 @@ def two_sample_t_test(
     >>> found = two_sample_t_test(patients, "days", by="drug", bounds=schema, epsilon=1.0)
     >>> found.p_value < 1e-6, round(found.estimate.value)
     (True, 2)
+    >>> two_sample_t_test(days[:5000], days[5000:], bounds=(0, 30), epsilon=1.0).p_value < 1e-6
+    True
     """
-    budget, title = Budget(epsilon, delta), f"t-test of {column} by {by}"
-    private = as_private(data, budget, bounds)
+    budget = Budget(epsilon, delta)
+    if by is None:
+        data, column, by, bounds = _grouped(data, column, bounds, budget)
+    title, private = f"t-test of {column} by {by}", as_private(data, budget, bounds)
     number, labels = private.schema.number(column), private.schema.category(by).values
     _check(title, number, confidence)
     places = _places(title, labels, labels if groups is None else tuple(map(str, groups)))
@@ -200,6 +207,17 @@ def two_sample_t_test(
     common = Moments(first.sums + second.sums, number, None).mean().value
     supposed = first.supposed_mean(common) - second.supposed_mean(common)
     return _tested(f"mean of {column} is alike for {one} and {other}", supposed, found.value, estimate, released)
+
+
+def _grouped(first: Any, second: Any, bounds: Bounds | None, budget: Budget) -> tuple[dict[str, Any], str, str, Schema]:
+    """Two arrays as one table: its records, the names of its columns, and its schema."""
+    if isinstance(first, PrivateData) or isinstance(second, str):
+        raise ParameterError("two-sample t-test", "no groups are given", "Name a category `by`, or give two arrays.")
+    each = [column_of(one, None, bounds, budget) for one in (first, second)]
+    number, groups = each[0].data.schema.number(each[0].column), Category(("first", "second"))
+    values = [np.asarray(one).ravel() for one in (first, second)]
+    records = {"value": np.concatenate(values), "group": np.repeat(groups.values, [len(one) for one in values])}
+    return records, "value", "group", Schema({"value": number, "group": groups})
 
 
 def _tested(hypothesis: str, supposed: Figure, distance: float, estimate: Estimate, released: Released) -> TTest:
