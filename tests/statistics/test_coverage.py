@@ -49,6 +49,7 @@ LAWS: dict[str, Draw] = {
     "spiky": lambda rng, n: np.where(rng.uniform(size=n) < 0.7, 0.25, rng.uniform(0, 1, n)),
     "heavy": lambda rng, n: 0.3 + 0.02 * rng.standard_t(2, n),
 }
+ROUNDING = 3e-8  # of values to their grid, over their width
 ADD, REPLACE = Neighbors.ADD_REMOVE, Neighbors.REPLACE
 
 
@@ -99,11 +100,11 @@ class Trial:
 def holds(found: Estimate, exact: float) -> bool:
     """But for the rounding of sums to their grid."""
     low, high = found.interval
-    return low - 1e-6 * (1 + abs(exact)) <= exact <= high + 1e-6 * (1 + abs(exact))
+    return low - ROUNDING * (1 + abs(exact)) <= exact <= high + ROUNDING * (1 + abs(exact))
 
 
 def near(value: float, exact: float, error: float) -> bool:
-    return abs(value - exact) <= error + 1e-6 * (1 + abs(exact))
+    return abs(value - exact) <= error + ROUNDING * (1 + abs(exact))
 
 
 def of_column(statistic: Any, exact: Callable[[Array, Any], float]) -> Callable[[Trial], bool]:
@@ -162,7 +163,7 @@ def of_pair(statistic: Any, i: int, population: bool) -> Callable[[Trial], bool]
         data = np.cov(both, bias=True) if name == "covariance" else np.corrcoef(both)
         exact = (truth(trial.case.law)[name] if population else data)[i, 1]
         found = trial.asked(statistic, ("x", "y"), population=population)
-        return near(found.matrix[i, 1], exact, found.errors[i, 1] + 1e-4)
+        return near(found.matrix[i, 1], exact, found.errors[i, 1])
 
     return hit
 
