@@ -34,6 +34,7 @@ class PrivateData:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from discreet.statistics.mean import mean
     >>> data = PrivateData.of(np.ones((1000, 1)), Schema.numeric(0.0, 2.0, 1), Budget(1.0))
     >>> bool(0.5 < mean(data, "x0", epsilon=1.0).value < 1.5)
