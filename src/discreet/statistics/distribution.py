@@ -28,7 +28,7 @@ from discreet.trust.private_data import PrivateData
 
 MOST_BINS = 2**12
 DRAWS, AT_A_TIME = 4000, 200
-NARROW = 0.7  # of the draws that a band may miss: see `_Band`
+NARROW = 0.8  # of the draws that a band may miss: see `_Band`
 SHOWN = 24  # edges that are printed
 WIDE = 40  # letters of the longest bar
 
@@ -208,7 +208,7 @@ class _Band:
     is the exact share and count the noisy sum of all. A sample of a population throws it by a Brownian bridge. Making
     shares monotone takes some of both back. How much depends on the exact shares, for which the released ones stand
     in, with a slope where they are flat. That is still flatter than the exact ones may be, and simulated bands are a
-    little narrow: so they are read off at 96.5 % if 95 % are meant, and then cover what they should.
+    little narrow: so they are read off at 96 % if 95 % are meant, and then cover what they should.
     """
 
     of_data: float
