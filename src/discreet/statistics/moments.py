@@ -80,8 +80,8 @@ def column_sum(column: str, number: Number, bound: Bound, added: Parts, counted:
         sums = np.array([np.trunc(part, out=part).sum() for part in added(values, 1 / grid.step)])
         if not np.isnan(sums).any():
             return sums
-        missing = np.isnan(values)
-        return cut(np.where(missing, middle, values) if counted else values[~missing])
+        missing, inside = np.isnan(values), np.clip(values, number.lower, number.upper)
+        return cut(np.where(missing, middle, inside) if counted else inside[~missing])
 
     def total(records: Array) -> Array:
         slices = [cut(records[start : start + AT_HAND, 0]) for start in range(0, len(records), AT_HAND)]
