@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.core.digits import error_bar
-from discreet.core.errors import MissingExtra, ParameterError
+from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_whole
 from discreet.core.receipt import Receipt
 from discreet.statistics.box import Box
+from discreet.statistics.drawing import KEPT, drawn_on
 from discreet.statistics.reading import Band, Reading
 from discreet.statistics.simulation import Simulation
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SHOWN, WIDE = 24, 40  # lines that are printed, and letters of the longest bar
-KEPT = "The release is as it was."
 
 
 @dataclass(frozen=True)
@@ -107,15 +107,9 @@ class DensityEstimate:
         axes : matplotlib Axes, optional
             Where to draw; new ones by default.
         """
-        try:
-            from matplotlib.figure import Figure
-        except ImportError as why:
-            raise MissingExtra(
-                "draw a density", "matplotlib is not installed", "Install discreet[plots].", KEPT
-            ) from why
         if self.box.size > 2:
             raise ParameterError("draw a density", f"it has {self.box.size} columns", "Draw one or two.", KEPT)
-        axes = axes if axes is not None else Figure(layout="constrained").add_subplot()
+        axes = drawn_on("a density", axes)
         points = [self._looked(axis) for axis in range(self.box.size)]
         if self.box.size == 1:
             band, stepped = self.band(points[0]), self.reading.readers[0].stepped

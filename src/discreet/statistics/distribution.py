@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.optimize import isotonic_regression
@@ -18,6 +18,7 @@ from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
 from discreet.core.schema import Schema
 from discreet.statistics.ask import asked, column_of
+from discreet.statistics.drawing import drawn_on
 from discreet.statistics.histogram import edges_of
 from discreet.statistics.noise import CONFIDENCE, Spread, least_noise
 from discreet.statistics.simulation import Simulation
@@ -25,6 +26,9 @@ from discreet.statistics.strategy import NORMS
 from discreet.statistics.tree import Tree, tree_of, trees
 from discreet.trust.as_private import Bounds
 from discreet.trust.private_data import PrivateData
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 MOST_BINS = 2**12
 DRAWS, AT_A_TIME = 4000, 200
@@ -70,6 +74,22 @@ class Distribution:
     def at(self, value: float) -> float:
         """The share of the values below this one: on the line between two edges, so the band holds at edges alone."""
         return float(np.interp(value, self.edges, self.values))
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw the share of the values below each number, in the band that holds those of these data.
+
+        Parameters
+        ----------
+        axes : matplotlib Axes, optional
+            Where to draw; new ones by default.
+        """
+        axes = drawn_on("a distribution", axes)
+        low, high = (np.clip(self.values + side * self.error, 0.0, 1.0) for side in (-1, 1))
+        axes.fill_between(self.edges, low, high, alpha=0.3)
+        axes.plot(self.edges, self.values)
+        axes.set_xlabel(self.column)
+        axes.set_ylabel("share below")
+        return axes
 
     @property
     def title(self) -> str:

@@ -6,7 +6,7 @@ import dataclasses
 import html
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,8 +21,12 @@ from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
 from discreet.core.schema import Number, Schema
 from discreet.statistics.ask import asked, column_of
+from discreet.statistics.drawing import drawn_on
 from discreet.statistics.noise import CONFIDENCE
 from discreet.trust.as_private import Bounds
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 MOST_BINS = 2**20
 ONE_CELL = Bound("l1", 1.0, nonnegative=True)
@@ -118,6 +122,23 @@ class Histogram:
         No count gets farther from the exact one. Sums of many counts do, since those that were too low are raised.
         """
         return dataclasses.replace(self, counts=np.maximum(self.counts, 0.0))
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw a bar with its error bar for each cell.
+
+        Parameters
+        ----------
+        axes : matplotlib Axes, optional
+            Where to draw; new ones by default.
+        """
+        axes = drawn_on("a histogram", axes)
+        if self.edges is None:
+            axes.bar(self.labels, self.counts, yerr=self.error)
+        else:
+            axes.bar(self.edges[:-1], self.counts, np.diff(self.edges), align="edge", yerr=self.error)
+        axes.set_xlabel(self.column)
+        axes.set_ylabel("records")
+        return axes
 
     def __str__(self) -> str:
         width = max(len(label) for label in self.labels)

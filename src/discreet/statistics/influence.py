@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from discreet.core.digits import exact
-from discreet.core.errors import MissingExtra
 from discreet.core.grid import Array
+from discreet.statistics.drawing import drawn_on
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -108,13 +108,7 @@ class GrossErrors:
         MissingExtra
             matplotlib is not installed.
         """
-        try:
-            from matplotlib.figure import Figure
-        except ImportError as why:
-            raise MissingExtra(
-                "draw influence functions", "matplotlib is not installed", "Install discreet[plots].", ""
-            ) from why
-        axes = axes if axes is not None else Figure(layout="constrained").add_subplot()
+        axes = drawn_on("influence functions", axes)
         for row in self.rows:
             axes.plot(row.points, row.influence, label=f"{row.name}, at most {row.sensitivity:.3g}")
         axes.axhline(0.0, color="0.7", linewidth=0.8)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import html
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,10 @@ from discreet.core.digits import error_bar, exact, number
 from discreet.core.errors import MissingExtra
 from discreet.core.grid import Array
 from discreet.core.receipt import Receipt
+from discreet.statistics.drawing import drawn_on
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 SHOWN = 8  # columns, when it is printed
 
@@ -86,6 +90,22 @@ class PairTable:
                 "What was released is in `matrix`.",
             ) from why
         return pandas.DataFrame(self.matrix, index=list(self.columns), columns=list(self.columns))
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw the value of each pair as a colour, which is white at zero.
+
+        Parameters
+        ----------
+        axes : matplotlib Axes, optional
+            Where to draw; new ones by default.
+        """
+        axes = drawn_on(f"a {self.name}", axes)
+        most = 1.0 if self.name == "correlation" else max(float(np.abs(self.matrix).max()), 1e-300)
+        image = axes.imshow(self.matrix, cmap="RdBu_r", vmin=-most, vmax=most)
+        axes.figure.colorbar(image, ax=axes, label=self.name)
+        axes.set_xticks(range(len(self.columns)), self.columns, rotation=45, ha="right")
+        axes.set_yticks(range(len(self.columns)), self.columns)
+        return axes
 
     def __str__(self) -> str:
         whose = "the population" if self.population else "these data"
