@@ -153,7 +153,7 @@ def speed() -> Iterator[Row]:
 
 
 def _slower(what: str, peer: str, seconds: np.ndarray) -> Row:
-    other, mine = 1000 * seconds
+    other, mine = (1000 * seconds).tolist()
     return at_least(f"{what}, n 1e6: time of {peer} over ours ({other:.3g} over {mine:.3g} ms)", other / mine, TEN)
 
 
