@@ -161,8 +161,7 @@ def test_hardly_any_record_is_answered_in_the_same_shape(
 
 def test_the_price_is_the_budget() -> None:
     assert pure_epsilon(asked(covariance, 0, Budget(0.3)).receipt.event) == pytest.approx(0.3)
-    event = asked(correlation, 0, Budget(0.3, 1e-6)).receipt.event
-    assert delta(event, 0.3) <= 1e-6 < delta(event, 0.299)
+    assert 0.99e-6 <= delta(asked(correlation, 0, Budget(0.3, 1e-6)).receipt.event, 0.3) <= 1e-6
 
 
 def test_columns_are_taken_in_the_order_in_which_they_are_named() -> None:

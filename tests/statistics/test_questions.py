@@ -49,3 +49,10 @@ def test_a_category_is_counted_at_its_place() -> None:
 def test_clipping_never_acts_on_what_is_inside_its_bounds(question: BoundedSum) -> None:
     rows = question.of(INSIDE)
     np.testing.assert_array_equal(question.bound.clip(rows), rows)
+
+
+@pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
+def test_values_that_a_source_left_outside_add_no_more_than_their_bounds(question: BoundedSum) -> None:
+    outside = np.concatenate([RECORDS, 1e6 * RECORDS, [[np.inf], [-np.inf]]])
+    assert question.total is not None
+    np.testing.assert_array_equal(question.total(outside), question.total(np.clip(outside, -10, 110)))

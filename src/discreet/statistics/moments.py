@@ -70,21 +70,24 @@ def column_sum(column: str, number: Number, bound: Bound, added: Parts, counted:
     """
     grid, middle, there = Grid.of_radius(bound.radius), 0.5 * number.lower + 0.5 * number.upper, Formula.column(0)
 
+    def clipped(values: Array) -> Array:
+        return np.clip(values, number.lower, number.upper)
+
     def of(records: Array) -> Array:
-        inside = np.clip(records[:, 0], number.lower, number.upper)
+        inside = clipped(records[:, 0])
         missing = np.isnan(inside)
         found = np.stack(added(np.where(missing, middle, inside), 1.0), axis=1)
         return found if counted else np.where(missing[:, None], 0.0, found)
 
-    def cut(values: Array) -> Array:
-        sums = np.array([np.trunc(part, out=part).sum() for part in added(values, 1 / grid.step)])
+    def cut(inside: Array) -> Array:
+        sums = np.array([np.trunc(part, out=part).sum() for part in added(inside, 1 / grid.step)])
         if not np.isnan(sums).any():
             return sums
-        missing, inside = np.isnan(values), np.clip(values, number.lower, number.upper)
+        missing = np.isnan(inside)
         return cut(np.where(missing, middle, inside) if counted else inside[~missing])
 
     def total(records: Array) -> Array:
-        slices = [cut(records[start : start + AT_HAND, 0]) for start in range(0, len(records), AT_HAND)]
+        slices = [cut(clipped(records[start : start + AT_HAND, 0])) for start in range(0, len(records), AT_HAND)]
         return np.sum(slices, axis=0) if slices else np.zeros(of(records).shape[1])
 
     tally = Tally(Formula.constant(0), 1, tuple(added(there.otherwise(middle) if counted else there, 1.0)))

@@ -27,7 +27,7 @@ def total_of(schema: Schema, column: str, origin: float) -> BoundedSum:
     grid = Grid.of_radius(radius)
 
     def of(records: Array) -> Array:
-        return np.clip(np.nan_to_num(records[:, :1] - origin), -radius, radius)
+        return np.nan_to_num(np.clip(records[:, :1], number.lower, number.upper) - origin)
 
     return BoundedSum(of, bound, (column,), grid, lambda records: grid.cut(of(records)).sum(axis=0))
 
