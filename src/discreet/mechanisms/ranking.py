@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.mechanisms.line import AT_HAND
+
 MANY = 2**15  # values from which on a sample tells where a rank is
 SAMPLE = 2**14
 MARGIN = 2.0  # what ranks in a sample are off by at most, nearly always, in roots of its size
-AT_HAND = 2**15  # values
 Values = NDArray[Any]
 
 
