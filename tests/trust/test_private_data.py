@@ -31,7 +31,7 @@ from discreet.mechanisms.key_selection import KeySelection
 from discreet.mechanisms.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
 from discreet.trust.curator import Curator
-from discreet.trust.permit import decoded_releases, encoded_releases, releases
+from discreet.trust.permit import Stored, decoded_releases, encoded_releases, releases
 from discreet.trust.private_data import PrivateData
 
 HEADS = BoundedSum(lambda records: np.ones((len(records), 1)), Bound("l1", 1.0))
@@ -89,9 +89,9 @@ def test_a_retry_with_the_key_gives_the_same_release_and_charges_nothing(tmp_pat
 
 def test_the_key_of_another_request_is_refused(tmp_path: Path) -> None:
     data = opened(tmp_path)
-    heads(data, key="monday", request="age")
-    with pytest.raises(KeyReused):
-        heads(data, key="monday", request="sex")
+    heads(data, key="monday")
+    with pytest.raises(KeyReused), data.permit(Laplace(10.0).event, "another count", key="monday"):
+        pass
 
 
 def test_the_same_question_twice_without_a_key_is_charged_twice(tmp_path: Path) -> None:
@@ -200,9 +200,10 @@ def test_a_curator_is_neither_pickled_nor_printed_with_its_records() -> None:
 
 def test_stored_releases_read_back_to_the_same_values() -> None:
     values = [np.array([1.5, np.nan]), np.int64(3), {"Bern": 3}, np.array([[1, 2]])]
-    again = decoded_releases(encoded_releases(values))
-    for before, after in zip(values, again, strict=True):
-        np.testing.assert_equal(after, before)
+    again = decoded_releases(encoded_releases([Stored(str(place), value) for place, value in enumerate(values)]))
+    for place, (before, after) in enumerate(zip(values, again, strict=True)):
+        assert after.asked == str(place)
+        np.testing.assert_equal(after.release, before)
 
 
 def test_a_plan_is_the_multiset_of_its_releases() -> None:

@@ -49,7 +49,17 @@ class DiscreetError(Exception):
         self.values = values
         for name, value in values.items():
             setattr(self, name, value)
-        super().__init__(f"{asked}: {obstacle}. {consequence} {remedy}".strip())
+        super().__init__(self._text)
+
+    @property
+    def _text(self) -> str:
+        return f"{self.asked}: {self.obstacle}. {self.consequence} {self.remedy}".strip()
+
+    def settle(self, consequence: str) -> None:
+        """Say what happened to the budget, by whoever knows that something was charged before this was raised."""
+        if self.consequence == UNTOUCHED:
+            self.consequence = consequence
+            self.args = (self._text,)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuilt, (type(self), self.asked, self.obstacle, self.remedy, self.consequence, self.values)

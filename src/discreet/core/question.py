@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +61,12 @@ class BoundedSum:
     def __post_init__(self) -> None:
         if self.grid is None:
             object.__setattr__(self, "grid", Grid.of_radius(self.bound.radius))
+
+    @property
+    def identified_by(self) -> dict[str, Any]:
+        """What tells this question from others: its recipe, where it has one, and the functions themselves if not."""
+        built = {"bound": self.bound, "columns": self.columns, "grid": self.grid}
+        return built | ({"recipe": self.recipe.written()} if self.recipe is not None else {"of": self.of})
 
     def size(self, width: int) -> int:
         """How many numbers the sum has, for records of so many columns."""

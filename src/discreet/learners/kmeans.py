@@ -123,9 +123,9 @@ class KMeans(ClusterMixin, BaseEstimator):
         )
         norm: Norm = "l2" if budget.delta > 0 else "l1"
         plan = Repeated(noise.event, self.n_iter)
-        rng = check_random_state(self.random_state)
-        centers = self._starting_centers(scale.n_features, rng)
-        with data.permit(plan, "k-means", request=repr(self), key=key) as permit:
+        with data.permit(plan, "k-means", key=key) as permit:
+            rng = check_random_state(permit.random_state(self.random_state))
+            centers = self._starting_centers(scale.n_features, rng)
             for _ in range(self.n_iter):
                 steps = counts_and_sums(data.schema, centers, norm)
                 one = noise.stddev(steps.bound.times(data.unit.rows), centers.size + len(centers), data.neighbors)

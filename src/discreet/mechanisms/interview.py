@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
@@ -20,6 +21,7 @@ from discreet.mechanisms.queries import TWO_CELLS, ExactCounts, Queries, answer_
 from discreet.mechanisms.running_bar import Bar, RunningBar
 
 MEASURED, TESTED, UNCHECKED = 1, 0, -1
+ENDED = "Its price was charged when it began, and this was not answered."
 
 
 class Hypothesis(Protocol):
@@ -137,8 +139,9 @@ class _Opening:
 class Interview:
     """Holds an exact histogram and answers queries about it, each chosen with all replies before it in view.
 
-    It cannot be copied or pickled. Reading it as an array gives the transcript and ends it: that is what a permit
-    stores when it is committed, so a key that is used again gives the transcript and not another interview.
+    It cannot be copied or pickled. Threads that share it are answered one after another. Reading it as an array gives
+    the transcript and ends it: that is what a permit stores when it is committed, so a key that is used again gives the
+    transcript and not another interview.
 
     Parameters
     ----------
@@ -159,7 +162,7 @@ class Interview:
         self._bar = RunningBar(interviewer.bar, bits)
         self._left = np.full(answer.steps.shape[:-1], interviewer.updates)
         self._rows: list[Array] = []
-        self._over = False
+        self._over, self._turn = False, threading.Lock()
         total = self._measured(self._exact.total)
         self._write(Reply(total, np.full_like(self._left, MEASURED)), 0)
         self._hypothesis = interviewer.hypothesis(total, bits)
@@ -174,8 +177,12 @@ class Interview:
         name : int
             Public. What to know the query again by in the transcript.
         """
-        if self._over:
-            raise NotPermitted("query", "the interview is over", "Ask while its permit is open.")
+        with self._turn:
+            if self._over:
+                raise NotPermitted("query", "the interview is over", "Ask while its permit is open.", ENDED)
+            return self._write(self._reply(query), name)
+
+    def _reply(self, query: Queries) -> Reply:
         exact = self._exact.to(query)
         guesses = self._hypothesis.guesses(query)
         values = exact.grid.values(answer_steps(exact, guesses))
@@ -187,7 +194,7 @@ class Interview:
                 sources = np.where(doubted, MEASURED, sources)
                 self._left = self._left - doubted
                 self._hypothesis.learn(query, values, doubted)
-        return self._write(Reply(values, sources), name)
+        return Reply(values, sources)
 
     @property
     def transcript(self) -> Array:
@@ -202,7 +209,8 @@ class Interview:
         return reply
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        self._over = True
+        with self._turn:
+            self._over = True
         return self.transcript.astype(np.float64 if dtype is None else dtype)
 
     def __reduce__(self) -> Any:

@@ -146,9 +146,8 @@ def profile(
     setting = Setting(data, plan, bins, tuple(quantiles), data.public_size)
     columns = [column_ask(setting, name) for name in data.schema.columns]
     asks = [ask for column in columns for ask in column.asks()]
-    request = repr((dict(data.schema.columns), bins))
     releases = []
-    with data.permit(plan.event, f"report on {title}", request=request, key=key) as permit:
+    with data.permit(plan.event, f"report on {title}", key=key) as permit:
         for done, ask in enumerate(asks):
             if progress is not None:
                 progress(done, len(asks), ask.what)

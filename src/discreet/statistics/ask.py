@@ -36,8 +36,7 @@ def asked_with(
     spread: Spread, data: PrivateData, question: BoundedSum, purpose: str, key: str | None = None
 ) -> Released:
     """Pay for one bounded sum with this noise, and release it."""
-    request = question.recipe.written() if question.recipe else f"{question.columns} {question.bound} {question.grid}"
-    with data.permit(spread.noise.event, purpose, request=request, key=key) as permit:
+    with data.permit(spread.noise.event, purpose, key=key) as permit:
         values = permit.ask(question, spread.noise)
     return Released(values, spread, permit.receipt)
 

@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import json
 import math
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -24,7 +25,7 @@ from discreet.mechanisms.queries import Queries
 from discreet.statistics.cells import Cells, Condition, table_of
 from discreet.statistics.noise import CONFIDENCE
 from discreet.statistics.workload_answers import in_words
-from discreet.trust.permit import Permit
+from discreet.trust.permit import REPLAYED, Permit
 from discreet.trust.private_data import PrivateData
 
 SOURCES = {MEASURED: "measured", TESTED: "tested", -1: "unchecked"}
@@ -128,8 +129,7 @@ class Conversation:
 
     def __enter__(self) -> Conversation:
         purpose = f"a conversation on {', '.join(self.cells.columns)}"
-        request = f"{self._question.recipe} {self.mechanism.threshold}"
-        self._permit = self._data.permit(self.mechanism.event, purpose, request=request, key=self._key)
+        self._permit = self._data.permit(self.mechanism.event, purpose, key=self._key)
         self._permit.__enter__()
         opened: Any = self._permit.ask(self._question, self.mechanism.opening)
         self._talk = opened if isinstance(opened, Interview) else _Stored(np.asarray(opened))
@@ -173,15 +173,17 @@ class _Stored:
     """The transcript of a conversation that is over."""
 
     def __init__(self, transcript: Array) -> None:
-        self._rows = iter(transcript[:, 1:].T.tolist())
+        self._rows, self._turn = iter(transcript[:, 1:].T.tolist()), threading.Lock()
 
     def ask(self, name: int) -> tuple[float, int]:
-        value, source, stored = next(self._rows, (0.0, 0.0, None))
+        with self._turn:
+            value, source, stored = next(self._rows, (0.0, 0.0, None))
         if stored != name:
             raise NotPermitted(
                 "query",
                 "this conversation was held before, and then something else was asked, or nothing more",
                 "Ask the same queries in the same order, or begin another conversation with another key.",
+                REPLAYED,
             )
         return value, int(source)
 

@@ -56,8 +56,7 @@ class _Tails:
         """Pay for the ends, and find them."""
         way = Wanted(self.of, (0.5,), None, None, self.budget).way
         plan = calibrate(Together(way.parts if isinstance(way, ByTree) else self._parts), self.budget)
-        request = f"{type(way).__name__} {self.of.column} {self.sides}"
-        with self.of.data.permit(plan.event, name, request=request, key=key) as permit:
+        with self.of.data.permit(plan.event, name, key=key) as permit:
             if isinstance(way, ByTree):
                 found = self._by_tree(way, permit, plan.mechanisms[0])
             else:

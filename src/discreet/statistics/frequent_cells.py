@@ -157,13 +157,13 @@ def frequent_cells(
     private, each = of.data, bins_of(of.data.schema, of.columns, bins)
     axes = Axes.of(private.schema, of.columns, each)
     if delta > 0 and private.curated:
-        return _selected(private, axes, budget, f"{axes.columns} {each}", key)
+        return _selected(private, axes, budget, key)
     ends = _steps(axes)
     spread = least_noise(private, _question(private, axes, each, NOTHING, ends[0]), COUNTED, budget, len(ends))
     plan = Repeated(spread.noise.event, len(ends)) if len(ends) > 1 else spread.noise.event
-    request, purpose = f"{axes.columns} {each}", f"frequent cells of {', '.join(axes.columns)}"
+    purpose = f"frequent cells of {', '.join(axes.columns)}"
     kept = NOTHING
-    with private.permit(plan, purpose, request=request, key=key) as permit:
+    with private.permit(plan, purpose, key=key) as permit:
         for end in ends:
             released = permit.ask(_question(private, axes, each, kept, end), spread.noise)
             threshold = threshold_of(spread, len(released))
@@ -173,11 +173,11 @@ def frequent_cells(
     return _listed(axes, kept[passed], released[found][passed], spread, threshold, permit.receipt)
 
 
-def _selected(data: PrivateData, axes: Axes, budget: Budget, request: str, key: str | None) -> FrequentCells:
+def _selected(data: PrivateData, axes: Axes, budget: Budget, key: str | None) -> FrequentCells:
     """All cells at once, by private key selection."""
     selection = calibrate(KeySelection(delta=budget.delta / 2), budget)
     purpose = f"frequent cells of {', '.join(axes.columns)}"
-    with data.permit(selection.event, purpose, request=request, key=key) as permit:
+    with data.permit(selection.event, purpose, key=key) as permit:
         named = permit.ask(CellCounts(axes.places, axes.columns), selection)
     kept = np.array([name.split() for name in named], dtype=np.float64).reshape(len(named), len(axes.shape))
     spread = Spread(Laplace(selection.multiplier), math.sqrt(2) * selection.scale(data.unit.rows, data.neighbors))

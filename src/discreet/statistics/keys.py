@@ -81,7 +81,7 @@ def key_counts(
             "Give delta, or list the categories in the schema.",
         )
     selection = calibrate(KeySelection(delta=delta / 2), budget)
-    with private.permit(selection.event, f"values of {column}", request=column, key=key) as permit:
+    with private.permit(selection.event, f"values of {column}", key=key) as permit:
         counts = permit.ask(KeyCounts(column), selection)
     scale = selection.scale(private.unit.rows, private.neighbors)
     error = Spread(Laplace(selection.multiplier), 2**0.5 * scale).half_width([1.0])

@@ -96,8 +96,7 @@ class Wanted:
         """Pay and find them."""
         way = self.way
         plan = calibrate(Together(way.parts), self.budget)
-        request = f"{type(way).__name__} {self.of.column} {self.shares} {self.confidence} {way.cells}"
-        with self.of.data.permit(plan.event, purpose, request=request, key=key) as permit:
+        with self.of.data.permit(plan.event, purpose, key=key) as permit:
             found = way.found(permit, plan.mechanisms)
         return Paid(found, permit.receipt)
 

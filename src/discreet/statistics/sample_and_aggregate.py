@@ -137,8 +137,7 @@ def sample_and_aggregate(
         _scaled(function, middle, half), of.data.schema.values(of.columns), half.size, blocks, deals, seconds
     )
     spread = _least_noise(question.bound.times(of.data.unit.rows), half.size, budget)
-    request = f"{of.columns} {middle} {half} {blocks} {deals}"
-    with of.data.permit(spread.noise.event, purpose, request=request, key=key) as permit:
+    with of.data.permit(spread.noise.event, purpose, key=key) as permit:
         total = permit.ask(question, spread.noise)
     number = blocks * deals
     error = spread.half_width([1.0]) / number * half

@@ -81,8 +81,7 @@ def interquartile_range(
     of = column_of(data, column, bounds, budget)
     name, way = f"interquartile range of {of.column}", Wanted(of, QUARTILES, confidence, step, budget).way
     plan = calibrate(Together(way.parts), budget)
-    request = f"{type(way).__name__} {of.column} {QUARTILES} {confidence} {way.cells}"
-    with of.data.permit(plan.event, name, request=request, key=key) as permit:
+    with of.data.permit(plan.event, name, key=key) as permit:
         found = way.found(permit, plan.mechanisms)
     value = float(found.values[1] - found.values[0])
     if found.ends is None or confidence is None:

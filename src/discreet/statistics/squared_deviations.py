@@ -125,7 +125,7 @@ def squared_deviations(
     noise = least_noise(of.data, question, 1, budget).noise
     plan = calibrate(Together(tuple(priced(noise, part / budget.epsilon) for part in (share, 1 - share))), budget)
     first, second = plan.mechanisms
-    with of.data.permit(plan.event, title, request=f"squared deviations of degree {degree}", key=key) as permit:
+    with of.data.permit(plan.event, title, key=key) as permit:
         centre = Moments(permit.ask(question, first), number, size).mean()
         around = squared_deviations_of(schema, of.column, centre.value, degree)
         squares = Moments(permit.ask(around, second), squares_between(number, centre.value), size)

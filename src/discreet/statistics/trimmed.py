@@ -186,7 +186,7 @@ def _between_cuts(
     noise = least_noise(of.data, whole, 2, Budget(budget.epsilon * (1 - CUTS), budget.delta)).noise
     parts = (*(priced(part, CUTS) for part in way.parts), priced(noise, 1 / budget.epsilon))
     plan = calibrate(Together(parts), budget)
-    with of.data.permit(plan.event, name, request=f"{of.column} {trim} {type(way).__name__}", key=key) as permit:
+    with of.data.permit(plan.event, name, key=key) as permit:
         cuts = _apart(way.found(permit, plan.mechanisms[:-1]).values, ends)
         question = question_of(schema, of.column, cuts.lower, cuts.upper)
         sums = permit.ask(question, plan.mechanisms[-1])

@@ -207,8 +207,7 @@ class _Asker:
         """A public histogram; its farthest distance comes with Laplace noise, and with half a record for rounding."""
         mechanism = calibrate(MWEM(rounds=rounds, queries=self.queries), self.budget)
         table = self.table
-        request = f"{table.recipe} {self.queries.digest}"
-        with self.data.permit(mechanism.event, self.purpose, request=request, key=self.key) as permit:
+        with self.data.permit(mechanism.event, self.purpose, key=self.key) as permit:
             release = permit.ask(table, mechanism)
         histogram = mechanism.histogram(release)
         scale = mechanism.noise.stddev(table.bound.times(self.data.unit.rows), 1, self.data.neighbors) / math.sqrt(2)

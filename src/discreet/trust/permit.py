@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import io
 import json
+import threading
 from collections import Counter
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from discreet.core.errors import NotPermitted, UnplannedRelease
+from discreet.core.errors import DiscreetError, KeyReused, NotPermitted, UnplannedRelease
 from discreet.core.events import Composed, Event, Repeated, written
+from discreet.core.identity import Unidentified, identity
 from discreet.core.ledger import Committed, Ledger, Reservation
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors, Unit
@@ -67,41 +71,92 @@ def releases(plan: Event) -> Counter[Event]:
 class Permit:
     """Access to one data set for one plan. Use it in a `with` block: leaving it commits what was released.
 
-    A permit whose key was committed before gives the stored releases again, in order, without touching the data.
-    Leaving the block by an exception commits nothing, and the charge stays spent.
+    A permit whose key was committed before gives the stored releases again, each to the question and the mechanism
+    that it was made for, without touching the data. Leaving the block by an exception commits nothing, and the charge
+    stays spent. Threads may share a permit; they are answered one after another.
     """
 
     def __init__(
-        self, trust: TrustModel, ledger: Ledger, charge: Reservation | Committed, plan: Event, purpose: str
+        self,
+        trust: TrustModel,
+        ledger: Ledger,
+        charge: Reservation | Committed,
+        plan: Event,
+        purpose: str,
+        *,
+        keyed: bool = True,
     ) -> None:
         self._trust, self._ledger, self._charge = trust, ledger, charge
         self._plan, self._purpose = plan, purpose
+        self._keyed = keyed
         self._unspent = releases(plan)
-        self._released: list[Any] = []
+        self._released: list[Stored] = []
         self._stored = decoded_releases(charge.result) if isinstance(charge, Committed) else None
-        self._open = False
+        self._open, self._turn = False, threading.RLock()
 
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
         """Release the answer to a question, if the plan pays for it."""
-        price = releases(mechanism.event)
+        with self._turn:
+            self._pay(mechanism.event)
+            asked = self._identity(question, mechanism)
+            try:
+                release = self._trust.ask(question, mechanism) if self._stored is None else self._again(asked)
+            except DiscreetError as error:
+                error.settle(self._consequence)
+                raise
+            self._released.append(Stored(asked, release))
+            return release
+
+    def _pay(self, event: Event) -> None:
         if not self._open:
             raise NotPermitted(
-                self._purpose, "the permit is not open", "Ask inside `with data.permit(...) as permit:`.", KEPT
+                self._purpose,
+                "the permit is not open",
+                "Ask inside `with data.permit(...) as permit:`.",
+                self._consequence,
             )
+        price = releases(event)
         if not price <= self._unspent:
             raise UnplannedRelease(
                 self._purpose,
-                f"the plan does not pay for another {written(mechanism.event)}",
+                f"the plan does not pay for another {written(event)}",
                 "Put every release into the plan.",
-                KEPT,
+                self._consequence,
             )
         self._unspent -= price
-        if self._stored is not None:
-            release = self._stored[len(self._released)]
-        else:
-            release = self._trust.ask(question, mechanism)
-        self._released.append(release)
-        return release
+
+    def _identity(self, question: Question, mechanism: Mechanism[Any]) -> str | None:
+        """What a retry has to ask again; None where no retry can come, or where it could not be recognised."""
+        if not self._keyed:
+            return None
+        try:
+            return identity((self._trust.schema, question, mechanism))
+        except Unidentified:
+            return None
+
+    def _again(self, asked: str | None) -> Any:
+        """The first stored release to the same question and mechanism that was not given yet."""
+        assert self._stored is not None
+        for place, stored in enumerate(self._stored):
+            if asked is not None and stored.asked == asked:
+                return self._stored.pop(place).release
+        raise KeyReused(
+            self._purpose,
+            f"the key {self._charge.key!r} stands for another question, or for a function that cannot be recognised",
+            "Use a new key for a new question.",
+            self._consequence,
+            key=self._charge.key,
+        )
+
+    @property
+    def _consequence(self) -> str:
+        return KEPT if self._stored is None else REPLAYED
+
+    def random_state(self, given: Any) -> Any:
+        """A seed for public choices: the one that was given; else one that is the same in a retry with the same key."""
+        if given is not None or not self._keyed:
+            return given
+        return int.from_bytes(hashlib.sha256(self._charge.key.encode()).digest()[:4], "big")
 
     @property
     def receipt(self) -> Receipt:
@@ -124,25 +179,40 @@ class Permit:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._open = False
-        if kind is None and isinstance(self._charge, Reservation):
-            self._charge = self._ledger.commit(self._charge, encoded_releases(self._released))
+        with self._turn:
+            self._open = False
+            if isinstance(error, DiscreetError):
+                error.settle(self._consequence)
+            if kind is None and isinstance(self._charge, Reservation):
+                self._charge = self._ledger.commit(self._charge, encoded_releases(self._released))
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a permit reaches the records of its data set and is neither copied nor pickled")
 
 
 KEPT = "The plan was charged and stays so; this was not released."
+REPLAYED = "The plan was charged when its key was first used, and nothing more was released or spent."
 
 
-def encoded_releases(values: list[Any]) -> bytes:
+@dataclass(frozen=True)
+class Stored:
+    """A release, and what it answers."""
+
+    asked: str | None
+    release: Any
+
+
+def encoded_releases(stored: list[Stored]) -> bytes:
     """Releases as bytes for the ledger: arrays and tables of named counts."""
-    return json.dumps([_encoded(value) for value in values], separators=(",", ":")).encode()
+    return json.dumps([{"asked": one.asked} | _encoded(one.release) for one in stored], separators=(",", ":")).encode()
 
 
-def decoded_releases(stored: bytes) -> list[Any]:
+def decoded_releases(stored: bytes) -> list[Stored]:
     """The releases that were stored."""
-    return [_decoded(value) for value in json.loads(stored)]
+    return [Stored(one["asked"], _decoded(one)) for one in json.loads(stored)]
 
 
-def _encoded(value: Any) -> Any:
+def _encoded(value: Any) -> dict[str, Any]:
     if isinstance(value, dict):
         return {"table": value}
     file = io.BytesIO()
@@ -150,7 +220,7 @@ def _encoded(value: Any) -> Any:
     return {"array": base64.b64encode(file.getvalue()).decode()}
 
 
-def _decoded(value: Any) -> Any:
+def _decoded(value: dict[str, Any]) -> Any:
     if "table" in value:
         return value["table"]
     return np.load(io.BytesIO(base64.b64decode(value["array"])), allow_pickle=False)[()]

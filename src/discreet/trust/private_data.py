@@ -141,7 +141,6 @@ class PrivateData:
         plan: Event,
         purpose: str,
         *,
-        request: str = "",
         key: str | None = None,
         analyst: str | None = None,
         waiver: str | None = None,
@@ -154,10 +153,9 @@ class PrivateData:
             Public. Everything that will be released.
         purpose : str
             Public. What for; written in the ledger.
-        request : str
-            Public. The rest of what decides the releases; a key stands for one purpose, plan and request.
         key : str, optional
-            Public. Makes a retry safe: a committed key gives its stored releases again and charges nothing.
+            Public. Makes a retry safe: a committed key gives its stored releases again and charges nothing. It stands
+            for one purpose and plan, and each of its releases for one question and mechanism.
         analyst, waiver : str, optional
             Public. Who asks; the owner's reason for a release without a promise.
         """
@@ -169,9 +167,9 @@ class PrivateData:
                     f"{type(self._trust).__name__} cannot keep the promise of {in_words(event)}",
                     "Ask bounded sums with Laplace or Gaussian noise, or under another trust model.",
                 )
-        whole = f"{purpose}\n{written(plan)}\n{request}"
+        whole = f"{purpose}\n{written(plan)}"
         charge = self._ledger.reserve(plan, purpose, request=whole, key=key, analyst=analyst, waiver=waiver)
-        return Permit(self._trust, self._ledger, charge, plan, purpose)
+        return Permit(self._trust, self._ledger, charge, plan, purpose, keyed=key is not None)
 
     def __repr__(self) -> str:
         return f"PrivateData({', '.join(self.schema.columns)}; {self.unit.kind}; {self.neighbors.value})"

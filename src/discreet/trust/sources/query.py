@@ -11,13 +11,14 @@ from discreet.core.errors import MissingExtra, ParameterError
 from discreet.core.neighbors import RECORD, Unit
 from discreet.core.schema import Schema
 from discreet.trust.sources.arrow_column import arrow, check_types
+from discreet.trust.sources.busy import TURN, Busy
 from discreet.trust.sources.engine import name
 from discreet.trust.sources.header import check_header, read_columns
 from discreet.trust.sources.relation import Relation
 from discreet.trust.sources.stream import Stream
 
 
-class Query(Stream):
+class Query(Busy):
     """A query to a database as a source: the driver hands Arrow record batches over, a few at a time.
 
     It runs again for every question, with only the columns that are asked for.
@@ -42,7 +43,8 @@ class Query(Stream):
         check_header(asked, types.names, schema, unit)
         check_types(asked, {column: types.field(column).type for column in read_columns(schema, unit)})
         unit_type = types.field(unit.column).type if unit.column is not None else None
-        super().__init__(asked, self._batches, schema, unit, unit_type=unit_type)
+        with TURN:
+            super().__init__(asked, self._batches, schema, unit, unit_type=unit_type)
 
     def _types(self) -> Any:
         with self._connection.cursor() as cursor:

@@ -9,17 +9,17 @@ from discreet.core.neighbors import RECORD, Unit
 from discreet.core.schema import Schema
 from discreet.trust.sources import source
 from discreet.trust.sources.arrow_column import arrow, check_types
+from discreet.trust.sources.busy import TURN, Busy
 from discreet.trust.sources.engine import name
 from discreet.trust.sources.header import check_header, read_columns
 from discreet.trust.sources.sql_column import decoded_columns
-from discreet.trust.sources.stream import Stream
 from discreet.trust.sources.table import Table
 
 
-class Relation(Stream):
+class Relation(Busy):
     """A DuckDB relation as a source, such as `connection.sql("SELECT ...")` or `connection.table("visits")`.
 
-    It runs again for every question, on its own connection, which is busy meanwhile.
+    It runs again for every question, on its own connection, which is busy meanwhile; threads wait for one another.
 
     Parameters
     ----------
@@ -41,7 +41,8 @@ class Relation(Stream):
         arrow_types, own_types = ({n: str(t) for n, t in kinds} for kinds in (types.items(), _types(relation)))
         self._relation, self._columns = relation, decoded_columns(schema, unit, arrow_types, own_types)
         unit_type = types[unit.column] if unit.column is not None else None
-        super().__init__(asked, lambda names: _batches(relation, names), schema, unit, unit_type=unit_type)
+        with TURN:
+            super().__init__(asked, lambda names: _batches(relation, names), schema, unit, unit_type=unit_type)
 
     def _decoded_table(self) -> Table | None:
         if (columns := self._columns) is None:

@@ -1,0 +1,194 @@
+"""What tells one public value from another: a digest, the same in every process, also of functions."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import sys
+import sysconfig
+from collections.abc import Callable, Iterator, Mapping
+from enum import Enum
+from pathlib import Path
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+LIBRARIES = tuple(str(Path(sysconfig.get_path(name)).resolve()) for name in ("stdlib", "purelib", "platlib"))
+SIMPLE = (type(None), bool, int, float, complex, str, bytes)
+
+
+class Unidentified(TypeError):
+    """A value that cannot be told from others: it holds something that has neither a name nor fields."""
+
+
+def identity(value: Any) -> str:
+    """A digest that equal values share, and no two different ones.
+
+    A dataclass is its name and its fields, unless it says by `identified_by` what matters. A function is its code,
+    its defaults, the values that it closes over and, unless it belongs to an installed library, the globals that it
+    names; a library's function is its name. An edited function, or the same one around another value, is another.
+
+    Parameters
+    ----------
+    value : object
+        Public. Numbers, texts, arrays, collections, dataclasses, functions, and objects that can be pickled.
+
+    Raises
+    ------
+    Unidentified
+        The value holds something else.
+
+    Examples
+    --------
+    >>> def above(level):
+    ...     return lambda rows: rows > level
+    >>> identity(above(1.0)) == identity(above(1.0)), identity(above(1.0)) == identity(above(2.0))
+    (True, False)
+    """
+    return _Walk().digest(value).hex()
+
+
+class _Walk:
+    """One walk over a value. What contains itself is named, inside, by how far up it was met, so that cycles end."""
+
+    def __init__(self) -> None:
+        self._above: list[int] = []
+        self._done: dict[int, tuple[Any, bytes]] = {}
+
+    def digest(self, value: Any) -> bytes:
+        if isinstance(value, np.generic):
+            value = value.item()
+        if isinstance(value, SIMPLE):
+            return _hashed(type(value).__name__, repr(value).encode(errors="surrogatepass"))
+        if id(value) in self._above:
+            return _hashed("above", str(self._above[::-1].index(id(value))).encode())
+        if id(value) not in self._done:
+            self._above.append(id(value))
+            self._done[id(value)] = value, self._structured(value)
+            self._above.pop()
+        return self._done[id(value)][1]
+
+    def _structured(self, value: Any) -> bytes:
+        match value:
+            case np.ndarray() if not value.dtype.hasobject:
+                return _hashed("array", value.dtype.str.encode(), str(value.shape).encode(), value.tobytes())
+            case list() | tuple():
+                return self._all("list" if isinstance(value, list) else "tuple", *value)
+            case set() | frozenset():
+                return _hashed("set", *sorted(_Walk().digest(one) for one in value))
+            case Mapping():
+                pairs = sorted((_Walk().digest(key), self.digest(part)) for key, part in value.items())
+                return _hashed("mapping", *(part for pair in pairs for part in pair))
+            case Enum():
+                return _hashed("enum", _name(type(value)), value.name.encode())
+            case ModuleType():
+                return _hashed("module", value.__name__.encode())
+            case functools.partial():
+                return self._all("partial", value.func, value.args, value.keywords)
+            case MethodType():
+                return self._all("method", value.__func__, value.__self__)
+            case FunctionType():
+                return self._function(value)
+            case CodeType():
+                return self._code(value)
+            case BuiltinFunctionType() | np.ufunc():
+                return self._all("built in", value.__name__, getattr(value, "__module__", None), _owner(value))
+            case type():
+                return self._type(value)
+            case _ if dataclasses.is_dataclass(value):
+                return self._dataclass(value)
+        return self._pickled(value)
+
+    def _dataclass(self, value: Any) -> bytes:
+        told = getattr(value, "identified_by", None)
+        parts = told if told is not None else {one.name: getattr(value, one.name) for one in dataclasses.fields(value)}
+        return self._all("dataclass", type(value).__qualname__, parts)
+
+    def _function(self, function: FunctionType) -> bytes:
+        if _named(function) and _installed(function):
+            return _hashed("function", _name(function))
+        cells = [_content(cell) for cell in function.__closure__ or ()]
+        used = {} if _installed(function) else dict(_globals(function.__code__, function.__globals__))
+        return self._all("code", function.__code__, function.__defaults__, function.__kwdefaults__, cells, used)
+
+    def _code(self, code: CodeType) -> bytes:
+        counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
+        names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+        return self._all("bytecode", code.co_code, code.co_exceptiontable, code.co_consts, counts, names)
+
+    def _type(self, kind: type) -> bytes:
+        if _installed(kind):
+            return _hashed("type", _name(kind))
+        parts = {
+            name: getattr(part, "fget", None) or getattr(part, "__func__", part) for name, part in vars(kind).items()
+        }
+        functions = {name: part for name, part in parts.items() if isinstance(part, FunctionType)}
+        return self._all("own type", kind.__qualname__, kind.__bases__, functions)
+
+    def _pickled(self, value: Any) -> bytes:
+        """Of any other object, what a pickle of it would hold."""
+        try:
+            parts = value.__reduce_ex__(4)
+        except Exception as why:
+            raise Unidentified(f"a {type(value).__name__} cannot be told from another") from why
+        if isinstance(parts, str):
+            return _hashed("name", _name(type(value)), parts.encode())
+        make, arguments, *rest = parts
+        listed = [list(part) if isinstance(part, Iterator) else part for part in rest]
+        return self._all("object", make, arguments, listed)
+
+    def _all(self, kind: str, *parts: Any) -> bytes:
+        return _hashed(kind, *map(self.digest, parts))
+
+
+def _hashed(kind: str, *parts: bytes) -> bytes:
+    digest = hashlib.sha256(f"{kind} {[len(part) for part in parts]}".encode())
+    for part in parts:
+        digest.update(part)
+    return digest.digest()
+
+
+def _name(value: Any) -> bytes:
+    return f"{value.__module__}:{value.__qualname__}".encode()
+
+
+def _named(function: Callable[..., Any]) -> bool:
+    """Whether a function is what its name stands for."""
+    found: Any = sys.modules.get(function.__module__)
+    for part in function.__qualname__.split("."):
+        found = getattr(found, part, None)
+    return found is function
+
+
+def _installed(value: Any) -> bool:
+    """Whether a function or class belongs to a library, which does not change between two calls."""
+    package = (getattr(value, "__module__", None) or "builtins").partition(".")[0]
+    if package in ("builtins", "discreet") or package in sys.builtin_module_names:
+        return True
+    file = getattr(sys.modules.get(value.__module__), "__file__", None)
+    return file is not None and str(Path(file).resolve()).startswith(LIBRARIES)
+
+
+def _content(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return "empty cell"
+
+
+def _owner(value: Any) -> Any:
+    """What a method of a built-in type is bound to."""
+    owner = getattr(value, "__self__", None)
+    return None if isinstance(owner, ModuleType) else owner
+
+
+def _globals(code: CodeType, values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The globals that a code object and those inside it name."""
+    for name in code.co_names:
+        if name in values:
+            yield name, values[name]
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            yield from _globals(part, values)

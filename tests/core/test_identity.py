@@ -1,0 +1,116 @@
+"""Identity: equal values share it, in every process; a changed constant, closure or global does not go unnoticed."""
+
+from __future__ import annotations
+
+import functools
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet.core.bound import Bound
+from discreet.core.identity import Unidentified, identity
+from discreet.core.neighbors import Neighbors
+from discreet.core.question import BlockSum, BoundedSum
+from discreet.core.schema import Number, Schema
+from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.mwem import MWEM
+from discreet.mechanisms.queries import Queries
+from discreet.statistics.count import count_of
+
+LEVEL = 1.0
+
+
+def above(level: Any) -> Callable[[Any], Any]:
+    return lambda rows: rows > level
+
+
+def above_global(rows: Any) -> Any:
+    return rows > LEVEL
+
+
+class Threshold:
+    def __init__(self, level: float) -> None:
+        self.level = level
+
+    def __call__(self, rows: Any) -> Any:
+        return rows > self.level
+
+
+def distinct(*values: Any) -> bool:
+    return len({identity(value) for value in values}) == len(values)
+
+
+def test_equal_values_share_an_identity() -> None:
+    for make in (
+        lambda: above(np.arange(3.0)),
+        lambda: functools.partial(above_global, rows={"a": [1, 2.0, None], "b": {1, 2}}),
+        lambda: Threshold(2.0).__call__,
+        lambda: count_of(Schema({"age": Number(0, 120)}), "age"),
+        lambda: MWEM(queries=Queries(np.eye(4))),
+        lambda: Fraction(1, 3),
+        lambda: np.median,
+    ):
+        assert identity(make()) == identity(make())
+    assert identity(np.float64(1.5)) == identity(1.5)
+    twice = [1.0, 2.0]
+    assert identity((twice, twice)) == identity(([1.0, 2.0], [1.0, 2.0]))
+
+
+def test_what_differs_anywhere_has_another_identity(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert distinct(1, 1.0, True, "1", b"1", None, -0.0, 0.0, [1], (1,), [[1]], {1}, {1: 1}, np.array(1), np.array([1]))
+    assert distinct(above(1.0), above(2.0), above(np.zeros(2)), above(np.zeros(3)), lambda rows: rows >= 1.0)
+    assert distinct(Threshold(1.0), Threshold(2.0), functools.partial(above, 1.0), functools.partial(above, 2.0))
+    assert distinct(np.mean, np.median, np.sqrt, np.exp, sum, max, Neighbors.ADD_REMOVE, Neighbors.REPLACE)
+    assert distinct(Laplace(1.0), Laplace(2.0), *(MWEM(queries=Queries(np.eye(size))) for size in (2, 1001, 1002)))
+    before = identity(above_global)
+    monkeypatch.setitem(above_global.__globals__, "LEVEL", 2.0)
+    assert identity(above_global) != before
+
+
+def test_questions_are_told_apart_by_their_functions_bounds_and_columns() -> None:
+    bound = Bound("l1", 1.0)
+    assert distinct(
+        BoundedSum(above(1.0), bound),
+        BoundedSum(above(2.0), bound),
+        BoundedSum(above(1.0), Bound("l1", 2.0)),
+        BoundedSum(above(1.0), bound, ("age",)),
+        BlockSum(above(1.0), ("age",), 1, 10),
+        BlockSum(above(2.0), ("age",), 1, 10),
+        count_of(Schema({"age": Number(0, 120)}), "age"),
+    )
+
+
+def test_what_contains_itself_has_one_and_what_cannot_be_written_has_none() -> None:
+    endless: list[Any] = [1]
+    endless.append(endless)
+    assert identity(endless) != identity([1, [1]])
+    with open(os.devnull) as file, pytest.raises(Unidentified):
+        identity(above(file))
+
+
+def test_another_process_finds_the_same_identity(tmp_path: Path) -> None:
+    script = tmp_path / "analysis.py"
+    script.write_text(
+        "from discreet.core.identity import identity\n"
+        "NAMES = {'a', 'b', 'c'}\n"
+        "def f(rows, names=frozenset('xyz')):\n    return [row for row in rows if row in NAMES and row in names]\n"
+        "print(identity((f, {'x': 1, 'y': 2}, lambda rows: rows * 2)))\n"
+    )
+    found = {
+        subprocess.run(
+            [sys.executable, str(script)],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=os.environ | {"PYTHONHASHSEED": s},
+        ).stdout
+        for s in ("1", "2")
+    }
+    assert len(found) == 1
