@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import os
+import random
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -344,3 +346,45 @@ def test_a_write_that_the_system_cuts_short_leaves_the_ledger_whole(path: Path) 
     assert "Nothing was handed out" in said
     assert counted == "1 1000000"
     assert verify(path).dangling == 0
+
+
+def whole_or_broken(path: Path) -> bool:
+    """Whether the ledger still works; anything that stops it but `LedgerBroken` is raised."""
+    try:
+        with SqliteLedger.open(path) as ledger:
+            again = ledger.reserve(PureLoss(0.125), "question b", request="b", key="b")
+            assert isinstance(again, Committed)
+            assert again.result == RESULT
+            charged(ledger, "new")
+            ledger.verify()
+            return str(ledger) != ""
+    except LedgerBroken:
+        return False
+
+
+def test_damage_to_header_schema_or_index_is_found_for_what_it_is(path: Path) -> None:
+    content = path.read_bytes()
+    index = next(m.start() for m in re.finditer(b"commitb", content) if content[m.end() : m.end() + 1] != b"{")
+    for place, damage in ((18, b"\x07"), (content.index(b"unique (kind"), b"\xe4"), (index + 6, b"~")):
+        path.write_bytes(content[:place] + damage + content[place + len(damage) :])
+        assert not whole_or_broken(path)
+
+
+def test_damaged_anywhere_a_ledger_works_or_is_broken_and_nothing_else(path: Path, tmp_path: Path) -> None:
+    chance = random.Random(9)
+    for trial in range(300):
+        folder = tmp_path / str(trial)
+        folder.mkdir()
+        copies = [Path(shutil.copy(path.with_name(path.name + end), folder)) for end in ("", ".head")]
+        damaged = copies[chance.random() < 0.2]
+        content, kind = bytearray(damaged.read_bytes()), chance.randrange(4)
+        place, length = chance.randrange(len(content)), chance.choice([1, 8, 100, 4096])
+        if kind == 0:
+            content[place] ^= 1 << chance.randrange(8)
+        elif kind == 1:
+            del content[place:]
+        else:
+            content[place : place + length] = chance.randbytes(length) if kind == 2 else bytes(length)
+        damaged.write_bytes(content)
+        whole_or_broken(copies[0])
+        shutil.rmtree(folder)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from discreet.accounting import turns
 from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, LedgerError
@@ -160,6 +161,31 @@ def die_within_a_turn(path: str) -> None:
     with SqliteLedger.open(path)._book.writing() as page:
         page.add("reserve", "k", charges=[])
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+@forks
+def test_a_writer_stopped_within_its_turn_blocks_the_others_only_so_long(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = created(path, 1.0)
+    process = spawn.Process(target=stop_within_a_turn, args=(path,))
+    process.start()
+    assert process.pid is not None
+    os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)
+    monkeypatch.setattr(turns, "PATIENCE", 0.2)
+    with pytest.raises(LedgerError, match=f"process {process.pid} has held it.*Nothing was handed out"):
+        ledger.reserve(PureLoss(0.5), "meanwhile", request="meanwhile")
+    assert ledger.balance().spent == 0
+    monkeypatch.undo()
+    os.kill(process.pid, signal.SIGCONT)
+    process.join()
+    assert isinstance(ledger.reserve(PureLoss(0.5), "after", request="after"), Reservation)
+    assert [entry.purpose for entry in ledger.entries()] == ["after"]
+
+
+def stop_within_a_turn(path: str) -> None:
+    with SqliteLedger.open(path)._book.writing():
+        os.kill(os.getpid(), signal.SIGSTOP)
 
 
 def soaked(path: str, rounds: int, seed: int) -> None:

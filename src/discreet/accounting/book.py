@@ -29,8 +29,11 @@ class Page:
     added: Link | None = field(default=None, init=False)
 
     def found(self, kind: str, key: str) -> Link | None:
-        """The entry of this kind and key."""
-        return found(self.db, kind, key)
+        """The reservation or commit of this key; what SQLite finds must be what the chain holds."""
+        link = found(self.db, kind, key)
+        if (link is not None) != self.chain.holds(kind, key):
+            raise _rolled_back(f"the {kind} of key {key} is in its chain or in its index, and not in both")
+        return link
 
     def result(self, commit: Link) -> bytes:
         """The bytes that were committed."""
@@ -179,6 +182,6 @@ def checked(commit: Link, result: bytes | None) -> bytes:
 def _rolled_back(obstacle: str) -> LedgerBroken:
     return LedgerBroken(
         "ledger",
-        f"{obstacle}: it was cut, rolled back or exchanged",
+        f"{obstacle}: it was damaged, cut, rolled back or exchanged",
         "Restore the newest copy of the file, its -wal and its .head; an older one would spend the same budget twice.",
     )

@@ -81,6 +81,7 @@ class Chain:
         self.unit = RECORD
         self.filters: dict[Account, Filter] = {}
         self.spent: dict[Account, Amount] = {}
+        self.reserved: set[str] = set()
         self.dangling: dict[str, int] = {}
 
     def next(self, kind: str, key: str, **fields: Any) -> Link:
@@ -106,6 +107,10 @@ class Chain:
         """How an account stands."""
         rule, spent = self.filters[account], self.spent[account]
         return Balance(rule.budget, rule.epsilon(spent), rule.used(spent))
+
+    def holds(self, kind: str, key: str) -> bool:
+        """Whether there is a reservation, or a commit, of this key."""
+        return key in self.reserved and (kind == "reserve" or key not in self.dangling)
 
     def follow(self, link: Link) -> None:
         """Check the next entry against all before it and add it up."""
@@ -134,6 +139,7 @@ class Chain:
             case "reserve":
                 for charge in fields["charges"]:
                     self._charge(charge)
+                self.reserved.add(link.key)
                 self.dangling[link.key] = link.number
             case "commit":
                 if self.dangling.pop(link.key, None) != fields["reservation"]:

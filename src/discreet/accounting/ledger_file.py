@@ -116,6 +116,10 @@ class LedgerFile:
         return db
 
     def _recognise(self, db: sqlite3.Connection) -> None:
+        with open(self.path, "rb") as file:
+            header = file.read(20)
+        if not set(header[18:20]) <= {1, 2}:  # else SQLite would take the file for one that it may not write
+            raise self._broken("its header is damaged")
         (application,) = db.execute("pragma application_id").fetchone()
         (version,) = db.execute("pragma user_version").fetchone()
         if application != APPLICATION:
@@ -141,16 +145,25 @@ class LedgerFile:
             _close(self._connections)
             code = getattr(why, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
             if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR):
-                raise LedgerBroken(
-                    f"ledger {self.path}",
-                    f"the file is not a whole ledger ({why})",
-                    "Restore the newest copy and compare its head with one kept elsewhere.",
-                    WHOLE_OR_NOT,
-                ) from why
+                raise self._broken(str(why)) from why
             raise self._unable(why) from why
+        except UnicodeDecodeError as why:
+            _close(self._connections)
+            raise self._broken("a text in it is none") from why
+        except TimeoutError as why:
+            remedy = "Let that process go on, or end it; then retry with the same key."
+            raise LedgerError(f"ledger {self.path}", f"it is not its turn ({why})", remedy, WHOLE_OR_NOT) from why
         except OSError as why:
             _close(self._connections)
             raise self._unable(why) from why
+
+    def _broken(self, why: str) -> LedgerBroken:
+        return LedgerBroken(
+            f"ledger {self.path}",
+            f"the file is not a whole ledger ({why})",
+            "Restore the newest copy and compare its head with one kept elsewhere.",
+            WHOLE_OR_NOT,
+        )
 
     def _unable(self, why: Exception) -> LedgerError:
         remedy = "Make room or mend the disk, then retry with the same key."

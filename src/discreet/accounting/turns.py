@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+PATIENCE = 60.0  # seconds; a turn takes milliseconds
+
 if sys.platform == "win32":
     import msvcrt
-    import time
 
-    def _lock(descriptor: int) -> None:
-        while True:
-            try:
-                return msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-            except OSError:
-                time.sleep(0.002)
+    def _try(descriptor: int) -> bool:
+        try:
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+    def _wait(descriptor: int) -> None:
+        while not _try(descriptor):
+            time.sleep(0.002)
 
     def _unlock(descriptor: int) -> None:
         os.lseek(descriptor, 0, os.SEEK_SET)
@@ -26,7 +35,14 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-    def _lock(descriptor: int) -> None:
+    def _try(descriptor: int) -> bool:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def _wait(descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
 
     def _unlock(descriptor: int) -> None:
@@ -35,13 +51,51 @@ else:
 
 @contextmanager
 def turn(path: Path) -> Iterator[None]:
-    """Wait for this file's turn and hold it; the kernel passes it on when a holder dies."""
+    """Wait for this file's turn and hold it; the kernel passes it on when a holder dies.
+
+    Raises
+    ------
+    TimeoutError
+        Another process has held the turn for `PATIENCE` seconds. It is at work in a way that no ledger needs, or
+        stopped; its turn cannot be taken from it, since it may go on.
+    """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    if not _try(descriptor) and not _Waiter(descriptor).granted(PATIENCE):
+        raise TimeoutError(f"process {_holder(path)} has held it for {PATIENCE:g} seconds; it may be stopped")
     try:
-        _lock(descriptor)
-        try:
-            yield
-        finally:
-            _unlock(descriptor)
+        with contextlib.suppress(OSError):  # on a full disk the turn is held without a name
+            os.pwrite(descriptor, b"%-20d\n" % os.getpid(), 0)
+        yield
     finally:
+        _unlock(descriptor)
         os.close(descriptor)
+
+
+class _Waiter:
+    """A thread that queues for a lock, so that whoever needs it can stop waiting; it then gives the lock back."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor, self._mutex = descriptor, threading.Lock()
+        self._got, self._given_up = threading.Event(), False
+        threading.Thread(target=self._queue, daemon=True, name="turn").start()
+
+    def granted(self, seconds: float) -> bool:
+        self._got.wait(seconds)
+        with self._mutex:
+            self._given_up = not self._got.is_set()
+            return not self._given_up
+
+    def _queue(self) -> None:
+        _wait(self._descriptor)
+        with self._mutex:
+            if self._given_up:
+                os.close(self._descriptor)
+            else:
+                self._got.set()
+
+
+def _holder(path: Path) -> str:
+    try:
+        return path.read_text("ascii").strip() or "unknown"
+    except (OSError, ValueError):
+        return "unknown"
