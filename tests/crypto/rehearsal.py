@@ -101,7 +101,9 @@ class Rehearsal:
 
     def carry(self, signed: Signed) -> None:
         self.said.append(signed.message)
-        self.server.receive(Signed.from_bytes(signed.to_bytes(), self.terms.most))
+        data = signed.to_bytes()
+        assert len(data) <= self.terms.most
+        self.server.receive(Signed.from_bytes(data, signed.sender))
 
     def bodies(self, kind: str) -> dict[str, bytes]:
         """What each client said at a step."""

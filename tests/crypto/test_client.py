@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import itertools
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +24,7 @@ from discreet.crypto.errors import (
     UnknownParty,
     WrongShares,
 )
-from discreet.crypto.framing import framed, labelled, listed, split, unframed, unlabelled
+from discreet.crypto.framing import framed, labelled, listed, split, unlabelled
 from discreet.crypto.identity import Roster
 from discreet.crypto.messages import Message, Signed
 from discreet.crypto.server import Server
@@ -154,47 +155,59 @@ def test_a_changed_answer_is_refused_and_the_true_one_still_passes() -> None:
     stage = Stage("announcements")
     true = stage.answers["announcements"]["p0"]
     with pytest.raises(BadSignature):
-        stage.first.share_keys(Signed(true.message, bytes(64)))
+        stage.first.share_keys(dataclasses.replace(true, signature=bytes(64)))
     assert stage.first.share_keys(true).message.kind == "shares"
 
 
 def test_announced_keys_must_be_signed_for_this_round() -> None:
     stage = Stage("announcements")
     others = Stage("announcements", terms_of(4, 3, round="r2"))
-    mine, replayed = unframed(stage.body("announcements")), unframed(others.body("announcements"))
+    replayed = unlabelled(others.body("announcements"))["p3"]
     with pytest.raises(OutOfOrder, match="belongs to round 'r2'"):
-        stage.first.share_keys(stage.lie("announcements", framed(*mine[:3], replayed[3])))
+        stage.first.share_keys(stage.lie("announcements", changed(stage.body("announcements"), p3=replayed)))
+
+
+def changed(body: bytes, **signed: bytes) -> bytes:
+    """What the server passes on, with other messages of some; an empty one is left out."""
+    return labelled({name: data for name, data in (unlabelled(body) | signed).items() if data})
 
 
 def test_announced_keys_come_once_from_each() -> None:
     stage = Stage("announcements")
-    signed = unframed(stage.body("announcements"))
-    with pytest.raises(OutOfOrder, match="came before"):
-        stage.first.share_keys(stage.lie("announcements", framed(*signed, signed[2])))
+    signed = unlabelled(stage.body("announcements"))
+    twice = framed(listed(signed) + listed(["p2"]), *signed.values(), signed["p2"])
+    with pytest.raises(Malformed, match="a name comes twice"):
+        stage.first.share_keys(stage.lie("announcements", twice))
+    with pytest.raises(BadSignature):
+        stage.first.share_keys(stage.lie("announcements", changed(stage.body("announcements"), p3=signed["p2"])))
 
 
 def test_a_signature_on_keys_must_be_right() -> None:
     stage = Stage("announcements")
-    signed = unframed(stage.body("announcements"))
-    forged = Signed(Signed.from_bytes(signed[3]).message, bytes(64)).to_bytes()
+    true = unlabelled(stage.body("announcements"))["p3"]
     with pytest.raises(BadSignature):
-        stage.first.share_keys(stage.lie("announcements", framed(*signed[:3], forged)))
+        stage.first.share_keys(stage.lie("announcements", changed(stage.body("announcements"), p3=forged(true))))
+
+
+def forged(data: bytes) -> bytes:
+    return dataclasses.replace(Signed.from_bytes(data, ""), signature=bytes(64)).to_bytes()
 
 
 def test_a_client_insists_on_its_own_keys() -> None:
     stage = Stage("announcements")
-    signed = unframed(stage.body("announcements"))
+    body = stage.body("announcements")
     with pytest.raises(Disagreement, match="missing or not its own"):
-        stage.first.share_keys(stage.lie("announcements", framed(*signed[1:])))
+        stage.first.share_keys(stage.lie("announcements", changed(body, p0=b"")))
     old = client_of(TERMS, "p0", seed=9).advertise().to_bytes()  # its own keys of an earlier run
     with pytest.raises(Disagreement, match="missing or not its own"):
-        stage.first.share_keys(stage.lie("announcements", framed(old, *signed[1:])))
+        stage.first.share_keys(stage.lie("announcements", changed(body, p0=old)))
 
 
 def test_too_few_keys_are_refused() -> None:
     stage = Stage("announcements")
+    few = changed(stage.body("announcements"), p2=b"", p3=b"")
     with pytest.raises(TooFewSurvivors, match="2 parties are left at the step of keys"):
-        stage.first.share_keys(stage.lie("announcements", framed(*unframed(stage.body("announcements"))[:2])))
+        stage.first.share_keys(stage.lie("announcements", few))
 
 
 def test_a_vector_must_fit_before_anything_is_used_up() -> None:
@@ -305,39 +318,41 @@ def test_nothing_is_revealed_for_lists_that_differ() -> None:
     for client in stage.clients:
         alike = [signed[name] for name in signed if lists[name] == lists[client.name]]
         for count in range(5):
-            for some in itertools.combinations(signed.values(), count):
+            for some in itertools.combinations(signed.items(), count):
                 with pytest.raises((TooFewSurvivors, Disagreement)):
-                    client.reveal(stage.lie("agreements", framed(*some)))
+                    client.reveal(stage.lie("agreements", labelled(dict(some))))
         assert len(alike) < TERMS.threshold
 
 
 def test_nothing_is_revealed_without_enough_signatures() -> None:
     stage = Stage("agreements")
-    signed = unframed(stage.body("agreements"))
-    own = Signed.from_bytes(signed[0]).message.body
-    attempts: list[tuple[list[bytes], type[Exception]]] = [
-        (signed[:2], TooFewSurvivors),
-        ([], TooFewSurvivors),
-        ([*signed[:2], signed[1]], OutOfOrder),
-        ([*signed[:2], signed_agreement("p2", bytes(32))], Disagreement),
-        ([*signed[:2], signed_agreement("p2", own, round="r2")], OutOfOrder),
-        ([*signed[:2], Signed(Message("r1", "p2", "agreement", own), bytes(64)).to_bytes()], BadSignature),
-        ([*signed[:2], Message("r1", "p2", "masked", own).signed(identity("p2")).to_bytes()], OutOfOrder),
-        ([*signed[:2], Message("r1", "server", "agreement", own).signed(identity("server")).to_bytes()], UnknownParty),
+    signed = unlabelled(stage.body("agreements"))
+    own = Signed.from_bytes(signed["p0"], "p0").message.body
+    attempts: list[tuple[dict[str, bytes], type[Exception]]] = [
+        ({}, TooFewSurvivors),
+        ({"p2": b""}, BadSignature),
+        ({"p2": signed["p1"]}, BadSignature),
+        ({"p2": signed_agreement("p2", bytes(32))}, Disagreement),
+        ({"p2": signed_agreement("p2", own, round="r2")}, OutOfOrder),
+        ({"p2": forged(signed["p2"])}, BadSignature),
+        ({"p2": Message("r1", "p2", "masked", own).signed(identity("p2")).to_bytes()}, OutOfOrder),
+        ({"server": Message("r1", "server", "agreement", own).signed(identity("server")).to_bytes()}, UnknownParty),
     ]
-    for some, refused in attempts:
+    two = {name: signed[name] for name in ("p0", "p1")}
+    for more, refused in attempts:
         with pytest.raises(refused):
-            stage.first.reveal(stage.lie("agreements", framed(*some)))
+            stage.first.reveal(stage.lie("agreements", labelled(two | more)))
     assert stage.first.reveal(stage.answers["agreements"]["p0"]).message.kind == "reveal"
 
 
 def test_signatures_of_those_not_on_the_list_do_not_count() -> None:
     stage = Stage("survivors")
     survivors = stage.lie("survivors", listed(("p0", "p1", "p2")))
-    signed = [client.agree(survivors) for client in stage.clients[:3]]
-    outsider = signed_agreement("p3", signed[0].message.body)
+    signed = {client.name: client.agree(survivors) for client in stage.clients[:3]}
+    passed_on = {name: one.to_bytes() for name, one in signed.items()}
+    outsider = signed_agreement("p3", signed["p0"].message.body)
     with pytest.raises(Disagreement, match="'p3' signed another list, or is not on it"):
-        stage.first.reveal(stage.lie("agreements", framed(*(one.to_bytes() for one in signed), outsider)))
+        stage.first.reveal(stage.lie("agreements", labelled(passed_on | {"p3": outsider})))
 
 
 def test_who_was_shown_other_sharers_signs_another_statement() -> None:
@@ -362,9 +377,9 @@ def test_who_was_shown_other_keys_signs_another_statement() -> None:
 def test_of_each_peer_one_kind_of_share_is_revealed(survivors: tuple[str, ...]) -> None:
     stage = Stage("survivors")
     left = [client for client in stage.clients if client.name in survivors]
-    signed = [client.agree(stage.lie("survivors", listed(survivors))).to_bytes() for client in left]
+    signed = {client.name: client.agree(stage.lie("survivors", listed(survivors))).to_bytes() for client in left}
     for client in left:
-        revealed = client.reveal(stage.lie("agreements", framed(*signed)))
+        revealed = client.reveal(stage.lie("agreements", labelled(signed)))
         seeds, keys = (unlabelled(part) for part in split(revealed.message.body, 2))
         assert set(seeds) == set(survivors)
         assert set(keys) == set(TERMS.parties) - set(survivors)

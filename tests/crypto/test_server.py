@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -120,7 +122,7 @@ def test_messages_of_other_rounds_are_refused() -> None:
     other = client_of(terms_of(4, 3, round="r0"), "p0").advertise()
     with pytest.raises(OutOfOrder, match="belongs to round 'r0'"):
         server.receive(other)
-    moved = Signed(Message("r1", "p0", "keys", other.message.body), other.signature)
+    moved = dataclasses.replace(signed_by("p0", "keys", other.message.body), signature=other.signature)
     with pytest.raises(BadSignature):
         server.receive(moved)
 
@@ -143,7 +145,7 @@ def test_a_refused_message_can_be_sent_again_rightly() -> None:
     clients = [client_of(TERMS, name) for name in TERMS.parties]
     true = clients[0].advertise()
     with pytest.raises(BadSignature):
-        server.receive(Signed(true.message, bytes(64)))
+        server.receive(dataclasses.replace(true, signature=bytes(64)))
     with pytest.raises(Malformed):
         server.receive(signed_by("p0", "keys", b"junk"))
     server.receive(true)

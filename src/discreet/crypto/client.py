@@ -12,7 +12,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Steps
 from discreet.crypto.agreement import Circle, PublicKeys, SecretKeys, drawn_bytes
 from discreet.crypto.errors import UNOPENED, Disagreement, UnknownParty
-from discreet.crypto.framing import framed, labelled, split, unframed, unlabelled, unlisted
+from discreet.crypto.framing import framed, labelled, split, unlabelled, unlisted
 from discreet.crypto.identity import Identity, Roster
 from discreet.crypto.masks import Words, add_mask
 from discreet.crypto.messages import Message, Seen, Signed
@@ -125,17 +125,16 @@ class Client:
         return Message(self.terms.round, self.name, kind, body).signed(self._identity)
 
     def _heard(self, signed: Signed) -> Message:
-        message = signed.verified(self._roster)
-        if message.sender != self.terms.server:
-            raise UnknownParty(f"round {self.terms.round!r}", f"{message.sender!r} is not the server", "", UNOPENED)
-        return message
+        if signed.sender != self.terms.server:
+            raise UnknownParty(f"round {self.terms.round!r}", f"{signed.sender!r} is not the server", "", UNOPENED)
+        return signed.verified(self._roster)
 
     def _listed(self, body: bytes, kind: str) -> list[Message]:
         """Messages that the server passes on: signed, of this round and kind, one from each party."""
         seen, messages = Seen(self.terms.round, kind), []
-        for data in unframed(body):
-            message = Signed.from_bytes(data, self.terms.most).verified(self._roster)
-            self.terms.index(message.sender)
+        for name, data in unlabelled(body).items():
+            self.terms.index(name)
+            message = Signed.from_bytes(data, name).verified(self._roster)
             seen.admit(message)
             messages.append(message)
         self.terms.check_enough(kind, len(messages))

@@ -14,7 +14,7 @@ from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.crypto.errors import UNOPENED, BadSignature, UnknownParty
 
-KEY = 32  # bytes, private or public
+KEY, SIGNATURE = 32, 64  # bytes
 LONGEST_NAME = 200  # bytes
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import sha256
 from threading import Lock
 
 from discreet.core.errors import ParameterError
 from discreet.crypto.errors import UNOPENED, Malformed, OutOfOrder
 from discreet.crypto.framing import framed, split, text
-from discreet.crypto.identity import Identity, Roster, check_name
+from discreet.crypto.identity import SIGNATURE, Identity, Roster, check_name
 
-SIGNED = b"discreet message 1"
-LARGEST = 1 << 35  # bytes of a body, whatever the receiver allows
+SIGNED = b"discreet message 2"
+LARGEST = 1 << 35  # bytes of a body
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Message:
     >>> from discreet.noise.bits import system_bits
     >>> ann = Identity.drawn("ann", system_bits())
     >>> signed = Message("r1", "ann", "greeting", b"hello").signed(ann)
-    >>> Signed.from_bytes(signed.to_bytes(), most=5).verified(Roster.of([ann])).body
+    >>> Signed.from_bytes(signed.to_bytes(), "ann").verified(Roster.of([ann])).body
     b'hello'
     """
 
@@ -52,48 +53,66 @@ class Message:
         if len(self.body) > LARGEST:
             raise ParameterError("message", f"its body has {len(self.body)} bytes", f"Send at most {LARGEST}.")
 
-    @property
-    def canonical(self) -> bytes:
-        """What is signed: every field, the body by its SHA-256 digest."""
-        return framed(SIGNED, *self._head, sha256(self.body).digest())
-
     def signed(self, identity: Identity) -> Signed:
         """The message with its sender's signature."""
         if identity.name != self.sender:
             raise ParameterError("message", f"{identity.name!r} cannot sign for {self.sender!r}", "Let the sender.")
-        return Signed(self, identity.sign(self.canonical))
+        written = framed(self.round.encode(), self.sender.encode(), self.kind.encode(), self.body)
+        return Signed(self.sender, written, identity.sign(_canonical(written)))
 
-    @property
-    def _head(self) -> tuple[bytes, bytes, bytes]:
-        return self.round.encode(), self.sender.encode(), self.kind.encode()
+    @classmethod
+    def read(cls, written: bytes) -> Message:
+        """The message in these bytes, which somebody must answer for."""
+        round, sender, kind, body = split(written, 4)
+        try:
+            return cls(text(round), text(sender), text(kind), body)
+        except ParameterError as why:
+            raise Malformed("message", why.obstacle, why.remedy, UNOPENED) from why
 
 
 @dataclass(frozen=True)
 class Signed:
-    """A message and a signature, which nobody has checked yet."""
+    """A message as it travels. Nobody has checked the signature yet, and nothing is read before that is done.
 
-    message: Message
+    Parameters
+    ----------
+    sender : str
+        Public. Whose it is said to be: by the line on which it came, or by whoever passes it on.
+    written : bytes
+        The message.
+    signature : bytes
+        Of the bytes, under the sender's key.
+    """
+
+    sender: str
+    written: bytes = field(repr=False)
     signature: bytes = field(repr=False)
 
     def to_bytes(self) -> bytes:
         """The form in which it travels."""
-        return framed(*self.message._head, self.message.body, self.signature)
+        return self.signature + self.written
 
     @classmethod
-    def from_bytes(cls, data: bytes, most: int = LARGEST) -> Signed:
-        """Read what has travelled; a body of more than `most` bytes is refused."""
-        round, sender, kind, body, signature = split(data, 5)
-        if len(body) > most:
-            raise Malformed("message", f"its body has {len(body)} bytes", f"Send at most {most}.", UNOPENED)
-        try:
-            return cls(Message(text(round), text(sender), text(kind), body), signature)
-        except ParameterError as why:
-            raise Malformed("message", why.obstacle, why.remedy, UNOPENED) from why
+    def from_bytes(cls, data: bytes, sender: str) -> Signed:
+        """What has travelled, said to be of this sender."""
+        return cls(sender, data[SIGNATURE:], data[:SIGNATURE])
 
     def verified(self, roster: Roster) -> Message:
         """The message, if its sender is on the roster and has signed it."""
-        roster.verify(self.message.sender, self.message.canonical, self.signature)
+        roster.verify(self.sender, _canonical(self.written), self.signature)
+        if self.message.sender != self.sender:
+            raise Malformed(f"message of {self.sender!r}", "it is signed in another name", "", UNOPENED)
         return self.message
+
+    @cached_property
+    def message(self) -> Message:
+        """What it says, for whoever has signed or verified it."""
+        return Message.read(self.written)
+
+
+def _canonical(written: bytes) -> bytes:
+    """What is signed: a message by its SHA-256 digest."""
+    return framed(SIGNED, sha256(written).digest())
 
 
 class Seen:

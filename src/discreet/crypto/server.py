@@ -9,7 +9,7 @@ import numpy as np
 from discreet.crypto.agreement import Circle, PublicKeys, public_half
 from discreet.crypto.derivation import KEY
 from discreet.crypto.errors import UNOPENED, Disagreement, Malformed, OutOfOrder, WrongShares
-from discreet.crypto.framing import framed, labelled, listed, split, unlabelled
+from discreet.crypto.framing import labelled, listed, split, unlabelled
 from discreet.crypto.identity import Identity, Roster
 from discreet.crypto.masks import Words, subtract_mask
 from discreet.crypto.messages import Message, Seen, Signed
@@ -102,8 +102,8 @@ class Server:
 
     def receive(self, signed: Signed) -> None:
         """Hear one party, or refuse what it says."""
+        self.terms.index(signed.sender)
         message = signed.verified(self._roster)
-        self.terms.index(message.sender)
         with self._seen.admitting(message):
             self._check_step(message.kind)
             match message.kind:
@@ -179,7 +179,7 @@ class Server:
         return Message(self.terms.round, self.terms.server, kind, body).signed(self._identity)
 
     def _all_passed_on(self) -> bytes:
-        everything = framed(*(signed.to_bytes() for signed in self._passed_on.values()))
+        everything = labelled({name: signed.to_bytes() for name, signed in self._passed_on.items()})
         self._passed_on = {}
         return everything
 

@@ -22,14 +22,14 @@ BY_SERVER = ("call", "announcements", "delivery", "survivors", "agreements")
 
 @dataclass(frozen=True)
 class Frame:
-    """A message as it travels, on the line of one party."""
+    """A message as it travels, on the line of one party; whose it is does not matter to a proxy."""
 
     line: str
     data: bytes = field(repr=False)
 
     @property
     def signed(self) -> Signed:
-        return Signed.from_bytes(self.data)
+        return Signed.from_bytes(self.data, self.line)
 
     @property
     def kind(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 from typing import Any
 
@@ -44,6 +45,10 @@ def said(kind: str, body: bytes = b"", round: str = "r1", sender: str = "north")
     return Message(round, sender, kind, body).signed(identity(sender))
 
 
+def forged(signed: Signed) -> bytes:
+    return dataclasses.replace(signed, signature=bytes(64)).to_bytes()
+
+
 def hello(facts: Any, **fields: str) -> bytes:
     return said(fields.pop("kind", HELLO), json.dumps(facts).encode(), fields.pop("round", HELLO), **fields).to_bytes()
 
@@ -77,9 +82,9 @@ def test_only_true_is_a_claim_that_noise_is_secret() -> None:
 
 
 WRONG_HELLOS: dict[str, tuple[bytes, type[ProtocolError]]] = {
-    "garbage": (b"garbage", Malformed),
-    "empty": (b"", Malformed),
-    "of another party": (party("west").hello().to_bytes(), Malformed),
+    "garbage": (b"garbage", BadSignature),
+    "empty": (b"", BadSignature),
+    "of another party": (party("west").hello().to_bytes(), BadSignature),
     "of another kind": (hello(FACTS, kind="keys"), Malformed),
     "of a round": (hello(FACTS, round="r1"), Malformed),
     "no JSON": (said(HELLO, b"{", HELLO).to_bytes(), Malformed),
@@ -90,7 +95,7 @@ WRONG_HELLOS: dict[str, tuple[bytes, type[ProtocolError]]] = {
     "another federation": (hello({**FACTS, "federation": "00"}), Disagreement),
     "no federation": (hello({}), Disagreement),
     "signed by another": (
-        Signed(Message(HELLO, "north", HELLO, json.dumps(FACTS).encode()), bytes(64)).to_bytes(),
+        forged(said(HELLO, json.dumps(FACTS).encode(), HELLO)),
         BadSignature,
     ),
 }
@@ -140,11 +145,10 @@ def test_a_message_is_passed_on_and_the_answer_heard() -> None:
 def test_whatever_is_not_the_answer_is_passed_over() -> None:
     """Garbage, old and later messages, one's own, and those of others, however well signed."""
     answer = said("keys", b"mine")
-    forged = Signed(answer.message, bytes(64))
     others = said("keys", b"mine", sender="west")
-    frames = [*NOISE_OF_A_LINE, hello(FACTS), CALL.to_bytes(), forged.to_bytes(), others.to_bytes()]
+    frames = [*NOISE_OF_A_LINE, hello(FACTS), CALL.to_bytes(), forged(answer), others.to_bytes()]
     frames += [said("keys", round="r0").to_bytes(), said("shares").to_bytes(), said(REFUSAL, round="r0").to_bytes()]
-    frames += [said(REFUSAL, sender="west").to_bytes(), Signed(said(REFUSAL).message, bytes(64)).to_bytes()]
+    frames += [said(REFUSAL, sender="west").to_bytes(), forged(said(REFUSAL))]
     heard, _ = attended(*frames, answer.to_bytes())
     assert heard == [answer.message]
 

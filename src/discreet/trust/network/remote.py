@@ -15,8 +15,8 @@ from discreet.trust.party import HELLO, REFUSAL
 
 LONGEST_HELLO = 1 << 16  # bytes
 LONGEST_REFUSAL = 1 << 10
-PASSED_OVER = (OutOfOrder, BadSignature, Malformed, UnknownParty)
-"""What is wrong with a message that came again, late, from elsewhere or garbled; the one that is due may still come."""
+PASSED_OVER = (BadSignature, Malformed)
+"""What is wrong with a message that was garbled; the one that is due may still come."""
 
 
 class Remote:
@@ -41,8 +41,8 @@ class Remote:
         """The party that says hello on this line."""
         if link.name not in federation.names:
             raise UnknownParty("hello", f"{link.name!r} is no party", "", UNOPENED)
-        message = Signed.from_bytes(await link.receive(LONGEST_HELLO)).verified(federation.roster)
-        if (message.sender, message.kind, message.round) != (link.name, HELLO, HELLO):
+        message = Signed.from_bytes(await link.receive(LONGEST_HELLO), link.name).verified(federation.roster)
+        if (message.kind, message.round) != (HELLO, HELLO):
             raise Malformed("hello", f"{link.name!r} says something else", "", UNOPENED)
         facts = _facts(message)
         if facts.get("federation") != federation.digest.hex():
@@ -81,14 +81,14 @@ class Remote:
 
     async def _heard(self, asked: Message, hear: Hear) -> bool:
         """Whether the next frame was the answer that is due: on this line, its owner alone is heard."""
-        data = await self._link.receive()
+        signed = Signed.from_bytes(await self._link.receive(), self.name)
         try:
-            signed = Signed.from_bytes(data)
-            if signed.message.sender != self.name:
-                return False
-            if signed.message.kind == REFUSAL and signed.message.round == asked.round:
-                raise Refused("it refuses", _words(signed.verified(self._federation.roster)), "", "")
             hear(signed)
+        except OutOfOrder:
+            message = signed.verified(self._federation.roster)
+            if (message.kind, message.round) == (REFUSAL, asked.round):
+                raise Refused("it refuses", _words(message), "", "") from None
+            return False
         except PASSED_OVER:
             return False
         return True

@@ -102,12 +102,10 @@ class Serving:
     def _answered(self, seat: Seat | None, data: bytes) -> tuple[Seat | None, Signed | None]:
         """The seat after this message, and what the party says to it: nothing to one that is garbled, old or late."""
         party = self._party
+        signed = Signed.from_bytes(data, party.federation.server.name)
         try:
-            signed = Signed.from_bytes(data)
             message = signed.verified(party.federation.roster)
         except ProtocolError:
-            return seat, None
-        if message.sender != party.federation.server.name:
             return seat, None
         try:
             return self._taken_up(seat, signed)
