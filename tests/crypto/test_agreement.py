@@ -88,10 +88,23 @@ def test_an_announcement_for_other_terms_is_refused(others: Terms) -> None:
         PublicKeys.of(signed.message, TERMS)
 
 
-def test_keys_of_the_wrong_size_are_refused() -> None:
-    for halves in ((b"short", bytes(32)), (bytes(32), b""), (bytes(32), bytes(32))):
-        with pytest.raises(Malformed, match="not two keys"):
-            PublicKeys.of(Message("r1", "p0", "keys", framed(TERMS.digest, *halves)), TERMS)
+FIELD = 2**255 - 19
+OF_ORDER_EIGHT = (
+    325606250916557431795983626356110631294008115727848805560023387167927233504,
+    39382357235489614581723060781553021112529911719440698176882885853963445705823,
+)
+
+
+def test_keys_that_are_none_are_refused() -> None:
+    """Of another size, of a small order, or in a form that hides that two are the same."""
+    good = SECRETS["p0"].public.mask
+    small = [point.to_bytes(32, "little") for point in (0, 1, FIELD - 1, *OF_ORDER_EIGHT)]
+    other_forms = [point.to_bytes(32, "little") for point in (FIELD, FIELD + 1, FIELD + 9, 2**255 - 1)]
+    high_bit = (int.from_bytes(SECRETS["p1"].public.mask, "little") | 1 << 255).to_bytes(32, "little")
+    for wrong in (b"short", b"", good, high_bit, *small, *other_forms):
+        for halves in ((wrong, good), (good, wrong)):
+            with pytest.raises(Malformed, match="not two keys"):
+                PublicKeys.of(Message("r1", "p0", "keys", framed(TERMS.digest, *halves)), TERMS)
 
 
 def box(content: bytes = b"content") -> bytes:

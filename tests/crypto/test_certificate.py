@@ -7,13 +7,13 @@ import datetime
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
 from discreet.core.errors import ParameterError
-from discreet.crypto.certificate import Card, from_pem, to_pem
+from discreet.crypto.certificate import Card, from_pem, is_covered, to_pem
 from discreet.crypto.identity import Identity
 from discreet.noise.bits import system_bits
 
@@ -40,6 +40,19 @@ def test_a_card_is_signed_by_its_owner_and_vouches_for_nobody() -> None:
 
 def test_an_identity_is_read_as_it_was_written() -> None:
     assert from_pem(to_pem(ANN)) == ANN
+    assert from_pem(to_pem(ANN), b"a passphrase that is not needed") == ANN
+
+
+def test_a_passphrase_covers_the_key_and_nothing_else() -> None:
+    data = to_pem(ANN, b"correct horse battery")
+    assert is_covered(data)
+    assert not is_covered(to_pem(ANN))
+    assert b"BEGIN PRIVATE KEY" not in data
+    assert Card(data) == Card.of(ANN)
+    assert from_pem(data, b"correct horse battery") == ANN
+    for wrong, words in ((None, "its key is under a passphrase"), (b"incorrect horse", "under another one")):
+        with pytest.raises(ParameterError, match=words):
+            from_pem(data, wrong)
 
 
 def test_a_card_that_is_read_from_a_secret_file_does_not_hold_the_secret() -> None:
@@ -65,11 +78,11 @@ def test_names_that_a_certificate_or_a_terminal_cannot_hold_are_refused(name: st
         Card.of(Identity(name, ANN.secret))
 
 
-def certificate(key: object, *names: str) -> bytes:
+def certificate(key: object, *names: str, public: object = None) -> bytes:
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name) for name in names])
     builder = x509.CertificateBuilder().subject_name(subject).issuer_name(subject).serial_number(1)
     first, last = (datetime.datetime(year, 1, 1, tzinfo=datetime.UTC) for year in (2020, 2090))
-    builder = builder.public_key(key.public_key()).not_valid_before(first).not_valid_after(last)  # type: ignore[attr-defined]
+    builder = builder.public_key(public or key.public_key()).not_valid_before(first).not_valid_after(last)  # type: ignore[attr-defined]
     signed = builder.sign(key, None if isinstance(key, Ed25519PrivateKey) else SHA256())  # type: ignore[arg-type]
     return signed.public_bytes(Encoding.PEM)
 
@@ -85,6 +98,8 @@ NO_CARDS = {
     "no name": certificate(KEY),
     "two names": certificate(KEY, "ann", "bob"),
     "a name of two lines": certificate(KEY, "ann\nbob"),
+    "the key of another": certificate(KEY, "ann", public=Ed25519PublicKey.from_public_bytes(BOB.public)),
+    "a key of a small order": certificate(KEY, "ann", public=Ed25519PublicKey.from_public_bytes(bytes([1] + [0] * 31))),
 }
 
 
@@ -104,7 +119,7 @@ def pem(key: Ed25519PrivateKey | rsa.RSAPrivateKey, password: bytes | None = Non
     [
         (b"", "no private key"),
         (Card.of(ANN).certificate, "no private key"),
-        (pem(KEY, b"password") + Card.of(ANN).certificate, "no private key"),
+        (pem(KEY, b"password") + Card.of(ANN).certificate, "its key is under a passphrase"),
         (pem(rsa.generate_private_key(65537, 2048)) + Card.of(ANN).certificate, "not an Ed25519 key"),
         (pem(KEY), "cannot be read"),
         (pem(KEY) + Card.of(BOB).certificate, "of another key"),

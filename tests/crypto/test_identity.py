@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from discreet.core.errors import ParameterError
 from discreet.crypto.errors import BadSignature, UnknownParty
-from discreet.crypto.identity import Identity, Roster
+from discreet.crypto.identity import FIELD, SMALL_ORDER, Identity, Roster
 from discreet.noise.bits import system_bits
 from discreet.noise.deterministic import DeterministicBits
 
@@ -53,8 +54,18 @@ def test_malformed_identities_are_refused() -> None:
     for name, secret in (("", bytes(32)), ("a" * 201, bytes(32)), ("ann", bytes(31))):
         with pytest.raises(ParameterError):
             Identity(name, secret)
-    with pytest.raises(ParameterError, match="has 3 bytes"):
+    with pytest.raises(ParameterError, match="the key of 'ann' is no Ed25519 key"):
         Roster({"ann": b"abc"})
+
+
+def test_a_key_under_which_anybody_can_sign_is_refused() -> None:
+    """All points of a small order, in every form; with the first of them, one signature fits every message."""
+    weak = (1).to_bytes(32, "little")
+    Ed25519PublicKey.from_public_bytes(weak).verify(weak + bytes(32), b"anything")
+    for place in (*SMALL_ORDER, *(point + FIELD for point in SMALL_ORDER if point < 19)):
+        for sign in (0, 1 << 255):
+            with pytest.raises(ParameterError, match="no Ed25519 key of a large order"):
+                Roster({"ann": (place + sign).to_bytes(32, "little")})
 
 
 def test_a_roster_cannot_be_changed() -> None:

@@ -20,6 +20,7 @@ from discreet.crypto.messages import Message, Signed
 from discreet.crypto.terms import Terms
 
 NONCE = 12  # bytes
+FIELD = 2**255 - 19
 
 
 def drawn_bytes(bits: Bits) -> bytes:
@@ -50,8 +51,9 @@ class PublicKeys:
                 "Let all have the same parties, threshold and size.",
                 UNOPENED,
             )
-        if len(mask) != KEY or len(seal) != KEY or mask == seal:
-            raise Malformed(f"keys of {message.sender!r}", f"they are not two keys of {KEY} bytes", "", UNOPENED)
+        if mask == seal or not (is_sound(mask) and is_sound(seal)):
+            obstacle = f"they are not two keys of {KEY} bytes and of a large order"
+            raise Malformed(f"keys of {message.sender!r}", obstacle, "Leave their owner out.", UNOPENED)
         return cls(mask, seal)
 
 
@@ -76,6 +78,21 @@ class SecretKeys:
 def public_half(secret: bytes) -> bytes:
     """The public key of an X25519 private key."""
     return X25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw()
+
+
+def is_sound(public: bytes) -> bool:
+    """Whether this is an X25519 key in its usual form, with which two can agree on a secret.
+
+    Every private key is a multiple of 8 and takes all points of a small order to zero (RFC 7748, section 6.1), so one
+    exchange tells for all.
+    """
+    if len(public) != KEY or int.from_bytes(public, "little") >= FIELD:
+        return False
+    try:
+        exchanged(bytes(KEY), public)
+    except Malformed:
+        return False
+    return True
 
 
 def exchanged(secret: bytes, public: bytes) -> bytes:

@@ -7,13 +7,19 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from cryptography import x509
-from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
 from cryptography.x509.oid import NameOID
 
 from discreet.core.errors import ParameterError
-from discreet.crypto.identity import Identity
+from discreet.crypto.identity import Identity, check_public
 
 LONGEST = 64  # bytes of a name that a certificate can hold
 FROM, UNTIL = (datetime.datetime(year, 1, 1, tzinfo=datetime.UTC) for year in (2020, 2100))
@@ -49,7 +55,14 @@ class Card:
             raise ParameterError("certificate", "it cannot be read as PEM", "Give what a party handed out.") from why
         if not isinstance(key, Ed25519PublicKey) or len(names) != 1:
             raise ParameterError("certificate", "it has no name, or no Ed25519 key", "Give what a party handed out.")
-        _check_name(str(names[0].value))
+        name = str(names[0].value)
+        _check_name(name)
+        check_public("certificate", name, key.public_bytes_raw())
+        try:
+            found.verify_directly_issued_by(found)
+        except (ValueError, TypeError, InvalidSignature) as why:
+            remedy = "Give what a party handed out."
+            raise ParameterError("certificate", f"{name!r} has not signed it with that key", remedy) from why
         object.__setattr__(self, "certificate", found.public_bytes(Encoding.PEM))
 
     @classmethod
@@ -92,18 +105,28 @@ def _check_name(name: str) -> None:
         raise ParameterError("certificate", f"{name[:20]!r} is long, or cannot be printed", remedy)
 
 
-def to_pem(identity: Identity) -> bytes:
-    """The identity as a file: the private key, then the certificate. To be kept secret."""
+def to_pem(identity: Identity, passphrase: bytes | None = None) -> bytes:
+    """The identity as a file: the private key, under the passphrase where there is one, then the certificate."""
     key = Ed25519PrivateKey.from_private_bytes(identity.secret)
-    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()) + Card.of(identity).certificate
+    cover = NoEncryption() if passphrase is None else BestAvailableEncryption(passphrase)
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, cover) + Card.of(identity).certificate
 
 
-def from_pem(data: bytes) -> Identity:
+def is_covered(data: bytes) -> bool:
+    """Whether the private key in a file that `to_pem` filled is under a passphrase."""
+    return b"-----BEGIN ENCRYPTED PRIVATE KEY-----" in data
+
+
+def from_pem(data: bytes, passphrase: bytes | None = None) -> Identity:
     """The identity in a file that `to_pem` filled."""
+    covered = is_covered(data)
     try:
-        key = load_pem_private_key(data, None)
+        key = load_pem_private_key(data, passphrase if covered else None)
     except (ValueError, TypeError, UnsupportedAlgorithm) as why:
-        raise ParameterError("identity", "there is no private key in the file", "Make one: discreet identity.") from why
+        obstacle = "there is no private key in the file"
+        if covered:
+            obstacle = "its key is under a passphrase" + (", and under another one" if passphrase else "")
+        raise ParameterError("identity", obstacle, "Give its own, or make a new one: discreet identity.") from why
     if not isinstance(key, Ed25519PrivateKey):
         raise ParameterError("identity", "its key is not an Ed25519 key", "Make one: discreet identity.")
     card = Card(data)

@@ -16,12 +16,26 @@ from discreet.crypto.errors import UNOPENED, BadSignature, UnknownParty
 
 KEY, SIGNATURE = 32, 64  # bytes
 LONGEST_NAME = 200  # bytes
+FIELD = 2**255 - 19
+SMALL_ORDER = {0, 1, FIELD - 1} | {
+    0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826,
+    0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD84D3D706A17C7,
+}
+"""The second coordinates of the eight points of Ed25519 whose signatures anybody can make."""
 
 
 def check_name(asked: str, name: str) -> None:
     """Refuse a name that is empty or too long to travel with every message."""
     if not 1 <= len(name.encode()) <= LONGEST_NAME:
         raise ParameterError(asked, f"the name {name[:20]!r} is empty or long", f"Give 1 to {LONGEST_NAME} bytes.")
+
+
+def check_public(asked: str, name: str, key: bytes) -> None:
+    """Refuse a public key that is not one, or under which anybody could sign."""
+    place = int.from_bytes(key, "little") % 2**255
+    if len(key) != KEY or place >= FIELD or place in SMALL_ORDER:
+        remedy = f"Give {KEY} bytes that an identity was drawn with."
+        raise ParameterError(asked, f"the key of {name!r} is no Ed25519 key of a large order", remedy, name=name)
 
 
 @dataclass(frozen=True)
@@ -81,8 +95,7 @@ class Roster:
         object.__setattr__(self, "keys", MappingProxyType(dict(self.keys)))
         for name, key in self.keys.items():
             check_name("roster", name)
-            if len(key) != KEY:
-                raise ParameterError("roster", f"the key of {name!r} has {len(key)} bytes", f"Give {KEY}.")
+            check_public("roster", name, key)
 
     @classmethod
     def of(cls, identities: Iterable[Identity]) -> Roster:

@@ -85,19 +85,19 @@ def test_another_federations_member_of_the_same_name_is_a_stranger() -> None:
         meet(theirs=federation(), ours=others)
 
 
-def certificate(name: str, key: Ed25519PrivateKey, signer: Identity, year: int = 2090) -> Card:
+def certificate(name: str, key: Ed25519PrivateKey, signer: Identity, year: int = 2090) -> bytes:
     """A certificate for this name and key, signed by somebody."""
     subject, issuer = (x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, one)]) for one in (name, signer.name))
     builder = x509.CertificateBuilder().subject_name(subject).issuer_name(issuer).public_key(key.public_key())
     first, last = (datetime.datetime(one, 1, 1, tzinfo=datetime.UTC) for one in (2020, year))
     builder = builder.serial_number(7).not_valid_before(first).not_valid_after(last)
     signed = builder.sign(Ed25519PrivateKey.from_private_bytes(signer.secret), None)
-    return Card(signed.public_bytes(Encoding.PEM))
+    return signed.public_bytes(Encoding.PEM)
 
 
 def test_an_expired_certificate_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """At both ends, even though all agreed on it."""
-    expired = certificate("east", Ed25519PrivateKey.from_private_bytes(EAST.secret), EAST, year=2021)
+    expired = Card(certificate("east", Ed25519PrivateKey.from_private_bytes(EAST.secret), EAST, year=2021))
     monkeypatch.setattr(tls, "to_pem", lambda one: shown_with(one, expired) if one == EAST else to_pem(one))
     both = changed(expired)
     for caller, callee in ((SERVER, EAST), (EAST, SERVER)):
@@ -113,8 +113,8 @@ def shown_with(identity: Identity, card: Card) -> bytes:
 def test_a_member_cannot_vouch_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """A certificate that west signed for a key of its own, in the name of east."""
     false = Identity.drawn("east", system_bits())
-    card = certificate("east", Ed25519PrivateKey.from_private_bytes(false.secret), identity("west"))
-    chain = card.certificate + Card.of(identity("west")).certificate
+    signed = certificate("east", Ed25519PrivateKey.from_private_bytes(false.secret), identity("west"))
+    chain = signed + Card.of(identity("west")).certificate
     shown = to_pem(false).replace(Card.of(false).certificate, chain)
     monkeypatch.setattr(tls, "to_pem", lambda one: shown if one == false else to_pem(one))
     with pytest.raises(ConnectionError):
