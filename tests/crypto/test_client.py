@@ -13,6 +13,7 @@ import pytest
 from scipy import stats
 
 from discreet.core.errors import ParameterError
+from discreet.crypto.agreement import PublicKeys
 from discreet.crypto.client import Client
 from discreet.crypto.errors import (
     BadSignature,
@@ -255,10 +256,41 @@ def test_a_box_that_holds_no_shares_is_refused_by_its_receiver() -> None:
     shares = {client.name: stage.share_keys(client) for client in stage.clients}
     boxes = {name: unlabelled(split(shares[name].message.body, 2)[1])["p0"] for name in ("p1", "p2", "p3")}
     cheat = stage.clients[3]
-    for content in (framed(bytes(40), bytes(39)), framed(b"\xff" * 40, bytes(40)), framed(bytes(40)), b"junk"):
+    for content in (framed(bytes(104), bytes(103)), framed(b"\xff" * 104, bytes(104)), framed(bytes(104)), b"junk"):
         bad = cheat._circle.sealed(DeterministicBits(1), "p3", cheat._keys.seal, "p0", content)
         with pytest.raises((Malformed, WrongShares)):
             stage.first.mask(stage.lie("delivery", labelled(boxes | {"p3": bad})), vector_of(TERMS, "p0"))
+
+
+def test_shares_that_their_dealer_did_not_sign_are_refused_before_the_vector_is_asked_for() -> None:
+    """Else their holder would later be taken for the liar."""
+    stage = Stage("announcements")
+    shares = {client.name: stage.share_keys(client) for client in stage.clients}
+    boxes = {name: unlabelled(split(shares[name].message.body, 2)[1])["p0"] for name in ("p1", "p2", "p3")}
+    cheat = stage.clients[3]
+    seed, key = split(cheat._circle.unsealed("p3", stage.first._keys.seal, "p0", boxes["p3"]), 2)
+    for content in (framed(key, seed), framed(seed[:-64] + bytes(64), key), framed(seed, bytes(8) + key[8:])):
+        bad = cheat._circle.sealed(DeterministicBits(1), "p3", cheat._keys.seal, "p0", content)
+        with pytest.raises(BadSignature, match="'p3' has not signed them"):
+            stage.first.mask(stage.lie("delivery", labelled(boxes | {"p3": bad})), never)
+
+
+def never() -> np.ndarray:
+    raise AssertionError
+
+
+def test_a_weak_key_is_refused_before_the_vector_is_asked_for() -> None:
+    """One with which no masks can be agreed on, whichever of the two it is."""
+    stage = Stage("announcements")
+    good, weak = stage.clients[3]._keys.public.mask, bytes(32)
+    for halves in ((weak, good), (good, weak)):
+        signed = PublicKeys(*halves).announced(identity("p3"), TERMS)
+        with pytest.raises(Malformed, match="keys of 'p3': they are not two keys"):
+            server_of(TERMS).receive(signed)
+        with pytest.raises(Malformed, match="keys of 'p3': they are not two keys"):
+            stage.first.share_keys(
+                stage.lie("announcements", changed(stage.body("announcements"), p3=signed.to_bytes()))
+            )
 
 
 @pytest.mark.parametrize(

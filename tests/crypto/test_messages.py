@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from discreet.core.errors import ParameterError
 from discreet.crypto import messages
-from discreet.crypto.errors import BadSignature, Malformed, OutOfOrder, ProtocolError, UnknownParty
+from discreet.crypto.errors import BadSignature, Malformed, OutOfOrder, UnknownParty
 from discreet.crypto.framing import framed
 from discreet.crypto.identity import Identity, Roster
 from discreet.crypto.messages import Message, Seen, Signed

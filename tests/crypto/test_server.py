@@ -7,21 +7,24 @@ import dataclasses
 import numpy as np
 import pytest
 
+from discreet.core.bits import Bits
+from discreet.crypto import client as client_module
 from discreet.crypto.client import Client
 from discreet.crypto.errors import (
     BadSignature,
     Disagreement,
     Malformed,
     OutOfOrder,
-    ProtocolError,
     RoundReused,
     TooFewSurvivors,
     UnknownParty,
     WrongShares,
 )
+from discreet.crypto.field import Elements, add, elements, uniform_elements
 from discreet.crypto.framing import framed, labelled, split, unlabelled
 from discreet.crypto.messages import Message, Signed
 from discreet.crypto.server import Server
+from discreet.crypto.shamir import Deal, Share
 from discreet.crypto.terms import UsedRounds
 from tests.crypto.rehearsal import Rehearsal, client_of, identity, roster, server_of, sum_of, terms_of, vector_of
 
@@ -257,18 +260,93 @@ def test_shares_of_both_kinds_are_not_taken() -> None:
             server.receive(signed_by("p1", "reveal", framed(labelled(seeds), labelled(wrong))))
 
 
+FALSE = [bytes(8) * 5, (1).to_bytes(8, "little") * 5]
+
+
 @pytest.mark.parametrize("part", [0, 1])
-@pytest.mark.parametrize("change", [bytes(8) * 5, (1).to_bytes(8, "little") * 5])
-def test_a_false_share_gives_an_error_and_no_sum(part: int, change: bytes) -> None:
-    """With no share to spare: the commitment, or the announced key, tells."""
+def test_a_false_share_that_is_needed_gives_an_error_that_names_the_liar(part: int) -> None:
+    """With no share to spare, and for seeds and keys alike."""
+    for liar in ("p1", "p2", "p3"):
+        for change in FALSE:
+            server, revealed = at_reveal(vanished=1)
+            for name, one in revealed.items():
+                server.receive(revealed_with(one, part, signed_over(one, part, change)) if name == liar else one)
+            with pytest.raises(WrongShares, match=f"'{liar}' gave a false share, 2 true ones are left") as refused:
+                server.total()
+            assert refused.value.values["liars"] == (liar,)
+            assert "Nothing was opened" in str(refused.value)
+
+
+def signed_over(true: Signed, part: int, values: bytes) -> bytes:
+    """Other values before the signature on the true ones."""
+    return values + next(iter(unlabelled(split(true.message.body, 2)[part]).values()))[-64:]
+
+
+def test_one_false_share_of_four_does_no_harm_and_its_giver_is_named() -> None:
+    for liar in TERMS.parties:
+        server, revealed = at_reveal()
+        for name, one in revealed.items():
+            server.receive(revealed_with(one, 0, signed_over(one, 0, FALSE[0])) if name == liar else one)
+        total = server.total()
+        assert np.array_equal(total.vector, sum_of(TERMS, TERMS.parties))
+        assert total.liars == (liar,)
+
+
+def test_as_many_may_lie_as_may_drop_out() -> None:
+    """Seven parties of whom four are enough: one drops out, and two lie about everybody."""
+    terms = terms_of(7, 4)
+    run, liars = Rehearsal(terms, steps={"p6": 2}), ("p0", "p3")
+    carry = run.carry
+
+    def lied(signed: Signed) -> None:
+        if signed.message.kind == "reveal" and signed.sender in liars:
+            parts = [unlabelled(data) for data in split(signed.message.body, 2)]
+            false = [labelled({name: FALSE[1] + bytes(64) for name in part}) for part in parts]
+            signed = signed_by(signed.sender, "reveal", framed(*false))
+        carry(signed)
+
+    run.carry = lied  # type: ignore[method-assign]
+    total = run.run()
+    assert np.array_equal(total.vector, sum_of(terms, terms.parties[:6]))
+    assert total.liars == liars
+
+
+def test_a_true_share_of_something_else_is_false() -> None:
+    """Of another dealer, or of the same dealer's other secret."""
     server, revealed = at_reveal(vanished=1)
-    server.receive(revealed_with(revealed["p1"], part, change))
-    for name in ("p2", "p3"):
-        server.receive(revealed[name])
-    with pytest.raises(ProtocolError) as refused:
-        server.total()
-    assert isinstance(refused.value, WrongShares | Malformed)
-    assert "Nothing was opened" in str(refused.value)
+    seeds, keys = (unlabelled(data) for data in split(revealed["p1"].message.body, 2))
+    for wrong in (seeds | {"p2": seeds["p3"]}, seeds | {"p2": keys["p0"]}):
+        server, revealed = at_reveal(vanished=1)
+        server.receive(signed_by("p1", "reveal", framed(labelled(wrong), labelled(keys))))
+        for name in ("p2", "p3"):
+            server.receive(revealed[name])
+        with pytest.raises(WrongShares, match="'p1' gave a false share"):
+            server.total()
+
+
+@pytest.mark.parametrize("lie", ["shares of something else", "shares of no polynomial"])
+def test_a_dealer_whose_true_shares_give_nothing_is_named(lie: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not those who hold them."""
+    deal = client_module.share
+
+    def false(bits: Bits, secret: Elements, terms: Deal) -> list[Share]:
+        dealt = deal(bits, secret, terms)
+        if lie == "shares of something else":
+            return [Share(terms, one.index, add(one.values, elements([1] * one.values.size))) for one in dealt]
+        return [Share(terms, one.index, uniform_elements(bits, one.values.size)) for one in dealt]
+
+    run = Rehearsal(TERMS)
+    share_keys = run.clients["p2"].share_keys
+
+    def falsely(announcements: Signed) -> Signed:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(client_module, "share", false)
+            return share_keys(announcements)
+
+    monkeypatch.setattr(run.clients["p2"], "share_keys", falsely)
+    with pytest.raises(WrongShares, match="'p2' dealt shares that do not give what it committed to") as refused:
+        run.run()
+    assert refused.value.values["liars"] == ("p2",)
 
 
 @pytest.mark.parametrize("part", [0, 1])
@@ -276,13 +354,13 @@ def test_small_changes_of_a_share_are_noticed_too(part: int) -> None:
     """Such as leave every piece of the secret in its range, so that the bytes look right."""
     server, revealed = at_reveal(vanished=1)
     shares = unlabelled(split(revealed["p1"].message.body, 2)[part])
-    values = np.frombuffer(next(iter(shares.values())), "<u8").copy()
+    values = np.frombuffer(next(iter(shares.values()))[:-64], "<u8").copy()
     weight = _weight(TERMS.index("p1"), [TERMS.index(name) for name in revealed])
     values[1] = (int(values[1]) + pow(weight, -1, 2**61 - 1)) % (2**61 - 1)  # moves the second piece by one
-    server.receive(revealed_with(revealed["p1"], part, values.tobytes()))
+    server.receive(revealed_with(revealed["p1"], part, signed_over(revealed["p1"], part, values.tobytes())))
     for name in ("p2", "p3"):
         server.receive(revealed[name])
-    with pytest.raises(WrongShares, match=("committed to", "announced")[part]):
+    with pytest.raises(WrongShares, match="'p1' gave a false share"):
         server.total()
 
 
@@ -296,6 +374,6 @@ def _weight(index: int, indices: list[int]) -> int:
 
 def test_shares_of_elements_out_of_range_are_refused() -> None:
     server, revealed = at_reveal()
-    for change in (b"\xff" * 40, bytes(32), bytes(48)):
+    for change in (b"\xff" * 104, bytes(96), bytes(112), bytes(40), b""):
         with pytest.raises((WrongShares, Malformed)):
             server.receive(revealed_with(revealed["p0"], 0, change))

@@ -11,13 +11,14 @@ from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Steps
 from discreet.crypto.agreement import Circle, PublicKeys, SecretKeys, drawn_bytes
-from discreet.crypto.errors import UNOPENED, Disagreement, UnknownParty
+from discreet.crypto.errors import UNOPENED, BadSignature, Disagreement, UnknownParty
 from discreet.crypto.framing import framed, labelled, split, unlabelled, unlisted
 from discreet.crypto.identity import Identity, Roster
 from discreet.crypto.masks import Words, add_mask
 from discreet.crypto.messages import Message, Seen, Signed
-from discreet.crypto.shamir import Share, packed, share
-from discreet.crypto.steps import ANSWERED, PIECES, check_roster, ordered, put_on_half, statement
+from discreet.crypto.shamir import packed, share
+from discreet.crypto.signed_share import SignedShare
+from discreet.crypto.steps import ANSWERED, check_roster, ordered, put_on_half, statement
 from discreet.crypto.terms import Terms, UsedRounds
 from discreet.noise.bits import system_bits
 
@@ -29,8 +30,8 @@ Vector = Words | Steps
 class _Held:
     """What a client keeps of a peer: a share of the seed of its own mask, and one of the key of its pair masks."""
 
-    seed: Share = field(repr=False)
-    key: Share = field(repr=False)
+    seed: SignedShare = field(repr=False)
+    key: SignedShare = field(repr=False)
 
 
 class Client:
@@ -148,10 +149,15 @@ class Client:
         return circle
 
     def _dealt(self, circle: Circle) -> dict[str, _Held]:
-        """What everybody in the circle is to hold of this client's two secrets."""
+        """What everybody in the circle is to hold of this client's two secrets, signed."""
         seeds, keys = (share(self._bits, packed(one), self.terms.deal) for one in (self._seed, self._keys.mask))
-        held = [_Held(*both) for both in zip(seeds, keys, strict=True)]
-        return {name: held[self.terms.index(name) - 1] for name in circle.keys}
+        return {
+            name: _Held(
+                SignedShare.dealt(seeds[self.terms.index(name) - 1], "seed", circle, self._identity),
+                SignedShare.dealt(keys[self.terms.index(name) - 1], "key", circle, self._identity),
+            )
+            for name in circle.keys
+        }
 
     def _sealed(self, circle: Circle, receiver: str, one: _Held) -> bytes:
         content = framed(one.seed.to_bytes(), one.key.to_bytes())
@@ -164,9 +170,16 @@ class Client:
         return {name: self._opened(name, box) for name, box in boxes.items()}
 
     def _opened(self, sender: str, box: bytes) -> _Held:
-        content = self._circle.unsealed(sender, self._keys.seal, self.name, box)
-        deal, index = self.terms.deal, self.terms.index(self.name)
-        return _Held(*(Share.from_bytes(deal, index, data, PIECES) for data in split(content, 2)))
+        circle = self._circle
+        content = circle.unsealed(sender, self._keys.seal, self.name, box)
+        held = _Held(*(SignedShare.from_bytes(circle, self.name, data) for data in split(content, 2)))
+        if not (
+            held.seed.is_true("seed", circle, sender, self._roster)
+            and held.key.is_true("key", circle, sender, self._roster)
+        ):
+            obstacle = f"{sender!r} has not signed them, and could deny them later"
+            raise BadSignature(f"shares of {sender!r}", obstacle, "Leave them out.", UNOPENED, name=sender)
+        return held
 
     def _check_agreed(self, body: bytes) -> None:
         for one in self._listed(body, "agreement"):

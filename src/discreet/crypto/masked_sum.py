@@ -5,8 +5,8 @@ without any network. All that is said is a `Signed` message; whoever drives the 
 
     step        a client says                           the server answers, once it has heard enough
     keys        advertise(): two fresh public keys      announce(): all keys
-    shares      share_keys(...): sealed shares of its   deliver(): to each client, what was sealed for it
-                mask seed and of its mask key
+    shares      share_keys(...): sealed and signed      deliver(): to each client, what was sealed for it
+                shares of its mask seed and mask key
     masked      mask(...): its vector under all masks   survivors(): whose vectors arrived
     agreement   agree(...): signs that very list        confirm(): the signatures
     reveal      reveal(...): of each survivor a share   total(): the sum over the survivors
@@ -14,7 +14,8 @@ without any network. All that is said is a `Signed` message; whoever drives the 
                 the key; of nobody both
 
 A party may vanish at any step: its vector counts if it had arrived. With fewer parties than the threshold there is an
-error and no sum.
+error and no sum. A survivor that reveals a false share is found out by its dealer's signature and counts as vanished at
+that step; `Total.liars`, or the error, names it.
 
 What is protected
 -----------------
@@ -25,7 +26,7 @@ parties, at least `threshold - terms.colluders` of them honest (`masked_sum.md` 
 
 What is not protected: the sum itself (add noise before masking); who takes part and who drops out; the sum's
 correctness against parties that put in false vectors or a server that reports a false total; that the round ends
-well, since anyone can stop it. All rests on a roster with the right keys.
+well, since anyone can stop it, though who does so by false shares is named. All rests on a roster with the right keys.
 """
 
 from __future__ import annotations

@@ -6,24 +6,26 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from discreet.crypto.agreement import Circle, PublicKeys, public_half
+from discreet.crypto.agreement import Circle, PublicKeys
 from discreet.crypto.derivation import KEY
-from discreet.crypto.errors import UNOPENED, Disagreement, Malformed, OutOfOrder, WrongShares
+from discreet.crypto.errors import UNOPENED, Disagreement, Malformed, OutOfOrder
 from discreet.crypto.framing import labelled, listed, split, unlabelled
 from discreet.crypto.identity import Identity, Roster
 from discreet.crypto.masks import Words, subtract_mask
 from discreet.crypto.messages import Message, Seen, Signed
-from discreet.crypto.shamir import Share, reconstruct, unpacked
-from discreet.crypto.steps import PIECES, SAID, check_roster, ordered, put_on_half, statement
+from discreet.crypto.opening import Opening, Revealed
+from discreet.crypto.signed_share import SignedShare
+from discreet.crypto.steps import SAID, check_roster, ordered, put_on_half, statement
 from discreet.crypto.terms import Terms, UsedRounds
 
 
 @dataclass(frozen=True, eq=False)
 class Total:
-    """The sum modulo 2**64, and whose vectors are in it."""
+    """The sum modulo 2**64, whose vectors are in it, and who gave false shares, which did no harm."""
 
     vector: Words = field(repr=False)
     survivors: tuple[str, ...]
+    liars: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -32,14 +34,6 @@ class _Dealt:
 
     commitment: bytes
     boxes: dict[str, bytes] = field(repr=False)
-
-
-@dataclass(frozen=True)
-class _Revealed:
-    """The shares that one survivor gave away."""
-
-    seeds: dict[str, Share] = field(repr=False)
-    keys: dict[str, Share] = field(repr=False)
 
 
 class Server:
@@ -98,7 +92,7 @@ class Server:
         self._survivors: list[str] = []
         self._masked = np.zeros(terms.size, np.uint64)
         self._passed_on: dict[str, Signed] = {}
-        self._revealed: dict[str, _Revealed] = {}
+        self._revealed: dict[str, Revealed] = {}
 
     def receive(self, signed: Signed) -> None:
         """Hear one party, or refuse what it says."""
@@ -156,19 +150,21 @@ class Server:
         TooFewSurvivors
             Fewer than the threshold have revealed their shares.
         WrongShares
-            Some share was not what its dealer had dealt; there is no sum.
+            Too few shares are as they were dealt, or somebody dealt false ones; it tells who lied, and there is no sum.
         """
         self._check_step("reveal")
         self.terms.check_enough("reveal", len(self._revealed))
+        commitments = {name: self._dealt[name].commitment for name in self._survivors}
+        opening = Opening(self._circle, self._roster, commitments, self._revealed)
         vector = self._masked.copy()
         for name in self._survivors:
-            subtract_mask(vector, self._circle.self_key(name, self._opened_seed(name)))
+            subtract_mask(vector, self._circle.self_key(name, opening.seed(name)))
         for name in self._dropped:
-            secret = self._opened_key(name)
+            secret = opening.key(name)
             for peer in self._survivors:
                 put_on_half(vector, self._circle, name, secret, peer)
         self.step = "nothing"
-        return Total(vector, tuple(self._survivors))
+        return Total(vector, tuple(self._survivors), tuple(ordered(self.terms, opening.liars)))
 
     @property
     def _dropped(self) -> list[str]:
@@ -213,25 +209,15 @@ class Server:
             obstacle = "it was shown other keys, sharers or survivors"
             raise Disagreement(f"agreement of {message.sender!r}", obstacle, "Begin a new round.", UNOPENED)
 
-    def _read_revealed(self, message: Message) -> _Revealed:
-        deal, index = self.terms.deal, self.terms.index(message.sender)
+    def _read_revealed(self, message: Message) -> Revealed:
         seeds, keys = (
-            {name: Share.from_bytes(deal, index, data, PIECES) for name, data in unlabelled(part).items()}
+            {
+                name: SignedShare.from_bytes(self._circle, message.sender, data)
+                for name, data in unlabelled(part).items()
+            }
             for part in split(message.body, 2)
         )
         if set(seeds) != set(self._survivors) or set(keys) != set(self._dropped):
             obstacle = "they are not a seed's of every survivor and a key's of everyone else"
             raise Malformed(f"shares revealed by {message.sender!r}", obstacle, "", UNOPENED)
-        return _Revealed(seeds, keys)
-
-    def _opened_seed(self, name: str) -> bytes:
-        seed = unpacked(reconstruct(one.seeds[name] for one in self._revealed.values()), KEY)
-        if self._circle.commitment(name, seed) != self._dealt[name].commitment:
-            raise WrongShares(f"seed of {name!r}", "it is not the one that was committed to", "", UNOPENED, name=name)
-        return seed
-
-    def _opened_key(self, name: str) -> bytes:
-        secret = unpacked(reconstruct(one.keys[name] for one in self._revealed.values()), KEY)
-        if public_half(secret) != self._circle.keys[name].mask:
-            raise WrongShares(f"key of {name!r}", "it is not the one that was announced", "", UNOPENED, name=name)
-        return secret
+        return Revealed(seeds, keys)
