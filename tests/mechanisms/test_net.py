@@ -88,6 +88,23 @@ def _farthest(counts: list[int], queries: list[list[int]], small: tuple[int, ...
     return max(abs(a - b) for a, b in zip(said, exact, strict=True))
 
 
+def test_one_record_moves_the_scores_by_no_more_than_is_paid_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plain counts and linear queries together, whose answers are on different grids when asked one by one."""
+    seen: list[Answer] = []
+    release = Exponential.release
+    monkeypatch.setattr(Laplace, "release", lambda self, answer, bits: np.array([3.0]))
+    monkeypatch.setattr(
+        Exponential, "release", lambda self, answer, bits: (seen.append(answer), release(self, answer, bits))[1]
+    )
+    mechanism = NetMechanism(1.0, 3, Queries([[1, 0], [0.5, 0], [0, 1]]))
+    for counts in ([5, 2], [6, 2]):
+        mechanism.release(histogram(counts), DeterministicBits(1))
+    here, there = seen
+    moved = np.abs(here.grid.values(here.steps - there.steps))
+    assert 0.99 < moved.max() <= here.sensitivity("linf")
+    assert mechanism.choice.epsilon * moved.max() / here.sensitivity("linf") <= 0.75
+
+
 def test_a_database_of_a_few_records_answers_all_queries() -> None:
     """Every set of four cells is a query: sixteen, to a tenth, from twenty records."""
     queries = Queries(list(itertools.product([0, 1], repeat=4)))

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import itertools
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from discreet.core.answer import Answer
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Grid
 from discreet.core.neighbors import Neighbors
-from discreet.mechanisms.queries import ExactCounts, Queries, distance, on_one_grid, one_more
+from discreet.mechanisms.queries import MOST, ExactCounts, Queries, distance, joined, on_one_grid, one_more
 
 MARKS = Bound("l1", 1.0, nonnegative=True)
 
@@ -63,7 +66,50 @@ def test_a_unit_of_several_rows_moves_an_answer_by_as_many() -> None:
 
 def test_counts_that_no_histogram_has_are_moved_to_the_nearer_limit() -> None:
     extreme = ExactCounts(histogram([-5, 2**62])).to(Queries([[1, 0], [0, 1], [1, 1]]))
-    assert extreme.steps.tolist() == [0, 2**51, 2**51]
+    assert extreme.steps.tolist() == [0, MOST, MOST]
+
+
+@given(st.lists(st.lists(st.integers(0, 2**53), min_size=3, max_size=3), min_size=1, max_size=5), st.integers(0, 40))
+def test_limbs_are_joined_as_whole_numbers_are(columns: list[list[int]], floored: int) -> None:
+    """Against Python's own integers, which have no end."""
+    limbs, most = [np.array(column) for column in zip(*columns, strict=True)], 2**61
+    exact = [sum(limb << (16 * place) for place, limb in enumerate(column)) >> floored for column in columns]
+    assert joined(limbs, 16, floored, most).tolist() == [min(one, most) for one in exact]
+
+
+@pytest.mark.parametrize("weights", [[1, 1, 0], [0.5, 1, 0.25]])
+def test_counts_on_a_fine_grid_are_right_up_to_billions(weights: list[float]) -> None:
+    """Where units are pooled, a step is 2**-29 of a record: 2**33 records fit into int64, and into every answer."""
+    rng, queries = np.random.default_rng(2), Queries(weights)
+    for most in (400_000, 2**31):
+        counts = [int(one) for one in rng.integers(0, most << 29, 3)]
+        answer = Answer(np.array(counts), Grid(-29), MARKS, Neighbors.REPLACE)
+        exact = sum(Fraction(weight) * Fraction(count, 2**29) for weight, count in zip(weights, counts, strict=True))
+        found = ExactCounts(answer).to(queries)
+        assert 0 <= exact - Fraction(int(found.steps[0])) * Fraction(found.grid.step) < Fraction(1, 2**11)
+        assert 1 + 2.0**-11 <= found.sensitivity("linf") < 1.001
+
+
+@given(st.lists(st.integers(0, 2**40), min_size=3, max_size=3), st.lists(st.integers(0, 2**29), min_size=3, max_size=3))
+def test_what_flooring_can_move_is_counted(counts: list[int], more: list[int]) -> None:
+    total = max(sum(more), 2**29)
+    added = [one * 2**29 // total for one in more]
+    queries = Queries([[1, 1, 0], [0.5, 0.125, 1]])
+    first, second = (
+        ExactCounts(Answer(np.array(one), Grid(-29), MARKS, Neighbors.ADD_REMOVE)).to(queries)
+        for one in (counts, [count + mark for count, mark in zip(counts, added, strict=True)])
+    )
+    apart = Fraction(int(np.abs(first.steps - second.steps).max())) * Fraction(first.grid.step)
+    assert apart <= Fraction(first.sensitivity("linf"))
+
+
+def test_a_query_of_a_set_is_answered_on_the_grid_of_the_set() -> None:
+    queries, exact = Queries([[1, 0], [0.5, 0]]), ExactCounts(histogram([10, 20]))
+    first, second = exact.to(queries[0]), exact.to(queries[1])
+    assert first.grid == second.grid == exact.to(queries).grid
+    assert first.greater(second).grid.values(first.greater(second).steps).tolist() == [10.0]
+    with pytest.raises(ParameterError, match=r"steps of 2\*\*0 and the other on steps of 2\*\*-16"):
+        exact.to(Queries([1, 0])).greater(second)
 
 
 def test_distances_are_on_one_grid_whatever_the_weights() -> None:

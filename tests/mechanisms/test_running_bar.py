@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from collections.abc import Callable
@@ -13,6 +14,8 @@ from scipy.integrate import quad
 
 from discreet.core.answer import Answer, whole_numbers
 from discreet.core.bound import Bound
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Grid
 from discreet.mechanisms.running_bar import Bar, RunningBar
 from discreet.mechanisms.sparse_vector import SparseVector
 from discreet.noise.deterministic import DeterministicBits
@@ -92,6 +95,19 @@ def test_a_score_beyond_the_margin_is_missed_no_more_often_than_its_chance(count
     missed = 1 - _odds((True,), lambda before: 5.0 + margin, bar)
     assert 0.5 * chance < missed <= chance
     assert bar.margin(chance, sensitivity=3.0) == pytest.approx(3 * margin)
+
+
+def test_scores_of_another_grid_or_sensitivity_are_refused() -> None:
+    """The bar is drawn once, in steps of the first scores."""
+    for other in (
+        dataclasses.replace(scores(0, 3), grid=Grid(-16)),
+        dataclasses.replace(scores(0, 3), bound=Bound("linf", 2.0)),
+        dataclasses.replace(scores(0, 3), slack=1.0),
+    ):
+        running = RunningBar(Bar(1.0, 0.0, 1), DeterministicBits(0))
+        running.passed(scores(0, 3))
+        with pytest.raises(ParameterError):
+            running.passed(other)
 
 
 def test_thresholds_and_epsilons_of_any_size_are_served() -> None:

@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.core.bound import ORDER, ULP, Bound, Norm
+from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid, Steps
 from discreet.core.neighbors import Neighbors
 from discreet.core.rounding import upwards
@@ -88,6 +89,21 @@ class Answer:
             grid=Grid(self.grid.exponent + bits),
             slack=math.ldexp(self.slack, -bits) + 1.0,
         )
+
+    def greater(self, other: Answer) -> Answer:
+        """The greater of two answers in every coordinate: no unit moves it farther than the one that it moves most."""
+        self.check_alike(other)
+        return dataclasses.replace(self, steps=np.maximum(self.steps, other.steps))
+
+    def check_alike(self, other: Answer) -> None:
+        """Refuse to go on with steps that mean something else: another grid, or another sensitivity."""
+        if any(getattr(self, name) != getattr(other, name) for name in ("grid", "bound", "neighbors", "slack")):
+            raise ParameterError(
+                "two answers together",
+                f"one is on steps of 2**{self.grid.exponent} and the other on steps of 2**{other.grid.exponent}, or"
+                " one unit moves them differently",
+                "Put both on one grid, with one bound.",
+            )
 
     def stacked(self, count: int) -> Answer:
         """So many copies of this answer, each to be answered by itself."""

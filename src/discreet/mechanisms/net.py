@@ -79,7 +79,9 @@ class NetMechanism:
         """The noisy total, then the histogram of the small database; a row for each stacked answer."""
         exact, small = ExactCounts(answer), databases(self.queries.cells, self.size)
         total = self.noise.release(exact.total, bits)
-        farthest = reduce(_farther, (self._apart(exact, total, place, small) for place in range(len(self.queries))))
+        farthest = reduce(
+            Answer.greater, (self._apart(exact, total, place, small) for place in range(len(self.queries)))
+        )
         chosen = self.choice.release(dataclasses.replace(farthest, steps=-farthest.steps), bits)
         return np.concatenate([total, small[chosen].astype(np.float64)], axis=-1)
 
@@ -97,7 +99,3 @@ class NetMechanism:
     def worst_neighbors(self) -> Apart:
         """One record more in the first cell."""
         return one_more(self.queries.cells)
-
-
-def _farther(first: Answer, second: Answer) -> Answer:
-    return dataclasses.replace(first, steps=np.maximum(first.steps, second.steps))

@@ -19,7 +19,8 @@ from discreet.core.neighbors import Neighbors
 
 FINENESS = 16  # bits of a weight between 0 and 1
 EXACT = 53  # bits that float64 adds without error
-FARTHEST = 2**40  # histogram steps between an answer and a guess at it
+COARSE = 12  # bits between what one record adds and a step of the answers, at most
+MOST = 2**45  # steps of an answer to plain counts, and of its distance from a guess
 BLOCK = 2**22  # weights that are widened to float64 at a time
 
 
@@ -49,8 +50,10 @@ class Queries:
         return int(self.weights.shape[0])
 
     def __getitem__(self, place: int) -> Queries:
-        """A single query."""
-        return Queries(self.weights[place])
+        """A single query, as fine as all of these: its answers are on the same grid."""
+        one = object.__new__(Queries)
+        object.__setattr__(one, "weights", self.weights[place : place + 1])
+        return one
 
     @property
     def cells(self) -> int:
@@ -117,8 +120,8 @@ TWO_CELLS = Queries([[1, 0], [0, 1]])
 class ExactCounts:
     """The exact histogram behind counting queries. Secret, as an `Answer` is.
 
-    Counts that are negative, or so many that float64 could not add all cells without error, are moved to the nearer
-    limit; that brings no two counts farther apart.
+    Counts that are negative are raised to 0, and answers above `MOST` steps lowered to it; that brings no two answers
+    farther apart. Counts are kept in limbs of so few bits that float64 adds those of all cells without error.
 
     Parameters
     ----------
@@ -127,12 +130,9 @@ class ExactCounts:
     """
 
     def __init__(self, answer: Answer) -> None:
-        self._answer = answer
-        self._counts = self._limited(answer.steps, 0)
-
-    def _limited(self, counts: Steps | Array, fineness: int) -> Array:
-        most = 2 ** (EXACT - 1 - fineness) // max(self._answer.size, 1)
-        return np.clip(counts, 0, most).astype(np.float64)
+        self._answer, self._width = answer, EXACT - FINENESS - answer.size.bit_length()
+        counts, last = np.maximum(answer.steps, 0), (1 << self._width) - 1
+        self._limbs = [(counts >> low & last).astype(np.float64) for low in range(0, 63, self._width)]
 
     @property
     def total(self) -> Answer:
@@ -144,6 +144,8 @@ class ExactCounts:
 
         One record moves each by at most the l1 length of what it adds, since no weight is above 1; and replacing it
         moves none farther, if what it adds is not negative: both answers lie between those without it and that far up.
+        A histogram on a grid far finer than that has its answers floored, to at most `COARSE` bits below it; the step
+        by which that can move them is counted alike for plain and for linear queries.
         """
         if queries.cells != self._answer.size:
             raise ParameterError(
@@ -151,15 +153,38 @@ class ExactCounts:
                 f"they are over {queries.cells} cells and the histogram has {self._answer.size}",
                 "Ask about the same universe.",
             )
-        counts = self._limited(self._counts, queries.fineness) if queries.fineness else self._counts
         radius = self._answer.bound.sensitivity("l1", self._answer.size, Neighbors.ADD_REMOVE)
+        floored = max(0, math.frexp(radius)[1] - COARSE - self._answer.grid.exponent)
+        limbs = [np.ldexp(queries.answers(limb), queries.fineness).astype(np.int64) for limb in self._limbs]
+        slack = math.ldexp(self._answer.slack * self._answer.size, -floored) + (floored > 0)
         return Answer(
-            np.ldexp(queries.answers(counts), queries.fineness).astype(np.int64),
-            Grid(self._answer.grid.exponent - queries.fineness),
+            joined(limbs, self._width, floored, MOST << queries.fineness),
+            Grid(self._answer.grid.exponent + floored - queries.fineness),
             Bound("linf", radius, self._answer.bound.nonnegative),
             self._answer.neighbors,
-            math.ldexp(self._answer.slack * self._answer.size, queries.fineness),
+            math.ldexp(slack, queries.fineness),
         )
+
+
+def joined(limbs: list[Steps], width: int, floored: int, most: int) -> Steps:
+    """The sum of limbs[i] * 2**(width * i), floored to a multiple of 2**floored and counted in those; at most `most`.
+
+    Carries make digits of the limbs: of these only one is cut by flooring, and what is below it adds less than one.
+    Digits beyond int64 wrap around, where the sum is far above `most` anyway.
+
+    Examples
+    --------
+    >>> joined([np.array([5]), np.array([3])], width=2, floored=0, most=100), 5 + 3 * 4
+    (array([17]), 17)
+    """
+    about = sum(limb * 2.0 ** (width * place - floored) for place, limb in enumerate(limbs))
+    total, carry = np.zeros_like(limbs[0]), np.zeros_like(limbs[0])
+    for place, limb in enumerate([*limbs, np.zeros_like(limbs[0])]):
+        carried, at = limb + carry, width * place - floored
+        digit = carried if place == len(limbs) else carried & ((1 << width) - 1)
+        total += digit << at if at >= 0 else digit >> min(-at, 63)
+        carry = carried >> width
+    return np.where(np.asarray(about) < 1.5 * most, np.minimum(total, most), most)
 
 
 def one_more(cells: int) -> Apart:
@@ -180,13 +205,13 @@ def distance(answer: Answer, guesses: Array) -> Answer:
 
 
 def on_one_grid(scores: Answer, queries: Queries) -> Answer:
-    """Scores on the grid of weights between 0 and 1, whatever the queries are; none is above 2**40 histogram steps."""
+    """Scores on the grid of weights between 0 and 1, whatever the queries are; none is above `MOST` steps of counts."""
     finer = FINENESS - queries.fineness
-    steps = np.left_shift(np.minimum(scores.steps, FARTHEST << queries.fineness), finer)
+    steps = np.left_shift(np.minimum(scores.steps, MOST << queries.fineness), finer)
     return dataclasses.replace(scores, steps=steps, grid=Grid(scores.grid.exponent - finer))
 
 
 def answer_steps(answer: Answer, guesses: Array) -> Steps:
     """Public guesses, on the grid of the exact answers."""
     steps = np.ldexp(guesses, -answer.grid.exponent)
-    return np.rint(np.clip(steps, -(2.0**EXACT), 2.0**EXACT)).astype(np.int64)
+    return np.rint(np.clip(steps, -(2.0**62), 2.0**62)).astype(np.int64)

@@ -78,12 +78,14 @@ class RunningBar:
     def __init__(self, bar: Bar, bits: Bits) -> None:
         self._bar, self._bits = bar, bits
         self._height: Steps | None = None
+        self._first: Answer | None = None
 
     def passed(self, scores: Answer) -> NDArray[np.bool_]:
         """Whether each score, with fresh noise, reaches the bar; every time for scores of one sensitivity and grid."""
         scores = scores.coarsened(self._bar.score_multiplier, "linf")
-        if self._height is None:
-            self._height = self._drawn(scores)
+        if self._first is None or self._height is None:
+            self._first, self._height = scores, self._drawn(scores)
+        self._first.check_alike(scores)
         noise = rounded_laplace(self._bits, scores.steps.shape, scores.scale(self._bar.score_multiplier, "linf"))
         return scores.steps + noise >= self._height
 
