@@ -8,10 +8,10 @@ from mpmath import mp, mpf  # type: ignore[import-untyped]
 from scipy import stats
 
 from discreet.core.errors import ParameterError
-from discreet.noise import student
-from discreet.noise.bars import Bars
 from discreet.noise.deterministic import DeterministicBits
-from discreet.noise.student import rounded_student
+from discreet.noise.interval import Uniform
+from discreet.noise.scaled import _settled
+from discreet.noise.student import Student, rounded_student
 from tests.noise.fit import ALARM, chi_square
 
 
@@ -38,27 +38,21 @@ def test_error_bars_hold_the_real(degrees: int) -> None:
     words = DeterministicBits(23).words(800).reshape(2, -1).copy()
     words[0, :100] >>= np.uint64(40)  # far out
     words[0, 100:200] |= np.uint64(2**64 - 2**20)  # near the middle
-    reals = student._reals(words, 1000.0, degrees)
+    reals = Student(degrees).reals(words)
     mp.dps = 60
     for i in range(words.shape[1]):
         for more in (0, 1):
             uniform, turns = ((mpf(int(word)) + more) / 2**64 for word in words[:, i])
             length = mp.sqrt(degrees * (mp.exp(-2 * mp.log(uniform) / degrees) - 1)) if uniform < 1 else mpf(0)
-            exact = 1000 * length * mp.cos(2 * mp.pi * turns)
+            exact = length * mp.cos(2 * mp.pi * turns)
             assert abs(mpf(float(reals.value[i])) - exact) <= mpf(float(reals.error[i]))
-    assert np.median(reals.error[200:]) < 1e-8
+    assert np.median(reals.error[200:]) < 1e-11
 
 
-def test_fast_equals_slow_on_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
-    fast = rounded_student(DeterministicBits(24), 100, 1000.0, 3)
-    reals = student._reals
-    monkeypatch.setattr(student, "_reals", lambda *given: Bars(reals(*given).value, np.full(given[0].shape[1], np.inf)))
-    np.testing.assert_array_equal(rounded_student(DeterministicBits(24), 100, 1000.0, 3), fast)
-
-
-def test_draws_out_of_range_are_put_at_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    words = np.array([[1], [0]], dtype=np.uint64)  # U of 2**-64: the length is 2**64, along the axis
-    assert student._settled(DeterministicBits(1), words[:, 0], 2.0**40, 1) == 2**62
+def test_draws_out_of_range_are_put_at_its_end() -> None:
+    """U of 2**-64: the length is 2**64, along the axis."""
+    bits = DeterministicBits(1)
+    assert _settled(Uniform(bits, 1), Uniform(bits, 0), 2.0**40, Student(1)) == 2**62
 
 
 @pytest.mark.parametrize(("scale", "degrees"), [(0.0, 3), (1.0, 0), (1.0, 65), (1.0, 2.5), (2.0**60, 3)])

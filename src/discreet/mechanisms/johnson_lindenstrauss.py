@@ -112,7 +112,7 @@ class JohnsonLindenstrauss:
         block = BLOCK // max(1, min(len(table), BATCH))
         for start in range(0, len(found), block):
             part = found[start : start + block]
-            for first in range(0, len(table), BATCH):
+            for first in range(0, max(len(table), 1), BATCH):  # the same steps for no row as for one
                 batch = table[first : first + BATCH]
                 part += _weighted(rounded_gaussian(bits, (len(part), len(batch)), math.ldexp(1.0, fine)), batch, fine)
         return grid.values((found + (1 << (fine - 1))) >> fine).reshape(shape)

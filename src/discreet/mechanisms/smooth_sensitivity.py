@@ -19,9 +19,8 @@ from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.line import Line
 from discreet.mechanisms.moved_noise import gaussian_moved, gaussian_shrunk, greatest, inside, laplace_shrunk
 from discreet.mechanisms.order_statistic import OrderStatistic
-from discreet.noise.gaussian import rounded_gaussian
-from discreet.noise.laplace import rounded_laplace
 from discreet.noise.request import LARGEST
+from discreet.noise.scaled import scaled_gaussian, scaled_laplace
 from discreet.noise.student import LARGEST as MOST
 from discreet.noise.student import rounded_student
 
@@ -78,7 +77,7 @@ class SmoothSensitivity(ABC):
 
     @abstractmethod
     def noise(self, bits: Bits, shape: tuple[int, ...], scale: float) -> Steps:
-        """Independent draws of this scale, in grid steps."""
+        """Independent draws of this scale, which is secret, in grid steps."""
 
     def release(self, answer: Records, bits: Bits) -> Array:
         """The quantile with noise, on the grid; one for each copy."""
@@ -211,7 +210,7 @@ class SmoothLaplace(SmoothSensitivity):
 
     def noise(self, bits: Bits, shape: tuple[int, ...], scale: float) -> Steps:
         """Independent draws of this scale, in grid steps."""
-        return rounded_laplace(bits, shape, scale)
+        return scaled_laplace(bits, shape, scale)
 
 
 @dataclass(frozen=True)
@@ -263,7 +262,7 @@ class SmoothGaussian(SmoothSensitivity):
 
     def noise(self, bits: Bits, shape: tuple[int, ...], scale: float) -> Steps:
         """Independent draws of this scale, in grid steps."""
-        return rounded_gaussian(bits, shape, scale)
+        return scaled_gaussian(bits, shape, scale)
 
 
 def _check_delta(mechanism: str, delta: float) -> None:

@@ -1,0 +1,84 @@
+"""Noise of a secret scale: its laws, its error bars, the slow path, what refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from mpmath import mp, mpf  # type: ignore[import-untyped]
+from scipy import stats
+
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Steps
+from discreet.noise.bars import Bars
+from discreet.noise.deterministic import DeterministicBits
+from discreet.noise.interval import Uniform
+from discreet.noise.scaled import Gaussian, Laplace, UnitLaw, _settled, scaled_gaussian, scaled_laplace
+from discreet.noise.student import Student, rounded_student
+from tests.noise.fit import ALARM, chi_square
+
+Draw = Callable[[DeterministicBits, int, float], Steps]
+LAWS: list[tuple[Draw, UnitLaw, Any]] = [
+    (scaled_laplace, Laplace(), stats.laplace()),
+    (scaled_gaussian, Gaussian(), stats.norm()),
+]
+each = pytest.mark.parametrize(("draw", "law", "known"), LAWS, ids=["Laplace", "Gaussian"])
+
+
+@each
+def test_draws_follow_the_law(draw: Draw, law: UnitLaw, known: Any) -> None:
+    for scale in (0.05, 0.4, 3.0):
+        draws = draw(DeterministicBits(41), 300_000, scale)
+        assert chi_square(draws, lambda k: np.diff(known.cdf(np.append(k - 0.5, k[-1] + 0.5) / scale)), 60) > ALARM  # noqa: B023
+    fine = draw(DeterministicBits(42), 100_000, 2.0**30)
+    assert stats.kstest(fine * 2.0**-30, known.cdf).pvalue > ALARM
+
+
+def exact_laplace(uniform: Any, turns: Any) -> Any:
+    return -mp.log(uniform) * (-1 if turns >= 0.5 else 1)
+
+
+def exact_gaussian(uniform: Any, turns: Any) -> Any:
+    return mp.sqrt(-2 * mp.log(uniform)) * mp.cos(2 * mp.pi * turns)
+
+
+@pytest.mark.parametrize(("law", "exact"), [(Laplace(), exact_laplace), (Gaussian(), exact_gaussian)])
+def test_error_bars_hold_the_real(law: UnitLaw, exact: Any) -> None:
+    words = DeterministicBits(43).words(800).reshape(2, -1).copy()
+    words[0, :100] >>= np.uint64(40)  # far out
+    words[0, 100:200] |= np.uint64(2**64 - 2**20)  # near the middle
+    reals = law.reals(words)
+    mp.dps = 60
+    for i in range(words.shape[1]):
+        for more in (mpf(0), 1 - mpf(2) ** -100):
+            uniform, turns = ((mpf(int(word)) + more) / 2**64 for word in words[:, i])
+            assert abs(mpf(float(reals.value[i])) - exact(uniform, turns)) <= mpf(float(reals.error[i]))
+    assert np.median(reals.error[200:]) < 1e-11
+
+
+@pytest.mark.parametrize("law", [Laplace(), Gaussian(), Student(1), Student(3)], ids=repr)
+def test_fast_equals_slow_on_the_same_bits(law: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    draws = {Laplace: scaled_laplace, Gaussian: scaled_gaussian}
+    draw = draws.get(type(law), lambda bits, size, scale: rounded_student(bits, size, scale, law.degrees))
+    fast, reals = draw(DeterministicBits(44), 100, 1000.0), type(law).reals
+    monkeypatch.setattr(
+        type(law), "reals", lambda self, words: Bars(reals(self, words).value, np.full(words.shape[1], np.inf))
+    )
+    np.testing.assert_array_equal(draw(DeterministicBits(44), 100, 1000.0), fast)
+
+
+@pytest.mark.parametrize("law", [Laplace(), Gaussian(), Student(1), Student(64)], ids=repr)
+def test_the_ends_of_the_unit_interval_have_draws(law: UnitLaw) -> None:
+    for far in (0, 2**64 - 1):
+        for turn in (0, 2**62, 2**63, 2**64 - 1):
+            bits = DeterministicBits(far % 7 + turn % 11)
+            assert abs(_settled(Uniform(bits, far), Uniform(bits, turn), 2.0**52, law)) <= 2**62
+
+
+@each
+def test_what_cannot_be_drawn_is_refused(draw: Draw, law: UnitLaw, known: Any) -> None:
+    for scale in (0.0, -1.0, float("nan"), 2.0**60):
+        with pytest.raises(ParameterError):
+            draw(DeterministicBits(1), 5, scale)
