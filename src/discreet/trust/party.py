@@ -26,6 +26,7 @@ from discreet.crypto.terms import UsedRounds
 from discreet.noise.bits import system_bits
 from discreet.trust.call import Call, prepared
 from discreet.trust.federation import Federation
+from discreet.trust.policy import ANYTHING, Policy
 from discreet.trust.sources.opening import source_of
 
 HELLO, REFUSAL = "hello", "refusal"
@@ -51,6 +52,8 @@ class Party:
         in one process, and for a party that trusts the server's books.
     packages : iterable of str
         Public. Whose recipes it uses.
+    policy : Policy
+        Public. Which of these, and what a single question may cost at most; anything where not given.
     bits : Bits, optional
         Where its noise and its masks come from; the operating system's where not given.
     """
@@ -63,6 +66,7 @@ class Party:
         *,
         ledger: Ledger | None = None,
         packages: Iterable[str] = ("discreet",),
+        policy: Policy = ANYTHING,
         bits: Bits | None = None,
     ) -> None:
         if identity.name not in federation.names:
@@ -77,7 +81,7 @@ class Party:
             (None, None),
         ):
             raise ParameterError("party", "its ledger was opened for another relation or unit", "Open one for this.")
-        self.packages = tuple(packages)
+        self.packages, self.policy = tuple(packages), policy
         self.bits = system_bits() if bits is None else bits
         self.rounds = UsedRounds()
 
@@ -131,6 +135,7 @@ class Seat:
             raise UnknownParty("call", f"{message.sender!r} does not ask in this federation", "", UNOPENED)
         self.round, self._party = message.round, party
         self.call = Call.read(message.body)
+        party.policy.check(self.call.recipe, self.call.noise.event)
         self.question: BoundedSum = question_of(self.call.recipe, federation.schema, party.packages).for_unit(
             federation.unit
         )
