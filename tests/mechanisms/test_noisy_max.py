@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import numpy as np
 import pytest
@@ -53,6 +54,16 @@ def test_the_best_score_wins_most_often_and_more_so_with_more_budget() -> None:
 
     assert winners(0.1)[0] < winners(1.0)[0] < winners(30.0)[0] == 1.0
     assert np.argmax(winners(0.1)) == 0
+
+
+@pytest.mark.parametrize("lead", [0, 1, 3])
+def test_two_counts_win_as_with_noise_in_real_numbers(lead: int) -> None:
+    """The difference of two Laplace variables of scale b exceeds d with probability exp(-d / b) (1/2 + d / (4 b))."""
+    for place, scores in enumerate(([0, lead], [lead, 0])):
+        answer = whole_numbers(scores, Bound("linf", 1.0)).stacked(100_000)
+        lost = (NoisyMax(1.5).release(answer, DeterministicBits(place)) == place).mean()
+        distance = lead * 0.75
+        assert lost == pytest.approx(math.exp(-distance) * (0.5 + distance / 4), abs=0.008)
 
 
 def test_an_infinite_epsilon_is_refused() -> None:

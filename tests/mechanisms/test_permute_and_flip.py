@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from discreet.core.answer import Answer, whole_numbers
 from discreet.core.bits import Bits
@@ -36,27 +38,36 @@ def test_the_price_is_pure_and_not_that_of_a_bounded_range() -> None:
     assert PermuteAndFlip(0.3).event == PureLoss(0.3)
 
 
-def _permuted_and_flipped(scores: list[int], scale: float, runs: int) -> np.ndarray:
-    """The algorithm as published, run by run."""
-    rng = np.random.default_rng(0)
-    chosen = np.zeros(len(scores))
-    accept = np.exp((np.array(scores) - max(scores)) / scale)
-    for _ in range(runs):
-        for candidate in rng.permutation(len(scores)):
-            if rng.random() < accept[candidate]:
-                chosen[candidate] += 1
-                break
-    return chosen / runs
+def permuted_and_flipped(scores: list[int], scale: float) -> np.ndarray:
+    """The law of the algorithm as published: over all orders, the chance to be taken before anybody else."""
+    accept, law = np.exp((np.array(scores) - max(scores)) / scale), np.zeros(len(scores))
+    for order in itertools.permutations(range(len(scores))):
+        left = 1.0
+        for candidate in order:
+            law[candidate] += left * accept[candidate] / math.factorial(len(scores))
+            left *= 1 - accept[candidate]
+    return law
 
 
-def test_exponential_noise_picks_as_permuting_and_flipping_does() -> None:
-    """On a fine grid, where ties have no weight."""
-    fine, scores = 2**20, [0, 1, 3]
-    answer = whole_numbers([score * fine for score in scores], Bound("linf", float(fine))).stacked(60_000)
-    seen = np.bincount(PermuteAndFlip(1.0).release(answer, DeterministicBits(1)), minlength=3) / 60_000
-    np.testing.assert_allclose(
-        seen, _permuted_and_flipped(scores, 2.0, 40_000), atol=5 * 0.5 * math.sqrt(1 / 60_000 + 1 / 40_000)
-    )
+COUNTS = [([0, 1], 1.5), ([1, 0], 1.5), ([3, 3, 3], 0.7), ([0, 2, 2, 1], 1.0), ([5, 4, 0, 5, 4], 2.0), ([7], 1.0)]
+
+
+@pytest.mark.parametrize("nonnegative", [True, False])
+def test_counts_win_as_by_permuting_and_flipping(nonnegative: bool) -> None:
+    """On the coarsest grid there is, ties included: no place is better than another."""
+    for seed, (scores, epsilon) in enumerate(COUNTS):
+        answer = whole_numbers(scores, Bound("linf", 1.0, nonnegative)).stacked(60_000)
+        law = permuted_and_flipped(scores, (1 if nonnegative else 2) / epsilon)
+        seen = np.bincount(PermuteAndFlip(epsilon).release(answer, DeterministicBits(seed)), minlength=len(scores))
+        assert law.sum() == pytest.approx(1.0)
+        assert stats.chisquare(seen, law * 60_000).pvalue > 1e-4 or len(scores) == 1
+
+
+def test_the_expected_error_is_that_of_the_published_algorithm() -> None:
+    """One count more, in the second place: noise in whole numbers would give every tie to the first, 0.19."""
+    answer = whole_numbers([0, 1], Bound("linf", 1.0, nonnegative=True)).stacked(200_000)
+    error = (PermuteAndFlip(1.45).release(answer, DeterministicBits(1)) == 0).mean()
+    assert error == pytest.approx(math.exp(-1.45) / 2, abs=0.004)  # 0.117, and five standard deviations
 
 
 def test_it_finds_the_best_score_more_often_than_the_exponential_mechanism() -> None:

@@ -74,7 +74,7 @@ def test_the_ends_of_the_unit_interval_have_draws(law: UnitLaw) -> None:
     for far in (0, 2**64 - 1):
         for turn in (0, 2**62, 2**63, 2**64 - 1):
             bits = DeterministicBits(far % 7 + turn % 11)
-            assert abs(_settled(Uniform(bits, far), Uniform(bits, turn), 2.0**52, law)) <= 2**62
+            assert abs(_settled([Uniform(bits, far), Uniform(bits, turn)], 2.0**52, law)) <= 2**62
 
 
 @each

@@ -52,7 +52,7 @@ def test_error_bars_hold_the_real(degrees: int) -> None:
 def test_draws_out_of_range_are_put_at_its_end() -> None:
     """U of 2**-64: the length is 2**64, along the axis."""
     bits = DeterministicBits(1)
-    assert _settled(Uniform(bits, 1), Uniform(bits, 0), 2.0**40, Student(1)) == 2**62
+    assert _settled([Uniform(bits, 1), Uniform(bits, 0)], 2.0**40, Student(1)) == 2**62
 
 
 @pytest.mark.parametrize(("scale", "degrees"), [(0.0, 3), (1.0, 0), (1.0, 65), (1.0, 2.5), (2.0**60, 3)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -42,6 +43,16 @@ def below_best(answer: Answer) -> Array:
     """
     best = answer.steps.max(axis=-1, keepdims=True)
     return np.maximum(answer.steps - best, -FARTHEST).astype(np.float64)
+
+
+def winner(answer: Answer, bits: Bits, epsilon: float, contest: Callable[[Bits, Array, float], Steps]) -> Steps:
+    """Who wins a contest with noise of scale 2 sensitivity / epsilon, or half of it if monotone.
+
+    The noise is real, whatever the grid of the scores: there are no ties, and nobody wins by the place.
+    """
+    multiplier = (1 if answer.monotone else 2) / Fraction(epsilon)
+    answer = answer.coarsened(multiplier, "linf")
+    return contest(bits, below_best(answer), answer.scale(multiplier, "linf"))
 
 
 @dataclass(frozen=True)
@@ -88,9 +99,7 @@ class Exponential:
 
     def release(self, answer: Answer, bits: Bits) -> Steps:
         """The index of the chosen score; one per stacked answer."""
-        multiplier = (1 if answer.monotone else 2) / Fraction(self.epsilon)
-        answer = answer.coarsened(multiplier, "linf")
-        return gumbel_argmax(bits, below_best(answer), answer.scale(multiplier, "linf"))
+        return winner(answer, bits, self.epsilon, gumbel_argmax)
 
     def worst_neighbors(self) -> Apart:
         """One score falls and all the others rise."""

@@ -11,8 +11,8 @@ from discreet.core.bound import Bound
 from discreet.core.events import PureLoss
 from discreet.core.grid import Steps
 from discreet.core.knob import check_knob
-from discreet.mechanisms.noisy_max import winner
-from discreet.noise.exponential import rounded_exponential
+from discreet.mechanisms.exponential import winner
+from discreet.noise.contest import exponential_argmax
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,8 @@ class PermuteAndFlip:
 
     Permute-and-flip (McKenna and Sheldon 2020) in the form of Ding et al. 2021: visiting candidates in random order and
     accepting i with probability exp(-(best - score_i) / scale) picks the same index as adding exponential noise of that
-    scale. Scale 2 sensitivity / epsilon, or half of it where nobody can lower a score.
+    scale. Scale 2 sensitivity / epsilon, or half of it where nobody can lower a score. The noise is real: as many bits
+    of it are drawn as tell the winner, so the law is exact on every grid.
 
     Parameters
     ----------
@@ -31,7 +32,7 @@ class PermuteAndFlip:
     Guarantee
     ---------
     `PureLoss(epsilon)`, and no more: its loss is not of bounded range, so a price of epsilon^2 / 8 in concentrated
-    privacy would be four times too low. McKenna and Sheldon 2020, Theorem 1; on the grid by the argument of `NoisyMax`.
+    privacy would be four times too low. McKenna and Sheldon 2020, Theorem 1.
 
     Examples
     --------
@@ -52,7 +53,7 @@ class PermuteAndFlip:
 
     def release(self, answer: Answer, bits: Bits) -> Steps:
         """The index of the winner; one per stacked answer."""
-        return winner(answer, bits, self.epsilon, rounded_exponential)
+        return winner(answer, bits, self.epsilon, exponential_argmax)
 
     def worst_neighbors(self) -> Apart:
         """Two scores that change places."""

@@ -22,13 +22,15 @@ Words = NDArray[np.uint64]
 
 
 class UnitLaw(Protocol):
-    """A law of scale one, made of two uniform reals: the first says how far, the second where to."""
+    """A law of scale one, made of so many uniform reals."""
+
+    uniforms: int
 
     def reals(self, words: Words) -> Bars:
-        """The reals of uniforms with these first bits, in float64: two rows in, one number for each column out."""
+        """The reals of uniforms with these first bits, in float64: an array for each uniform in, one out."""
         ...
 
-    def exact(self, far: Uniform, turn: Uniform) -> Interval:
+    def exact(self, *uniforms: Uniform) -> Interval:
         """The real, enclosed."""
         ...
 
@@ -36,11 +38,14 @@ class UnitLaw(Protocol):
 class Laplace:
     """Density exp(-|x|) / 2: an exponential real, and the first bit of the second uniform for a sign."""
 
+    uniforms = 2
+
     def reals(self, words: Words) -> Bars:
         far = exponentials(words[0])
         return Bars(np.where(words[1] >> np.uint64(63), -far.value, far.value), far.error)
 
-    def exact(self, far: Uniform, turn: Uniform) -> Interval:
+    def exact(self, *uniforms: Uniform) -> Interval:
+        far, turn = uniforms
         log = far.interval().ln()
         return log if turn.known >> (turn.width - 1) else -log
 
@@ -51,6 +56,8 @@ class Gaussian:
     If E is known to a half of itself, sqrt(2 E) is off by at most 2 dE / sqrt(2 E), and two roundings.
     """
 
+    uniforms = 2
+
     def reals(self, words: Words) -> Bars:
         with np.errstate(divide="ignore", invalid="ignore"):
             far = exponentials(words[0])
@@ -58,7 +65,8 @@ class Gaussian:
             off = 2 * far.error / length + 2.0**-51 * length
             return turned(Bars(length, np.where(far.error <= far.value / 2, off, np.inf)), words[1])
 
-    def exact(self, far: Uniform, turn: Uniform) -> Interval:
+    def exact(self, *uniforms: Uniform) -> Interval:
+        far, turn = uniforms
         return (far.interval().ln() * (-2.0)).sqrt() * turn.interval().cosine()
 
 
@@ -90,7 +98,7 @@ def scaled(asked: str, bits: Bits, size: Size, scale: float, law: UnitLaw) -> St
 
 
 def _fill(bits: Bits, out: Steps, scale: float, law: UnitLaw) -> None:
-    words = bits.words(2 * len(out)).reshape(2, -1).copy()
+    words = bits.words(law.uniforms * len(out)).reshape(law.uniforms, -1).copy()
     unit = law.reals(words)
     with np.errstate(invalid="ignore"):
         real = scale * unit.value
@@ -99,15 +107,15 @@ def _fill(bits: Bits, out: Steps, scale: float, law: UnitLaw) -> None:
         certain = (np.abs(real - whole) <= 0.5 - error) & (np.abs(real) < 2.0**61)
     out[:] = np.where(certain, whole, 0.0)
     for i in np.flatnonzero(~certain):
-        out[i] = _settled(Uniform(bits, int(words[0, i])), Uniform(bits, int(words[1, i])), scale, law)
+        out[i] = _settled([Uniform(bits, int(word)) for word in words[:, i]], scale, law)
 
 
-def _settled(far: Uniform, turn: Uniform, scale: float, law: UnitLaw) -> int:
+def _settled(uniforms: list[Uniform], scale: float, law: UnitLaw) -> int:
     def attempt() -> int | None:
-        whole = (law.exact(far, turn) * scale + Interval.of(0.5)).floor()
+        whole = (law.exact(*uniforms) * scale + Interval.of(0.5)).floor()
         return None if whole is None else max(-LIMIT, min(whole, LIMIT))
 
-    return settled(attempt, [far, turn])
+    return settled(attempt, uniforms)
 
 
 def scaled_laplace(bits: Bits, size: Size, scale: float) -> Steps:

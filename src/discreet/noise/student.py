@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -59,6 +60,7 @@ class Student:
     """
 
     degrees: int
+    uniforms: ClassVar[int] = 2
 
     def reals(self, words: Words) -> Bars:
         """The reals in float64."""
@@ -70,7 +72,8 @@ class Student:
             error = 2 * self.degrees * grown * (2 * off + 2.0**-49) / length + 2.0**-50 * length
             return turned(Bars(length, np.where((power < 50) & (off < 0.125), error, np.inf)), words[1])
 
-    def exact(self, far: Uniform, turn: Uniform) -> Interval:
+    def exact(self, *uniforms: Uniform) -> Interval:
         """The real, enclosed."""
+        far, turn = uniforms
         power = (far.interval().ln() * (-2.0)) / self.degrees
         return ((power.exp() - Interval.of(1)) * float(self.degrees)).sqrt() * turn.interval().cosine()
