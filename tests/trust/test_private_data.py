@@ -194,7 +194,7 @@ def test_keys_that_only_the_data_know_can_be_asked_for() -> None:
 def test_a_curator_is_neither_pickled_nor_printed_with_its_records() -> None:
     data = PrivateData.of(np.full((3, 1), 0.123456), SCHEMA, Budget(1.0))
     assert "0.123456" not in repr(data) + repr(data._trust) + data._repr_html_()
-    with pytest.raises(TypeError, match="not pickled"):
+    with pytest.raises(TypeError, match="neither copied nor pickled"):
         pickle.dumps(data._trust)
 
 

@@ -14,6 +14,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid, Steps
 from discreet.core.neighbors import Neighbors
 from discreet.core.rounding import upwards
+from discreet.core.secret import Secret
 
 LEAST_SCALE = 2.0**-19
 FEWEST_CELLS = 24  # for noise that is shared among parties, in bits
@@ -21,7 +22,7 @@ MOST_CELLS = 40  # bits between a noise scale and the step of the grid it is dra
 
 
 @dataclass(frozen=True)
-class Answer:
+class Answer(Secret):
     """An exact sum on a grid, and how far one unit can move it.
 
     Parameters
@@ -115,7 +116,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class KeyedAnswer:
+class KeyedAnswer(Secret):
     """How many rows hold each key, for keys that only the data know.
 
     Parameters
@@ -137,7 +138,7 @@ class KeyedAnswer:
 
 
 @dataclass(frozen=True)
-class Records:
+class Records(Secret):
     """All records themselves, for a mechanism that finds out by itself how far one unit can move what it releases.
 
     Parameters

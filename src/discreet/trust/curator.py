@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from discreet.core.grid import Array
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors
 from discreet.core.question import AllRecords, BlockSum, BoundedSum, CellCounts, KeyCounts, Question
+from discreet.core.secret import Secret
 from discreet.mechanisms.sphere_report import promised
 from discreet.noise.bits import system_bits
 from discreet.trust.blocks import block_sum
@@ -25,7 +26,7 @@ from discreet.trust.sources.source import Batched, Source
 Release = TypeVar("Release")
 
 
-class Curator:
+class Curator(Secret):
     """Asks the records, keeps the exact answer to itself, and lets the mechanism release.
 
     Parameters
@@ -110,9 +111,6 @@ class Curator:
 
     def __repr__(self) -> str:
         return f"Curator({type(self._source).__name__}, {self.neighbors})"
-
-    def __reduce__(self) -> Any:
-        raise TypeError("a curator holds records and is not pickled; open the source again")
 
 
 def _cells(question: CellCounts, records: Array) -> dict[str, int]:

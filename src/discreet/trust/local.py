@@ -15,6 +15,7 @@ from discreet.core.grid import Grid
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import RECORD, Neighbors
 from discreet.core.question import BoundedSum, Question
+from discreet.core.secret import Secret
 from discreet.mechanisms.sphere_report import SphereReport, promised
 from discreet.noise.bits import system_bits
 from discreet.trust.permit import KEPT
@@ -25,7 +26,7 @@ MOST = 2**20  # numbers in the reports that are made at a time
 CELLS = 42  # bits between a report's deviation and the finest step on which reports are added
 
 
-class Local:
+class Local(Secret):
     """Has every record report its own noisy contribution, and adds the reports up.
 
     A report stands for one person who may hold any record, so neighbors are replaced ones, and the number of reports is

@@ -16,6 +16,7 @@ from discreet.core.events import Event
 from discreet.core.ledger import Ledger, Reservation
 from discreet.core.neighbors import Neighbors
 from discreet.core.question import BoundedSum
+from discreet.core.secret import Secret
 from discreet.core.wording import in_words
 from discreet.crypto.client import Client
 from discreet.crypto.errors import UNOPENED, OutOfOrder, RoundReused, UnknownParty
@@ -32,7 +33,7 @@ from discreet.trust.sources.opening import source_of
 HELLO, REFUSAL = "hello", "refusal"
 
 
-class Party:
+class Party(Secret):
     """One party of a federation.
 
     It builds every question itself, from a recipe of code that it has installed; it charges its own ledger before its

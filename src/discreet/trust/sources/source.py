@@ -12,6 +12,7 @@ from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import Unit
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Schema
+from discreet.core.secret import Secret
 from discreet.trust.exact_sum import exact_sum
 
 BATCH = 2**16  # rows
@@ -24,7 +25,7 @@ def sliced(batches: Iterable[Any]) -> Iterator[Any]:
             yield batch.slice(start, BATCH)
 
 
-class Source(ABC):
+class Source(Secret, ABC):
     """Records behind a schema, read again for every question.
 
     At most `unit.rows` rows of each unit; or all of them, where units are pooled, for sums that `pooled_sum` bounds.
