@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import math
 
 import numpy as np
@@ -20,7 +21,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.events import Composed, DiscreteLoss, GaussianLoss
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
-from discreet.mechanisms.johnson_lindenstrauss import JohnsonLindenstrauss, _weighted, exchanged, loss_of
+from discreet.mechanisms.johnson_lindenstrauss import JohnsonLindenstrauss, _limbs, _rounded, exchanged, loss_of
 from discreet.noise.deterministic import DeterministicBits
 
 
@@ -171,8 +172,27 @@ def test_sums_of_rows_are_exact() -> None:
     rows[:, 0] = 2.0**20
     kept = np.clip(weights, -(2**35), 2**35).astype(object)
     exact = kept @ rows.astype(np.int64).astype(object)
-    found = _weighted(weights, rows, fine=31).astype(object)
-    assert ((exact - found) % 2**64 == 0).all()
+    for fine in (11, 15, 16, 31):
+        low, high = ((limb @ rows).astype(np.int64) for limb in _limbs(np.clip(weights, -(2**35), 2**35), 31))
+        found = _rounded(low, high, fine)
+        kept = [[value + 2 ** (fine - 1) >> fine for value in row] for row in exact.tolist()]
+        assert all(
+            abs(value) >= 2**63 or value == int(other)
+            for row, others in zip(kept, found, strict=True)
+            for value, other in zip(row, others, strict=True)
+        )
+
+
+def test_sums_of_many_rows_do_not_wrap_around(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weights of 16 deviations each, for 4,096 rows: as much as two hundred million rows add with chance weights."""
+    module = importlib.import_module("discreet.mechanisms.johnson_lindenstrauss")
+    for multiplier in (2.0**-40, 1.0, 2.0**40):
+        mechanism = JohnsonLindenstrauss(multiplier, 1, radius=1.0)
+        weight = 16 * 2**mechanism._fineness
+        monkeypatch.setattr(module, "rounded_gaussian", lambda bits, shape, scale, w=weight: np.full(shape, w))
+        rows = Records(np.tile([0.5, -0.25], (4096, 1)), 1, Neighbors.ADD_REMOVE)
+        released = mechanism.release(rows, DeterministicBits(0))
+        np.testing.assert_allclose(released, [[4096 * 16 * 0.5, -4096 * 16 * 0.25]], rtol=1e-3, atol=1e-3)
 
 
 def test_projections_have_the_covariance_of_the_rows_and_the_regularisation() -> None:

@@ -108,14 +108,17 @@ class JohnsonLindenstrauss:
         table = grid.cut(Bound("l2", self.radius).clip(records.values))
         shape = (*records.copies, int(self.projections), table.shape[1])
         stddev = math.ldexp(math.sqrt(self.multiplier) * self.radius * (1 + 2.0**-50), fine - grid.exponent)
-        found = rounded_gaussian(bits, (math.prod(shape[:-1]), shape[-1]), stddev)
+        low = rounded_gaussian(bits, (math.prod(shape[:-1]), shape[-1]), stddev)
+        high = np.zeros_like(low)
         block = BLOCK // max(1, min(len(table), BATCH))
-        for start in range(0, len(found), block):
-            part = found[start : start + block]
+        for start in range(0, len(low), block):
+            part = slice(start, min(start + block, len(low)))
             for first in range(0, max(len(table), 1), BATCH):  # the same steps for no row as for one
                 batch = table[first : first + BATCH]
-                part += _weighted(rounded_gaussian(bits, (len(part), len(batch)), math.ldexp(1.0, fine)), batch, fine)
-        return grid.values((found + (1 << (fine - 1))) >> fine).reshape(shape)
+                weights = rounded_gaussian(bits, (part.stop - start, len(batch)), math.ldexp(1.0, fine))
+                for total, limb in zip((low, high), _limbs(weights, fine), strict=True):
+                    total[part] += (limb @ batch).astype(np.int64)
+        return grid.values(_rounded(low, high, fine)).reshape(shape)
 
     def estimated(self, release: Array) -> Array:
         """The sum of the rows' outer products, estimated without bias: post-processing.
@@ -156,13 +159,19 @@ class JohnsonLindenstrauss:
             )
 
 
-def _weighted(weights: Steps, batch: Array, fine: int) -> Steps:
-    """The weighted sums of a batch of rows, modulo 2**64, without rounding: all products and sums stay below 2**53."""
+def _limbs(weights: Steps, fine: int) -> tuple[Steps, Steps]:
+    """Low and high parts of weights: products with a batch of rows, and their sums, stay below 2**53 in each."""
     most = int(math.ldexp(FARTHEST, fine))
     weights = np.clip(weights, -most, most)
     low = ((weights + (1 << (LIMB - 1))) & ((1 << LIMB) - 1)) - (1 << (LIMB - 1))
-    high = (weights - low) >> LIMB
-    return ((high @ batch).astype(np.int64) << LIMB) + (low @ batch).astype(np.int64)
+    return low, (weights - low) >> LIMB
+
+
+def _rounded(low: Steps, high: Steps, fine: int) -> Steps:
+    """The integers nearest to (high * 2**LIMB + low) / 2**fine; each part has room for 2**28 rows and more."""
+    low = low + (1 << (fine - 1))
+    high, low = high + (low >> LIMB), low & ((1 << LIMB) - 1)
+    return high >> (fine - LIMB) if fine >= LIMB else (high << (LIMB - fine)) + (low >> fine)
 
 
 @lru_cache(maxsize=256)
