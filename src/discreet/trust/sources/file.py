@@ -12,7 +12,8 @@ from discreet.core.neighbors import RECORD, Unit
 from discreet.core.schema import Number, Schema
 from discreet.trust.sources.ahead import ahead
 from discreet.trust.sources.arrow_column import check_types
-from discreet.trust.sources.csv_lines import Field, csv_batches, csv_header
+from discreet.trust.sources.csv_fields import Dialect
+from discreet.trust.sources.csv_file import RFC4180, Field, Form, csv_batches, csv_header
 from discreet.trust.sources.engine import engine
 from discreet.trust.sources.header import check_header, read_columns
 from discreet.trust.sources.parquet import is_parquet, parquet_batches, parquet_query, parquet_schema
@@ -26,26 +27,39 @@ ENDINGS = (".csv", ".csv.gz", ".parquet")
 class File(Stream):
     """A CSV or Parquet file as a source, or a folder of such files.
 
-    In a CSV file one line is one record: a quoted field may hold the delimiter, but not the end of a line, and whatever
-    stands in a line changes the reading of no other.
+    Every record of a CSV file is one row, whatever stands in it: what cannot be read is missing. A byte that is no text
+    in UTF-8 counts as an unknown character, and a record longer than 16 MiB has no values. A blank line is a record.
 
     Parameters
     ----------
     path : path-like
-        A file: Parquet where its name ends so, else CSV (gzipped where it ends in .gz); a line that is blank, or no
-        text in UTF-8, is left out. Or a folder: all its .csv, .csv.gz or .parquet files. Or a pattern such as
-        `visits/2024-*.parquet`. Several files must have the same header, and all be CSV or all Parquet.
+        A file: Parquet where its name ends so, else CSV (gzipped where it ends in .gz). Or a folder: all its .csv,
+        .csv.gz or .parquet files. Or a pattern such as `visits/2024-*.parquet`. Several files must have the same
+        header, and all be CSV or all Parquet.
     schema : Schema
         Public. Columns that it does not describe are never read.
     unit : Unit
         Public. Rows without a unit are left out, and those beyond `unit.rows` unless units are pooled.
     delimiter : str
-        Public. What separates the fields of a CSV line.
+        Public. The character that separates the fields of a CSV record.
+    dialect : {"rfc4180", "lines"}
+        Public. How the records of a CSV file are told apart. Under `rfc4180` a quoted field may hold line ends: right
+        for files of Python, pandas, Excel, PostgreSQL and others who quote what needs it and double quotes inside.
+        Under `lines` every line is a record: right for logs and whatever was joined without quoting, where one quote
+        would else swallow the records after it.
     """
 
-    def __init__(self, path: str | Path, schema: Schema, unit: Unit = RECORD, *, delimiter: str = ",") -> None:
-        asked, self._files, self._delimiter = f"open {path}", files_at(path), delimiter
-        self._header = column_names(path, delimiter)
+    def __init__(
+        self,
+        path: str | Path,
+        schema: Schema,
+        unit: Unit = RECORD,
+        *,
+        delimiter: str = ",",
+        dialect: Dialect = "rfc4180",
+    ) -> None:
+        asked, self._files, self._form = f"open {path}", files_at(path), Form(delimiter, dialect)
+        self._header = column_names(path, self._form)
         check_header(asked, self._header, schema, unit)
         kinds = [parquet_schema(file) for file in self._files if is_parquet(file)]
         for types in kinds:
@@ -76,7 +90,7 @@ class File(Stream):
     def _batches(self, names: Sequence[str]) -> Iterator[Any]:
         if is_parquet(self._files[0]):
             return ahead(parquet_batches(self._files, names))
-        return csv_batches(self._files, [self._field(name) for name in names], self._delimiter)
+        return ahead(csv_batches(self._files, [self._field(name) for name in names], self._form))
 
     def _field(self, name: str) -> Field:
         numeric = isinstance(self.schema.columns.get(name), Number) and name != self.unit.column
@@ -97,12 +111,12 @@ def files_at(path: str | Path) -> tuple[Path, ...]:
     return tuple(found)
 
 
-def column_names(path: str | Path, delimiter: str = ",") -> tuple[str, ...]:
-    """The names in the header of a file, or of all files in a folder: the only line that is looked at."""
+def column_names(path: str | Path, form: Form = RFC4180) -> tuple[str, ...]:
+    """The names in the header of a file, or of all files in a folder: the only record that is looked at."""
     files = files_at(path)
-    names = _header(files[0], delimiter)
+    names = _header(files[0], form)
     for file in files[1:]:
-        if is_parquet(file) != is_parquet(files[0]) or _header(file, delimiter) != names:
+        if is_parquet(file) != is_parquet(files[0]) or _header(file, form) != names:
             raise SchemaError(
                 f"open {path}",
                 f"{file.name} does not have the header of {files[0].name}",
@@ -111,5 +125,5 @@ def column_names(path: str | Path, delimiter: str = ",") -> tuple[str, ...]:
     return names
 
 
-def _header(file: Path, delimiter: str) -> tuple[str, ...]:
-    return tuple(parquet_schema(file).names) if is_parquet(file) else csv_header(file, delimiter)
+def _header(file: Path, form: Form) -> tuple[str, ...]:
+    return tuple(parquet_schema(file).names) if is_parquet(file) else csv_header(file, form)
