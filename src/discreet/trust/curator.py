@@ -21,7 +21,7 @@ from discreet.mechanisms.sphere_report import promised
 from discreet.noise.bits import system_bits
 from discreet.trust.blocks import block_sum
 from discreet.trust.permit import KEPT
-from discreet.trust.sources.source import Batched, Source
+from discreet.trust.sources.source import Batched, Source, check_counted
 
 Release = TypeVar("Release")
 
@@ -34,7 +34,8 @@ class Curator(Secret):
     source : Source
         The records.
     neighbors : Neighbors
-        Public. The relation under which this data set makes promises.
+        Public. The relation under which this data set makes promises. Where it makes the number of records public, a
+        source that may choose rows by what they hold is refused.
     bits : Bits, optional
         Where noise comes from; the operating system's where not given. Anything that could be replayed marks every
         receipt as not private.
@@ -43,6 +44,7 @@ class Curator(Secret):
     def __init__(
         self, source: Source, neighbors: Neighbors = Neighbors.ADD_REMOVE, *, bits: Bits | None = None
     ) -> None:
+        check_counted(source, neighbors)
         self._source = source
         self.neighbors = neighbors
         self._bits = system_bits() if bits is None else bits

@@ -19,7 +19,7 @@ from discreet.core.secret import Secret
 from discreet.mechanisms.sphere_report import SphereReport, promised
 from discreet.noise.bits import system_bits
 from discreet.trust.permit import KEPT
-from discreet.trust.sources.source import Batched
+from discreet.trust.sources.source import Batched, check_counted
 
 Release = TypeVar("Release")
 MOST = 2**20  # numbers in the reports that are made at a time
@@ -63,6 +63,7 @@ class Local(Secret):
             raise ParameterError(
                 "local trust", "a person's rows would be reported one by one", "Give one record per person."
             )
+        check_counted(source, self.neighbors)
         self._source = source
         self._bits = system_bits() if bits is None else bits
         self.schema = source.schema

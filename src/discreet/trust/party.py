@@ -29,6 +29,7 @@ from discreet.trust.call import Call, prepared
 from discreet.trust.federation import Federation
 from discreet.trust.policy import ANYTHING, Policy
 from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source import check_counted
 
 HELLO, REFUSAL = "hello", "refusal"
 
@@ -77,6 +78,7 @@ class Party(Secret):
         self.source = source_of(records, federation.schema, federation.unit)
         if (self.source.schema, self.source.unit) != (federation.schema, federation.unit):
             raise ParameterError("party", "its schema or unit is not the federation's", "Agree on one of each.")
+        check_counted(self.source, federation.neighbors)
         if ledger is not None and (ledger.neighbors, ledger.unit) not in (
             (federation.neighbors, federation.unit),
             (None, None),

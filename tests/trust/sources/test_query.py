@@ -18,14 +18,21 @@ import pyarrow as pa
 import pytest
 
 from discreet.core.bound import Bound
+from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, MissingExtra, ParameterError, SchemaError
-from discreet.core.neighbors import RECORD, Unit
+from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Number, Schema, Text
+from discreet.trust.local import Local
+from discreet.trust.private_data import PrivateData
+from discreet.trust.secure_sum import SecureSum
+from discreet.trust.sources.file import File
 from discreet.trust.sources.opening import source_of
 from discreet.trust.sources.query import postgres_table
+from discreet.trust.sources.spark import SparkFrame
 from tests.trust.sources.tables import SCHEMA, UNITS, Driver, sums, table
 
+TOWN = Schema({"town": Text()})
 TOTAL = BoundedSum(lambda records: records, Bound("l1", 100.0))
 
 
@@ -90,6 +97,42 @@ def test_a_column_of_lists_is_refused_by_its_type() -> None:
             source_of(records, Schema({"x": Number(0, 9)}))
 
 
+def replaced(records: Any, schema: Schema = SCHEMA, unit: Unit = RECORD) -> PrivateData:
+    return PrivateData.of(records, schema, Budget(1.0), neighbors=Neighbors.REPLACE, unit=unit)
+
+
+class Lazy:
+    """What gives Arrow batches and may be a query: nothing tells."""
+
+    def __arrow_c_stream__(self, schema: Any = None) -> Any:
+        return pa.table({"x": [1]}).__arrow_c_stream__(schema)
+
+
+def test_a_query_may_choose_rows_and_has_no_public_number_of_them() -> None:
+    connection, schema = visits(), Schema({"x": Number(0, 100)})
+    connection.execute("CREATE VIEW few AS SELECT * FROM visits WHERE x < 500")
+    table = connection.table("visits")
+    chosen: list[Any] = [
+        (connection, "SELECT * FROM visits WHERE x < 500"),
+        (Driver({"x": [1]}), "SELECT * FROM visits"),
+        Lazy(),
+        *(connection.sql("FROM visits"), connection.table("few"), connection.view("few"), table.filter("x < 500")),
+        *(table.limit(3), table.distinct(), table.project("who, x"), table.set_alias("all")),
+    ]
+    for records in chosen:
+        with pytest.raises(ParameterError, match="number of records public"):
+            replaced(records, schema)
+        with pytest.raises(ParameterError, match="number of records public"):
+            Local(source_of(records, schema))  # type: ignore[arg-type]
+        assert PrivateData.of(records, schema, Budget(1.0)).public_size is None
+    assert replaced(chosen[0], schema, Unit("user", column="who")).public_size is None
+    assert not SparkFrame.counted
+    assert replaced(table, schema).public_size == 1000
+    assert replaced(table.to_arrow_table(), schema).public_size == replaced(table.pl(), schema).public_size == 1000
+    with pytest.raises(ParameterError, match="number of records public"):
+        SecureSum.rehearsal({"north": table, "south": chosen[0]}, schema, threshold=2, neighbors=Neighbors.REPLACE)
+
+
 def test_a_connection_without_arrow_is_refused() -> None:
     connection = sqlite3.connect(":memory:")
     with pytest.raises(ParameterError, match="ADBC"):
@@ -130,6 +173,43 @@ def test_postgres_agrees_to_the_last_bit(postgres: str) -> None:
     for unit in UNITS.values():
         expected = sums(source_of(table(), SCHEMA, unit))
         assert sums(postgres_table(postgres, "visits; --", SCHEMA, unit)) == expected
+
+
+def test_a_postgres_table_has_a_public_number_of_rows_and_a_view_none(postgres: str) -> None:
+    dbapi = importlib.import_module("adbc_driver_postgresql.dbapi")
+    statements = """
+        CREATE TABLE "it's; --" AS SELECT generate_series(1, 10) AS x;
+        CREATE VIEW few AS SELECT * FROM "it's; --" WHERE x > 5;
+        CREATE MATERIALIZED VIEW kept AS SELECT * FROM few;
+        CREATE TABLE own AS SELECT 1 AS x;
+        ALTER TABLE own ENABLE ROW LEVEL SECURITY;
+        CREATE TABLE parent (x int);
+        CREATE TABLE child () INHERITS (parent);
+        CREATE TABLE split (x int) PARTITION BY RANGE (x)
+    """
+    with dbapi.connect(postgres, autocommit=True) as connection, connection.cursor() as cursor:
+        for statement in statements.split(";\n"):
+            cursor.execute(statement)
+    schema = Schema({"x": Number(0, 100)})
+    assert replaced(postgres_table(postgres, "it's; --", schema), schema).public_size == 10
+    for chosen in ("few", "kept", "own", "parent", "split"):
+        with pytest.raises(ParameterError, match="number of records public"):
+            replaced(postgres_table(postgres, chosen, schema), schema)
+
+
+def test_what_postgres_copies_is_read_as_it_is_in_its_table(postgres: str, tmp_path: Path) -> None:
+    dbapi = importlib.import_module("adbc_driver_postgresql.dbapi")
+    hostile = ["a\rb", "a\nb", "a\r\nb", '"', 'a"b,c', "\\.", "", None, " ", "'", "\t", "\ufeff"]
+    path = Path(postgres.partition("host=")[2].partition("&")[0]) / "copied.csv"
+    with dbapi.connect(postgres, autocommit=True) as connection, connection.cursor() as cursor:
+        for columns in ({"town": hostile}, {"town": hostile, "x": list(range(12))}):
+            name = f"copied{len(columns)}"
+            cursor.adbc_ingest(name, pa.table(columns))
+            cursor.execute(f"COPY {name} TO '{path}' (FORMAT csv, HEADER)")
+            (tmp_path / "copied.csv").write_bytes(path.read_bytes())
+            copied, kept = File(tmp_path / "copied.csv", TOWN), postgres_table(postgres, name, TOWN)
+            assert copied.units() == kept.units() == len(hostile)
+            assert list(copied.keys("town")) == list(kept.keys("town"))
 
 
 def test_postgres_types_are_read_and_its_errors_withheld(postgres: str) -> None:

@@ -37,6 +37,7 @@ class ArrowFrame(Stream):
             if _is_polars(frame) and str(frame.schema[name]) == "Object":  # to Arrow it would give addresses
                 raise not_single(asked, name, "Python objects")
         unit_type = header.field(unit.column).type if unit.column is not None else None
+        self.counted = _is_polars(frame) or hasattr(frame, "num_rows")  # others may be queries
         super().__init__(asked, lambda names: _batches(frame, names), schema, unit, unit_type=unit_type)
 
 

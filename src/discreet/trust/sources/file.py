@@ -49,6 +49,8 @@ class File(Stream):
         would else swallow the records after it.
     """
 
+    counted = True
+
     def __init__(
         self,
         path: str | Path,

@@ -36,6 +36,8 @@ class Frame(Batched):
         Public. Rows without a unit are left out, and those beyond `unit.rows` unless units are pooled.
     """
 
+    counted = True
+
     def __init__(self, frame: Any, schema: Schema, unit: Unit = RECORD) -> None:
         self.schema, self.unit = schema, unit
         check_header("data frame", list(frame.keys() if isinstance(frame, Mapping) else frame.columns), schema, unit)

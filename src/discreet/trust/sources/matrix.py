@@ -28,6 +28,7 @@ class Matrix(Batched):
     """
 
     unit: Unit = RECORD
+    counted = True
 
     def __init__(self, values: Array, schema: Schema) -> None:
         self._values = _floats(np.asarray(values))

@@ -12,7 +12,7 @@ from discreet.core.neighbors import RECORD, Unit
 from discreet.core.schema import Schema
 from discreet.trust.sources.arrow_column import arrow, check_types
 from discreet.trust.sources.busy import TURN, Busy
-from discreet.trust.sources.engine import name
+from discreet.trust.sources.engine import literal, name
 from discreet.trust.sources.header import check_header, read_columns
 from discreet.trust.sources.relation import Relation
 from discreet.trust.sources.stream import Stream
@@ -29,7 +29,8 @@ class Query(Busy):
         To a database that quotes names as standard SQL does.
     query : str
         Public. The records. A row of it must come from one record: it may choose rows and columns and compute with one
-        row at a time, but what it joins, counts or ranks over rows is bounded by nothing.
+        row at a time, but what it joins, counts or ranks over rows is bounded by nothing. Under replace neighbors of
+        records it is refused: see `postgres_table`.
     schema : Schema
         Public. Columns that it does not describe are never read.
     unit : Unit
@@ -74,6 +75,8 @@ def query_source(connection: Any, query: str, schema: Schema, unit: Unit = RECOR
 def postgres_table(uri: str, table: str, schema: Schema, unit: Unit = RECORD, *, namespace: str = "public") -> Query:
     """A table or view of a PostgreSQL database as a source.
 
+    Under replace neighbors of records: a plain table, without partitions, heirs or row security.
+
     Parameters
     ----------
     uri : str
@@ -94,4 +97,15 @@ def postgres_table(uri: str, table: str, schema: Schema, unit: Unit = RECORD, *,
     connection = driver.connect(uri, autocommit=True)
     records = Query(connection, f"SELECT * FROM {name(namespace)}.{name(table)}", schema, unit)
     weakref.finalize(records, connection.close)
+    records.counted = _is_table(connection, table, namespace)
     return records
+
+
+def _is_table(connection: Any, table: str, namespace: str) -> bool:
+    """Whether it is a plain table, all of whose rows everybody sees."""
+    whole = "relkind = 'r' AND NOT relhassubclass AND NOT relrowsecurity"
+    spaces = "pg_catalog.pg_class JOIN pg_catalog.pg_namespace AS spaces ON spaces.oid = relnamespace"
+    named = f"relname = {literal(table)} AND nspname = {literal(namespace)}"
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT count(*) FROM {spaces} WHERE {named} AND {whole}")
+        return bool(cursor.fetchone()[0] == 1)

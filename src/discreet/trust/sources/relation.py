@@ -25,7 +25,8 @@ class Relation(Busy):
     ----------
     relation : duckdb.DuckDBPyRelation
         The records. A row of it must come from one record: it may choose rows and columns and compute with one row at a
-        time, but what it joins, counts or ranks over rows is bounded by nothing.
+        time, but what it joins, counts or ranks over rows is bounded by nothing. Under replace neighbors of records:
+        all of a table, `connection.table("visits")`.
     schema : Schema
         Public. Columns that it does not describe are never read.
     unit : Unit
@@ -41,6 +42,7 @@ class Relation(Busy):
         arrow_types, own_types = ({n: str(t) for n, t in kinds} for kinds in (types.items(), _types(relation)))
         self._relation, self._columns = relation, decoded_columns(schema, unit, arrow_types, own_types)
         unit_type = types[unit.column] if unit.column is not None else None
+        self.counted = _is_table(relation)
         with TURN:
             super().__init__(asked, lambda names: _batches(relation, names), schema, unit, unit_type=unit_type)
 
@@ -54,6 +56,11 @@ class Relation(Busy):
             return super()._decoded(connection)
         reader = self._relation.project(self._columns).to_arrow_reader(source.BATCH)
         return connection.from_arrow(arrow().RecordBatchReader.from_batches(reader.schema, _all(reader)))
+
+
+def _is_table(relation: Any) -> bool:
+    """Whether it is all of a table that DuckDB itself keeps, and no view, query or table of another database."""
+    return bool(relation.type == "TABLE_RELATION" and "seq scan" in relation.explain().lower().replace("_", " "))
 
 
 def _types(relation: Any) -> Iterable[tuple[str, Any]]:

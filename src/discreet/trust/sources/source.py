@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
-from discreet.core.neighbors import Unit
+from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Schema
 from discreet.core.secret import Secret
@@ -25,6 +26,16 @@ def sliced(batches: Iterable[Any]) -> Iterator[Any]:
             yield batch.slice(start, BATCH)
 
 
+def check_counted(source: Source, neighbors: Neighbors) -> None:
+    """Refuse records whose number would be public, and may depend on what they hold."""
+    if neighbors is Neighbors.REPLACE and source.unit.kind == "record" and not source.counted:
+        raise ParameterError(
+            f"{neighbors.value} neighbors",
+            f"they make the number of records public, and a {type(source).__name__} may choose rows by what they hold",
+            "Put all rows into a file, a data frame or a plain table of a database, or take add_remove neighbors.",
+        )
+
+
 class Source(Secret, ABC):
     """Records behind a schema, read again for every question.
 
@@ -33,6 +44,8 @@ class Source(Secret, ABC):
 
     schema: Schema
     unit: Unit
+    counted: bool = False
+    """Whether every record is a row whatever it holds, so that the number of rows says nothing about their content."""
 
     @abstractmethod
     def sum(self, question: BoundedSum) -> Steps:
