@@ -105,6 +105,19 @@ def refused_after(capsys: Out, *argv: str) -> str:
     return refused(capsys, *argv)
 
 
+def test_a_file_is_read_as_it_is_said_to_be_written(folder: Path, capsys: Out) -> None:
+    """A quote that is not closed reaches to the end of its line, or of the file."""
+    lines = Path("people.csv").read_text().replace(",", ";").splitlines()
+    Path("people.csv").write_text("\n".join([*lines[:301], '"40;f;Oslo', *lines[301:]]) + "\n")
+    Path("s.toml").write_text('neighbors = "replace"\n' + SCHEMA)
+    for dialect, records in (("lines", 601), ("rfc4180", 301)):
+        assert main([*REPORT, "--delimiter", ";", "--dialect", dialect]) == 0
+        assert f"{records} ± 0" in capsys.readouterr().out
+    assert main(["schema", "init", "people.csv", "--delimiter", ";"]) == 0
+    assert '[columns."sex"]' in capsys.readouterr().out
+    assert "dialect is 'excel'" in refused(capsys, *REPORT, "--dialect", "excel")
+
+
 def test_a_ledger_is_opened_charged_shown_and_verified(folder: Path, capsys: Out) -> None:
     assert main(CREATE) == 0
     head = capsys.readouterr().out.split()[-1]

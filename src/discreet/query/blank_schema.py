@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import DiscreetError, SchemaError
+from discreet.trust.sources.csv_file import RFC4180, Form
 from discreet.trust.sources.file import column_names
 
 HEAD = """\
@@ -52,13 +53,15 @@ ANYTHING = (
 )
 
 
-def init(path: str | Path) -> str:
+def init(path: str | Path, form: Form = RFC4180) -> str:
     """The text of a schema for a CSV or Parquet file, to be filled in.
 
     Parameters
     ----------
     path : path-like
         The file. Of a CSV only the header is read, of a Parquet file only the names and types in its footer.
+    form : Form
+        Public. How a CSV file is written.
 
     Returns
     -------
@@ -66,7 +69,7 @@ def init(path: str | Path) -> str:
         TOML. Using it before it is filled in is an error that names the column.
     """
     path = Path(path)
-    names = _header(path)
+    names = _header(path, form)
     kinds = _parquet_types(path) if path.suffix == ".parquet" else {}
     tables = [f"[columns.{quoted(name)}]\n{kinds.get(name, ANYTHING)}" for name in names]
     return "\n".join([HEAD.format(name=quoted(path.name)), *tables])
@@ -83,9 +86,9 @@ def quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _header(path: Path) -> tuple[str, ...]:
+def _header(path: Path, form: Form) -> tuple[str, ...]:
     try:
-        return column_names(path)
+        return column_names(path, form)
     except DiscreetError:
         raise
     except Exception as why:

@@ -64,6 +64,7 @@ def parser() -> Parser:
 def _add_report(commands: argparse._SubParsersAction[Parser]) -> None:
     report = commands.add_parser("report", help="a private profile of a table")
     report.add_argument("file", nargs="?", metavar="FILE", help="a .csv, .csv.gz or .parquet file")
+    _add_form(report)
     report.add_argument("--sample", action="store_true", help="use the synthetic table that comes with discreet")
     report.add_argument("--schema", metavar="SCHEMA", help="what is public about the table; see: discreet schema init")
     report.add_argument("--epsilon", type=float, metavar="E", help="what the report may cost")
@@ -75,11 +76,18 @@ def _add_report(commands: argparse._SubParsersAction[Parser]) -> None:
     report.set_defaults(run=_report)
 
 
+def _add_form(command: Parser) -> None:
+    dialects = "rfc4180, where quoted fields may hold line ends, or lines, where every line is a record"
+    command.add_argument("--dialect", default="rfc4180", metavar="D", help=f"of a CSV file: {dialects}")
+    command.add_argument("--delimiter", default=",", metavar="C", help="what separates the fields of a CSV file")
+
+
 def _add_schema(commands: argparse._SubParsersAction[Parser]) -> None:
     schema = commands.add_parser("schema", help="what is public about a table")
     actions = schema.add_subparsers(required=True, metavar="ACTION", parser_class=Parser)
     init = actions.add_parser("init", help="write a schema to fill in, from a file's header alone")
     init.add_argument("file", metavar="FILE")
+    _add_form(init)
     init.add_argument("--out", metavar="SCHEMA", help="where to write it (default: print it)")
     init.set_defaults(run=_schema_init)
     check = actions.add_parser("check", help="check a schema that was filled in")
@@ -127,6 +135,7 @@ def _add_federation(commands: argparse._SubParsersAction[Parser]) -> None:
 def _add_party(commands: argparse._SubParsersAction[Parser]) -> None:
     party = commands.add_parser("party", help="take part in secure sums with a table of one's own")
     party.add_argument("file", metavar="FILE", help="a .csv, .csv.gz or .parquet file, or a folder of such")
+    _add_form(party)
     party.add_argument("--federation", required=True, metavar="FEDERATION", help="what all agreed on")
     party.add_argument("--identity", required=True, metavar="NAME.key", help="see: discreet identity")
     party.add_argument("--ledger", required=True, metavar="LEDGER", help="the own account, which pays for every answer")

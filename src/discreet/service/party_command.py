@@ -23,6 +23,7 @@ from discreet.service.out_file import OutFile
 from discreet.trust.federation import Federation
 from discreet.trust.network.serving import Serving
 from discreet.trust.party import Party
+from discreet.trust.sources.file import File
 
 
 def identity(arguments: Namespace) -> int:
@@ -75,7 +76,9 @@ def party(arguments: Namespace) -> int:
     agreed = read_federation(arguments.federation)
     packages = ("discreet", *arguments.package)
     with SqliteLedger.open(arguments.ledger) as ledger:
-        member = Party(read_identity(arguments.identity), arguments.file, agreed, ledger=ledger, packages=packages)
+        own, delimiter, dialect = read_identity(arguments.identity), arguments.delimiter, arguments.dialect
+        records = File(arguments.file, agreed.schema, agreed.unit, delimiter=delimiter, dialect=dialect)
+        member = Party(own, records, agreed, ledger=ledger, packages=packages)
         serving = Serving(member, _told)
         work = serving.listen(arguments.listen) if arguments.listen else serving.connect(arguments.connect)
         asyncio.run(_until_stopped(work))

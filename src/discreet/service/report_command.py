@@ -21,6 +21,8 @@ from discreet.query.schema_file import SchemaFile, read_schema
 from discreet.service.out_file import OutFile
 from discreet.service.progress_bar import ProgressBar
 from discreet.trust.private_data import PrivateData
+from discreet.trust.sources.csv_file import RFC4180, Form
+from discreet.trust.sources.file import File
 
 SAMPLE_BUDGET = Budget(1.0, 1e-6)
 
@@ -33,6 +35,7 @@ class Request:
     schema: str
     budget: Budget
     title: str
+    form: Form = RFC4180
 
 
 def report(arguments: Namespace) -> int:
@@ -62,7 +65,8 @@ def _request(arguments: Namespace) -> Request:
     if arguments.key is not None and arguments.ledger is None:
         raise ParameterError("--key", "a key can be replayed only from a ledger", "Give --ledger, too.")
     budget = Budget(arguments.epsilon, 0.0 if arguments.delta is None else arguments.delta)
-    return Request(arguments.file, arguments.schema, budget, Path(arguments.file).name)
+    form = Form(arguments.delimiter, arguments.dialect)
+    return Request(arguments.file, arguments.schema, budget, Path(arguments.file).name, form)
 
 
 def _sample_request(arguments: Namespace) -> Request:
@@ -89,9 +93,9 @@ def _made(request: Request, described: SchemaFile, ledger: Ledger, key: str | No
     """Ask the file for its report, without letting an engine's complaint quote a row."""
     progress = ProgressBar(sys.stderr)
     try:
-        data = PrivateData.of(
-            request.file, described.schema, ledger, neighbors=described.neighbors, unit=described.unit
-        )
+        delimiter, dialect = request.form.delimiter, request.form.dialect
+        records = File(request.file, described.schema, described.unit, delimiter=delimiter, dialect=dialect)
+        data = PrivateData.of(records, described.schema, ledger, neighbors=described.neighbors, unit=described.unit)
         return profile(data, request.budget, title=request.title, key=key, progress=progress)
     except BudgetExceeded as refusal:
         raise _with_way_out(refusal, request.budget, described, ledger) from None
