@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import csv
+import doctest
 import gzip
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -76,6 +81,30 @@ WRITERS: dict[str, Writer] = {
     "PostgreSQL": postgres_writes,
 }
 
+
+def table(rows: Rows) -> Any:
+    names = header(rows)
+    return pa.table({name: pa.array([row[i] or None for row in rows], pa.string()) for i, name in enumerate(names)})
+
+
+def duckdb_writes(path: Path, rows: Rows) -> Form:
+    duckdb.from_arrow(table(rows)).write_csv(str(path))
+    return Form()
+
+
+def polars_writes(path: Path, rows: Rows) -> Form:
+    pl.DataFrame(table(rows)).write_csv(path)
+    return Form()
+
+
+def arrow_writes(path: Path, rows: Rows) -> Form:
+    pyarrow.csv.write_csv(table(rows), path)
+    return Form()
+
+
+IN_UTF_8: dict[str, Writer] = {"DuckDB": duckdb_writes, "polars": polars_writes, "Arrow": arrow_writes}
+"""Those that write nothing else."""
+
 FIELD = st.text(st.sampled_from('",;\t\r\n \x00\x1f\\.a1\ufeff\u2028é\udcff\udcc3'), max_size=6)
 
 
@@ -97,7 +126,9 @@ def test_a_record_that_a_common_writer_wrote_is_one_row_whatever_is_in_it(data: 
     width = data.draw(st.integers(1, 3))
     rows = data.draw(st.lists(st.tuples(*[FIELD] * width), min_size=1, max_size=5))
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        for name, write in WRITERS.items():
+        for name, write in (WRITERS | IN_UTF_8).items():
+            if name in IN_UTF_8:
+                rows = [tuple(value.encode(errors="replace").decode() for value in row) for row in rows]
             path = Path(folder) / "table.csv"
             form = write(path, rows)
             for block in (2**21, 9):
@@ -221,3 +252,11 @@ def test_a_form_that_is_none_is_refused(tmp_path: Path) -> None:
         (tmp_path / "t.csv").write_bytes(header)
         with pytest.raises(SchemaError, match="header"):
             csv_header(tmp_path / "t.csv", Form())
+
+
+def test_the_page_on_files_shows_what_happens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = Path(__file__).parents[3] / "docs" / "files.md"
+    monkeypatch.chdir(tmp_path)
+    found = doctest.testfile(str(page), module_relative=False)
+    assert found.attempted > 5
+    assert found.failed == 0
