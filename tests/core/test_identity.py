@@ -81,8 +81,8 @@ def test_questions_are_told_apart_by_their_functions_bounds_and_columns() -> Non
         BoundedSum(above(2.0), bound),
         BoundedSum(above(1.0), Bound("l1", 2.0)),
         BoundedSum(above(1.0), bound, ("age",)),
-        BlockSum(above(1.0), ("age",), 1, 10),
-        BlockSum(above(2.0), ("age",), 1, 10),
+        BlockSum(above(1.0), ("age",), (0.0,), (1.0,), 10),
+        BlockSum(above(2.0), ("age",), (0.0,), (1.0,), 10),
         count_of(Schema({"age": Number(0, 120)}), "age"),
     )
 

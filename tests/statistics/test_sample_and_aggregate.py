@@ -57,8 +57,9 @@ def test_a_function_that_fails_gives_the_middle_of_its_bounds() -> None:
         {"lower": [0, 0], "upper": 1},
         {"blocks": 0},
         {"deals": 1.5},
-        {"seconds": 0.1},
+        {"seconds": 0.001},
         {"seconds": np.nan},
+        {"isolation": "none"},
     ],
 )
 def test_what_cannot_be_asked_is_refused_before_anything_is_spent(wrong: dict[str, Any]) -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import time
 from typing import Any
 
 import numpy as np
@@ -21,21 +18,16 @@ from discreet.mechanisms.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
 from discreet.trust.blocks import block_sum
 from discreet.trust.curator import Curator
-from discreet.trust.isolation import isolated
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
 from discreet.trust.sources.source import Source
 
 SCHEMA = Schema.numeric(0.0, 1.0, 1)
-BLOCKS = [np.full((3, 1), float(i)) for i in range(4)]
-heard: list[Array] = []
-
-
 SLOT = 0.5  # seconds, for a machine that has much else to do
 
 
 def steps(of: Any, records: Array, deals: int = 1) -> Array:
-    question = BlockSum(of, ("x0",), 1, 3, deals, seconds=3 * SLOT * deals)
+    question = BlockSum(of, ("x0",), (-1.0,), (1.0,), 3, deals, seconds=3 * SLOT * deals)
     return question.grid.values(block_sum(question, records, DeterministicBits(3)))
 
 
@@ -51,59 +43,17 @@ def test_one_record_moves_the_sum_by_one_block_of_each_deal(deals: int) -> None:
     with_it = steps(tells, np.vstack([records[:-1], [[0.5]]]), deals)
     assert without == pytest.approx(-3 * deals)
     assert with_it - without == pytest.approx(2 * deals)
-    bound = BlockSum(tells, ("x0",), 1, 3, deals).bound
+    bound = BlockSum(tells, ("x0",), (-1.0,), (1.0,), 3, deals).bound
     assert bound == Bound("linf", float(deals))
     assert bound.sensitivity("linf", 1, Neighbors.REPLACE) >= 2 * deals
 
 
-def raises(rows: Array) -> Array:
-    raise ValueError(f"a record: {rows}")
-
-
-def leaves(rows: Array) -> Array:
-    sys.exit(3)
-
-
-def dies(rows: Array) -> Array:
-    os.kill(os.getpid(), 9)
-    return rows
-
-
-def sleeps(rows: Array) -> Array:
-    time.sleep(60)
-    return rows
-
-
-def remembers(rows: Array) -> Array:
-    heard.append(rows)
-    return np.array([float(len(heard) > 1)])
-
-
-@pytest.mark.parametrize(
-    "of",
-    [raises, leaves, dies, sleeps, lambda rows: np.zeros(7), lambda rows: "text"],
-    ids=["raises", "leaves", "dies", "sleeps", "many", "text"],
-)
-def test_a_function_that_fails_is_heard_of_by_nobody(of: Any, capfd: pytest.CaptureFixture[str]) -> None:
-    assert isolated(of, BLOCKS[:2], 1, 2 * SLOT) == [None, None]
-    assert capfd.readouterr() == ("", "")
-
-
-@pytest.mark.parametrize("value", [None, np.nan, np.inf, -np.inf, 1e308])
-def test_odd_numbers_are_moved_into_their_bounds(value: float | None) -> None:
-    assert abs(steps(lambda rows: value, np.zeros((9, 1)))) <= 3
-
-
-def test_blocks_tell_each_other_nothing() -> None:
-    found = isolated(remembers, BLOCKS, 1, 4 * SLOT)
-    assert [one.tolist() for one in found if one is not None] == [[0.0]] * 4
-    assert not heard
-
-
-def test_the_time_is_always_used_up() -> None:
-    start = time.monotonic()
-    isolated(tells, BLOCKS, 1, 0.5)
-    assert time.monotonic() - start >= 0.5
+def test_odd_numbers_are_moved_into_their_bounds() -> None:
+    question = BlockSum(tells, ("x0",), (-2.0, 0.0), (2.0, 1e308), 3)
+    for odd in (None, np.array([np.nan, np.inf]), np.array([-np.inf, 1e308]), np.array([1.0, -5e-324])):
+        assert (np.abs(question.stretched(odd)) <= 1).all()
+    assert question.stretched(np.array([1.0, np.nan])).tolist() == [0.5, 0.0]
+    assert question.stretched(None).tolist() == [0.0, 0.0]
 
 
 def test_every_record_is_dealt_once_in_each_deal() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,26 +137,30 @@ class BlockSum:
     Parameters
     ----------
     of : callable
-        A block of records in, `size` numbers out; those that are not within [-1, 1] are moved there. Anything may go
-        wrong in it.
+        A block of records in, numbers out. Anything may go wrong in it.
     columns : tuple of str
         Public. The columns that the function sees, in order.
-    size : int
-        Public. How many numbers it gives.
+    lower, upper : tuple of float
+        Public. Between which each of its numbers is; what is not is moved there, and the sum is of numbers that are
+        stretched from there to [-1, 1].
     blocks : int
         Public. Into how many blocks the records are dealt, each record by itself.
     deals : int
         Public. How often they are dealt anew: so many blocks hold any one record.
     seconds : float
         Public. How long the answer takes, whatever happens; each block has an equal part of it.
+    isolation : {"full", "process"}
+        Public. What a process of the function's is kept from; see `discreet.trust.isolation`.
     """
 
-    of: Callable[[Array], Array]
+    of: Callable[[Array], Any]
     columns: tuple[str, ...]
-    size: int
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
     blocks: int
     deals: int = 1
     seconds: float = 60.0
+    isolation: Literal["full", "process"] = "full"
 
     @property
     def bound(self) -> Bound:
@@ -167,6 +171,13 @@ class BlockSum:
     def grid(self) -> Grid:
         """The grid that the numbers are cut to."""
         return Grid.of_radius(1.0)
+
+    def stretched(self, found: Array | None) -> Array:
+        """What one block adds: in [-1, 1]; nothing, where there is no answer or no number."""
+        low, high = np.array(self.lower), np.array(self.upper)
+        with np.errstate(all="ignore"):
+            inside = np.clip(np.full(low.shape, np.nan) if found is None else found, low, high)
+            return np.nan_to_num(np.clip((inside - (low / 2 + high / 2)) / (high / 2 - low / 2), -1.0, 1.0), nan=0.0)
 
 
 Question = BoundedSum | KeyCounts | CellCounts | AllRecords | BlockSum

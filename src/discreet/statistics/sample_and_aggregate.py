@@ -25,8 +25,9 @@ from discreet.mechanisms.laplace import Laplace
 from discreet.statistics.ask import columns_of
 from discreet.statistics.noise import CONFIDENCE, Spread
 from discreet.trust.as_private import Bounds
+from discreet.trust.isolation.isolated import Form, check_isolation, processors
 
-LEAST_SLOT = 0.05  # seconds for one block: a process must start in it
+LEAST_SLOT = 0.01  # seconds for one block: a process must start in it
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,7 @@ def sample_and_aggregate(
     seconds: float = 60.0,
     epsilon: float = 1.0,
     delta: float = 0.0,
+    isolation: Form = "full",
     key: str | None = None,
 ) -> Aggregate:
     """Release the average, over random blocks of records, of any function.
@@ -84,8 +86,10 @@ def sample_and_aggregate(
     data : PrivateData, array of shape (n,) or (n, columns), or data frame
         The records, behind a curator.
     function : callable
-        Rows of the columns in, numbers out. It runs in processes of its own; where it fails, takes too long or gives
-        something else, the block counts as the middle between the bounds.
+        Rows of the columns in, numbers out; it need not be trusted. Each block has a process of its own, in which the
+        function can compute and nothing else: it reads no file, and has only such parts of installed libraries as were
+        loaded before. Where it fails, takes too long or gives something else, the block counts as the middle between
+        the bounds.
     columns : sequence of str, optional
         Public. What the function sees, by default all numbers; a missing value is nan, a category its place in the
         schema's list.
@@ -98,9 +102,14 @@ def sample_and_aggregate(
     deals : int
         Public. How often they are dealt anew. More deals, less chance in how records fell together, and no more noise.
     seconds : float
-        Public. How long the call takes, always: so that its time says nothing. Each block has an equal part.
+        Public. How long the blocks take, always: so that the time says nothing. As many blocks as there are processors
+        have an equal part each.
     epsilon, delta : float
         Public. What this may cost.
+    isolation : {"full", "process"}
+        Public. What the function is kept from; "full" is refused where the system does not have it. "process" is enough
+        for a function that you trust not to open files, connections or other processes: see
+        `discreet.trust.isolation.isolated`.
     key : str, optional
         Public. Makes a retry safe; see `PrivateData.permit`.
 
@@ -114,7 +123,8 @@ def sample_and_aggregate(
     The event on the receipt, one `Laplace` or `Gaussian` release. Sample and aggregate of Nissim, Raskhodnikova and
     Smith 2007, with the mean as aggregator, as in GUPT (Mohan, Thakurta, Shi, Song and Culler 2012), and with its
     resampling: a record is in one block of each deal, a unit of `rows` rows in at most as many, and whatever happens
-    to a block moves its numbers by no more than the width of their bounds.
+    to a block moves its numbers by no more than the width of their bounds. That no block learns from another, also of a
+    hostile function, is what isolation is for: `discreet.trust.isolation.isolated` says how far it goes.
 
     Examples
     --------
@@ -127,36 +137,33 @@ def sample_and_aggregate(
     budget, purpose = Budget(epsilon, delta), "sample and aggregate"
     of = columns_of(purpose, data, columns, bounds, budget)
     of.data.check_curated(purpose)
-    middle, half = _range(lower, upper)
+    low, high = _range(lower, upper)
     for name, value in (("blocks", blocks), ("deals", deals)):
         check_whole(purpose, name, value)
-    if not math.isfinite(seconds) or seconds < LEAST_SLOT * blocks * deals:
-        least = f"Give {LEAST_SLOT * blocks * deals:g} seconds or more."
-        raise ParameterError(purpose, f"{blocks * deals} blocks share {seconds:g} seconds", least)
-    question = BlockSum(
-        _scaled(function, middle, half), of.data.schema.values(of.columns), half.size, blocks, deals, seconds
-    )
-    spread = _least_noise(question.bound.times(of.data.unit.rows), half.size, budget)
+    least = LEAST_SLOT * math.ceil(blocks * deals / processors())
+    if not math.isfinite(seconds) or seconds < least:
+        raise ParameterError(purpose, f"{blocks * deals} blocks share {seconds:g} seconds", f"Give {least:g} or more.")
+    check_isolation(purpose, function, isolation)
+    names = of.data.schema.values(of.columns)
+    question = BlockSum(function, names, low, high, blocks, deals, float(seconds), isolation)
+    spread = _least_noise(question.bound.times(of.data.unit.rows), len(low), budget)
     with of.data.permit(spread.noise.event, purpose, key=key) as permit:
         total = permit.ask(question, spread.noise)
-    number = blocks * deals
+    number, ends = blocks * deals, np.array([low, high]) / 2
+    middle, half = ends.sum(axis=0), ends[1] - ends[0]
     error = spread.half_width([1.0]) / number * half
     values = middle + half * np.clip(total / number, -1.0, 1.0)
     return Aggregate(values, error, number, CONFIDENCE, permit.receipt)
 
 
-def _range(lower: ArrayLike, upper: ArrayLike) -> tuple[Array, Array]:
+def _range(lower: ArrayLike, upper: ArrayLike) -> tuple[tuple[float, ...], tuple[float, ...]]:
     low, high = (np.atleast_1d(np.asarray(side)) for side in (lower, upper))
     pairs = low.dtype.kind in "if" and high.dtype.kind in "if" and low.shape == high.shape and low.ndim == 1
     if not pairs or not (np.isfinite(high - low) & (low < high)).all():
         raise ParameterError(
             "sample and aggregate", "its bounds are not pairs of a lower and a higher number", "Give one per number."
         )
-    return (low + high) / 2, (high - low) / 2
-
-
-def _scaled(function: Callable[[Array], ArrayLike], middle: Array, half: Array) -> Callable[[Array], Array]:
-    return lambda block: (np.asarray(function(block), dtype=np.float64).reshape(middle.shape) - middle) / half
+    return tuple(map(float, low)), tuple(map(float, high))
 
 
 def _least_noise(bound: Bound, size: int, budget: Budget) -> Spread:

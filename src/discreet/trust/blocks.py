@@ -8,7 +8,7 @@ from discreet.core.bits import Bits
 from discreet.core.grid import Array, Steps
 from discreet.core.question import BlockSum
 from discreet.noise.uniform import uniform_integers
-from discreet.trust.isolation import isolated
+from discreet.trust.isolation.isolated import isolated
 
 
 def block_sum(question: BlockSum, records: Array, bits: Bits) -> Steps:
@@ -17,12 +17,14 @@ def block_sum(question: BlockSum, records: Array, bits: Bits) -> Steps:
     Every record is dealt to a block by itself, so one record more or less, or another one, changes one block of each
     deal and no other.
     """
-    blocks = [
-        records[dealt == place]
-        for dealt in (uniform_integers(bits, len(records), question.blocks) for _ in range(question.deals))
-        for place in range(question.blocks)
-    ]
-    found = isolated(question.of, blocks, question.size, question.seconds)
-    rows = np.array([np.zeros(question.size) if one is None else one for one in found]).reshape(-1, question.size)
-    inside = np.clip(np.nan_to_num(rows, nan=0.0), -1.0, 1.0)
-    return question.grid.cut(inside).sum(axis=0).astype(np.int64)
+    blocks = [block for _ in range(question.deals) for block in _dealt(records, question.blocks, bits)]
+    found = isolated(question.of, blocks, len(question.lower), question.seconds, question.isolation)
+    rows = np.array([question.stretched(one) for one in found])
+    return question.grid.cut(rows).sum(axis=0).astype(np.int64)
+
+
+def _dealt(records: Array, blocks: int, bits: Bits) -> list[Array]:
+    """Blocks of records, each in the order in which they were."""
+    places = uniform_integers(bits, len(records), blocks)
+    ends = np.cumsum(np.bincount(places, minlength=blocks))
+    return np.split(records[np.argsort(places, kind="stable")], ends[:-1])

@@ -1,0 +1,118 @@
+"""The process that others are started from, one for each block: it has loaded what a function needs, and no record.
+
+It is a fresh interpreter, which is told on its line what to load. A child gets a page with one block. Only children
+read pages, and only a child, once it is locked in, unpickles the function: whatever that does, no other child can tell.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import io
+import mmap
+import os
+import pickle
+import signal
+import socket
+import sys
+import warnings
+from contextlib import suppress
+from typing import NoReturn
+
+import numpy as np
+
+from discreet.trust.isolation.job import MOST_PAGES, READY, START, Job
+from discreet.trust.isolation.page import fill
+from discreet.trust.isolation.walls import hide_files, loaded, lock_in, move_out, prefer_as_victim
+
+
+class Nowhere(io.TextIOBase):
+    """Where a function's prints go."""
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+
+def main(descriptor: int) -> None:
+    """Serve the line that this process is started with, until it is closed."""
+    prefer_as_victim()
+    moved = move_out()
+    if moved and (first := os.fork()):
+        os.waitpid(first, 0)
+        return
+    with socket.socket(fileno=descriptor) as line:
+        try:
+            length = int.from_bytes(line.recv(8, socket.MSG_WAITALL), "little")
+            job: Job = pickle.loads(line.recv(length, socket.MSG_WAITALL))
+            before = _prepared(job, moved)
+        except Exception as why:
+            line.sendall(str(why).encode())
+            return
+        line.sendall(READY)
+        _serve(line, job, before)
+
+
+def _prepared(job: Job, moved: bool) -> int:
+    """Load what is needed, hide the rest, and try the walls; the memory that this process then has."""
+    warnings.simplefilter("ignore")
+    np.seterr(all="ignore")
+    sys.stdin = sys.stdout = sys.stderr = Nowhere()
+    for name in job.modules:
+        with suppress(Exception):
+            importlib.import_module(name)
+    gc.freeze()  # pages that are not looked at are not copied
+    before = loaded()
+    if moved:
+        hide_files()
+    child = os.fork()
+    if not child:
+        _tried(before, job)
+    _, status = os.waitpid(child, 0)
+    if code := os.waitstatus_to_exitcode(status):
+        raise OSError(f"the system has no filter of system calls for it ({os.strerror(code) if code > 0 else code})")
+    return before
+
+
+def _tried(before: int, job: Job) -> NoReturn:
+    try:
+        lock_in(before, 0, job.seconds, job.full)
+    except OSError as why:
+        os._exit(why.errno or 1)
+    os._exit(0)
+
+
+def _serve(line: socket.socket, job: Job, before: int) -> None:
+    running: list[int] = []
+    ended: list[int] = []
+    while True:
+        message, pages, *_ = socket.recv_fds(line, 1, MOST_PAGES)
+        for page in pages:
+            if not (child := os.fork()):
+                _work(page, job, before)
+            os.close(page)
+            running.append(child)
+        if message != START:
+            for child in running:
+                _kill(child)
+            ended, running = ended + running, []
+        if not message:
+            return
+        ended = [child for child in ended if os.waitpid(child, os.WNOHANG) == (0, 0)]
+
+
+def _kill(child: int) -> None:
+    """With all of its session, if it has got so far as to have one."""
+    for kill in (os.killpg, os.kill):
+        with suppress(ProcessLookupError):
+            kill(child, signal.SIGKILL)
+
+
+def _work(page: int, job: Job, before: int) -> NoReturn:
+    """In the child: whatever happens, it ends here."""
+    try:
+        os.setsid()
+        memory = mmap.mmap(page, 0)
+        lock_in(before, len(memory), job.seconds, job.full)
+        fill(memory, job.size, lambda: pickle.loads(job.function))
+    finally:
+        os._exit(0)

@@ -1,0 +1,128 @@
+"""The few system calls that a locked-in process may make: it computes, and that is all."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import platform
+import struct
+from dataclasses import dataclass
+from functools import cache
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+LOAD, EQUALS, GREATER, HAS, RETURN = (
+    0x20,
+    0x15,
+    0x25,
+    0x45,
+    0x06,
+)  # instructions of the filter, as in <linux/bpf_common.h>
+NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16  # where a call has these
+ALLOW, REFUSE, KILL = 0x7FFF0000, 0x00050000 + 38, 0x80000000  # refused: as if there were no such call
+NO_NEW_PRIVILEGES, SECCOMP, FILTER, DIE_WITH_PARENT = 38, 22, 2, 1  # of prctl
+MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
+
+
+@dataclass(frozen=True)
+class Call:
+    """A system call that is allowed, by its numbers on x86-64 and on 64-bit Arm; perhaps for one kind of argument only.
+
+    Parameters
+    ----------
+    name : str
+        For the reader.
+    numbers : (int, int)
+        On either machine.
+    argument : int, optional
+        Which argument is looked at.
+    test : int
+        `EQUALS`, `HAS` (these bits), or `GREATER`, which must not be.
+    value : int
+        What it is compared with.
+    """
+
+    name: str
+    numbers: tuple[int, int]
+    argument: int | None = None
+    test: int = EQUALS
+    value: int = 0
+
+    def instructions(self, machine: int) -> list[tuple[int, int, int, int]]:
+        """Return if this is the call, else go on."""
+        if self.argument is None:
+            return [(EQUALS, 0, 1, self.numbers[machine]), (RETURN, 0, 0, ALLOW)]
+        skips = (1, 0) if self.test == GREATER else (0, 1)
+        return [
+            (EQUALS, 0, 4, self.numbers[machine]),
+            (LOAD, 0, 0, ARGUMENTS + 8 * self.argument),
+            (self.test, *skips, self.value),
+            (RETURN, 0, 0, ALLOW),
+            (LOAD, 0, 0, NUMBER),
+        ]
+
+
+# Each of them concerns the process alone. Other processes are reached by clocks of theirs, by affinities, by futexes on
+# pages of a library that all have mapped, and by merging equal pages: so those are allowed for oneself only.
+CALLS = (
+    Call("mmap", (9, 222)),
+    Call("munmap", (11, 215)),
+    Call("mprotect", (10, 226)),
+    Call("mremap", (25, 216)),
+    Call("brk", (12, 214)),
+    Call("madvise", (28, 233), 2, EQUALS, 4),  # not needed
+    Call("madvise", (28, 233), 2, EQUALS, 8),  # free
+    Call("madvise", (28, 233), 2, EQUALS, 14),  # huge pages
+    Call("futex", (202, 98), 1, HAS, 128),  # private
+    Call("clock_gettime", (228, 113), 0, GREATER, 11),
+    Call("clock_getres", (229, 114), 0, GREATER, 11),
+    Call("clock_nanosleep", (230, 115), 0, GREATER, 11),
+    Call("nanosleep", (35, 101)),
+    Call("gettimeofday", (96, 169)),
+    Call("sched_yield", (24, 124)),
+    Call("sched_getaffinity", (204, 123), 0, EQUALS, 0),
+    Call("getrandom", (318, 278)),
+    Call("getpid", (39, 172)),
+    Call("gettid", (186, 178)),
+    Call("getrusage", (98, 165)),
+    Call("times", (100, 153)),
+    Call("rt_sigaction", (13, 134)),
+    Call("rt_sigprocmask", (14, 135)),
+    Call("rt_sigreturn", (15, 139)),
+    Call("sigaltstack", (131, 132)),
+    Call("restart_syscall", (219, 128)),
+    Call("close", (3, 57)),
+    Call("fstat", (5, 80)),
+    Call("exit", (60, 93)),
+    Call("exit_group", (231, 94)),
+)
+
+
+@cache
+def filter_program() -> tuple[int, ctypes.Array[ctypes.c_char]]:
+    """How many instructions the filter has, and the instructions."""
+    if platform.machine() not in MACHINES:
+        raise OSError(errno.ENOSYS, f"no filter is known for {platform.machine()}")
+    which, architecture = MACHINES[platform.machine()]
+    program = [(LOAD, 0, 0, ARCHITECTURE), (EQUALS, 1, 0, architecture), (RETURN, 0, 0, KILL), (LOAD, 0, 0, NUMBER)]
+    program += [instruction for call in CALLS for instruction in call.instructions(which)]
+    program += [(RETURN, 0, 0, REFUSE)]
+    return len(program), ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *one) for one in program))
+
+
+def confine() -> None:
+    """Give up, for ever, all system calls but the few that are listed.
+
+    No file can be opened, no socket, no process or thread started, none signalled or looked at, no memory shared.
+    Raises OSError where the system has no such filter.
+    """
+    length, program = filter_program()
+    control(NO_NEW_PRIVILEGES, 1)
+    control(SECCOMP, FILTER, struct.pack("HP", length, ctypes.addressof(program)))
+
+
+def control(option: int, value: int, data: bytes | None = None) -> None:
+    """A call of prctl."""
+    zero = ctypes.c_ulong(0)
+    if LIBC.prctl(option, ctypes.c_ulong(value), ctypes.c_char_p(data), zero, zero):
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))

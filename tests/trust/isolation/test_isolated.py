@@ -1,0 +1,180 @@
+"""Hostile functions: what they see of others, what they reach, and how they fail."""
+
+from __future__ import annotations
+
+import errno
+import os
+import platform
+import signal
+import subprocess
+import sys
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet.core.errors import NotPermitted, ParameterError
+from discreet.core.grid import Array
+from discreet.trust.isolation import isolated as module
+from discreet.trust.isolation.isolated import check_isolation, isolated
+from discreet.trust.isolation.job import Job
+from discreet.trust.isolation.page import Page
+from discreet.trust.isolation.server import Server
+from discreet.trust.isolation.shipment import Shipment
+from discreet.trust.isolation.system_calls import CALLS, filter_program
+from tests.trust.isolation import hostile
+from tests.trust.isolation.hostile import FAILS, MARK, WAYS, errors_of, misbehaves, tries_all_ways
+
+SLOT = 0.6  # seconds, for a machine that has much else to do
+OBSTACLE = module._obstacle("full")
+pytestmark = pytest.mark.skipif(bool(OBSTACLE), reason=f"full isolation is not to be had: {OBSTACLE}")
+BLOCK = np.zeros((3, 2))
+PROBES = {335, 336}  # of the kernel's own tracing; anybody else is killed
+NUMBERS = {call.name: call.numbers[platform.machine() == "aarch64"] for call in CALLS}
+OTHERS = sorted(set(range(1024)) - PROBES - set(NUMBERS.values()))
+
+
+def one(of: Any, size: int = 1, block: Array = BLOCK, slot: float = SLOT) -> Array | None:
+    return isolated(of, [block], size, slot)[0]
+
+
+def test_a_function_sees_nothing_and_reaches_nothing() -> None:
+    others = [np.full((5, 2), MARK + i * 1e-9) for i in range(3)]
+    found = isolated(tries_all_ways, [BLOCK, *others], len(WAYS), 4 * SLOT)[0]
+    assert found is not None
+    assert [name for name, worked in zip(WAYS, found, strict=True) if worked] == []
+
+
+def refused_calls(block: Array) -> list[int]:
+    """The error of every system call that there may be, allowed ones left out."""
+    return errors_of([(number, *6 * [-1]) for number in OTHERS])
+
+
+def test_every_other_system_call_is_refused() -> None:
+    found = one(refused_calls, len(OTHERS))
+    assert found is not None
+    assert set(found.tolist()) == {errno.ENOSYS}
+
+
+def half_allowed_calls(block: Array) -> list[int]:
+    """Calls that are allowed about oneself, asked about what all processes have in common."""
+    address = int(np.ascontiguousarray(block).ctypes.data) // 4096 * 4096
+    return errors_of(
+        [
+            (NUMBERS["futex"], address, 1, 1),
+            (NUMBERS["futex"], address, 1 | 128, 1),
+            (NUMBERS["madvise"], address, 4096, 12),
+            (NUMBERS["madvise"], address, 4096, 14),
+            (NUMBERS["clock_gettime"], -10, 0),
+            (NUMBERS["clock_nanosleep"], 6 - 8 * os.getpid(), 0, 0),
+            (NUMBERS["sched_getaffinity"], 1, 128, address),
+        ]
+    )
+
+
+def test_calls_about_others_are_refused() -> None:
+    found = one(half_allowed_calls, 7)
+    no = errno.ENOSYS
+    assert found is not None
+    assert found[[0, 2, 4, 5, 6]].tolist() == [no] * 5
+    assert no not in found[[1, 3]]
+
+
+def test_whatever_goes_wrong_concerns_one_block_alone(capfd: pytest.CaptureFixture[str]) -> None:
+    kinds = [kind for number in range(1, len(FAILS) + 1) for kind in (number, 0)]
+    start = time.monotonic()
+    found = isolated(misbehaves, [np.full((3, 1), float(kind)) for kind in kinds], 1, SLOT * len(FAILS))
+    assert time.monotonic() - start >= SLOT * len(FAILS)
+    assert [answer is not None and answer.tolist() == [1.0] for answer in found[1::2]] == [True] * len(FAILS)
+    answered = [name for name, answer in zip(FAILS, found[::2], strict=True) if answer is not None]
+    assert answered == []
+    assert capfd.readouterr() == ("", "")
+
+
+def test_what_runs_as_a_function_is_loaded_is_locked_in_as_well() -> None:
+    assert isolated(hostile.StallsAsItIsLoaded(), [BLOCK], 1, SLOT) == [None]
+
+
+def gone(process: int) -> bool:
+    """Whether a session has ended, which takes the system a moment."""
+    for _ in range(600):
+        try:
+            os.killpg(process, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def job(of: Any, full: bool = True) -> Job:
+    shipment = Shipment.of(of)
+    return Job(shipment.function, shipment.modules, 1, 60.0, full)
+
+
+def test_a_session_is_killed_whole() -> None:
+    page = Page.of(BLOCK, 1)
+    for full, of in (
+        (True, hostile.loops),
+        (False, lambda block: hostile.leaves_a_grandchild() and hostile.loops(block)),
+    ):
+        with Server(job(of, full)) as server:
+            server.start([page, page])
+        assert gone(server.process.pid)
+    assert page.answer() is None
+
+
+ORPHAN = """
+import sys
+sys.path.append({!r})
+import numpy as np
+from tests.trust.isolation.test_isolated import job
+from tests.trust.isolation.hostile import loops
+from discreet.trust.isolation.page import Page
+from discreet.trust.isolation.server import Server
+server = Server(job(loops))
+server.start([Page.of(np.zeros((1, 1)), 1)])
+print(server.process.pid, flush=True)
+import os, signal
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_session_dies_with_whoever_started_it() -> None:
+    done = subprocess.run([sys.executable, "-c", ORPHAN.format(os.getcwd())], capture_output=True, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert gone(int(done.stdout))
+
+
+def test_a_page_can_be_made_neither_longer_nor_shorter() -> None:
+    page = Page.of(BLOCK, 2)
+    for length in (8, 8000):
+        with pytest.raises(PermissionError):
+            os.ftruncate(page.descriptor, length)
+    with pytest.raises(PermissionError):
+        os.pwrite(page.descriptor, bytes(8000), 0)
+    assert page.answer() is None
+
+
+def test_where_full_isolation_is_not_to_be_had_the_weaker_form_has_to_be_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "_obstacle", lambda form: "no filter" if form == "full" else "")
+    with pytest.raises(NotPermitted, match=r"no filter.*Nothing was released or spent.*isolation='process'"):
+        check_isolation("sample", np.mean, "full")
+    check_isolation("sample", np.mean, "process")
+    with pytest.raises(ParameterError, match="the isolation is 'none'"):
+        check_isolation("sample", np.mean, "none")  # type: ignore[arg-type]
+
+
+def test_a_machine_without_a_known_filter_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: "s390x")
+    filter_program.cache_clear()
+    with pytest.raises(OSError, match="no filter is known for s390x"):
+        filter_program()
+    filter_program.cache_clear()
+
+
+def test_the_weaker_form_answers_as_well() -> None:
+    found = isolated(lambda block: block.sum(axis=0), [BLOCK + 1, BLOCK], 2, 2 * SLOT, "process")
+    assert [answer.tolist() for answer in found if answer is not None] == [[3.0, 3.0], [0.0, 0.0]]
