@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -138,6 +139,16 @@ def test_a_unit_of_several_rows_changes_as_many_blocks_of_each_deal() -> None:
 def test_rows_with_a_missing_value_are_not_dealt() -> None:
     shown = DealtBlocks(1.0, Shown(), first_rows, 3).release(records([1.0, math.nan, 2.0]), DeterministicBits(1))
     assert sorted(shown[~np.isnan(shown)].tolist()) == [1.0, 2.0]
+
+
+def test_no_warning_tells_of_a_block() -> None:
+    """Warnings are errors here: of an empty block, of a division and of the function itself."""
+
+    def warns(blocks: Array) -> Array:
+        warnings.warn("an empty block", UserWarning, stacklevel=1)
+        return np.nanmean(blocks, axis=1) / np.nanmin(np.nan_to_num(blocks), axis=1)
+
+    DealtBlocks(1.0, DeepPoint(), warns, 3, 2).release(records([1.0, 0.0]), DeterministicBits(1))
 
 
 def test_a_scalar_mechanism_releases_a_scalar() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -116,7 +117,9 @@ class DealtBlocks:
         order = permutations(bits, copies, max(len(rows), places))[:, :places]
         padded = np.concatenate([rows, np.full((1, rows.shape[1]), np.nan)])
         blocks = padded[np.minimum(order, len(rows))].reshape(copies * self.blocks, self.size, rows.shape[1])
-        return self.of(blocks).reshape(copies, self.blocks, -1)
+        with warnings.catch_warnings(), np.errstate(all="ignore"):  # a warning would tell of a block
+            warnings.simplefilter("ignore")
+            return self.of(blocks).reshape(copies, self.blocks, -1)
 
     def worst_neighbors(self) -> Apart:
         """A row at one end of the line is replaced by one at the other; the rest stay near the first end."""
