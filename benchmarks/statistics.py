@@ -1,4 +1,5 @@
-"""Statistics of a column beside diffprivlib's `tools` and OpenDP, and online queries beside independent noise.
+"""Statistics of a column beside diffprivlib's `tools` and OpenDP, online queries beside independent noise, isolated
+functions beside bare ones.
 
     python -m benchmarks.statistics [part ...]
 
@@ -27,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.blocks import rows as block_rows
 from benchmarks.peers.columns import Asked
 from benchmarks.queries import rows as query_rows
 from benchmarks.rows import Row, at_least, at_most, report
@@ -173,14 +175,19 @@ def _greatest(noise: BoundedNoise | Gaussian, sensitivity: float, count: int) ->
     return float(np.median(np.abs(drawn).max(axis=1))) / unit
 
 
-PARTS = (accuracy, speed, query_rows, bounded_noise)
+PARTS = {
+    "accuracy": accuracy,
+    "speed": speed,
+    "queries": query_rows,
+    "blocks": block_rows,
+    "bounded_noise": bounded_noise,
+}
 
 
 def main(chosen: list[str]) -> None:
     """All parts, or those that are named; a part of the benchmark is written to a file of its own."""
     rows: list[Row] = []
-    for part in PARTS:
-        name = "queries" if part is query_rows else part.__name__
+    for name, part in PARTS.items():
         if not chosen or name in chosen:
             print(f"... {name}", file=sys.stderr, flush=True)
             rows += part()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import mmap
 import os
 import platform
 import signal
@@ -23,12 +24,17 @@ from discreet.trust.isolation.page import Page
 from discreet.trust.isolation.server import Server
 from discreet.trust.isolation.shipment import Shipment
 from discreet.trust.isolation.system_calls import CALLS, filter_program
+from discreet.trust.isolation.walls import loaded
 from tests.trust.isolation import hostile
 from tests.trust.isolation.hostile import FAILS, MARK, WAYS, errors_of, misbehaves, tries_all_ways
 
 SLOT = 0.6  # seconds, for a machine that has much else to do
 OBSTACLE = module._obstacle("full")
 pytestmark = pytest.mark.skipif(bool(OBSTACLE), reason=f"full isolation is not to be had: {OBSTACLE}")
+NO_NAME_SPACES = subprocess.run(
+    [sys.executable, "-c", "from discreet.trust.isolation.walls import move_out; raise SystemExit(not move_out())"],
+    check=False,
+).returncode
 BLOCK = np.zeros((3, 2))
 PROBES = {335, 336}  # of the kernel's own tracing; anybody else is killed
 NUMBERS = {call.name: call.numbers[platform.machine() == "aarch64"] for call in CALLS}
@@ -173,6 +179,21 @@ def test_a_machine_without_a_known_filter_says_so(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(OSError, match="no filter is known for s390x"):
         filter_program()
     filter_program.cache_clear()
+
+
+def test_a_library_that_shares_memory_is_refused() -> None:
+    with mmap.mmap(-1, 4096), pytest.raises(OSError, match="shares memory"):
+        loaded()
+
+
+def looks_around(block: Array) -> list[float]:
+    """Past open files: which of these are there."""
+    return [os.path.exists(hostile.__file__), os.path.exists("/proc/self"), os.path.exists("/etc"), os.getppid() != 1]
+
+
+@pytest.mark.skipif(bool(NO_NAME_SPACES), reason="the system gives nobody name spaces of their own")
+def test_where_there_are_name_spaces_the_weaker_form_hides_files_and_processes_too() -> None:
+    assert isolated(looks_around, [BLOCK], 4, SLOT, "process")[0].tolist() == [0.0, 0.0, 0.0, 0.0]  # type: ignore[union-attr]
 
 
 def test_the_weaker_form_answers_as_well() -> None:

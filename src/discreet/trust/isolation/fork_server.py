@@ -36,15 +36,11 @@ class Nowhere(io.TextIOBase):
 def main(descriptor: int) -> None:
     """Serve the line that this process is started with, until it is closed."""
     prefer_as_victim()
-    moved = move_out()
-    if moved and (first := os.fork()):
-        os.waitpid(first, 0)
-        return
     with socket.socket(fileno=descriptor) as line:
         try:
             length = int.from_bytes(line.recv(8, socket.MSG_WAITALL), "little")
             job: Job = pickle.loads(line.recv(length, socket.MSG_WAITALL))
-            before = _prepared(job, moved)
+            before = _prepared(job)
         except Exception as why:
             line.sendall(str(why).encode())
             return
@@ -52,8 +48,8 @@ def main(descriptor: int) -> None:
         _serve(line, job, before)
 
 
-def _prepared(job: Job, moved: bool) -> int:
-    """Load what is needed, hide the rest, and try the walls; the memory that this process then has."""
+def _prepared(job: Job) -> int:
+    """Load what is needed, leave the rest behind, and try the walls; the memory that this process then has."""
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     sys.stdin = sys.stdout = sys.stderr = Nowhere()
@@ -62,10 +58,12 @@ def _prepared(job: Job, moved: bool) -> int:
             importlib.import_module(name)
     gc.freeze()  # pages that are not looked at are not copied
     before = loaded()
-    if moved:
+    if move_out():
+        if first := os.fork():
+            os.waitpid(first, 0)
+            os._exit(0)
         hide_files()
-    child = os.fork()
-    if not child:
+    if not (child := os.fork()):
         _tried(before, job)
     _, status = os.waitpid(child, 0)
     if code := os.waitstatus_to_exitcode(status):

@@ -35,13 +35,15 @@ def hide_files() -> None:
 
 
 def loaded() -> int:
-    """The memory of this process, in bytes; and a refusal if a library shares any of it with what is started later."""
-    if not os.path.exists("/proc/self/maps"):
+    """The memory of this process, in bytes, as far as the system tells.
+
+    Raises OSError if a library shares some of it with the processes that are started from here.
+    """
+    if not os.path.exists("/proc/self/smaps"):
         return 0
-    with open("/proc/self/maps") as lines:
-        shared = [line.split()[-1] for line in lines if line.split()[1][1::2] == "ws"]
-    if shared:
-        raise OSError(f"a library shares memory that can be written to ({', '.join(shared)})")
+    with open("/proc/self/smaps") as lines:
+        if any(line.startswith("VmFlags") and "sh" in line.split() for line in lines):
+            raise OSError("a library that the function needs shares memory between processes")
     with open("/proc/self/statm") as line:
         return int(line.read().split()[0]) * resource.getpagesize()
 
