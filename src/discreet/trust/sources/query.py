@@ -48,7 +48,7 @@ class Query(Busy):
             super().__init__(asked, self._batches, schema, unit, unit_type=unit_type)
 
     def _types(self) -> Any:
-        with self._connection.cursor() as cursor:
+        with TURN, self._connection.cursor() as cursor:
             cursor.execute(f"SELECT * FROM ({self._query}) AS records LIMIT 0")
             return cursor.fetch_record_batch().schema
 

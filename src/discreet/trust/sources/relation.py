@@ -35,7 +35,10 @@ class Relation(Busy):
 
     def __init__(self, relation: Any, schema: Schema, unit: Unit = RECORD) -> None:
         arrow()
-        asked = "read a DuckDB relation"
+        with TURN:
+            self._open("read a DuckDB relation", relation, schema, unit)
+
+    def _open(self, asked: str, relation: Any, schema: Schema, unit: Unit) -> None:
         check_header(asked, relation.columns, schema, unit, any_case=True)
         types = dict(zip(relation.columns, relation.limit(0).to_arrow_table().schema.types, strict=True))
         check_types(asked, {column: types[column] for column in read_columns(schema, unit)})
@@ -43,8 +46,7 @@ class Relation(Busy):
         self._relation, self._columns = relation, decoded_columns(schema, unit, arrow_types, own_types)
         unit_type = types[unit.column] if unit.column is not None else None
         self.counted = _is_table(relation)
-        with TURN:
-            super().__init__(asked, lambda names: _batches(relation, names), schema, unit, unit_type=unit_type)
+        Busy.__init__(self, asked, lambda names: _batches(relation, names), schema, unit, unit_type=unit_type)
 
     def _decoded_table(self) -> Table | None:
         if (columns := self._columns) is None:
