@@ -89,7 +89,8 @@ def sample_and_aggregate(
         Rows of the columns in, numbers out; it need not be trusted. Each block has a process of its own, in which the
         function can compute and nothing else: it reads no file, and has only such parts of installed libraries as were
         loaded before. Where it fails, takes too long or gives something else, the block counts as the middle between
-        the bounds.
+        the bounds, and nobody is told: try it on made-up records, with
+        `discreet.trust.isolation.rehearsal.rehearsed`.
     columns : sequence of str, optional
         Public. What the function sees, by default all numbers; a missing value is nan, a category its place in the
         schema's list.

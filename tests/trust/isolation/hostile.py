@@ -88,16 +88,6 @@ def signals(process: int) -> bool:
     return True
 
 
-def has_an_open_file() -> bool:
-    for number in range(256):
-        try:
-            os.fstat(number)
-        except OSError:
-            continue
-        return True
-    return False
-
-
 def outlives_its_limits() -> bool:
     resource.setrlimit(resource.RLIMIT_CPU, (10**6, 10**6))
     return True
@@ -128,7 +118,6 @@ WAYS: dict[str, Callable[[], bool]] = {
     "signal to the server": lambda: signals(os.getppid()),
     "signal to all": lambda: signals(-1),
     "signal to the group": lambda: signals(0),
-    "open file": has_an_open_file,
     "higher limits": outlives_its_limits,
     "clock of another process": clock_of_another,
     "affinity of another process": lambda: bool(os.sched_getaffinity(1)),

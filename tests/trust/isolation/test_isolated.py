@@ -6,6 +6,7 @@ import errno
 import mmap
 import os
 import platform
+import random
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from discreet.trust.isolation import isolated as module
 from discreet.trust.isolation.isolated import check_isolation, isolated
 from discreet.trust.isolation.job import Job
 from discreet.trust.isolation.page import Page
+from discreet.trust.isolation.rehearsal import rehearsed
 from discreet.trust.isolation.server import Server
 from discreet.trust.isolation.shipment import Shipment
 from discreet.trust.isolation.system_calls import CALLS, filter_program
@@ -61,6 +63,22 @@ def test_every_other_system_call_is_refused() -> None:
     found = one(refused_calls, len(OTHERS))
     assert found is not None
     assert set(found.tolist()) == {errno.ENOSYS}
+
+
+def maps_open_files(block: Array) -> list[int]:
+    return errors_of([(NUMBERS["mmap"], 0, 4096, 1, 2, number, 0) for number in range(256)])
+
+
+def test_no_file_is_open() -> None:
+    assert set(one(maps_open_files, 256).tolist()) == {errno.EBADF}  # type: ignore[union-attr]
+
+
+def test_random_numbers_differ_between_blocks() -> None:
+    of = lambda block: [np.random.random(), random.random(), np.random.default_rng().random()]  # noqa: E731, NPY002
+    first, second = isolated(of, [BLOCK, BLOCK], 3, SLOT)
+    assert first is not None
+    assert second is not None
+    assert (first != second).all()
 
 
 def half_allowed_calls(block: Array) -> list[int]:
@@ -119,7 +137,7 @@ def job(of: Any, full: bool = True) -> Job:
 
 
 def test_a_session_is_killed_whole() -> None:
-    page = Page.of(BLOCK, 1)
+    page = Page(BLOCK, 1)
     for full, of in (
         (True, hostile.loops),
         (False, lambda block: hostile.leaves_a_grandchild() and hostile.loops(block)),
@@ -137,9 +155,10 @@ import numpy as np
 from tests.trust.isolation.test_isolated import job
 from tests.trust.isolation.hostile import loops
 from discreet.trust.isolation.page import Page
+from discreet.trust.isolation.rehearsal import rehearsed
 from discreet.trust.isolation.server import Server
 server = Server(job(loops))
-server.start([Page.of(np.zeros((1, 1)), 1)])
+server.start([Page(np.zeros((1, 1)), 1)])
 print(server.process.pid, flush=True)
 import os, signal
 os.kill(os.getpid(), signal.SIGKILL)
@@ -153,7 +172,7 @@ def test_a_session_dies_with_whoever_started_it() -> None:
 
 
 def test_a_page_can_be_made_neither_longer_nor_shorter() -> None:
-    page = Page.of(BLOCK, 2)
+    page = Page(BLOCK, 2)
     for length in (8, 8000):
         with pytest.raises(PermissionError):
             os.ftruncate(page.descriptor, length)
@@ -194,6 +213,32 @@ def looks_around(block: Array) -> list[float]:
 @pytest.mark.skipif(bool(NO_NAME_SPACES), reason="the system gives nobody name spaces of their own")
 def test_where_there_are_name_spaces_the_weaker_form_hides_files_and_processes_too() -> None:
     assert isolated(looks_around, [BLOCK], 4, SLOT, "process")[0].tolist() == [0.0, 0.0, 0.0, 0.0]  # type: ignore[union-attr]
+
+
+COMMON = """
+import numpy as np
+from discreet.trust.isolation.rehearsal import rehearsed
+def many(rows):
+    line, curve = np.linalg.lstsq(rows[:, 1:], rows[:, 0])[0], np.polyfit(rows[:, 0], rows[:, 1], 2)
+    odd = [np.median(rows), np.nanmedian(rows), np.percentile(rows, 30), np.histogram(rows)[0][0], np.cov(rows.T)[0, 0]]
+    return [*odd, np.ma.median(rows), np.fft.fft(rows).real.sum(), np.linalg.svd(rows)[1][0], *line, *curve]
+assert len(rehearsed(many, np.arange(12.0).reshape(6, 2) ** 2, seconds=2.0)) == 12
+"""
+
+
+def test_what_numpy_loads_late_is_there() -> None:
+    """In a fresh interpreter, which has not loaded it."""
+    subprocess.run([sys.executable, "-W", "error", "-c", COMMON], check=True)
+
+
+def test_a_rehearsal_tells_what_a_function_gives_or_why_it_fails() -> None:
+    for of, why in (
+        (hostile.raises_its_record, "ValueError: a record"),
+        (lambda rows: __import__("this"), "Function not implemented"),
+        (hostile.loops, "no answer in its time"),
+    ):
+        with pytest.raises(ParameterError, match=why):
+            rehearsed(of, BLOCK, seconds=SLOT)
 
 
 def test_the_weaker_form_answers_as_well() -> None:

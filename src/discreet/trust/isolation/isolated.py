@@ -59,21 +59,26 @@ def isolated(
     In the weaker form it may do what the system lets a process of this user do: read files, write, connect, outlive its
     slot. Where the system lets anybody have name spaces, those take most of this away, in either form.
     """
-    shipment, workers = Shipment.of(of), processors()
-    slot = seconds / max(math.ceil(len(blocks) / workers), 1)
+    shipment = Shipment.of(of)
+    slot = seconds / max(math.ceil(len(blocks) / processors()), 1)
+    return answers(Job(shipment.function, shipment.modules, size, slot, form == "full"), blocks)
+
+
+def answers(job: Job, blocks: Sequence[Array]) -> list[Array | None]:
+    """What the processes of a job make of blocks, in slots of so many seconds as each of them may take."""
     results: list[Array | None] = []
-    with Server(Job(shipment.function, shipment.modules, size, slot, form == "full")) as server:
+    workers, slot = processors(), job.seconds
+    with _started(job) as server:
         start = time.monotonic()
-        pages = [Page.of(block, size) for block in blocks[:workers]]
-        for first in range(0, len(blocks), workers):
+        pages = [Page(block, job.size) for block in blocks[:workers]]
+        for number, first in enumerate(range(workers, len(blocks) + workers, workers)):
             server.start(pages)
-            following = [Page.of(block, size) for block in blocks[first + workers : first + 2 * workers]]
-            _wait_until(start + (first // workers + PART) * slot)
+            following = [Page(block, job.size) for block in blocks[first : first + workers]]
+            _wait_until(start + (number + PART) * slot)
             server.end()
             results += [page.answer() for page in pages]
             pages = following
-            _wait_until(start + (first // workers + 1) * slot)
-        _wait_until(start + seconds)
+            _wait_until(start + (number + 1) * slot)
     return results
 
 
@@ -88,20 +93,28 @@ def check_isolation(asked: str, of: Callable[[Array], Any], form: Form) -> None:
     if form not in get_args(Form):
         raise ParameterError(asked, f"the isolation is {form!r}", "Give 'full' or 'process'.")
     if obstacle := _obstacle(form):
-        raise NotPermitted(asked, f"functions cannot be isolated here ({obstacle})", REMEDIES[form])
+        raise NotPermitted(asked, obstacle, REMEDIES[form])
     Shipment.of(of)
 
 
 @cache
 def _obstacle(form: Form) -> str:
     """What stands in the way of a form: tried once, without any record. Nothing does, if it is empty."""
-    if not hasattr(os, "fork"):
-        return "this system cannot fork"
     try:
-        Server(Job(b"", ("numpy",), 0, 1.0, form == "full")).close()
-    except OSError as why:
-        return str(why)
+        _started(Job(b"", ("numpy",), 0, 1.0, form == "full")).close()
+    except NotPermitted as why:
+        return why.obstacle
     return ""
+
+
+def _started(job: Job) -> Server:
+    if not hasattr(os, "fork"):
+        raise NotPermitted("isolation", "this system cannot fork", REMEDIES["process"])
+    try:
+        return Server(job)
+    except OSError as why:
+        form: Form = "full" if job.full else "process"
+        raise NotPermitted("isolation", f"functions cannot be isolated here ({why})", REMEDIES[form]) from why
 
 
 def _wait_until(deadline: float) -> None:

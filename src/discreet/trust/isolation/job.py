@@ -24,6 +24,8 @@ class Job:
         How long it may take.
     full : bool
         Whether system calls are filtered.
+    rehearsal : bool
+        Whether, on made-up records, it is told what happens.
     """
 
     function: bytes
@@ -31,3 +33,4 @@ class Job:
     size: int
     seconds: float
     full: bool
+    rehearsal: bool = False

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
+import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,29 +15,22 @@ from discreet.core.grid import Array
 HEAD = 3  # numbers that come first: whether there is an answer, how many rows, how many columns
 
 
-@dataclass(frozen=True)
 class Page:
     """Memory with a block, and with room for so many numbers; whoever has it can neither lengthen nor shorten it."""
 
-    descriptor: int
-    size: int
-
-    @classmethod
-    def of(cls, block: Array, size: int) -> Page:
-        """A page with a block and no answer yet."""
-        descriptor, length = _blank(), 8 * (HEAD + size + block.size)
-        os.ftruncate(descriptor, length)
-        head = np.array([0, *block.shape], dtype=np.int64).tobytes()
-        with open(descriptor, "r+b", closefd=False) as file:
-            file.write(head + bytes(8 * size))
+    def __init__(self, block: Array, size: int) -> None:
+        self.descriptor, self._size = _blank(), size
+        self._close = weakref.finalize(self, os.close, self.descriptor)
+        os.ftruncate(self.descriptor, 8 * (HEAD + size + block.size))
+        with open(self.descriptor, "r+b", closefd=False) as file:
+            file.write(np.array([0, *block.shape], dtype=np.int64).tobytes() + bytes(8 * size))
             file.write(np.ascontiguousarray(block, dtype=np.float64).data)
-        _seal(descriptor)
-        return cls(descriptor, size)
+        _seal(self.descriptor)
 
     def answer(self) -> Array | None:
         """What was answered, if anything; the page is gone then."""
-        found = os.pread(self.descriptor, 8 * (HEAD + self.size), 0)
-        os.close(self.descriptor)
+        found = os.pread(self.descriptor, 8 * (HEAD + self._size), 0)
+        self._close()
         return np.frombuffer(found)[HEAD:] if np.frombuffer(found, np.int64)[0] == 1 else None
 
 
