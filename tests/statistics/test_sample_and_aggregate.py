@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,11 @@ import pytest
 
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
-from discreet.core.errors import NotPermitted, ParameterError
+from discreet.core.errors import KeyReused, NotPermitted, ParameterError
 from discreet.core.schema import Schema
 from discreet.mechanisms.laplace import Laplace
 from discreet.statistics.sample_and_aggregate import sample_and_aggregate
+from discreet.trust.isolation import isolated
 from discreet.trust.private_data import PrivateData
 from discreet.trust.secure_sum import SecureSum
 
@@ -66,6 +68,27 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_spent(wrong: dict[st
     private = data()
     with pytest.raises(ParameterError, match="Nothing was released or spent"):
         sample_and_aggregate(private, np.mean, ["x0"], **{"lower": 0, "upper": 1, **wrong})
+    assert private.ledger.balance().spent == 0
+
+
+def test_a_key_stands_for_one_function() -> None:
+    private, options = data(), {"lower": 0, "upper": 10, "blocks": 2, "seconds": 0.1, "key": "q"}
+    first = sample_and_aggregate(private, np.median, ["x0"], **options)  # type: ignore[arg-type]
+    again = sample_and_aggregate(private, np.median, ["x0"], **options)  # type: ignore[arg-type]
+    assert again.values == first.values
+    assert again.receipt.replayed
+    for other in (np.mean, lambda rows: np.median(rows)):
+        with pytest.raises(KeyReused):
+            sample_and_aggregate(private, other, ["x0"], **options)  # type: ignore[arg-type]
+
+
+def test_where_functions_cannot_be_isolated_nothing_is_spent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(isolated, "_obstacle", lambda form: "no filter" if form == "full" else "")
+    private, lock = data(), threading.Lock()
+    with pytest.raises(NotPermitted, match=r"no filter.*isolation='process'"):
+        sample_and_aggregate(private, np.mean, ["x0"], lower=0, upper=1)
+    with pytest.raises(ParameterError, match="cannot be sent"):
+        sample_and_aggregate(private, lambda rows: lock, ["x0"], lower=0, upper=1, isolation="process")
     assert private.ledger.balance().spent == 0
 
 
