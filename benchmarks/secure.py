@@ -84,10 +84,10 @@ class Killing:
         self._remote, self._parties = remote, parties
         self.name, self.secret = remote.name, remote.secret
 
-    async def attend(self, message: Signed, hear: Any) -> None:
+    async def attend(self, message: Signed, hear: Any, most: int) -> None:
         if message.message.kind == "delivery":
             self._parties[self.name].kill()
-        await self._remote.attend(message, hear)
+        await self._remote.attend(message, hear, most)
 
 
 def survivors(parties: LocalParties, folder: Path) -> Row:
@@ -165,7 +165,7 @@ async def _plain(addresses: list[str], identity: Identity, federation: Federatio
         start, total = time.perf_counter(), np.zeros(SIZE, dtype=np.int64)
         for link in links:
             await link.send(b"")
-        for data in await asyncio.gather(*(link.receive() for link in links)):
+        for data in await asyncio.gather(*(link.receive(8 * SIZE) for link in links)):
             total += np.frombuffer(data, dtype=np.int64)
         spent.append(time.perf_counter() - start)
     for link in links:

@@ -10,7 +10,8 @@ import numpy as np
 
 from discreet.query.federation_file import read_federation
 from discreet.service.party_command import read_identity
-from discreet.trust.network.link import Link, listening
+from discreet.trust.network.door import listening
+from discreet.trust.network.link import Link
 
 
 async def main(federation_file: str, identity_file: str, size: int) -> None:
@@ -20,14 +21,12 @@ async def main(federation_file: str, identity_file: str, size: int) -> None:
     async def met(link: Link) -> None:
         with contextlib.suppress(ConnectionError):
             while True:
-                await link.receive()
+                await link.receive(0)
                 await link.send(vector.tobytes())
 
-    server = await listening("127.0.0.1:0", identity, federation, met)
-    host, port = server.sockets[0].getsockname()[:2]
-    print(f"plain listens at {host}:{port}", flush=True)
-    async with server:
-        await server.serve_forever()
+    door = await listening("127.0.0.1:0", identity, federation, met)
+    print(f"plain listens at {door.address}", flush=True)
+    await asyncio.Event().wait()
 
 
 if __name__ == "__main__":

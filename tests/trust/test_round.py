@@ -30,9 +30,9 @@ class Upset:
         self.name, self.secret, self.units = name, True, 0
         self.upset = self.cancelled = False
 
-    async def attend(self, message: Signed, hear: Hear) -> None:
+    async def attend(self, message: Signed, hear: Hear, most: int) -> None:
         if message.message.kind != self._kind:
-            await self._inner.attend(message, hear)
+            await self._inner.attend(message, hear, most)
             return
         self.upset = True
         try:

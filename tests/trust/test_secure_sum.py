@@ -57,11 +57,11 @@ class Vanishing:
         self._attendant, self._left = attendant, steps
         self.name, self.secret, self.units = attendant.name, True, 0
 
-    async def attend(self, message: Signed, hear: Any) -> None:
+    async def attend(self, message: Signed, hear: Any, most: int) -> None:
         self._left -= 1
         if self._left < 0:
             raise ConnectionError(f"{self.name} is gone")
-        await self._attendant.attend(message, hear)
+        await self._attendant.attend(message, hear, most)
 
 
 def hospitals(
@@ -215,10 +215,10 @@ def test_a_server_cannot_ask_parties_for_different_noise() -> None:
         def __init__(self, attendant: Any) -> None:
             self._attendant, self.name, self.secret = attendant, attendant.name, True
 
-        async def attend(self, message: Signed, hear: Any) -> None:
+        async def attend(self, message: Signed, hear: Any, most: int) -> None:
             if message.message.kind == "call":
                 message = asked_otherwise(message, trust._identity, trust.federation)
-            await self._attendant.attend(message, hear)
+            await self._attendant.attend(message, hear, most)
 
     trust = hospitals(np.zeros((40, 1)), threshold=4)
     for name in ("h1", "h2", "h3"):

@@ -91,8 +91,13 @@ class Terms:
 
     @property
     def most(self) -> int:
-        """The longest body that a message of this round can have, in bytes."""
-        return 8 * self.size + len(self.parties) * (4 * LONGEST_NAME + 1024)
+        """The longest message of a party in this round, in bytes."""
+        return 8 * self.size + self.passed_on
+
+    @property
+    def passed_on(self) -> int:
+        """The longest message of the server in this round, in bytes."""
+        return len(self.parties) * (4 * LONGEST_NAME + 1024)
 
     def index(self, name: str) -> int:
         """A party's index among the shares, from 1."""

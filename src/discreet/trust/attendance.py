@@ -24,8 +24,8 @@ class Attendant(Protocol):
     @property
     def units(self) -> int: ...
 
-    async def attend(self, message: Signed, hear: Hear) -> None:
-        """Pass a message to the party and hear its answer.
+    async def attend(self, message: Signed, hear: Hear, most: int) -> None:
+        """Pass a message to the party and hear its answer, of so many bytes at most.
 
         Raises
         ------
@@ -50,7 +50,7 @@ class InProcess:
         """The number of units."""
         return self._party.source.units()
 
-    async def attend(self, message: Signed, hear: Hear) -> None:
+    async def attend(self, message: Signed, hear: Hear, most: int) -> None:
         """Pass a message to the party and hear its answer."""
         if message.message.kind == "call":
             self._seat = self._party.seated(message)

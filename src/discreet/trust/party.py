@@ -32,6 +32,7 @@ from discreet.trust.sources.opening import source_of
 from discreet.trust.sources.source import check_counted
 
 HELLO, REFUSAL = "hello", "refusal"
+LONGEST_REFUSAL = 1 << 10  # bytes
 
 
 class Party(Secret):
@@ -158,6 +159,11 @@ class Seat:
         recipe = self.call.recipe
         parameters = ", ".join(f"{key}={_brief(value)}" for key, value in recipe.parameters.items())
         return f"{recipe.name.partition(':')[2]}({parameters}) with {in_words(self.call.noise.event)}"
+
+    @property
+    def most(self) -> int:
+        """The longest message of the server in this round, in bytes."""
+        return self._client.terms.passed_on
 
     def advertise(self) -> Signed:
         """Take the seat."""

@@ -67,7 +67,7 @@ class Round:
     async def _heard(self, present: dict[str, Attendant], messages: Mapping[str, Signed]) -> None:
         """Pass everybody its message and hear all answers; who gives none is not present any more."""
         tasks = {
-            asyncio.ensure_future(one.attend(messages[name], self._server.receive)): name
+            asyncio.ensure_future(one.attend(messages[name], self._server.receive, self._terms.most)): name
             for name, one in present.items()
             if name in messages
         }

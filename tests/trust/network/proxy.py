@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from discreet.crypto.messages import Signed
-from discreet.trust.network.link import Link, address_of, called, listening
+from discreet.trust.network.door import listening
+from discreet.trust.network.link import Link, called
 from tests.trust.network.stage import federation, identity
 
 Send = Callable[[bytes], Awaitable[None]]
@@ -161,12 +162,12 @@ class Proxy:
 
     async def open(self) -> None:
         shown = self.party if self._caller == "server" else "server"
-        self._server = await listening("127.0.0.1:0", identity(shown), federation(), self._met)
-        self.address = address_of(self._server)
+        self._door = await listening("127.0.0.1:0", identity(shown), federation(), self._met)
+        self.address = self._door.address
 
     async def close(self) -> None:
-        self._server.close()
         await self._lines.end()
+        await self._door.close()
 
     async def _met(self, near: Link) -> None:
         with contextlib.suppress(ConnectionError):
@@ -177,7 +178,7 @@ class Proxy:
 
     async def _carried(self, source: Link, target: Link) -> None:
         while True:
-            frame = Frame(self.party, await source.receive())
+            frame = Frame(self.party, await source.receive(1 << 20))
             self.seen.append(frame)
             await self.script.play(frame, target.send)
 

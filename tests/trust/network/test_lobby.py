@@ -22,7 +22,8 @@ from discreet.core.neighbors import Neighbors
 from discreet.crypto.errors import TooFewSurvivors
 from discreet.noise.deterministic import DeterministicBits
 from discreet.trust.network.background import Closed
-from discreet.trust.network.link import Link, called, listening
+from discreet.trust.network.door import Door, listening
+from discreet.trust.network.link import Link, called
 from discreet.trust.network.lobby import Lobby
 from discreet.trust.network.remote import Remote
 from discreet.trust.secure_sum import SecureSum
@@ -155,11 +156,11 @@ def test_a_round_that_is_interrupted_is_followed_by_a_good_one(
             armed = ""
             raise KeyboardInterrupt
 
-    async def heard(remote, asked, ear):  # type: ignore[no-untyped-def]
+    async def heard(remote, asked, ear, most):  # type: ignore[no-untyped-def]
         while armed == asked.kind:
             signal.pthread_kill(main, signal.SIGINT)
             await asyncio.sleep(0.01)
-        return await hear(remote, asked, ear)
+        return await hear(remote, asked, ear, most)
 
     monkeypatch.setattr(Remote, "_heard", heard)
     before = signal.signal(signal.SIGINT, interrupt)
@@ -234,16 +235,16 @@ def mute(stage: Stage) -> Iterator[str]:
     async def taken(link: Link) -> None:
         met.append(link)
 
-    async def opened() -> asyncio.Server:
+    async def opened() -> Door:
         return await listening("127.0.0.1:0", identity("west"), federation(), taken)
 
-    async def closed(line: asyncio.Server) -> None:
-        line.close()
+    async def closed(door: Door) -> None:
+        await door.close()
         await asyncio.gather(*(one.down() for one in met))
 
-    line = stage.run(opened())
-    yield f"127.0.0.1:{line.sockets[0].getsockname()[1]}"
-    stage.run(closed(line))
+    door = stage.run(opened())
+    yield door.address
+    stage.run(closed(door))
 
 
 def test_one_who_never_says_hello_does_not_hold_up_the_others(stage: Stage, playing: dict[str, Playing]) -> None:
@@ -294,7 +295,7 @@ def test_a_line_that_comes_anew_takes_the_place_of_the_old(stage: Stage) -> None
             await link.send(party("west").hello().to_bytes())
             assert "west" in await lobby.gathered(1)
         with pytest.raises(ConnectionError):
-            await old.receive()
+            await old.receive(0)
         assert (await lobby.gathered(1))["west"].present
         assert new.open
         await lobby.close()

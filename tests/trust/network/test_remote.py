@@ -16,6 +16,7 @@ from discreet.trust.network.remote import LONGEST_HELLO, Remote
 from discreet.trust.party import HELLO, REFUSAL
 from tests.trust.network.stage import federation, identity, party
 
+MOST = 1 << 20
 NOISE_OF_A_LINE = [b"", b"garbage", b"\0" * 200]
 
 
@@ -29,7 +30,7 @@ class Line:
     async def send(self, data: bytes) -> None:
         self.sent.append(data)
 
-    async def receive(self, most: int = 1 << 33) -> bytes:
+    async def receive(self, most: int) -> bytes:
         self.allowed.append(most)
         if not self._frames:
             if self._silent:
@@ -131,7 +132,7 @@ CALL = said("call", sender="server")
 
 def attended(*frames: bytes) -> tuple[list[Message], Line]:
     line, ear = Line(hello(FACTS), *frames), Ear()
-    asyncio.run(met(line).attend(CALL, ear))
+    asyncio.run(met(line).attend(CALL, ear, MOST))
     return ear.heard, line
 
 
@@ -174,7 +175,7 @@ def test_who_stops_waiting_cuts_the_line() -> None:
     async def waited() -> None:
         remote = await Remote.met(line, federation())  # type: ignore[arg-type]
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(remote.attend(CALL, Ear()), 0.01)
+            await asyncio.wait_for(remote.attend(CALL, Ear(), MOST), 0.01)
         assert not remote.present
 
     asyncio.run(waited())

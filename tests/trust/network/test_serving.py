@@ -11,6 +11,7 @@ import pytest
 from discreet.core.neighbors import Neighbors
 from discreet.core.recipe import Recipe
 from discreet.crypto.errors import TooFewSurvivors
+from discreet.crypto.framing import labelled
 from discreet.crypto.messages import Message, Signed
 from discreet.crypto.server import Server
 from discreet.crypto.terms import UsedRounds
@@ -136,7 +137,7 @@ def test_a_call_that_cannot_be_answered_is_refused_in_words(body: bytes, words: 
 def test_a_lying_server_is_told_off_and_the_seat_given_up() -> None:
     hall = Hall()
     hall.step(dict.fromkeys(NAMES, asked("r1")))
-    short = Message("r1", "server", "announcements", b"").signed(identity("server"))
+    short = Message("r1", "server", "announcements", labelled({})).signed(identity("server"))
     answer = hall.says("north", short.to_bytes())
     assert answer is not None
     assert "0 parties are left at the step of keys" in answer.message.body.decode()
@@ -199,7 +200,7 @@ def test_a_party_answers_the_server_alone() -> None:
         async def knock() -> None:
             link = await called(playing.address, identity("west"), federation())
             with pytest.raises(ConnectionError):
-                await link.receive()
+                await link.receive(1 << 20)
             await link.down()
 
         stage.run(knock())

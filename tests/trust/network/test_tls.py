@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import os
 import ssl
 from pathlib import Path
 
@@ -14,12 +15,13 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 
 import discreet.trust.network.tls as tls
-from discreet.crypto.certificate import Card, to_pem
+from discreet.crypto.certificate import Card, is_covered, to_pem
 from discreet.crypto.errors import UnknownParty
 from discreet.crypto.identity import Identity
 from discreet.noise.bits import system_bits
 from discreet.trust.federation import Federation
-from discreet.trust.network.link import Link, address_of, called, host_and_port, listening
+from discreet.trust.network.door import listening
+from discreet.trust.network.link import Link, called, host_and_port
 from tests.trust.network.stage import NAMES, SCHEMA, federation, identity
 
 EAST, SERVER = identity("east"), identity("server")
@@ -30,11 +32,11 @@ async def call(caller: Identity, callee: Identity, theirs: Federation, ours: Fed
     met: asyncio.Queue[Link] = asyncio.Queue()
     line = await listening("127.0.0.1:0", callee, theirs, met.put)
     try:
-        link = await called(address_of(line), caller, ours)
+        link = await called(line.address, caller, ours)
         try:
             await link.send(b"hello")
             taken = asyncio.ensure_future(met.get())
-            heard = asyncio.ensure_future(link.receive())  # of a line that is refused, its end
+            heard = asyncio.ensure_future(link.receive(0))  # of a line that is refused, its end
             await asyncio.wait([taken, heard], return_when=asyncio.FIRST_COMPLETED)
             if not taken.done():
                 taken.cancel()
@@ -46,7 +48,7 @@ async def call(caller: Identity, callee: Identity, theirs: Federation, ours: Fed
         finally:
             await link.down()
     finally:
-        line.close()
+        await line.close()
 
 
 def meet(
@@ -98,7 +100,7 @@ def certificate(name: str, key: Ed25519PrivateKey, signer: Identity, year: int =
 def test_an_expired_certificate_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """At both ends, even though all agreed on it."""
     expired = Card(certificate("east", Ed25519PrivateKey.from_private_bytes(EAST.secret), EAST, year=2021))
-    monkeypatch.setattr(tls, "to_pem", lambda one: shown_with(one, expired) if one == EAST else to_pem(one))
+    monkeypatch.setattr(tls, "to_pem", lambda one, word: shown_with(one, expired) if one == EAST else to_pem(one, word))
     both = changed(expired)
     for caller, callee in ((SERVER, EAST), (EAST, SERVER)):
         with pytest.raises(ConnectionError):
@@ -116,7 +118,7 @@ def test_a_member_cannot_vouch_for_others(monkeypatch: pytest.MonkeyPatch) -> No
     signed = certificate("east", Ed25519PrivateKey.from_private_bytes(false.secret), identity("west"))
     chain = signed + Card.of(identity("west")).certificate
     shown = to_pem(false).replace(Card.of(false).certificate, chain)
-    monkeypatch.setattr(tls, "to_pem", lambda one: shown if one == false else to_pem(one))
+    monkeypatch.setattr(tls, "to_pem", lambda one, word: shown if one == false else to_pem(one, word))
     with pytest.raises(ConnectionError):
         meet(callee=false)
     with pytest.raises(ConnectionError):
@@ -141,7 +143,7 @@ def test_who_shows_nothing_or_speaks_old_tls_is_not_listened_to(weakness: str) -
             secured = tls.context("caller", EAST, federation())
             secured.minimum_version = secured.maximum_version = ssl.TLSVersion.TLSv1_2
         try:
-            reader, writer = await asyncio.open_connection(*host_and_port(address_of(line)), ssl=secured)
+            reader, writer = await asyncio.open_connection(*host_and_port(line.address), ssl=secured)
             try:
                 return await asyncio.wait_for(reader.read(), 60)
             finally:
@@ -149,22 +151,34 @@ def test_who_shows_nothing_or_speaks_old_tls_is_not_listened_to(weakness: str) -
         except (ssl.SSLError, ConnectionError):
             return b""
         finally:
-            line.close()
+            await line.close()
             assert met.empty()
 
     assert asyncio.run(heard()) == b""
 
 
-def test_the_key_lies_on_disk_for_a_moment_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[tuple[int, int]] = []
+@pytest.mark.parametrize("memory", [True, False])
+def test_no_key_is_written_to_disk(memory: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the system has no files in memory, a private one is there for a moment, under a password that is not."""
+    seen: list[tuple[bytes, list[int]]] = []
     load = ssl.SSLContext.load_cert_chain
 
-    def noted(made: ssl.SSLContext, path: str) -> None:
-        seen.append((Path(path).stat().st_mode & 0o777, len(list(tmp_path.iterdir()))))
-        load(made, path)
+    def noted(made: ssl.SSLContext, path: str, password: str) -> None:
+        places = (Path(path), Path(path).parent)
+        modes = [one.stat().st_mode & 0o077 for one in places] if tmp_path in places[1].parents else []
+        seen.append((Path(path).read_bytes(), modes))
+        load(made, path, password=password)
 
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr(ssl.SSLContext, "load_cert_chain", noted)
+    if not memory:
+        monkeypatch.delattr("os.memfd_create", raising=False)
     tls.context("caller", EAST, federation())
-    assert seen == [(0o600, 1)]
+    [(data, modes)] = seen
+    assert is_covered(data)
+    assert b"BEGIN PRIVATE KEY" not in data
     assert list(tmp_path.iterdir()) == []
+    if hasattr(os, "memfd_create"):
+        assert modes == []
+    elif os.name == "posix":
+        assert modes[1] == 0

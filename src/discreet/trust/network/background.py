@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import CancelledError
 from typing import Any, TypeVar
 
@@ -28,6 +28,7 @@ class Background:
     def __init__(self) -> None:
         self._loop, self._turn = asyncio.new_event_loop(), asyncio.Lock()
         self._open, self._door = True, threading.Lock()
+        self._works: set[asyncio.Task[Any]] = set()
         self._thread = threading.Thread(target=self._live, name="discreet", daemon=True)
         self._thread.start()
 
@@ -55,22 +56,25 @@ class Background:
                 asyncio.run_coroutine_threadsafe(self._stopped(last), self._loop)
             self._open = False
         if threading.current_thread() is not self._thread:
-            self._thread.join(PATIENCE)
+            self._thread.join(4 * PATIENCE)
 
     def _live(self) -> None:
         self._loop.run_forever()
         self._loop.close()
 
     async def _in_turn(self, work: Work[Result], wait: _Wait) -> Result:
-        wait.begin()
-        async with self._turn:
-            return await work()
+        task = wait.begin()
+        self._works.add(task)
+        try:
+            async with self._turn:
+                return await work()
+        finally:
+            self._works.discard(task)
 
     async def _stopped(self, last: Work[None]) -> None:
-        others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-        for task in others:
-            task.cancel()
-        await asyncio.wait([asyncio.ensure_future(last()), *others], timeout=PATIENCE)
+        await _ended(self._works)
+        await asyncio.wait([asyncio.ensure_future(last())], timeout=PATIENCE)
+        await _ended(asyncio.all_tasks() - {asyncio.current_task()})
         self._loop.call_soon(self._loop.stop)
 
 
@@ -81,15 +85,24 @@ class _Wait:
         self._task: asyncio.Task[Any] | None = None
         self._over = False
 
-    def begin(self) -> None:
+    def begin(self) -> asyncio.Task[Any]:
         self._task = asyncio.current_task()
-        if self._over:
+        if self._over or self._task is None:
             raise asyncio.CancelledError
+        return self._task
 
     def give_up(self) -> None:
         self._over = True
         if self._task is not None:
             self._task.cancel()
+
+
+async def _ended(tasks: Iterable[asyncio.Task[Any] | None]) -> None:
+    """Cancel these, and wait until they have come to their end."""
+    if under_way := [task for task in tasks if task is not None]:
+        for task in under_way:
+            task.cancel()
+        await asyncio.wait(under_way, timeout=PATIENCE)
 
 
 def _closed() -> Closed:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import Awaitable, Callable
+import ssl
+from collections.abc import Callable
 
 from discreet.core.errors import ParameterError
-from discreet.crypto.errors import ProtocolError
 from discreet.crypto.identity import Identity
 from discreet.trust.federation import Federation
 from discreet.trust.network.tls import context, peer
 
 LENGTH = 8  # bytes that tell how long a frame is
-LARGEST = 1 << 33  # bytes of a frame
+LONGEST_CALL = 1 << 24  # bytes of a frame while no round is under way, whose terms would tell
 BUFFER = 1 << 22
 HANDSHAKE = 20.0  # seconds
 GOODBYE = 2.0
@@ -50,7 +50,7 @@ class Link:
         except OSError as why:
             raise self._broken(why) from why
 
-    async def receive(self, most: int = LARGEST) -> bytes:
+    async def receive(self, most: int) -> bytes:
         """The next frame, of so many bytes at most. Whoever stops waiting in the middle must cut the line."""
         try:
             length = int.from_bytes(await self._reader.readexactly(LENGTH), "big")
@@ -76,7 +76,7 @@ class Link:
 
     def _broken(self, why: Exception) -> ConnectionError:
         self.cut()
-        return ConnectionError(f"the line to {self.name} is broken ({_in_words(why)})")
+        return ConnectionError(f"the line to {self.name} is broken ({in_words(why)})")
 
 
 def host_and_port(address: str) -> tuple[str, int]:
@@ -102,59 +102,50 @@ def address_of(server: asyncio.Server) -> str:
 async def called(address: str, identity: Identity, federation: Federation) -> Link:
     """A line to the member who listens there."""
     host, port = host_and_port(address)
-    secured = context("caller", identity, federation)
+    shown = context("caller", identity, federation)
     try:
-        reader, writer = await asyncio.open_connection(
-            host,
-            port,
-            ssl=secured,
-            limit=BUFFER,
+        transport, _ = await asyncio.get_running_loop().create_connection(Paused, host, port)
+        return await secured(transport, shown, federation, called=False)
+    except (OSError, UnicodeError) as why:
+        raise ConnectionError(f"nobody of the federation answers at {address} ({in_words(why)})") from why
+
+
+class Paused(asyncio.Protocol):
+    """A line of which no byte is read before TLS takes over."""
+
+    def __init__(self, made: Callable[[asyncio.Transport], None] = lambda _: None) -> None:
+        self._made = made
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Wait, and tell who waits for it."""
+        assert isinstance(transport, asyncio.Transport)
+        transport.pause_reading()
+        self._made(transport)
+
+
+async def secured(transport: asyncio.Transport, shown: ssl.SSLContext, federation: Federation, *, called: bool) -> Link:
+    """The line under TLS, if a member is at its other end; else it is cut, as it is when the wait is cancelled."""
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(limit=BUFFER, loop=loop)
+    protocol = asyncio.StreamReaderProtocol(reader, loop=loop)
+    try:
+        covered = await loop.start_tls(
+            transport,
+            protocol,
+            shown,
+            server_side=called,
             ssl_handshake_timeout=HANDSHAKE,
             ssl_shutdown_timeout=GOODBYE,
         )
-    except (OSError, UnicodeError) as why:
-        raise ConnectionError(f"nobody of the federation answers at {address} ({_in_words(why)})") from why
-    return _met(reader, writer, federation)
-
-
-async def listening(
-    address: str, identity: Identity, federation: Federation, met: Callable[[Link], Awaitable[object]]
-) -> asyncio.Server:
-    """Take calls at this address; `met` is awaited with every line on which a member calls, and owns the line."""
-
-    async def taken(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            link = _met(reader, writer, federation)
-        except ProtocolError:
-            return
-        with contextlib.suppress(asyncio.CancelledError):  # the end of this task, of which streams would complain
-            await met(link)
-
-    host, port = host_and_port(address)
-    secured = context("called", identity, federation)
-    try:
-        return await asyncio.start_server(
-            taken,
-            host,
-            port,
-            ssl=secured,
-            limit=BUFFER,
-            ssl_handshake_timeout=HANDSHAKE,
-            ssl_shutdown_timeout=GOODBYE,
-        )
-    except (OSError, UnicodeError) as why:
-        raise ParameterError("listen", f"{address} cannot be used ({why})", "Choose another address.") from why
-
-
-def _met(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, federation: Federation) -> Link:
-    """The line, if a member is at its other end; nobody else is listened to."""
-    with contextlib.ExitStack() as stack:
-        stack.callback(writer.transport.abort)
-        shown = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
-        link = Link(reader, writer, peer(shown, federation))
-        _watched(writer.get_extra_info("socket"))
-        stack.pop_all()
-    return link
+        if covered is None:
+            raise ConnectionError("it hung up")
+        protocol.connection_made(covered)
+        name = peer(covered.get_extra_info("ssl_object").getpeercert(binary_form=True), federation)
+        _watched(covered.get_extra_info("socket"))
+    except BaseException:
+        transport.abort()
+        raise
+    return Link(reader, asyncio.StreamWriter(covered, protocol, reader, loop), name)
 
 
 def _watched(line: socket.socket) -> None:
@@ -166,7 +157,7 @@ def _watched(line: socket.socket) -> None:
                 line.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
 
 
-def _in_words(why: Exception) -> str:
+def in_words(why: Exception) -> str:
     """What the operating system or the TLS library says, in short."""
     if isinstance(why, EOFError):
         return "it hung up"

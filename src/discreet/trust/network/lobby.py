@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import Sequence
 
 from discreet.crypto.errors import ProtocolError
 from discreet.crypto.identity import Identity
 from discreet.crypto.messages import Message
 from discreet.trust.federation import Federation
-from discreet.trust.network.link import Link, address_of, called, host_and_port, listening
+from discreet.trust.network.door import Door, listening
+from discreet.trust.network.link import Link, called, host_and_port
 from discreet.trust.network.remote import Remote
-from discreet.trust.party import HELLO, REFUSAL
+from discreet.trust.party import HELLO, LONGEST_REFUSAL, REFUSAL
 
+LOG = logging.getLogger(__name__)
 PAUSE = 0.05  # seconds between two attempts to reach a party
 AGAIN = 1.0  # seconds that a later round waits for who was there in the last
 
@@ -38,7 +41,7 @@ class Lobby:
             host_and_port(address)
         self._federation, self._identity, self._addresses = federation, identity, tuple(addresses)
         self._patience = patience
-        self._server: asyncio.Server | None = None
+        self._door: Door | None = None
         self._calls: dict[str, asyncio.Task[None]] = {}
         self._names: dict[str, str] = {}
         self._met: dict[str, Remote] = {}
@@ -48,8 +51,8 @@ class Lobby:
 
     async def open(self, address: str) -> str:
         """Take parties' calls here; tells where, should the port be left to the system."""
-        self._server = await listening(address, self._identity, self._federation, self._welcome)
-        return address_of(self._server)
+        self._door = await listening(address, self._identity, self._federation, self._welcome)
+        return self._door.address
 
     async def gathered(self, expected: int) -> dict[str, Remote]:
         """The parties that are present.
@@ -72,8 +75,11 @@ class Lobby:
 
     async def close(self) -> None:
         """Hang up on everybody."""
-        if self._server is not None:
-            self._server.close()
+        if self._door is not None:
+            await self._door.close()
+        for call in self._calls.values():
+            call.cancel()
+        await asyncio.gather(*self._calls.values(), return_exceptions=True)
         await asyncio.gather(*(one.down() for one in self._met.values()))
 
     @property
@@ -115,6 +121,7 @@ class Lobby:
             self.absent.pop(link.name, None)
         except ProtocolError as why:
             self.absent[link.name] = str(why)
+            LOG.warning("%s was turned away: %s", link.name, why)
             await self._refused(link, str(why))
         except (ConnectionError, TimeoutError) as why:
             self.absent[link.name] = str(why) or f"it did not say hello within {self._patience:g} s"
@@ -123,7 +130,7 @@ class Lobby:
                 link.cut()
 
     async def _refused(self, link: Link, words: str) -> None:
-        refusal = Message(HELLO, self._identity.name, REFUSAL, words.encode()).signed(self._identity)
+        refusal = Message(HELLO, self._identity.name, REFUSAL, words.encode()[:LONGEST_REFUSAL]).signed(self._identity)
         with contextlib.suppress(ConnectionError):
             await link.send(refusal.to_bytes())
             await link.down()

@@ -6,15 +6,16 @@ import asyncio
 import json
 from typing import Any
 
+from discreet.core.errors import ParameterError
 from discreet.crypto.errors import UNOPENED, BadSignature, Disagreement, Malformed, OutOfOrder, UnknownParty
 from discreet.crypto.messages import Message, Signed
 from discreet.trust.attendance import Hear, Refused
 from discreet.trust.federation import Federation
-from discreet.trust.network.link import Link
-from discreet.trust.party import HELLO, REFUSAL
+from discreet.trust.network.link import LONGEST_CALL, Link
+from discreet.trust.party import HELLO, LONGEST_REFUSAL, REFUSAL
 
 LONGEST_HELLO = 1 << 16  # bytes
-LONGEST_REFUSAL = 1 << 10
+NOT_DUE = 100  # messages at a step that are not the one that is due
 PASSED_OVER = (BadSignature, Malformed)
 """What is wrong with a message that was garbled; the one that is due may still come."""
 
@@ -61,13 +62,19 @@ class Remote:
             raise Disagreement("number of units", f"{self.name!r} does not tell it", "", UNOPENED)
         return self._units
 
-    async def attend(self, message: Signed, hear: Hear) -> None:
+    async def attend(self, message: Signed, hear: Hear, most: int) -> None:
         """Pass a message to the party and hear its answer."""
+        data = message.to_bytes()
+        if message.message.kind == "call" and len(data) > LONGEST_CALL:
+            remedy = "Ask with fewer or smaller parameters."
+            raise ParameterError("call", f"it has {len(data)} bytes, and parties take {LONGEST_CALL}", remedy)
         try:
-            await self._link.send(message.to_bytes())
-            while not await self._heard(message.message, hear):
-                pass
-        except asyncio.CancelledError:
+            await self._link.send(data)
+            for _ in range(NOT_DUE):
+                if await self._heard(message.message, hear, most):
+                    return
+            raise ConnectionError(f"{self.name} says {NOT_DUE} things, and not what is due")
+        except (asyncio.CancelledError, ConnectionError):
             self.cut()
             raise
 
@@ -79,9 +86,9 @@ class Remote:
         """Hang up, and wait until it is done."""
         await self._link.down()
 
-    async def _heard(self, asked: Message, hear: Hear) -> bool:
+    async def _heard(self, asked: Message, hear: Hear, most: int) -> bool:
         """Whether the next frame was the answer that is due: on this line, its owner alone is heard."""
-        signed = Signed.from_bytes(await self._link.receive(), self.name)
+        signed = Signed.from_bytes(await self._link.receive(most), self.name)
         try:
             hear(signed)
         except OutOfOrder:

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from discreet.core.errors import DiscreetError
 from discreet.crypto.errors import OutOfOrder, ProtocolError
 from discreet.crypto.messages import Signed
-from discreet.trust.network.link import Link, address_of, called, listening
-from discreet.trust.party import REFUSAL, Party, Seat
+from discreet.trust.network.door import listening
+from discreet.trust.network.link import LONGEST_CALL, Link, called
+from discreet.trust.party import LONGEST_REFUSAL, REFUSAL, Party, Seat
 
 PAUSE = 0.1  # seconds between two attempts to reach the server; twice as long after each that came to nothing
 LONGEST_PAUSE = 30.0
@@ -30,19 +31,15 @@ class Serving:
 
     def __init__(self, party: Party, tell: Tell) -> None:
         self._party, self._tell = party, tell
-        self._lines: set[asyncio.Task[None]] = set()
 
     async def listen(self, address: str) -> None:
         """Wait for the server's calls, until cancelled."""
-        server = await listening(address, self._party.identity, self._party.federation, self._met)
-        self._begun(f"listens at {address_of(server)}")
+        door = await listening(address, self._party.identity, self._party.federation, self._answering)
+        self._begun(f"listens at {door.address}")
         try:
             await asyncio.Event().wait()
         finally:
-            server.close()
-            for line in self._lines:
-                line.cancel()
-            await asyncio.gather(*self._lines, return_exceptions=True)
+            await door.close()
 
     async def connect(self, address: str) -> None:
         """Call the server, and again whenever the line breaks, until cancelled."""
@@ -61,16 +58,6 @@ class Serving:
         self._tell(f"{self._party.name} {words}")
         self._tell(f"{self._party.name} is in the federation of digest {self._party.federation.digest.hex()}")
 
-    async def _met(self, link: Link) -> None:
-        """Answer on a line that the server opened."""
-        line = asyncio.current_task()
-        assert line is not None
-        self._lines.add(line)
-        try:
-            await self._answering(link)
-        finally:
-            self._lines.discard(line)
-
     async def _answering(self, link: Link) -> bool:
         """Answer all that the server says on this line, until it breaks; tells whether anything was asked."""
         seat: Seat | None = None
@@ -80,7 +67,7 @@ class Serving:
                 raise ConnectionError(f"{link.name} is at the other end, who is not the server")
             await link.send((await asyncio.to_thread(self._hello)).to_bytes())
             while True:
-                data = await link.receive()
+                data = await link.receive(LONGEST_CALL if seat is None else max(LONGEST_CALL, seat.most))
                 seat, answer = await asyncio.to_thread(self._answered, seat, data)
                 if answer is not None:
                     asked = True
@@ -114,8 +101,8 @@ class Serving:
         except Exception as why:
             refusal = why if isinstance(why, DiscreetError) else _failure(why)
         self._tell(f"{party.name} refuses: {refusal}")
-        words = FAILED if isinstance(refusal, Failure) else str(refusal)
-        return seat if message.kind == "call" else None, party.said(message.round, REFUSAL, words.encode())
+        words = (FAILED if isinstance(refusal, Failure) else str(refusal)).encode()[:LONGEST_REFUSAL]
+        return seat if message.kind == "call" else None, party.said(message.round, REFUSAL, words)
 
     def _taken_up(self, seat: Seat | None, signed: Signed) -> tuple[Seat | None, Signed | None]:
         """A call opens a new seat, in place of that in an earlier round; all else is for the seat that there is."""

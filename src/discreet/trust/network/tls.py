@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import secrets
 import ssl
 import tempfile
+from collections.abc import Iterator
 from typing import Literal
 
 from discreet.crypto.certificate import to_pem
@@ -31,14 +34,26 @@ def context(end: Literal["caller", "called"], identity: Identity, federation: Fe
 
 
 def _show(made: ssl.SSLContext, identity: Identity) -> None:
-    """Load the own key, which the library takes from a file only: one that nobody else may read, for a moment."""
-    handle, path = tempfile.mkstemp(prefix="discreet-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(to_pem(identity))
-        made.load_cert_chain(path)
-    finally:
-        os.unlink(path)
+    """Load the own key, which the library takes from a file only, under a password that is nowhere written."""
+    password = secrets.token_hex(32)
+    with _file(to_pem(identity, password.encode())) as path:
+        made.load_cert_chain(path, password=password)
+
+
+@contextlib.contextmanager
+def _file(data: bytes) -> Iterator[str]:
+    """Where these bytes can be read while the block lasts: in memory, or in a folder of the owner's alone."""
+    if os.path.isdir("/proc/self/fd") and hasattr(os, "memfd_create"):
+        with open(os.memfd_create("discreet"), "wb") as file:
+            file.write(data)
+            file.flush()
+            yield f"/proc/self/fd/{file.fileno()}"
+    else:
+        with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
+            path = os.path.join(folder, "key")
+            with open(path, "xb") as file:
+                file.write(data)
+            yield path
 
 
 def peer(shown: bytes | None, federation: Federation) -> str:
