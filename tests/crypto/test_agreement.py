@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from discreet.crypto.agreement import Circle, PublicKeys, SecretKeys, exchanged, public_half
+from discreet.crypto.agreement import FIELD, SMALL_ORDER, Circle, PublicKeys, SecretKeys, exchanged, public_half
 from discreet.crypto.errors import BadSignature, Disagreement, Malformed, UnknownParty
 from discreet.crypto.framing import framed
 from discreet.crypto.messages import Message
@@ -28,7 +28,7 @@ def test_the_exchange_is_that_of_rfc_7748() -> None:
 
 
 def test_weak_keys_are_refused() -> None:
-    for weak in (bytes(32), (1).to_bytes(32, "little")):
+    for weak in (point.to_bytes(32, "little") for point in SMALL_ORDER):
         with pytest.raises(Malformed, match="weak"):
             exchanged(SECRETS["p0"].mask, weak)
 
@@ -88,17 +88,10 @@ def test_an_announcement_for_other_terms_is_refused(others: Terms) -> None:
         PublicKeys.of(signed.message, TERMS)
 
 
-FIELD = 2**255 - 19
-OF_ORDER_EIGHT = (
-    325606250916557431795983626356110631294008115727848805560023387167927233504,
-    39382357235489614581723060781553021112529911719440698176882885853963445705823,
-)
-
-
 def test_keys_that_are_none_are_refused() -> None:
     """Of another size, of a small order, or in a form that hides that two are the same."""
     good = SECRETS["p0"].public.mask
-    small = [point.to_bytes(32, "little") for point in (0, 1, FIELD - 1, *OF_ORDER_EIGHT)]
+    small = [point.to_bytes(32, "little") for point in SMALL_ORDER]
     other_forms = [point.to_bytes(32, "little") for point in (FIELD, FIELD + 1, FIELD + 9, 2**255 - 1)]
     high_bit = (int.from_bytes(SECRETS["p1"].public.mask, "little") | 1 << 255).to_bytes(32, "little")
     for wrong in (b"short", b"", good, high_bit, *small, *other_forms):

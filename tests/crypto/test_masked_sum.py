@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import time
 from collections.abc import Iterable
@@ -15,6 +16,7 @@ from discreet.crypto.client import Client
 from discreet.crypto.errors import TooFewSurvivors
 from discreet.crypto.identity import Identity, Roster
 from discreet.crypto.masks import Words, subtract_mask
+from discreet.crypto.messages import Signed
 from discreet.crypto.server import Server
 from discreet.crypto.steps import SAID, put_on_half
 from discreet.crypto.terms import Terms, UsedRounds
@@ -53,6 +55,23 @@ def test_the_sum_is_exact_among_four() -> None:
     for pattern in SORTS_OF_FOUR:
         check(terms_of(4, 3), pattern)
         check(terms_of(4, 3), pattern[::-1])
+
+
+def test_no_message_is_longer_than_the_terms_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the longest names that there may be; and what the server says does not grow with the vectors."""
+    names = tuple("x" * 199 + letter for letter in "abc")
+    terms = Terms("r" * 200, names, 2, 5, "s" * 200)
+    lengths: list[int] = []
+    said = Server._said
+
+    def noted(server: Server, kind: str, body: bytes) -> Signed:
+        lengths.append(len(said(server, kind, body).to_bytes()))
+        return said(server, kind, body)
+
+    monkeypatch.setattr(Server, "_said", noted)
+    Rehearsal(terms, {names[2]: 2}).run()  # which compares what parties say with `terms.most`
+    assert max(lengths) <= terms.passed_on == dataclasses.replace(terms, size=10**6).passed_on
+    assert terms.most - terms.passed_on == 40
 
 
 def test_everybody_is_needed_if_the_terms_say_so() -> None:

@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from discreet.core.errors import ParameterError
 from discreet.crypto.errors import BadSignature, Disagreement, Malformed, OutOfOrder, ProtocolError, UnknownParty
 from discreet.crypto.messages import Message, Signed
 from discreet.trust.attendance import Refused
+from discreet.trust.network.link import LONGEST_CALL
 from discreet.trust.network.remote import LONGEST_HELLO, Remote
 from discreet.trust.party import HELLO, REFUSAL
 from tests.trust.network.stage import federation, identity, party
@@ -166,6 +168,24 @@ def test_a_refusal_ends_the_wait_and_is_told_in_the_partys_words() -> None:
         attended(said(REFUSAL, b"\x1b[2J" + b"so much to say " * 10**5).to_bytes())
     assert "\x1b" not in str(refused.value)
     assert len(str(refused.value)) < 2000
+
+
+def test_an_answer_is_no_longer_than_the_terms_allow() -> None:
+    _, line = attended(said("keys", b"mine").to_bytes())
+    assert line.allowed == [LONGEST_HELLO, MOST]
+
+
+def test_who_says_all_but_what_is_due_is_not_listened_to_for_ever() -> None:
+    with pytest.raises(ConnectionError, match="north says 100 things, and not what is due"):
+        attended(*[b"garbage"] * 1000)
+
+
+def test_a_call_that_no_party_would_take_is_not_sent() -> None:
+    line = Line(hello(FACTS))
+    long = said("call", bytes(LONGEST_CALL), sender="server")
+    with pytest.raises(ParameterError, match=r"call: it has .* bytes, and parties take 16777216"):
+        asyncio.run(met(line).attend(long, Ear(), MOST))
+    assert line.sent == []
 
 
 def test_who_stops_waiting_cuts_the_line() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import discreet.trust.network.serving as serving_module
 from discreet.core.neighbors import Neighbors
 from discreet.core.recipe import Recipe
 from discreet.crypto.errors import TooFewSurvivors
@@ -17,7 +18,7 @@ from discreet.crypto.server import Server
 from discreet.crypto.terms import UsedRounds
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.trust.call import Call
-from discreet.trust.network.link import called
+from discreet.trust.network.link import Link, called
 from discreet.trust.network.serving import FAILED, Serving
 from discreet.trust.party import REFUSAL, Party, Seat
 from tests.trust.network.stage import HEADS, NAMES, NOISE, Stage, counted, federation, heads_of, identity, party, server
@@ -205,3 +206,40 @@ def test_a_party_answers_the_server_alone() -> None:
 
         stage.run(knock())
         playing.tells("west is at the other end, who is not the server")
+
+
+def test_a_party_takes_no_more_than_a_call_and_then_what_the_terms_allow(monkeypatch: pytest.MonkeyPatch) -> None:
+    allowed: list[int] = []
+    receive = Link.receive
+
+    async def noted(link: Link, most: int) -> bytes:
+        allowed.append(most)
+        return await receive(link, most)
+
+    monkeypatch.setattr(serving_module, "LONGEST_CALL", 1000)
+    with Stage() as stage:
+        playing = stage.listens(party("north"))
+
+        async def ask() -> None:
+            link = await called(playing.address, identity("server"), federation())
+            await link.receive(1 << 16)
+            monkeypatch.setattr(Link, "receive", noted)
+            await link.send(asked("r1"))
+            await link.receive(1 << 16)
+            await link.send(bytes(10_000))
+            with pytest.raises(ConnectionError):
+                await link.receive(1 << 16)
+
+        stage.run(ask())
+        terms = federation().terms("r1", 3, b"")
+        told = playing.tells("is broken")
+        assert f"a frame of 10000 bytes where {terms.passed_on} are the most" in told
+        assert {one for one in allowed if one < 1 << 16} == {terms.passed_on}
+
+
+def test_a_refusal_is_short() -> None:
+    hall = Hall()
+    body = Call(Recipe("discreet.statistics.count:count_of", {"column": "zip" * 10_000}), NOISE).written()
+    answer = hall.says("north", asked("r1", body))
+    assert answer is not None
+    assert len(answer.message.body) == 1024
