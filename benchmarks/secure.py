@@ -28,8 +28,8 @@ from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.noise.bits import system_bits
 from discreet.query.federation_file import written_federation
+from discreet.service.key_file import write_identity
 from discreet.service.local_parties import LocalParties, local_parties
-from discreet.service.party_command import write_identity
 from discreet.statistics.histogram import histogram_of
 from discreet.trust.federation import Federation
 from discreet.trust.network.link import called

@@ -128,8 +128,8 @@ def test_the_manual_leads_from_keys_to_a_result(
     for i, name in enumerate(HOSPITALS):
         pd.read_csv("patients.csv")[i::3].to_csv(f"{name}.csv", index=False)
     commands = [shlex.split(line)[1:] for block in blocks("sh") for line in block.splitlines()]
-    identities, (agreed, account, party) = commands[:4], commands[4:]
-    for command in (*identities, agreed, *(at(name, account) for name in HOSPITALS)):
+    identities, (agreed, shown, account, party) = commands[:4], commands[4:]
+    for command in (*identities, agreed, shown, *(at(name, account) for name in HOSPITALS)):
         assert main(command) == 0
     with contextlib.ExitStack() as stack:
         addresses = {f"{name}.example:7000": stack.enter_context(listening(at(name, party))) for name in HOSPITALS}

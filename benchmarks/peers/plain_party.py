@@ -9,7 +9,7 @@ import sys
 import numpy as np
 
 from discreet.query.federation_file import read_federation
-from discreet.service.party_command import read_identity
+from discreet.service.key_file import read_identity
 from discreet.trust.network.door import listening
 from discreet.trust.network.link import Link
 

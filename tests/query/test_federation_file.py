@@ -78,6 +78,7 @@ MISTAKES: dict[str, tuple[str, str]] = {
     "unknown key": (WHOLE + "treshold = 3\n", "has other keys"),
     "not a table": ("federation = 3\n" + WHOLE.partition("[federation]")[0], "is missing or has other keys"),
     "no threshold": (WHOLE.replace("threshold = 3\n", ""), "its threshold is missing"),
+    "no word on collusion": (WHOLE.replace("colluding = 0\n", ""), "its colluding is missing"),
     "no server": (re.sub(r"server = '''.*?'''\n", "", WHOLE, count=1, flags=re.DOTALL), "its server is missing"),
     "a word": (
         WHOLE.replace("threshold = 3", "threshold = 'three'"),

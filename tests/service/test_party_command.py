@@ -24,14 +24,15 @@ from discreet.mechanisms.gaussian import Gaussian
 from discreet.query.federation_file import read_federation
 from discreet.service import party_command
 from discreet.service.cli import main
-from discreet.service.party_command import read_identity
+from discreet.service.key_file import read_identity
 from discreet.statistics.count import count_of
 from discreet.trust.secure_sum import SecureSum
 
 Out = pytest.CaptureFixture[str]
 SCHEMA = '[columns.age]\nkind = "number"\nlower = 0\nupper = 100\n'
 NAMES = ("asker", "north", "east", "west")
-FEDERATION = ("federation", "--schema", "s.toml", "--server", "asker.card", "--threshold", "2", "--out", "f.toml")
+FEDERATION = ("federation", "create", "--schema", "s.toml", "--server", "asker.card", "--threshold", "2")
+FEDERATION += ("--colluding", "0", "--out", "f.toml")
 PARTY = ("party", "north.csv", "--federation", "f.toml", "--identity", "north.key", "--ledger", "north.ledger")
 LONG = 60.0  # seconds: whatever takes longer hangs
 
@@ -202,6 +203,36 @@ def test_a_mistake_about_an_identity_is_one_line(mistake: str, folder: Path, cap
     before = sorted(os.listdir(folder))
     assert words in refused(capsys, "identity", "--out", "new.key", "--card", "new.card", *argv)
     assert sorted(os.listdir(folder)) == before
+
+
+def test_how_many_may_collude_must_be_said(folder: Path, capsys: Out) -> None:
+    """It decides how much noise protects everybody: there is no silent zero."""
+    place = FEDERATION.index("--colluding")
+    silent = [*FEDERATION[:place], *FEDERATION[place + 2 :], *cards(*NAMES[1:])]
+    assert "the following arguments are required: --colluding" in refused(capsys, *silent)
+    for wrong, words in (("", "invalid int"), ("some", "invalid int"), ("-1", "-1 of 3 parties may collude")):
+        assert words in refused(capsys, *silent, f"--colluding={wrong}")
+
+
+def test_a_federation_is_shown_with_its_members_and_its_digest(folder: Path, capsys: Out) -> None:
+    assert main(["federation", "show", "f.toml"]) == 0
+    out = capsys.readouterr().out
+    for kind, name in zip(("server", "party", "party", "party"), NAMES, strict=True):
+        assert f"{kind} {name}: key {read_identity(f'{name}.key').public.hex()}\n" in out
+    assert "threshold: 2 of 3 parties; colluding: 0\n" in out
+    assert "age: Number" in out
+    assert out.endswith(f"digest {read_federation('f.toml').digest.hex()}\n")
+    assert "s.toml" in refused(capsys, "federation", "show", "s.toml")
+
+
+def test_a_party_refuses_a_federation_with_another_digest(folder: Path, capsys: Out) -> None:
+    true = read_federation("f.toml").digest.hex()
+    where = ("--listen", "203.0.113.7:7000")
+    for wrong in (true[:-1] + ("0" if true[-1] != "0" else "1"), true[:16], "", "\x1b[2J"):
+        message = refused(capsys, *PARTY, *where, "--digest", wrong)
+        assert f"its digest is {true}, not" in message
+    for right in (true, true.upper(), f" {true}\n"):  # goes on, to the next mistake
+        assert "Choose another address" in refused(capsys, *PARTY, *where, "--digest", right)
 
 
 FEDERATION_MISTAKES = {

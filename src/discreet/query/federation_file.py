@@ -2,7 +2,7 @@
 
 [federation]
 threshold = 3                   # how many parties must be left
-colluding = 0                   # how many may work together with the server; may be left out
+colluding = 0                   # how many may work together with the server
 server = '''-----BEGIN CERTIFICATE----- ...'''
 parties = ['''-----BEGIN CERTIFICATE----- ...''', ...]
 """
@@ -37,13 +37,13 @@ def read_federation(path: str | Path) -> Federation:
             described.schema,
             described.unit,
             described.neighbors,
-            _whole(table.get("colluding", 0)),
+            _whole(table["colluding"]),
         )
     except ParameterError as why:
         raise SchemaError(where, why.obstacle, why.remedy) from why
     except (KeyError, TypeError) as why:
         wrong = "is missing" if isinstance(why, KeyError) else "is not of the right kind"
-        raise SchemaError(where, f"its {why.args[0]} {wrong}", "Run: discreet federation.") from why
+        raise SchemaError(where, f"its {why.args[0]} {wrong}", "Run: discreet federation create.") from why
 
 
 def written_federation(federation: Federation) -> str:

@@ -118,18 +118,26 @@ def _add_identity(commands: argparse._SubParsersAction[Parser]) -> None:
     identity.add_argument("name", metavar="NAME", help="as others will know it")
     identity.add_argument("--out", required=True, metavar="NAME.key", help="the secret key: to be shown to nobody")
     identity.add_argument("--card", required=True, metavar="NAME.card", help="what the others get")
+    identity.add_argument("--passphrase", action="store_true", help="cover the key; asks, or takes DISCREET_PASSPHRASE")
     identity.set_defaults(run=_identity)
 
 
 def _add_federation(commands: argparse._SubParsersAction[Parser]) -> None:
     federation = commands.add_parser("federation", help="what parties agree on, in one file for all")
-    federation.add_argument("--schema", required=True, metavar="SCHEMA", help="of every party's table")
-    federation.add_argument("--server", required=True, metavar="CARD", help="of whoever will ask")
-    federation.add_argument("--party", required=True, action="append", metavar="CARD", help="of a party; for each")
-    federation.add_argument("--threshold", required=True, type=int, metavar="N", help="how many must be left")
-    federation.add_argument("--colluding", default=0, type=int, metavar="N", help="how many may collude (default: 0)")
-    federation.add_argument("--out", required=True, metavar="FEDERATION")
-    federation.set_defaults(run=_federation)
+    actions = federation.add_subparsers(required=True, metavar="ACTION", parser_class=Parser)
+    create = actions.add_parser("create", help="write the file")
+    create.add_argument("--schema", required=True, metavar="SCHEMA", help="of every party's table")
+    create.add_argument("--server", required=True, metavar="CARD", help="of whoever will ask")
+    create.add_argument("--party", required=True, action="append", metavar="CARD", help="of a party; for each")
+    create.add_argument("--threshold", required=True, type=int, metavar="N", help="how many must be left")
+    create.add_argument(
+        "--colluding", required=True, type=int, metavar="N", help="how many may tell the server their noise; 0 if none"
+    )
+    create.add_argument("--out", required=True, metavar="FEDERATION")
+    create.set_defaults(run=_federation_create)
+    show = actions.add_parser("show", help="print the members, what they agreed on, and its digest")
+    show.add_argument("federation", metavar="FEDERATION")
+    show.set_defaults(run=_federation_show)
 
 
 def _add_party(commands: argparse._SubParsersAction[Parser]) -> None:
@@ -137,6 +145,7 @@ def _add_party(commands: argparse._SubParsersAction[Parser]) -> None:
     party.add_argument("file", metavar="FILE", help="a .csv, .csv.gz or .parquet file, or a folder of such")
     _add_form(party)
     party.add_argument("--federation", required=True, metavar="FEDERATION", help="what all agreed on")
+    party.add_argument("--digest", metavar="HEX", help="of that file, as all have compared it; refuses another")
     party.add_argument("--identity", required=True, metavar="NAME.key", help="see: discreet identity")
     party.add_argument("--ledger", required=True, metavar="LEDGER", help="the own account, which pays for every answer")
     where = party.add_mutually_exclusive_group(required=True)
@@ -188,10 +197,16 @@ def _identity(arguments: argparse.Namespace) -> int:
     return identity(arguments)
 
 
-def _federation(arguments: argparse.Namespace) -> int:
-    from discreet.service.party_command import federation
+def _federation_create(arguments: argparse.Namespace) -> int:
+    from discreet.service.party_command import create
 
-    return federation(arguments)
+    return create(arguments)
+
+
+def _federation_show(arguments: argparse.Namespace) -> int:
+    from discreet.service.party_command import show
+
+    return show(arguments)
 
 
 def _party(arguments: argparse.Namespace) -> int:

@@ -19,7 +19,7 @@ from discreet.crypto.certificate import Card
 from discreet.crypto.identity import Identity
 from discreet.noise.bits import system_bits
 from discreet.query.federation_file import written_federation
-from discreet.service.party_command import write_identity
+from discreet.service.key_file import write_identity
 from discreet.trust.federation import Federation
 from discreet.trust.secure_sum import SecureSum
 

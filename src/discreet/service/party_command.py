@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import signal
 from argparse import Namespace
 from collections.abc import Coroutine
@@ -13,12 +12,13 @@ from typing import Any
 
 from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.errors import ParameterError
-from discreet.crypto.certificate import Card, from_pem, to_pem
+from discreet.crypto.certificate import Card
 from discreet.crypto.identity import Identity
 from discreet.noise.bits import system_bits
 from discreet.query.display import plain
 from discreet.query.federation_file import read_federation, written_federation
 from discreet.query.schema_file import read_schema
+from discreet.service.key_file import new_passphrase, read_identity, write_identity
 from discreet.service.out_file import OutFile
 from discreet.trust.federation import Federation
 from discreet.trust.network.serving import Serving
@@ -30,29 +30,15 @@ def identity(arguments: Namespace) -> int:
     """Draw a key, and write it and its card."""
     drawn = Identity.drawn(arguments.name, system_bits())
     card = Card.of(drawn)
+    passphrase = new_passphrase() if arguments.passphrase else None
     with OutFile(arguments.card, keep=[arguments.out]) as out:
-        write_identity(arguments.out, drawn)
+        write_identity(arguments.out, drawn, passphrase)
         out.write(card.certificate.decode())
     print(f"Wrote {plain(arguments.out)}: keep it secret. Hand out {plain(arguments.card)}.")
     return 0
 
 
-def write_identity(path: str | Path, drawn: Identity) -> None:
-    """Write a secret key to a new file that its owner alone can read."""
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "wb") as file:
-            file.write(to_pem(drawn))
-    except OSError as why:
-        raise ParameterError(f"write {path}", str(why.strerror or why), "Choose another place for the key.") from why
-
-
-def read_identity(path: str | Path) -> Identity:
-    """The identity in a file."""
-    return from_pem(_bytes(path))
-
-
-def federation(arguments: Namespace) -> int:
+def create(arguments: Namespace) -> int:
     """Write what all parties agree on."""
     described = read_schema(arguments.schema)
     agreed = Federation(
@@ -71,9 +57,23 @@ def federation(arguments: Namespace) -> int:
     return 0
 
 
+def show(arguments: Namespace) -> int:
+    """Print who the members are, what they agreed on, and the digest of it all."""
+    agreed = read_federation(arguments.federation)
+    for kind, card in (("server", agreed.server), *(("party", card) for card in agreed.parties)):
+        print(f"{kind} {plain(card.name)}: key {card.public.hex()}")
+    print(f"threshold: {agreed.threshold} of {len(agreed.parties)} parties; colluding: {agreed.colluding}")
+    print(f"neighbors: {agreed.neighbors.value}; unit: {plain(repr(agreed.unit))}")
+    for name, column in agreed.schema.columns.items():
+        print(f"{plain(name)}: {plain(repr(column))}")
+    print(f"digest {agreed.digest.hex()}")
+    return 0
+
+
 def party(arguments: Namespace) -> int:
     """Take part until stopped."""
     agreed = read_federation(arguments.federation)
+    _check_digest(agreed, arguments.digest)
     packages = ("discreet", *arguments.package)
     with SqliteLedger.open(arguments.ledger) as ledger:
         own, delimiter, dialect = read_identity(arguments.identity), arguments.delimiter, arguments.dialect
@@ -83,6 +83,13 @@ def party(arguments: Namespace) -> int:
         work = serving.listen(arguments.listen) if arguments.listen else serving.connect(arguments.connect)
         asyncio.run(_until_stopped(work))
     return 0
+
+
+def _check_digest(agreed: Federation, expected: str | None) -> None:
+    """Refuse another federation than the one that was compared with the others."""
+    if expected is not None and expected.strip().lower() != agreed.digest.hex():
+        remedy = "Compare it with the others, and get the right file."
+        raise ParameterError("federation", f"its digest is {agreed.digest.hex()}, not {expected[:80]!r}", remedy)
 
 
 async def _until_stopped(work: Coroutine[Any, Any, None]) -> None:
