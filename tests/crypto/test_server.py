@@ -271,7 +271,7 @@ def test_a_false_share_that_is_needed_gives_an_error_that_names_the_liar(part: i
             server, revealed = at_reveal(vanished=1)
             for name, one in revealed.items():
                 server.receive(revealed_with(one, part, signed_over(one, part, change)) if name == liar else one)
-            with pytest.raises(WrongShares, match=f"'{liar}' gave a false share, 2 true ones are left") as refused:
+            with pytest.raises(WrongShares, match=f"'{liar}' gave false shares, 2 true ones are left") as refused:
                 server.total()
             assert refused.value.values["liars"] == (liar,)
             assert "Nothing was opened" in str(refused.value)
@@ -320,7 +320,7 @@ def test_a_true_share_of_something_else_is_false() -> None:
         server.receive(signed_by("p1", "reveal", framed(labelled(wrong), labelled(keys))))
         for name in ("p2", "p3"):
             server.receive(revealed[name])
-        with pytest.raises(WrongShares, match="'p1' gave a false share"):
+        with pytest.raises(WrongShares, match="'p1' gave false shares"):
             server.total()
 
 
@@ -360,7 +360,7 @@ def test_small_changes_of_a_share_are_noticed_too(part: int) -> None:
     server.receive(revealed_with(revealed["p1"], part, signed_over(revealed["p1"], part, values.tobytes())))
     for name in ("p2", "p3"):
         server.receive(revealed[name])
-    with pytest.raises(WrongShares, match="'p1' gave a false share"):
+    with pytest.raises(WrongShares, match="'p1' gave false shares"):
         server.total()
 
 

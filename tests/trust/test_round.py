@@ -10,7 +10,8 @@ import pytest
 
 from discreet.core.recipe import Recipe
 from discreet.crypto.errors import TooFewSurvivors, WrongShares
-from discreet.crypto.messages import Signed
+from discreet.crypto.framing import framed, labelled, split, unlabelled
+from discreet.crypto.messages import Message, Signed
 from discreet.crypto.server import Server, Total
 from discreet.crypto.terms import UsedRounds
 from discreet.mechanisms.gaussian import Gaussian
@@ -114,6 +115,40 @@ def test_other_failures_of_the_protocol_name_the_round_too(monkeypatch: pytest.M
     with pytest.raises(WrongShares) as refused:
         asked(Upset("north", "call", raising(ConnectionError("the line is broken"))))
     assert "round 'r1': seed of 'east': it is not the one that was committed to; north: the line" in str(refused.value)
+
+
+class Liar(InProcess):
+    """Takes part in everything, and in the end gives away shares that nobody dealt."""
+
+    async def attend(self, message: Signed, hear: Hear, most: int) -> None:
+        def lied(signed: Signed) -> None:
+            if signed.message.kind == "reveal":
+                seeds, keys = (unlabelled(part) for part in split(signed.message.body, 2))
+                false = framed(labelled({name: bytes(len(one)) for name, one in seeds.items()}), labelled(keys))
+                signed = Message("r1", self.name, "reveal", false).signed(identity(self.name))
+            hear(signed)
+
+        await super().attend(message, lied, most)
+
+
+def test_one_who_gives_false_shares_is_named_and_does_no_harm(caplog: pytest.LogCaptureFixture) -> None:
+    for liar in NAMES:
+        attendants: dict[str, Attendant] = {name: InProcess(party(name)) for name in NAMES}
+        round, call = begun(patience=None)
+        total = asyncio.run(round.total(call, {**attendants, liar: Liar(party(liar))}))
+        assert total.survivors == NAMES
+        assert caplog.messages == [f"round r1: {liar} gave false shares; the sum was opened without them"]
+        caplog.clear()
+
+
+def test_two_who_give_false_shares_are_named_and_nobody_else() -> None:
+    round, call = begun(patience=None)
+    attendants: dict[str, Attendant] = {name: InProcess(party(name)) for name in ("east", "north")}
+    liars: dict[str, Attendant] = {name: Liar(party(name)) for name in ("south", "west")}
+    with pytest.raises(WrongShares) as refused:
+        asyncio.run(round.total(call, attendants | liars))
+    assert "'south', 'west' gave false shares, 2 true ones are left and 3 are needed" in str(refused.value)
+    assert refused.value.values["liars"] == ("south", "west")
 
 
 def test_nobody_at_all_is_too_few() -> None:

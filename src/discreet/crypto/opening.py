@@ -61,7 +61,7 @@ class Opening:
         self.liars |= set(shown) - set(true)
         if len(true) < self._circle.terms.threshold:
             false = ", ".join(repr(holder) for holder in shown if holder not in true)
-            obstacle = f"{false} gave a false share, {len(true)} true ones are left"
+            obstacle = f"{false} gave false shares, {len(true)} true ones are left"
             obstacle += f" and {self._circle.terms.threshold} are needed"
             raise _wrong(secret, dealer, obstacle, tuple(sorted(self.liars)))
         if (found := self._put_together(secret, dealer, true)) is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping
 
 from discreet.core.errors import DiscreetError
@@ -14,6 +15,8 @@ from discreet.crypto.terms import Terms, UsedRounds
 from discreet.trust.attendance import Attendant
 from discreet.trust.call import Call
 from discreet.trust.federation import Federation
+
+LOG = logging.getLogger(__name__)
 
 
 class Round:
@@ -57,12 +60,15 @@ class Round:
             await self._heard(present, server.deliver())
             await self._heard(present, dict.fromkeys(present, server.survivors()))
             await self._heard(present, dict.fromkeys(present, server.confirm()))
-            return server.total()
+            total = server.total()
         except ProtocolError as why:
             asked = f"round {self._terms.round!r}"
             obstacle = why.obstacle if why.asked == asked else f"{why.asked}: {why.obstacle}"
             reasons = "".join(f"; {name}: {reason}" for name, reason in self.left.items())
             raise type(why)(asked, obstacle + reasons, why.remedy, why.consequence, **why.values) from why
+        for name in total.liars:
+            LOG.warning("round %s: %s gave false shares; the sum was opened without them", self._terms.round, name)
+        return total
 
     async def _heard(self, present: dict[str, Attendant], messages: Mapping[str, Signed]) -> None:
         """Pass everybody its message and hear all answers; who gives none is not present any more."""
