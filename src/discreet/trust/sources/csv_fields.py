@@ -149,26 +149,32 @@ def _within_lines(text: Bytes, quotes: Places, delimiter: int) -> Places:
     """The same of each line by itself, up to the first quote that is out of place or stays open."""
     lines = np.flatnonzero(text == LINE)
     for fault in (_misplaced, _open):
-        line = np.searchsorted(lines, quotes)
-        faults = fault(line, _begins(text, quotes, delimiter), _doubles(quotes))
-        seen, start = np.cumsum(faults), np.searchsorted(line, line)
-        quotes = quotes[seen == (seen - faults)[start]]
+        span = _spans(np.searchsorted(lines, quotes))
+        faults = fault(span, _begins(text, quotes, delimiter), _doubles(quotes))
+        seen = np.cumsum(faults)
+        quotes = quotes[seen == (seen - faults)[span[0]]]
     return quotes
 
 
-def _misplaced(line: Places, begins: Marks, doubles: Marks) -> Marks:
-    """Which quotes neither open a quoted part nor belong to one."""
-    return _by_turns(line) & ~(begins | doubles)
+def _spans(line: Places) -> Places:
+    """The place of the first quote on the line of each, and of the first after it."""
+    first = np.flatnonzero(np.diff(line, prepend=-1))
+    count = np.diff(first, append=len(line))
+    return np.repeat([first, first + count], count, axis=1)
 
 
-def _open(line: Places, begins: Marks, doubles: Marks) -> Marks:
-    """Which quotes open a part that their line does not close: the last to open one where their number is odd."""
-    opening = np.cumsum(_by_turns(line) & begins)
-    stop = np.searchsorted(line, line, "right")
-    odd = (stop - np.searchsorted(line, line)) % 2 == 1
-    return begins & _by_turns(line) & odd & (opening == opening[stop - 1])
-
-
-def _by_turns(line: Places) -> Marks:
+def _opens(span: Places) -> Marks:
     """Every other quote of each line, beginning with its first."""
-    return (np.arange(len(line)) - np.searchsorted(line, line)) % 2 == 0
+    return (np.arange(span.shape[1]) - span[0]) % 2 == 0
+
+
+def _misplaced(span: Places, begins: Marks, doubles: Marks) -> Marks:
+    """Which quotes neither open a quoted part nor belong to one."""
+    return _opens(span) & ~(begins | doubles)
+
+
+def _open(span: Places, begins: Marks, doubles: Marks) -> Marks:
+    """Which quotes open a part that their line does not close: the last to open one where their number is odd."""
+    opening = _opens(span) & begins
+    later = np.cumsum(opening)
+    return opening & ((span[1] - span[0]) % 2 == 1) & (later == later[span[1] - 1])
