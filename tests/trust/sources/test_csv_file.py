@@ -26,7 +26,7 @@ from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.schema import Category, Number, Schema, Text
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources import arrow_column, csv_fields, csv_file
-from discreet.trust.sources.csv_file import Field, Form, csv_batches, csv_header
+from discreet.trust.sources.csv_file import Form, csv_batches, csv_header
 from discreet.trust.sources.decoding import texts
 from discreet.trust.sources.file import File
 
@@ -110,7 +110,7 @@ FIELD = st.text(st.sampled_from('",;\t\r\n \x00\x1f\\.a1\ufeff\u2028é\udcff\udc
 
 def read(path: Path, form: Form, width: int) -> list[tuple[str | None, ...]]:
     """All rows, as texts."""
-    batches = csv_batches([path], [Field(place, False) for place in range(width)], form)
+    batches = csv_batches([path], range(width), form)
     columns = [[arrow_column.texts(column).to_pylist() for column in batch.columns] for batch in batches]
     return [row for batch in columns for row in zip(*batch, strict=True)]
 

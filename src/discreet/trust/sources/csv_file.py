@@ -14,7 +14,6 @@ from discreet.core.errors import ParameterError, SchemaError
 from discreet.trust.sources import csv_fields
 from discreet.trust.sources.arrow_column import arrow
 from discreet.trust.sources.csv_fields import Dialect, Fields, fields_of
-from discreet.trust.sources.text_numbers import text_numbers
 
 BLOCK = 2**21  # bytes
 MARK = b"\xef\xbb\xbf"  # a byte order mark
@@ -50,19 +49,6 @@ class Form:
 RFC4180 = Form()
 
 
-@dataclass(frozen=True)
-class Field:
-    """A field of a record: its place, and whether it is read as a number or as text."""
-
-    place: int
-    numeric: bool
-
-    def column(self, fields: Fields) -> Any:
-        """It, in all records."""
-        raw = fields.column(self.place)
-        return text_numbers(raw) if self.numeric else raw
-
-
 def csv_header(path: Path, form: Form) -> tuple[str, ...]:
     """The names in a file's first record: the only one that is looked at."""
     try:
@@ -76,22 +62,22 @@ def csv_header(path: Path, form: Form) -> tuple[str, ...]:
     return names
 
 
-def csv_batches(paths: Sequence[Path], fields: Sequence[Field], form: Form) -> Iterator[Any]:
-    """Arrow record batches with these fields of each record.
+def csv_batches(paths: Sequence[Path], places: Sequence[int], form: Form) -> Iterator[Any]:
+    """Arrow record batches with the fields at these places of each record, as bytes.
 
     Parameters
     ----------
     paths : sequence of Path
         The files, all with the same header.
-    fields : sequence of Field
-        Public. What is read.
+    places : sequence of int
+        Public. What is read: columns of the header, the first of which is 0.
     form : Form
         Public. How the files are written.
     """
-    names = [f"c{i}" for i in range(len(fields))]
+    names = [f"c{i}" for i in range(len(places))]
     for path in paths:
         for headers, found in zip(chain([1], repeat(0)), _records(path, form), strict=False):
-            columns = [field.column(found.after(headers)) for field in fields]
+            columns = [found.after(headers).column(place) for place in places]
             yield arrow().record_batch(columns, names=names)
 
 

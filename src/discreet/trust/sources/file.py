@@ -9,11 +9,11 @@ from typing import Any
 
 from discreet.core.errors import MissingExtra, SchemaError
 from discreet.core.neighbors import RECORD, Unit
-from discreet.core.schema import Number, Schema
+from discreet.core.schema import Schema
 from discreet.trust.sources.ahead import ahead
 from discreet.trust.sources.arrow_column import check_types
 from discreet.trust.sources.csv_fields import Dialect
-from discreet.trust.sources.csv_file import RFC4180, Field, Form, csv_batches, csv_header
+from discreet.trust.sources.csv_file import RFC4180, Form, csv_batches, csv_header
 from discreet.trust.sources.engine import engine
 from discreet.trust.sources.header import check_header, read_columns
 from discreet.trust.sources.parquet import is_parquet, parquet_batches, parquet_query, parquet_schema
@@ -27,8 +27,8 @@ ENDINGS = (".csv", ".csv.gz", ".parquet")
 class File(Stream):
     """A CSV or Parquet file as a source, or a folder of such files.
 
-    Every record of a CSV file is one row, whatever stands in it: what cannot be read is missing. A byte that is no text
-    in UTF-8 counts as an unknown character, and a record longer than 16 MiB has no values. A blank line is a record.
+    Every record of a CSV file is one row, whatever stands in it: what cannot be read is missing. A record longer
+    than 16 MiB has no values; a blank line is a record.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class File(Stream):
         Public. How the records of a CSV file are told apart. Under `rfc4180` a quoted field may hold line ends: right
         for files of Python, pandas, Excel, PostgreSQL and others who quote what needs it and double quotes inside.
         Under `lines` every line is a record: right for logs and whatever was joined without quoting, where one quote
-        would else swallow the records after it.
+        would otherwise swallow the records after it.
     """
 
     counted = True
@@ -92,11 +92,7 @@ class File(Stream):
     def _batches(self, names: Sequence[str]) -> Iterator[Any]:
         if is_parquet(self._files[0]):
             return ahead(parquet_batches(self._files, names))
-        return ahead(csv_batches(self._files, [self._field(name) for name in names], self._form))
-
-    def _field(self, name: str) -> Field:
-        numeric = isinstance(self.schema.columns.get(name), Number) and name != self.unit.column
-        return Field(self._header.index(name), numeric)
+        return ahead(csv_batches(self._files, [self._header.index(name) for name in names], self._form))
 
 
 def files_at(path: str | Path) -> tuple[Path, ...]:
