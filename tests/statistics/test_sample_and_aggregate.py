@@ -14,10 +14,11 @@ from discreet.core.errors import KeyReused, NotPermitted, ParameterError
 from discreet.core.schema import Schema
 from discreet.mechanisms.laplace import Laplace
 from discreet.statistics.sample_and_aggregate import sample_and_aggregate
-from discreet.trust.isolation import isolated
 from discreet.trust.private_data import PrivateData
 from discreet.trust.secure_sum import SecureSum
+from tests.trust.isolation.unfiltered import unfiltered
 
+__all__ = ["unfiltered"]
 SCHEMA = Schema.numeric(0.0, 10.0, 2)
 RNG = np.random.default_rng(0)
 PEOPLE = RNG.normal([3.0, 6.0], 1.0, (4000, 2))
@@ -82,8 +83,7 @@ def test_a_key_stands_for_one_function() -> None:
             sample_and_aggregate(private, other, ["x0"], **options)  # type: ignore[arg-type]
 
 
-def test_where_functions_cannot_be_isolated_nothing_is_spent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(isolated, "_obstacle", lambda form: "no filter" if form == "full" else "")
+def test_where_functions_cannot_be_isolated_nothing_is_spent(unfiltered: None) -> None:
     private, lock = data(), threading.Lock()
     with pytest.raises(NotPermitted, match=r"no filter.*isolation='process'"):
         sample_and_aggregate(private, np.mean, ["x0"], lower=0, upper=1)

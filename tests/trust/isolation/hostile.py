@@ -121,6 +121,7 @@ WAYS: dict[str, Callable[[], bool]] = {
     "higher limits": outlives_its_limits,
     "clock of another process": clock_of_another,
     "affinity of another process": lambda: bool(os.sched_getaffinity(1)),
+    "two gigabytes": lambda: np.empty(2**28).size > 0,
     "pipe": lambda: bool(os.pipe()),
     "memory file": lambda: os.memfd_create("told") >= 0,
 }
@@ -172,6 +173,12 @@ def scribbles_on_its_page(block: Array) -> Any:
     frame: Any = sys._getframe().f_back
     frame.f_locals["head"][0] = 2**62
     os._exit(0)
+
+
+def counts_on_its_page(block: Array) -> Any:
+    frame: Any = sys._getframe().f_back
+    while True:
+        frame.f_locals["numbers"][0] += 1.0
 
 
 def prints_without_end(block: Array) -> Any:

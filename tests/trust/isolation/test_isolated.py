@@ -18,7 +18,6 @@ import pytest
 
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.grid import Array
-from discreet.trust.isolation import isolated as module
 from discreet.trust.isolation.isolated import check_isolation, isolated
 from discreet.trust.isolation.job import Job
 from discreet.trust.isolation.page import Page
@@ -29,18 +28,20 @@ from discreet.trust.isolation.system_calls import CALLS, filter_program
 from discreet.trust.isolation.walls import loaded
 from tests.trust.isolation import hostile
 from tests.trust.isolation.hostile import FAILS, MARK, WAYS, errors_of, misbehaves, tries_all_ways
+from tests.trust.isolation.unfiltered import obstacle, unfiltered
 
+__all__ = ["unfiltered"]
 SLOT = 0.6  # seconds, for a machine that has much else to do
-OBSTACLE = module._obstacle("full")
-pytestmark = pytest.mark.skipif(bool(OBSTACLE), reason=f"full isolation is not to be had: {OBSTACLE}")
-NO_NAME_SPACES = subprocess.run(
-    [sys.executable, "-c", "from discreet.trust.isolation.walls import move_out; raise SystemExit(not move_out())"],
-    check=False,
-).returncode
 BLOCK = np.zeros((3, 2))
 PROBES = {335, 336}  # of the kernel's own tracing; anybody else is killed
 NUMBERS = {call.name: call.numbers[platform.machine() == "aarch64"] for call in CALLS}
 OTHERS = sorted(set(range(1024)) - PROBES - set(NUMBERS.values()))
+
+
+@pytest.fixture(autouse=True)
+def filtered() -> None:
+    if reason := obstacle():
+        pytest.skip(reason)
 
 
 def one(of: Any, size: int = 1, block: Array = BLOCK, slot: float = SLOT) -> Array | None:
@@ -148,6 +149,21 @@ def test_a_session_is_killed_whole() -> None:
     assert page.answer() is None
 
 
+def test_what_runs_on_is_killed_with_its_slot() -> None:
+    page = Page(BLOCK, 1)
+    counted = [0.0]
+    with Server(job(hostile.counts_on_its_page)) as server:
+        server.start([page])
+        for _ in range(100):
+            time.sleep(0.05)
+            if counted[-1]:
+                server.end()
+            counted.append(np.frombuffer(os.pread(page.descriptor, 8, 24))[0])
+            if counted[-1] and counted[-1] == counted[-2]:
+                break
+    assert counted[-1] == counted[-2] > 0
+
+
 ORPHAN = """
 import sys
 sys.path.append({!r})
@@ -181,10 +197,7 @@ def test_a_page_can_be_made_neither_longer_nor_shorter() -> None:
     assert page.answer() is None
 
 
-def test_where_full_isolation_is_not_to_be_had_the_weaker_form_has_to_be_asked_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(module, "_obstacle", lambda form: "no filter" if form == "full" else "")
+def test_where_full_isolation_is_not_to_be_had_the_weaker_form_has_to_be_asked_for(unfiltered: None) -> None:
     with pytest.raises(NotPermitted, match=r"no filter.*Nothing was released or spent.*isolation='process'"):
         check_isolation("sample", np.mean, "full")
     check_isolation("sample", np.mean, "process")
@@ -210,8 +223,12 @@ def looks_around(block: Array) -> list[float]:
     return [os.path.exists(hostile.__file__), os.path.exists("/proc/self"), os.path.exists("/etc"), os.getppid() != 1]
 
 
-@pytest.mark.skipif(bool(NO_NAME_SPACES), reason="the system gives nobody name spaces of their own")
+MOVE = "from discreet.trust.isolation.walls import move_out; raise SystemExit(not move_out())"
+
+
 def test_where_there_are_name_spaces_the_weaker_form_hides_files_and_processes_too() -> None:
+    if subprocess.run([sys.executable, "-c", MOVE], check=False).returncode:
+        pytest.skip("the system gives nobody name spaces of their own")
     assert isolated(looks_around, [BLOCK], 4, SLOT, "process")[0].tolist() == [0.0, 0.0, 0.0, 0.0]  # type: ignore[union-attr]
 
 

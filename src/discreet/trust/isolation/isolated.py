@@ -68,7 +68,7 @@ def answers(job: Job, blocks: Sequence[Array]) -> list[Array | None]:
     """What the processes of a job make of blocks, in slots of so many seconds as each of them may take."""
     results: list[Array | None] = []
     workers, slot = processors(), job.seconds
-    with _started(job) as server:
+    with started(job) as server:
         start = time.monotonic()
         pages = [Page(block, job.size) for block in blocks[:workers]]
         for number, first in enumerate(range(workers, len(blocks) + workers, workers)):
@@ -92,29 +92,25 @@ def check_isolation(asked: str, of: Callable[[Array], Any], form: Form) -> None:
     """Refuse, before any charge, a form that this system does not have, and a function that cannot be sent."""
     if form not in get_args(Form):
         raise ParameterError(asked, f"the isolation is {form!r}", "Give 'full' or 'process'.")
-    if obstacle := _obstacle(form):
-        raise NotPermitted(asked, obstacle, REMEDIES[form])
+    try_form(form)
     Shipment.of(of)
 
 
 @cache
-def _obstacle(form: Form) -> str:
-    """What stands in the way of a form: tried once, without any record. Nothing does, if it is empty."""
-    try:
-        _started(Job(b"", ("numpy",), 0, 1.0, form == "full")).close()
-    except NotPermitted as why:
-        return why.obstacle
-    return ""
+def try_form(form: Form) -> None:
+    """Start a server of a form, without any record; once, if it can be done."""
+    started(Job(b"", (), 0, 1.0, form == "full")).close()
 
 
-def _started(job: Job) -> Server:
+def started(job: Job) -> Server:
+    """A server of a job."""
     if not hasattr(os, "fork"):
         raise NotPermitted("isolation", "this system cannot fork", REMEDIES["process"])
     try:
         return Server(job)
     except OSError as why:
-        form: Form = "full" if job.full else "process"
-        raise NotPermitted("isolation", f"functions cannot be isolated here ({why})", REMEDIES[form]) from why
+        remedy = REMEDIES["full" if job.full else "process"]
+        raise NotPermitted("isolation", f"functions cannot be isolated here ({why})", remedy) from why
 
 
 def _wait_until(deadline: float) -> None:
