@@ -84,7 +84,8 @@ def test_a_key_stands_for_one_function() -> None:
 
 
 def test_where_functions_cannot_be_isolated_nothing_is_spent(unfiltered: None) -> None:
-    private, lock = data(), threading.Lock()
+    private = data()
+    lock: Any = threading.Lock()
     with pytest.raises(NotPermitted, match=r"no filter.*isolation='process'"):
         sample_and_aggregate(private, np.mean, ["x0"], lower=0, upper=1)
     with pytest.raises(ParameterError, match="cannot be sent"):
