@@ -69,16 +69,17 @@ def answers(job: Job, blocks: Sequence[Array]) -> list[Array | None]:
     results: list[Array | None] = []
     workers, slot = processors(), job.seconds
     with started(job) as server:
-        start = time.monotonic()
+        start = end = time.monotonic()
         pages = [Page(block, job.size) for block in blocks[:workers]]
         for number, first in enumerate(range(workers, len(blocks) + workers, workers)):
+            _wait_until(end)
             server.start(pages)
             following = [Page(block, job.size) for block in blocks[first : first + workers]]
-            _wait_until(start + (number + PART) * slot)
+            _wait_until(end + PART * slot)
             server.end()
             results += [page.answer() for page in pages]
-            pages = following
-            _wait_until(start + (number + 1) * slot)
+            pages, end = following, start + (number + 1) * slot
+    _wait_until(end)
     return results
 
 
