@@ -82,7 +82,7 @@ def certificate(key: object, *names: str, public: object = None) -> bytes:
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name) for name in names])
     builder = x509.CertificateBuilder().subject_name(subject).issuer_name(subject).serial_number(1)
     first, last = (datetime.datetime(year, 1, 1, tzinfo=datetime.UTC) for year in (2020, 2090))
-    builder = builder.public_key(public or key.public_key()).not_valid_before(first).not_valid_after(last)  # type: ignore[attr-defined]
+    builder = builder.public_key(public or key.public_key()).not_valid_before(first).not_valid_after(last)  # type: ignore[arg-type, attr-defined]
     signed = builder.sign(key, None if isinstance(key, Ed25519PrivateKey) else SHA256())  # type: ignore[arg-type]
     return signed.public_bytes(Encoding.PEM)
 

@@ -81,7 +81,7 @@ def test_what_is_signed_may_still_be_no_message() -> None:
     wrong = [("", "ann", "keys", b""), ("r1", "", "keys", b""), ("r1", "ann", "", b""), ("r" * 201, "ann", "keys", b"")]
     for fields in wrong:
         with pytest.raises(ParameterError):
-            Message(*fields)  # type: ignore[arg-type]
+            Message(*fields)
     for data in (
         b"",
         b"junk",

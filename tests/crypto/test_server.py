@@ -24,7 +24,7 @@ from discreet.crypto.field import Elements, add, elements, uniform_elements
 from discreet.crypto.framing import framed, labelled, split, unlabelled
 from discreet.crypto.messages import Message, Signed
 from discreet.crypto.server import Server
-from discreet.crypto.shamir import Deal, Share
+from discreet.crypto.shamir import Deal, Share, share
 from discreet.crypto.terms import UsedRounds
 from tests.crypto.rehearsal import Rehearsal, client_of, identity, roster, server_of, sum_of, terms_of, vector_of
 
@@ -327,7 +327,7 @@ def test_a_true_share_of_something_else_is_false() -> None:
 @pytest.mark.parametrize("lie", ["shares of something else", "shares of no polynomial"])
 def test_a_dealer_whose_true_shares_give_nothing_is_named(lie: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """And not those who hold them."""
-    deal = client_module.share
+    deal = share
 
     def false(bits: Bits, secret: Elements, terms: Deal) -> list[Share]:
         dealt = deal(bits, secret, terms)

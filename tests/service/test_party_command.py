@@ -31,8 +31,8 @@ from discreet.trust.secure_sum import SecureSum
 Out = pytest.CaptureFixture[str]
 SCHEMA = '[columns.age]\nkind = "number"\nlower = 0\nupper = 100\n'
 NAMES = ("asker", "north", "east", "west")
-FEDERATION = ("federation", "create", "--schema", "s.toml", "--server", "asker.card", "--threshold", "2")
-FEDERATION += ("--colluding", "0", "--out", "f.toml")
+FEDERATION: tuple[str, ...] = ("federation", "create", "--schema", "s.toml", "--server", "asker.card")
+FEDERATION += ("--threshold", "2", "--colluding", "0", "--out", "f.toml")
 PARTY = ("party", "north.csv", "--federation", "f.toml", "--identity", "north.key", "--ledger", "north.ledger")
 LONG = 60.0  # seconds: whatever takes longer hangs
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from discreet.crypto.agreement import Circle
+from discreet.crypto.derivation import Purpose
 from discreet.crypto.errors import UNOPENED, BadSignature, Malformed
 from discreet.crypto.framing import framed
 from discreet.crypto.identity import SIGNATURE, Identity, Roster
@@ -54,5 +55,6 @@ class SignedShare:
 
 def _canonical(share: Share, secret: Secret, circle: Circle, dealer: str) -> bytes:
     """What is signed: the share, and what it is a share of."""
+    purpose: Purpose = "seed share" if secret == "seed" else "key share"
     holder = circle.terms.parties[share.index - 1]
-    return framed(circle.use(f"{secret} share", dealer, holder).info, share.to_bytes())
+    return framed(circle.use(purpose, dealer, holder).info, share.to_bytes())
