@@ -26,6 +26,7 @@ from discreet.service import party_command
 from discreet.service.cli import main
 from discreet.service.key_file import read_identity
 from discreet.statistics.count import count_of
+from discreet.statistics.histogram import histogram_of
 from discreet.trust.secure_sum import SecureSum
 
 Out = pytest.CaptureFixture[str]
@@ -147,6 +148,30 @@ def test_from_four_keys_to_a_sum(folder: Path) -> None:
             for one in (north, east, west):
                 one.says("(end)")
                 assert not any("Traceback" in line or "Exception" in line for line in one._said)
+
+
+def test_a_party_answers_what_its_owner_allows(folder: Path) -> None:
+    """North allows counts alone, east what costs at most 1: asked for a histogram, or for much, they refuse."""
+    agreed = read_federation("f.toml")
+    count = count_of(agreed.schema, "age")
+    assert count.recipe is not None
+    with (
+        running("north", "--listen", "127.0.0.1:0", "--allow", count.recipe.name) as north,
+        running("east", "--listen", "127.0.0.1:0", "--most-epsilon", "1", "--most-delta", "1e-6") as east,
+        running("west", "--listen", "127.0.0.1:0") as west,
+    ):
+        addresses = [one.says("listens at").rpartition(" ")[2] for one in (north, east, west)]
+        with SecureSum(agreed, read_identity("asker.key"), addresses) as trust:
+            assert trust.ask(count, Gaussian(5.0)).shape == (1,)
+            trust.ask(count, Gaussian(0.25))
+            east.says("refuses: count_of: it would cost epsilon")
+            trust.ask(histogram_of(agreed.schema, "age", 4), Gaussian(5.0))
+            north.says("the party's policy does not allow it")
+    with SqliteLedger.open("west.ledger") as ledger:
+        assert len(ledger.entries()) == 3
+    for name in ("north", "east"):
+        with SqliteLedger.open(f"{name}.ledger") as ledger:
+            assert len(ledger.entries()) == 2
 
 
 def purpose(path: str) -> str:
@@ -273,6 +298,9 @@ PARTY_MISTAKES: dict[str, tuple[list[str], str, int]] = {
     "no such federation": (["--federation", "g.toml"], "g.toml", 2),
     "a schema for a federation": (["--federation", "s.toml"], "[federation] table is missing", 2),
     "no such ledger": (["--ledger", "south.ledger"], "south.ledger", 4),
+    "no price at all": (["--most-epsilon", "0"], "positive, finite epsilon", 2),
+    "a price that is none": (["--most-epsilon", "much"], "invalid float value", 2),
+    "half a price": (["--most-delta", "1e-6"], "Give --most-epsilon", 2),
     "a key for a ledger": (["--ledger", "north.key"], "north.key", 4),
 }
 

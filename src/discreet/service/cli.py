@@ -152,6 +152,9 @@ def _add_party(commands: argparse._SubParsersAction[Parser]) -> None:
     where.add_argument("--listen", metavar="HOST:PORT", help="wait here for the server's calls")
     where.add_argument("--connect", metavar="HOST:PORT", help="call the server there")
     party.add_argument("--package", action="append", default=[], metavar="P", help="whose recipes to trust, too")
+    party.add_argument("--allow", action="append", metavar="RECIPE", help="the only recipe that may be asked; for each")
+    party.add_argument("--most-epsilon", type=float, metavar="E", help="what one question may cost, at most")
+    party.add_argument("--most-delta", type=float, metavar="D", help="the same for delta (default: 0, Laplace alone)")
     party.set_defaults(run=_party)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.accounting.sqlite_ledger import SqliteLedger
+from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.crypto.certificate import Card
 from discreet.crypto.identity import Identity
@@ -23,6 +24,7 @@ from discreet.service.out_file import OutFile
 from discreet.trust.federation import Federation
 from discreet.trust.network.serving import Serving
 from discreet.trust.party import Party
+from discreet.trust.policy import Policy
 from discreet.trust.sources.file import File
 
 
@@ -74,15 +76,23 @@ def party(arguments: Namespace) -> int:
     """Take part until stopped."""
     agreed = read_federation(arguments.federation)
     _check_digest(agreed, arguments.digest)
-    packages = ("discreet", *arguments.package)
+    policy, packages = _policy(arguments), ("discreet", *arguments.package)
     with SqliteLedger.open(arguments.ledger) as ledger:
         own, delimiter, dialect = read_identity(arguments.identity), arguments.delimiter, arguments.dialect
         records = File(arguments.file, agreed.schema, agreed.unit, delimiter=delimiter, dialect=dialect)
-        member = Party(own, records, agreed, ledger=ledger, packages=packages)
+        member = Party(own, records, agreed, ledger=ledger, packages=packages, policy=policy)
         serving = Serving(member, _told)
         work = serving.listen(arguments.listen) if arguments.listen else serving.connect(arguments.connect)
         asyncio.run(_until_stopped(work))
     return 0
+
+
+def _policy(arguments: Namespace) -> Policy:
+    """What the owner lets be asked."""
+    epsilon, delta = arguments.most_epsilon, arguments.most_delta
+    if epsilon is None and delta is not None:
+        raise ParameterError("party", "--most-delta says nothing by itself", "Give --most-epsilon, too.")
+    return Policy(arguments.allow, None if epsilon is None else Budget(epsilon, delta or 0.0))
 
 
 def _check_digest(agreed: Federation, expected: str | None) -> None:
