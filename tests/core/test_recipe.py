@@ -11,7 +11,7 @@ import pytest
 from discreet.core.bound import Bound
 from discreet.core.cookbook import question_of, recipe
 from discreet.core.errors import NotPermitted, ParameterError
-from discreet.core.grid import Array
+from discreet.core.grid import Array, Grid
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import Recipe
 from discreet.core.schema import Number, Schema
@@ -124,3 +124,48 @@ def test_a_package_of_ones_own_is_trusted_by_name() -> None:
     np.testing.assert_array_equal(again.of(np.ones((1, 2))), [[2.0]])
     with pytest.raises(NotPermitted, match="trusted"):
         question_of(asked.recipe, SCHEMA)
+
+
+def test_parameters_are_of_the_kinds_that_the_signature_says() -> None:
+    assert scaled(SCHEMA, 2, (1.0,)).recipe == scaled(SCHEMA, 2.0, (1,)).recipe  # type: ignore[arg-type]
+    for factor in (True, "2", None, (2.0,), 10**400, np.ones(1)):
+        with pytest.raises(ParameterError, match="factor is not a finite number"):
+            scaled(SCHEMA, factor)  # type: ignore[arg-type]
+    for places in (1, (1.5,), ("1",), (True,), ((1,),), None):
+        with pytest.raises(ParameterError, match="places is not a"):
+            scaled(SCHEMA, 1.0, places)  # type: ignore[arg-type]
+    for centers in (np.array([[np.nan, 0.0]]), np.array([[np.inf, 0.0]]), ((0.0, 0.0),), "l2"):
+        with pytest.raises(ParameterError, match="centers is not an array of finite numbers"):
+            counts_and_sums(SCHEMA, centers, "l2")  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="norm is not one of l1, l2, linf"):
+        counts_and_sums(SCHEMA, CENTERS, "l3")  # type: ignore[arg-type]
+
+
+def test_a_recipe_says_of_what_kind_each_parameter_is() -> None:
+    def anything(schema: Schema, value: Any) -> BoundedSum:
+        return BoundedSum(lambda records: records, Bound("l2", 1.0))
+
+    with pytest.raises(TypeError, match="cannot be of the kind"):
+        recipe(anything)
+
+
+@recipe
+def fused(schema: Schema, factor: float, size: int) -> BoundedSum:
+    def of(records: Array) -> Array:
+        return np.tile(records[:, :1], size)
+
+    grid = Grid(-10)
+    return BoundedSum(of, Bound("l1", 1.0), ("x",), grid, lambda rows: factor * grid.cut(of(rows)).sum(axis=0))
+
+
+def test_a_fused_sum_that_is_not_that_of_its_clipped_rows_is_refused() -> None:
+    """Here it is not clipped, which shows at the ends of the column's bounds: missing values, and two marks of one."""
+    for factor, size in ((1.0, 1), (2.0, 1), (1.0, 2)):
+        with pytest.raises(ParameterError, match="not that of its rows"):
+            fused(SCHEMA, factor, size)
+
+
+def test_an_answer_has_no_more_numbers_than_anybody_can_hold() -> None:
+    for size in (0, 2**24 + 1):
+        with pytest.raises(ParameterError, match="numbers"):
+            fused(SCHEMA, 1.0, size)

@@ -9,11 +9,18 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any, Concatenate, ParamSpec
 
-from discreet.core.errors import DiscreetError, NotPermitted
+import numpy as np
+
+from discreet.core.errors import DiscreetError, NotPermitted, ParameterError
+from discreet.core.grid import Array
+from discreet.core.kinds import fitted, readings_of
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import Recipe
-from discreet.core.schema import Schema
+from discreet.core.schema import Category, Column, Number, Schema
 
+MOST_NUMBERS = 2**24  # in one answer: whoever asks has a say in how much memory an answer takes
+MOST_STEPS = 2.0**52  # of what one record adds, so that float64 holds it without error
+TRIED = 2**22  # numbers in the contributions of the records that a fused sum is tried on
 P = ParamSpec("P")
 Builder = Callable[Concatenate[Schema, P], BoundedSum]
 _KNOWN: dict[str, Callable[..., BoundedSum]] = {}
@@ -25,8 +32,10 @@ def recipe(build: Builder[P]) -> Builder[P]:
     Parameters
     ----------
     build : callable
-        A schema and public parameters in, a bounded sum out; nothing else may decide the outcome. The parameters are
-        of the forms that a `Recipe` takes, and lists reach it as tuples.
+        A schema and public parameters in, a bounded sum out; nothing else may decide the outcome. Whoever asks may be
+        hostile. What its annotations say is checked here: parameters are whole numbers, finite numbers, texts, truth
+        values, choices (`Literal`), arrays of finite numbers, or tuples of these. Ranges are its own to check. The
+        bound must hold, and the sum must not fail, for every record, whatever parameters it accepts.
 
     Examples
     --------
@@ -37,15 +46,18 @@ def recipe(build: Builder[P]) -> Builder[P]:
     Recipe(name='discreet.statistics.count:count_of', parameters=mappingproxy({'column': 'age'}))
     """
     name, signature = f"{build.__module__}:{build.__qualname__}", inspect.signature(build)
+    readings = readings_of(build)
 
     @functools.wraps(build)
     def built(*given: Any, **named: Any) -> BoundedSum:
         bound = signature.bind(*given, **named)
         bound.apply_defaults()
         schema, *_ = bound.args
-        parameters = dict(list(bound.arguments.items())[1:])
-        written = Recipe.read(Recipe(name, parameters).written())
-        return dataclasses.replace(build(schema, **written.parameters), recipe=written)  # type: ignore[call-arg]
+        given_back = Recipe.read(Recipe(name, dict(list(bound.arguments.items())[1:])).written())
+        written = Recipe(name, fitted(f"recipe {name}", readings, given_back.parameters))
+        question = dataclasses.replace(build(schema, **written.parameters), recipe=written)  # type: ignore[call-arg]
+        check_built(question, schema)
+        return question
 
     _KNOWN[name] = built
     return built
@@ -90,8 +102,51 @@ def question_of(recipe: Recipe, schema: Schema, packages: Iterable[str] = ("disc
         return build(schema, **recipe.parameters)
     except DiscreetError as why:
         raise _unknown(recipe, f"{why.asked}: {why.obstacle}") from why
-    except (TypeError, ValueError, ArithmeticError, LookupError) as why:
+    except Exception as why:  # no record has been looked at: whatever is wrong is wrong with the parameters
         raise _unknown(recipe, f"its parameters do not fit ({why})") from why
+
+
+def check_built(question: BoundedSum, schema: Schema) -> None:
+    """Refuse a question whose answer would be too large to hold, or whose fused sum is not the sum of its rows.
+
+    A fused sum is not clipped row by row. So it is tried on records that the schema alone decides: both ends and the
+    middle of all columns, and missing values.
+    """
+    asked = "a question" if question.recipe is None else f"recipe {question.recipe.name}"
+    columns = schema.values(question.columns) if question.columns else schema.features
+    size = question.size(len(columns))
+    if not 1 <= size <= MOST_NUMBERS or question.bound.radius > MOST_STEPS * question.grid.step:
+        raise ParameterError(
+            asked,
+            f"its answer has {size} numbers, to which a record adds up to {question.bound.radius:g} on a grid of "
+            f"{question.grid.step:g}",
+            f"Ask for 1 to {MOST_NUMBERS} numbers, and less than 2**52 steps.",
+        )
+    records = public_records(schema, columns)[: max(1, TRIED // size)]
+    if question.total is not None and not np.array_equal(question.total(records), question.steps(records).sum(axis=0)):
+        raise ParameterError(asked, "its fused sum is not that of its rows", "Correct it, or leave it out.")
+
+
+def public_records(schema: Schema, columns: Iterable[str]) -> Array:
+    """Records that are known without the data: upper ends, middles, lower ends, both ends by turns, missing values."""
+    points = np.array([_points(schema.columns[name]) for name in columns]).reshape(-1, 3)
+    lower, middle, upper = points.T
+    turns = np.arange(len(points)) % 2 == 0
+    missing = np.full(len(points), np.nan)
+    return np.array(
+        [upper, middle, np.where(turns, missing, middle), lower, np.where(turns, upper, lower), missing],
+    )
+
+
+def _points(column: Column) -> tuple[float, float, float]:
+    """The lower end of a column, its middle and its upper end."""
+    match column:
+        case Number(lower, upper):
+            return float(lower), 0.5 * lower + 0.5 * upper, float(upper)
+        case Category(values):
+            return 0.0, float(len(values) // 2), len(values) - 1.0
+        case _:
+            return 0.0, 0.0, 0.0
 
 
 def _unknown(recipe: Recipe, obstacle: str) -> NotPermitted:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from numbers import Integral, Real
 
 from discreet.core.errors import ParameterError
@@ -35,3 +36,16 @@ def check_whole(asked: str, name: str, value: float, least: int = 1, most: int |
     if not whole or value < least or (most is not None and value > most):
         span = f", at least {least}" if most is None else f" from {least} to {most}"
         raise ParameterError(asked, f"{name} is {value}", f"Give a whole number{span}.", knob=name, value=value)
+
+
+def check_size(asked: str, numbers: int, most: int) -> None:
+    """Refuse an answer of no numbers, or of more than this: whoever asks has a say in how much memory it takes."""
+    if not 1 <= numbers <= most:
+        raise ParameterError(asked, f"it would be {numbers} numbers", f"Ask for 1 to {most}.", size=numbers, most=most)
+
+
+def check_one_of(asked: str, name: str, value: object, choices: Sequence[object]) -> None:
+    """Refuse what is not one of these."""
+    if value not in choices:
+        told = " or ".join(map(str, choices))
+        raise ParameterError(asked, f"{name} is {value}", f"Give {told}.", knob=name, value=value)

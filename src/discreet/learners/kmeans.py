@@ -18,6 +18,7 @@ from discreet.core.cookbook import recipe
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event, Repeated
 from discreet.core.grid import Array, Grid
+from discreet.core.knob import check_one_of
 from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
 from discreet.core.schema import Schema
@@ -26,6 +27,7 @@ from discreet.mechanisms.laplace import Laplace
 from discreet.trust.as_private import as_private
 from discreet.trust.private_data import PrivateData
 
+MOST_CENTERS = 2**16
 FINE = Grid(-20)  # coordinates on it have exact distances, so that nearest does not depend on batches
 
 
@@ -206,8 +208,10 @@ def counts_and_sums(schema: Schema, centers: Array, norm: Norm) -> BoundedSum:
         Public. In which a record's row is bounded.
     """
     scale = Scaling(schema)
+    check_one_of("k-means", "norm", norm, ("l1", "l2"))
+    _check(centers, scale.n_features)
     root, weight = math.sqrt(scale.n_features), _count_weight(scale.n_features)
-    bound = Bound(norm, (math.hypot(weight, 1.0) if norm == "l2" else weight + root) * (1 + 2.0**-30))
+    bound = Bound(norm, (math.sqrt(weight * weight + 1) if norm == "l2" else weight + root) * (1 + 2.0**-30))
     grid, size = Grid.of_radius(bound.radius), len(centers) * (1 + scale.n_features)
 
     def entries(records: Array) -> Array:
@@ -226,9 +230,17 @@ def counts_and_sums(schema: Schema, centers: Array, norm: Norm) -> BoundedSum:
     )
 
 
+def _check(centers: Array, n_features: int) -> None:
+    """Refuse what are not centers of these features; off the fine grid, nearest would depend on batches."""
+    fits = centers.ndim == 2 and 1 <= len(centers) <= MOST_CENTERS and centers.shape[1] == n_features
+    if not fits or np.abs(centers).max() > 1 or not np.array_equal(FINE.values(FINE.cut(centers)), centers):
+        obstacle = f"the {centers.shape} array of centers is not one of {n_features} features in whole steps"
+        raise ParameterError("k-means", obstacle, f"Give 1 to {MOST_CENTERS} centers from -1 to 1, on the fine grid.")
+
+
 def _count_weight(n_features: int) -> float:
     """What balances the noise of counts and sums, for centers that are uniform in the box: (3 n_features)^(-1/4)."""
-    return float((3 * n_features) ** -0.25)
+    return 1 / math.sqrt(math.sqrt(3 * n_features))  # the same to the last bit on every machine, as powers are not
 
 
 def nearest(records: Array, centers: Array) -> NDArray[np.intp]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from discreet.core.errors import ParameterError
 from discreet.core.formula import Formula
 from discreet.core.grid import Array
-from discreet.core.knob import check_whole
+from discreet.core.knob import check_one_of, check_size, check_whole
 from discreet.core.schema import Number, Schema
 from discreet.statistics.histogram import MOST_BINS, SPELT_OUT, cells_of
 
@@ -20,6 +20,7 @@ Bins = int | Mapping[str, int]
 """How many cells a number is cut into: the same for every number, or by column."""
 
 BINS = 10  # of a number that is not named
+MOST_CELLS = 2**20
 Codes = NDArray[np.intp]
 
 
@@ -58,6 +59,15 @@ def shape_of(schema: Schema, columns: Sequence[str], bins: Sequence[int]) -> tup
     return tuple(most or len(schema.category(name).values) for name, most in zip(columns, bins, strict=True))
 
 
+def cells_along(schema: Schema, columns: Sequence[str], bins: Sequence[int]) -> tuple[int, ...]:
+    """How many cells each column has, for bins that anybody may have asked for; what does not fit is refused."""
+    numbers = [isinstance(schema.columns[name], Number) for name in schema.values(columns)]
+    check_one_of("table", "number of bins", len(bins), (len(numbers),))
+    for name, most, number in zip(columns, bins, numbers, strict=True):
+        check_whole(f"table of {name}", "bins", most, int(number), MOST_BINS if number else 0)
+    return shape_of(schema, columns, bins)
+
+
 @dataclass(frozen=True)
 class Axes:
     """The axes of a table: one for each column.
@@ -83,6 +93,12 @@ class Axes:
     columns: tuple[str, ...]
     labels: tuple[tuple[str, ...], ...]
     edges: tuple[Array | None, ...]
+
+    @classmethod
+    def listed(cls, schema: Schema, columns: Sequence[str], bins: Sequence[int]) -> Axes:
+        """The axes of a table that has few enough cells to list them all."""
+        check_size(f"table of {', '.join(columns)}", math.prod(cells_along(schema, columns, bins)), MOST_CELLS)
+        return cls.of(schema, columns, bins)
 
     @classmethod
     def of(cls, schema: Schema, columns: Sequence[str], bins: Sequence[int]) -> Axes:

@@ -13,16 +13,19 @@ from scipy.sparse import csr_array
 
 from discreet.core.bound import Bound, Norm
 from discreet.core.cookbook import recipe
+from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
+from discreet.core.knob import check_one_of, check_size, check_whole
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Schema
-from discreet.statistics.axes import Axes, Codes, codes_of
+from discreet.statistics.axes import Axes, Codes, cells_along, codes_of
 from discreet.statistics.block import Block
 from discreet.statistics.design import Design
-from discreet.statistics.residuals import AxisSet, Residuals, Shape, subsets, summed
+from discreet.statistics.residuals import AxisSet, Residuals, Shape, cells, subsets, summed
 
 MOST_NUMBERS = 2**20
 FINENESS = 30  # bits between the length of what a record adds and the step of its grid
+HEAVIEST, LONGEST = 2**31, 2**36  # steps of a weight, and of what a record adds: a batch of 2**16 adds up exactly
 MARGIN = 1 + 2.0**-30  # keeps rounded lengths inside their bound, so that clipping never acts
 
 
@@ -167,9 +170,36 @@ def blocks_of(
     norm: Norm,
 ) -> BoundedSum:
     """The measurements of a table as one sum; a record with a missing value adds nothing."""
-    axes = Axes.of(schema, columns, bins)
+    shape = cells_along(schema, columns, bins)
+    check_one_of("measurements", "number of contrasts", len(contrasts), (len(whole),))
     blocks = tuple(Block(frozenset(w), frozenset(c)) for w, c in zip(whole, contrasts, strict=True))
-    return blocks_sum(Blocks(axes.shape, blocks, steps, Grid(exponent), norm), axes)
+    for block in blocks:
+        _check_block(block, shape)
+    check_weights("measurements", steps, len(blocks), exponent, norm)
+    measured = Blocks(shape, blocks, steps, Grid(exponent), norm)
+    check_size("measurements", measured.total_size, MOST_NUMBERS)
+    check_whole("measurements", "length in steps", math.ceil(measured.bound.radius / measured.grid.step), 1, LONGEST)
+    return blocks_sum(measured, Axes.of(schema, columns, bins))
+
+
+def _check_block(block: Block, shape: Shape) -> None:
+    """Refuse axes that are not there, a contrast of an axis that is whole or of a single cell, and large tables."""
+    if not block.axes <= set(range(len(shape))) or block.whole & block.contrasts:
+        obstacle = f"its axes are {sorted(block.whole)} and {sorted(block.contrasts)} of {len(shape)}"
+        raise ParameterError("measurement", obstacle, "Name axes of the table, each at most once.")
+    if any(shape[axis] < 2 for axis in block.contrasts):
+        raise ParameterError("measurement", "an axis of one cell has no contrast", "Leave it out.")
+    check_size("measurement", cells(shape, block.axes), MOST_NUMBERS)
+
+
+def check_weights(asked: str, steps: Sequence[int], count: int, exponent: int, norm: Norm) -> None:
+    """Refuse weights that are not one for each of so many measurements, or that no sum could carry without error."""
+    check_one_of(asked, "norm", norm, ("l1", "l2"))
+    check_whole(asked, "exponent", exponent, -FINENESS, 0)
+    if len(steps) != count:
+        raise ParameterError(asked, f"it has {count} parts and {len(steps)} weights", "Give each its own.")
+    for one in steps:
+        check_whole(asked, "weight", one, 1, HEAVIEST)
 
 
 def blocks_sum(blocks: Blocks, axes: Axes) -> BoundedSum:

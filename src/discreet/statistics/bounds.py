@@ -12,8 +12,8 @@ import numpy as np
 from discreet.core.budget import Budget
 from discreet.core.cookbook import recipe
 from discreet.core.digits import exact
-from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
+from discreet.core.knob import check_knob
 from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
 from discreet.core.schema import Number, Schema
@@ -24,7 +24,7 @@ from discreet.statistics.noise import CONFIDENCE
 from discreet.trust.as_private import Bounds
 from discreet.trust.private_data import PrivateData
 
-OCTAVES = 100  # between the greatest size and the least that is told from zero
+OCTAVES, SMALLEST = 100, 1000  # between the greatest size and the least that is told from zero: usually, and at most
 WIDEST = (-1e15, 1e15)
 RISK = 0.01  # that noise alone fills a cell
 
@@ -32,6 +32,7 @@ RISK = 0.01  # that noise alone fills a cell
 def magnitude_edges(number: Number, least: float) -> Array:
     """The bounds, and between them every power of two times the least size, on both sides of zero."""
     largest = max(abs(number.lower), abs(number.upper))
+    check_knob("magnitudes", "least", least, largest * 2.0**-SMALLEST, largest)
     sizes = least * 2.0 ** np.arange(math.floor(math.log2(largest / least)) + 1)
     inner = np.concatenate([-sizes[::-1], sizes])
     return np.concatenate([[number.lower], inner[(inner > number.lower) & (inner < number.upper)], [number.upper]])
@@ -153,8 +154,6 @@ def bounds(
     number, name = of.data.schema.number(of.column), f"bounds of {of.column}"
     largest = max(abs(number.lower), abs(number.upper))
     smallest = largest * 2.0**-OCTAVES if least is None else float(least)
-    if not largest * 2.0**-1000 <= smallest <= largest:
-        raise ParameterError(name, f"least is {least}", f"Give a size above 0 and up to {largest:g}.", least=least)
     edges = magnitude_edges(number, smallest)
     question = magnitudes_of(of.data.schema, of.column, smallest)
     released = asked(of.data, question, len(edges) - 1, budget, name, key)

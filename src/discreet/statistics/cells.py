@@ -17,11 +17,13 @@ from discreet.core.cookbook import recipe
 from discreet.core.errors import ParameterError
 from discreet.core.formula import Formula, Tally
 from discreet.core.grid import Array, Grid
+from discreet.core.knob import check_one_of, check_size, check_whole
 from discreet.core.question import BoundedSum
-from discreet.core.schema import Schema
+from discreet.core.schema import Category, Schema
 from discreet.statistics.histogram import ONE_CELL, SPELT_OUT, cells_of
 
-MOST = 2**20
+MOST, MOST_WEIGHTS = 2**20, 2**26
+HEAVIEST = 2.0**30  # of a weight
 Condition = Mapping[str, Any]
 Mask = NDArray[np.bool_]
 
@@ -58,13 +60,11 @@ class Cells:
         """The cells of these columns; every number is cut into so many of equal width."""
         if not columns or len(set(columns)) != len(columns) or isinstance(columns, str):
             raise ParameterError("cells", f"the columns are {columns!r}", "Name each column once, at least one.")
+        sizes = (len(one.values) if isinstance(one := schema.columns.get(name), Category) else bins for name in columns)
+        check_whole("cells", "bins", bins, most=MOST)
+        check_size("cells", math.prod(sizes), MOST)
         labels, edges = zip(*(cells_of(schema, column, bins) for column in columns), strict=True)
-        found = cls(tuple(columns), labels, edges)
-        if found.size > MOST:
-            raise ParameterError(
-                "cells", f"there are {found.size} of them", f"Use fewer columns or bins; {MOST} are the most."
-            )
-        return found
+        return cls(tuple(columns), labels, edges)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -129,7 +129,7 @@ def _edge(column: str, edges: Array, wanted: float) -> int:
 
 
 @recipe
-def table_of(schema: Schema, columns: Sequence[str], bins: int) -> BoundedSum:
+def table_of(schema: Schema, columns: tuple[str, ...], bins: int) -> BoundedSum:
     """One mark in the cell of each record; a record with a missing value adds nothing."""
     cells = Cells.of(schema, columns, bins)
 
@@ -143,13 +143,14 @@ def table_of(schema: Schema, columns: Sequence[str], bins: int) -> BoundedSum:
 
 
 @recipe
-def workload_of(schema: Schema, columns: Sequence[str], bins: int, queries: Array | str, norm: Norm) -> BoundedSum:
+def workload_of(schema: Schema, columns: tuple[str, ...], bins: int, queries: Array | str, norm: Norm) -> BoundedSum:
     """What each record counts in each query: the column of its cell in the weights; `norm` measures its length.
 
     Queries are weights, or conditions as JSON, which is shorter.
     """
     cells = Cells.of(schema, columns, bins)
-    weights = weights_of(cells, json.loads(queries)) if isinstance(queries, str) else queries
+    check_one_of("workload", "norm", norm, ("l1", "l2"))
+    weights = _conditions(cells, queries) if isinstance(queries, str) else _checked(cells, queries)
     bound = length_of(weights, norm)
     grid = Grid(0) if bool((weights == np.rint(weights)).all()) else Grid.of_radius(bound.radius)
     added = np.vstack([weights.T, np.zeros(len(weights))])
@@ -164,6 +165,26 @@ def workload_of(schema: Schema, columns: Sequence[str], bins: int, queries: Arra
     return BoundedSum(of, bound, tuple(columns), grid, total)
 
 
+def _conditions(cells: Cells, text: str) -> Array:
+    """The weights of conditions in JSON."""
+    try:
+        conditions = [dict(one) for one in json.loads(text)]
+        check_size("workload", len(conditions) * cells.size, MOST_WEIGHTS)
+        return weights_of(cells, conditions)
+    except (ValueError, TypeError, RecursionError) as why:
+        raise ParameterError("workload", f"its queries are no conditions ({why})", "Name columns and values.") from why
+
+
+def _checked(cells: Cells, weights: Array) -> Array:
+    """The weights, if they are one for each query and cell, and neither negative nor too large to be added exactly."""
+    check_size("workload", weights.size, MOST_WEIGHTS)
+    fits = weights.ndim == 2 and weights.shape[1] == cells.size
+    if not fits or weights.min() < 0 or weights.max() > HEAVIEST:
+        obstacle = f"its weights are a {weights.shape} array, or some are not between 0 and {HEAVIEST:g}"
+        raise ParameterError("workload", obstacle, f"Give a row of {cells.size} weights for each query.")
+    return weights
+
+
 def weights_of(cells: Cells, conditions: Sequence[Condition]) -> Array:
     """Which cells each condition counts, one row for each."""
     return np.array([cells.where(one) for one in conditions], dtype=np.float64).reshape(len(conditions), cells.size)
@@ -171,7 +192,7 @@ def weights_of(cells: Cells, conditions: Sequence[Condition]) -> Array:
 
 def length_of(weights: Array, norm: Norm) -> Bound:
     """The longest that the counts of one record in all queries can be; rounded up."""
-    lengths = weights.sum(axis=0) if norm == "l1" else np.sqrt(np.square(weights).sum(axis=0))
+    lengths = np.abs(weights).sum(axis=0) if norm == "l1" else np.sqrt(np.square(weights).sum(axis=0))
     return Bound(norm, float(lengths.max(initial=2.0**-20)) * (1 + 2.0**-40), nonnegative=True)
 
 

@@ -71,7 +71,7 @@ class Coordinates:
         half = np.array([[0.5 * column.upper - 0.5 * column.lower] for column in bounds])
         _check(half, radius)
         radius = min(radius, math.sqrt(len(half)))
-        weight = radius * (3 * len(half)) ** -0.25
+        weight = radius / math.sqrt(math.sqrt(3 * len(half)))
         grid = Grid(math.frexp(max(weight, min(radius, 1.0)))[1] - CELLS)
         longest = math.floor(math.ldexp(radius * radius, -2 * grid.exponent) * (1 + 2.0**-50))
         return cls(middle, half, grid, round(math.ldexp(weight, -grid.exponent)), longest)

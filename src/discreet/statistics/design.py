@@ -7,6 +7,7 @@ together have a length, in l1 for Laplace noise and in l2 for Gaussian noise, an
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,9 +50,9 @@ class Design:
         return np.divide(1.0, told, out=np.full(len(told), np.inf), where=told > 0)
 
     def length(self, weights: Array) -> float:
-        """The length of what a record adds to all measurements together."""
-        lengths = weights * self.costs
-        return float(lengths.sum() if self.norm == "l1" else np.sqrt(np.square(lengths).sum()))
+        """The length of what a record adds to all measurements together; the same wherever it is computed."""
+        lengths = np.abs(weights * self.costs)
+        return math.fsum(lengths.tolist()) if self.norm == "l1" else math.sqrt(math.fsum(np.square(lengths).tolist()))
 
     def divided(self, importance: Array) -> Array:
         """The weights, of length about one, that make the weighted sum of the variances small.

@@ -7,10 +7,12 @@ import math
 import numpy as np
 
 from discreet.core.cookbook import recipe
+from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
+from discreet.core.knob import check_size
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Schema
-from discreet.statistics.axes import Axes, Codes, codes_of
+from discreet.statistics.axes import MOST_CELLS, Axes, Codes, cells_along, codes_of
 from discreet.statistics.histogram import ONE_CELL
 
 
@@ -27,10 +29,13 @@ def divided_of(schema: Schema, columns: tuple[str, ...], bins: tuple[int, ...], 
     kept : array of shape (cells, first columns)
         Public. The places of cells on the axes of the first columns, in lexicographic order.
     """
-    axes = Axes.of(schema, columns, bins)
+    shape = cells_along(schema, columns, bins)
+    _check(kept, shape)
     known, coarse = kept.astype(np.intp), kept.shape[1]
-    inner = math.prod(axes.shape[coarse:])
+    inner = math.prod(shape[coarse:])
     size = len(known) * inner
+    check_size("divided cells", size, MOST_CELLS)
+    axes = Axes.of(schema, columns, bins)
 
     def cells(records: Array) -> Codes:
         places = axes.places(records)
@@ -48,6 +53,19 @@ def divided_of(schema: Schema, columns: tuple[str, ...], bins: tuple[int, ...], 
         return np.bincount(own[own >= 0], minlength=size).astype(np.float64)
 
     return BoundedSum(of, ONE_CELL, columns, Grid(0), total)
+
+
+def _check(kept: Array, shape: tuple[int, ...]) -> None:
+    """Refuse what are not the places of cells, each once and in lexicographic order."""
+    fits = kept.ndim == 2 and len(kept) >= 1 and kept.shape[1] <= len(shape)
+    if fits and kept.shape[1] == 0:
+        fits = len(kept) == 1
+    elif fits:
+        there = (kept == np.rint(kept)) & (kept >= 0) & (kept < shape[: kept.shape[1]])
+        fits = bool(there.all()) and np.array_equal(np.unique(kept, axis=0), kept)
+    if not fits:
+        obstacle = f"the {kept.shape} array of kept cells does not list cells of a {shape[: kept.shape[-1]]} table"
+        raise ParameterError("divided cells", obstacle, "List the places of each cell once, in order.")
 
 
 def matched(places: Codes, known: Codes, shape: tuple[int, ...]) -> Codes:

@@ -16,9 +16,10 @@ import numpy as np
 from discreet.core.budget import Budget
 from discreet.core.cookbook import recipe
 from discreet.core.digits import error_bar, number
-from discreet.core.errors import MissingExtra, ParameterError
+from discreet.core.errors import MissingExtra
 from discreet.core.formula import Formula, Tally
 from discreet.core.grid import Array, Grid
+from discreet.core.knob import check_one_of
 from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
 from discreet.core.schema import Number, Schema
@@ -36,8 +37,7 @@ def grouped_moments_of(schema: Schema, by: str, column: str, degree: int) -> Bou
 
     Number j of group i is coordinate i * (degree + 1) + j.
     """
-    if degree not in (1, 2):
-        raise ParameterError("moments by group", f"degree is {degree}", "Give 1 or 2.", degree=degree)
+    check_one_of("moments by group", "degree", degree, (1, 2))
     groups, limits = len(schema.category(by).values), schema.number(column)
     width, grid = degree + 1, Grid.of_radius(MASS.radius)
 

@@ -32,6 +32,7 @@ import numpy as np
 from discreet.core.bound import Bound
 from discreet.core.cookbook import recipe
 from discreet.core.grid import Array, Grid
+from discreet.core.knob import check_knob, check_one_of, check_size, check_whole
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Schema
 from discreet.statistics.axes import Codes, codes_of
@@ -42,6 +43,7 @@ SPACING = 0.8  # between the knots of a process, in deviations of its bump: the 
 BEYOND = 3.0  # deviations that the knots of a process reach beyond the box: farther, they would bring noise alone
 HIGHEST = 9.2  # frequency times bandwidth beyond which a process is below 1e-9 of its peak
 FINENESS = {1: 30, 2: 18, 3: 13}  # bits of an axis: products of as many axes add up to 2**52 steps at most, in a batch
+SMOOTHEST, MOST_KNOTS = 5, 2**22  # degree of a spline; knots, and for splines the corners of all their bumps
 SLICE = 2**12  # records at a time
 MARGIN = 1 + 2.0**-20  # keeps a Gaussian bump inside its bound, so that clipping never acts
 
@@ -108,7 +110,12 @@ def splines_of(
     Where the records are counted, in public, those with a missing value are counted at one more place. That tells how
     many others there are, at no cost: whoever is counted there has no share elsewhere.
     """
-    box, grid, size = Box.of(schema, columns), Grid.of_radius(MASS.radius), math.prod(bins)
+    box, grid, size = Box.of(schema, schema.values(columns)), Grid.of_radius(MASS.radius), math.prod(bins)
+    check_whole("splines", "degree", degree, 0, SMOOTHEST)
+    check_one_of("splines", "number of bins", len(bins), (len(columns),))
+    for one in bins:  # a bump is mirrored once: so it reaches no farther than to the other bound
+        check_whole("splines", "bins", one, degree // 2 + 1, MOST_KNOTS)
+    check_size("splines", size * (degree + 1) ** len(bins), MOST_KNOTS)
 
     def shares(records: Array) -> Iterator[tuple[Codes, Array]]:
         """The knots of one corner of each bump after another, and the shares in grid steps."""
@@ -164,7 +171,12 @@ def process_of(schema: Schema, columns: tuple[str, ...], bandwidths: tuple[float
     adds them without error. Where the records are counted, in public, those with a missing value are counted at one
     more place; see `splines_of`. Here their number is multiplied by the length of a bump.
     """
-    box, length = Box.of(schema, columns), bump_length(len(bandwidths))
+    box, length = Box.of(schema, schema.values(columns)), bump_length(len(bandwidths))
+    check_one_of("process", "number of bandwidths", len(bandwidths), (len(columns),))
+    check_whole("process", "number of columns", len(columns), 1, max(FINENESS))
+    for one in bandwidths:
+        check_knob("process", "bandwidth", one, 2.0**-20, 2.0**20)
+    check_size("process", math.prod(map(process_size, bandwidths)), MOST_KNOTS)
     axis = Grid(-FINENESS[len(bandwidths)])
     grid, knots = Grid(axis.exponent * len(bandwidths)), [Knots.process(one).places for one in bandwidths]
     missed = grid.cut(np.array([length]))
@@ -199,4 +211,4 @@ def _products(first: Array, second: Array) -> Array:
 
 def bump_length(columns: int) -> float:
     """The l2 length of a Gaussian bump whose shares add up to one."""
-    return (SPACING / (2 * math.sqrt(math.pi))) ** (columns / 2)
+    return math.prod([math.sqrt(SPACING / (2 * math.sqrt(math.pi)))] * columns)

@@ -26,9 +26,9 @@ import numpy as np
 
 from discreet.core.bound import Bound
 from discreet.core.cookbook import recipe
-from discreet.core.errors import ParameterError
 from discreet.core.formula import Formula, Numbers, Tally
 from discreet.core.grid import Array, Grid
+from discreet.core.knob import check_one_of
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Number, Schema
 from discreet.statistics.figure import Figure as Figure
@@ -53,8 +53,7 @@ def moments_of(schema: Schema, column: str, degree: int, counted: bool) -> Bound
 
     A missing value adds nothing; where the records are counted, in public, it stands for the middle of its bounds.
     """
-    if degree not in (1, 2, 4):
-        raise ParameterError("moments", f"degree is {degree}", "Give 1, 2 or 4.", degree=degree)
+    check_one_of("moments", "degree", degree, (1, 2, 4))
     number, bound = schema.number(column), COUNTED if degree == 2 and counted else MASS
 
     def added(values: Numbers, unit: float) -> list[Numbers]:
@@ -171,7 +170,8 @@ class Moments:
     def mean(self) -> Figure:
         """The mean."""
         first = self._power(1)
-        return Figure(self.number.lower + self._width * min(max(first.value, 0.0), 1.0), self._width * first.weights)
+        value = min(self.number.lower + self._width * min(max(first.value, 0.0), 1.0), self.number.upper)
+        return Figure(value, self._width * first.weights)
 
     def variance(self) -> Figure:
         """The variance of these values (divided by their number)."""

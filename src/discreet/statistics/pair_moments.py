@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.bound import Bound, Norm
-from discreet.core.cookbook import recipe
-from discreet.core.errors import ParameterError
+from discreet.core.cookbook import MOST_NUMBERS, recipe
 from discreet.core.grid import Array, Grid
+from discreet.core.knob import check_one_of, check_size
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Schema
 from discreet.statistics.coordinates import Coordinates
@@ -48,8 +48,8 @@ def pair_moments_of(schema: Schema, columns: tuple[str, ...], radius: float, nor
     norm : {"l1", "l2"}
         Public. In which one record's numbers are bounded.
     """
-    if norm not in PARTS:
-        raise ParameterError("moments of pairs", f"there is no norm {norm!r} for them", "Give l1 or l2.", norm=norm)
+    check_one_of("moments of pairs", "norm", norm, tuple(PARTS))
+    check_size("moments of pairs", pair_moments_size(len(columns)), MOST_NUMBERS)
     coordinates = Coordinates.of(schema, columns, radius)
     size, grid = coordinates.size, Grid(2 * coordinates.grid.exponent - EIGHTHS)
     (first, second), (low, high) = np.triu_indices(size), np.triu_indices(size - 1)
@@ -95,7 +95,7 @@ def _bound(coordinates: Coordinates, norm: Norm) -> Bound:
     n, w, longest = coordinates.size - 1, float(coordinates.constant), float(coordinates.longest)
     part = math.ldexp(PARTS[norm], -EIGHTHS)
     if norm == "l2":
-        most = math.hypot(w * w + longest, math.sqrt(3) * part * longest)
+        most = math.sqrt((w * w + longest) ** 2 + 3 * (part * longest) ** 2)
     else:
         products = w * w + CROSS * w * math.sqrt(n * longest) + (1 + CROSS * (n - 1) / 2) * longest
         most = products + part * (5 * n + 1) / 2 * longest

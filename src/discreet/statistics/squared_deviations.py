@@ -14,6 +14,7 @@ from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.cookbook import recipe
 from discreet.core.formula import Numbers
+from discreet.core.knob import check_knob, check_one_of
 from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
 from discreet.core.schema import Number, Schema
@@ -44,7 +45,10 @@ def squared_deviations_of(schema: Schema, column: str, centre: float, degree: in
     degree : {1, 2}
         Public. As in `moments_of`, for the squared distances.
     """
-    number, squares = schema.number(column), squares_between(schema.number(column), centre)
+    number = schema.number(column)
+    check_one_of("squared deviations", "degree", degree, (1, 2))
+    check_knob("squared deviations", "centre", centre, number.lower, number.upper)
+    squares = squares_between(number, centre)
 
     def added(values: Numbers, unit: float) -> list[Numbers]:
         return parts((values - centre) * (values - centre), squares, degree, True, unit)
@@ -121,6 +125,8 @@ def squared_deviations(
 ) -> SquaredDeviations:
     """Pay for a centre and for squared distances from it, and release both; degree 2 also tells their own variance."""
     schema, number = of.data.schema, of.data.schema.number(of.column)
+    for place in (number.lower, 0.5 * number.lower + 0.5 * number.upper):  # squares too large or small are found here
+        squared_deviations_of(schema, of.column, place, degree)
     question, share = moments_of(schema, of.column, 1, True), centre_share(of, size, budget)
     noise = least_noise(of.data, question, 1, budget).noise
     plan = calibrate(Together(tuple(priced(noise, part / budget.epsilon) for part in (share, 1 - share))), budget)

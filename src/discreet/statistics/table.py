@@ -18,19 +18,17 @@ from discreet.core.question import BoundedSum
 from discreet.core.schema import Schema
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.statistics.ask import asked, columns_of
-from discreet.statistics.axes import BINS, Axes, Bins, bins_of, shape_of
+from discreet.statistics.axes import BINS, MOST_CELLS, Axes, Bins, bins_of, shape_of
 from discreet.statistics.count_table import CountTable
 from discreet.statistics.histogram import ONE_CELL
 from discreet.statistics.noise import CONFIDENCE, Spread
 from discreet.trust.as_private import Bounds
 
-MOST_CELLS = 2**20
-
 
 @recipe
 def contingency_of(schema: Schema, columns: tuple[str, ...], bins: tuple[int, ...]) -> BoundedSum:
     """One mark in the cell of each record; a record with a missing value adds nothing."""
-    axes = Axes.of(schema, columns, bins)
+    axes = Axes.listed(schema, columns, bins)
 
     def of(records: Array) -> Array:
         marks = np.zeros((len(records), axes.size))

@@ -16,13 +16,16 @@ import numpy as np
 
 from discreet.core.bound import Bound, Norm
 from discreet.core.cookbook import recipe
+from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
+from discreet.core.knob import check_size, check_whole
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Schema
-from discreet.statistics.axes import Axes
-from discreet.statistics.blocks import FINENESS, MARGIN
+from discreet.statistics.axes import MOST_CELLS, Axes
+from discreet.statistics.blocks import FINENESS, MARGIN, check_weights
 from discreet.statistics.design import Design
 
+DEEPEST = 20  # levels, each with at least twice the nodes of the one above
 LARGEST = 16  # children of a node, but for a tree of one or two levels
 ENDS = 128  # sums from the left that are looked at
 
@@ -157,8 +160,14 @@ def tree_of(
     schema: Schema, column: str, bins: int, fanout: int, depth: int, steps: tuple[int, ...], exponent: int, norm: Norm
 ) -> BoundedSum:
     """The counts of a tree over the cells of a number; a missing value adds nothing."""
-    axes = Axes.of(schema, (column,), (bins,))
+    axes = Axes.listed(schema, (column,), (bins,))
+    check_whole("tree", "depth", depth, most=DEEPEST)
+    check_whole("tree", "fanout", fanout, most=MOST_CELLS)
+    check_size("tree", sum(fanout**level for level in range(1, depth + 1)), 2 * MOST_CELLS)
+    check_weights("tree", steps, depth, exponent, norm)
     tree = Tree(fanout, depth, steps, Grid(exponent), norm)
+    if axes.size > tree.leaves:
+        raise ParameterError("tree", f"it has {tree.leaves} leaves for {axes.size} cells", "Take more levels.")
 
     def of(records: Array) -> Array:
         leaves = np.zeros((len(records), tree.leaves))

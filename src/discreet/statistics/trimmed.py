@@ -15,6 +15,7 @@ from discreet.core.cookbook import recipe
 from discreet.core.digits import number
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
+from discreet.core.knob import check_knob
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Number, Schema
 from discreet.statistics.ask import ColumnOf, Released, column_of
@@ -34,17 +35,25 @@ INSIDE = 1 - 2.0**-40  # keeps a rounded mass inside its bound, so that clipping
 @recipe
 def winsorized_of(schema: Schema, column: str, lower: float, upper: float) -> BoundedSum:
     """The mass at two cuts of each value of a column, moved to the nearer cut where it is beyond."""
-    schema.number(column)
-    return _mass_between(column, Number(lower, upper), lambda values: np.clip(values, lower, upper))
+    return _mass_between(column, _cuts(schema, column, lower, upper), lambda values: np.clip(values, lower, upper))
 
 
 @recipe
 def trimmed_of(schema: Schema, column: str, lower: float, upper: float) -> BoundedSum:
     """The mass at two cuts of each value of a column that is between them."""
-    schema.number(column)
-    return _mass_between(
-        column, Number(lower, upper), lambda values: np.where((values >= lower) & (values <= upper), values, np.nan)
-    )
+
+    def inside(values: Array) -> Array:
+        return np.where((values >= lower) & (values <= upper), values, np.nan)
+
+    return _mass_between(column, _cuts(schema, column, lower, upper), inside)
+
+
+def _cuts(schema: Schema, column: str, lower: float, upper: float) -> Number:
+    """The cuts, which lie inside the bounds of the column."""
+    number = schema.number(column)
+    for name, cut in (("lower", lower), ("upper", upper)):
+        check_knob(f"cuts of {column}", name, cut, number.lower, number.upper)
+    return Number(lower, upper)
 
 
 def _mass_between(column: str, cuts: Number, inside: Callable[[Array], Array]) -> BoundedSum:
@@ -207,4 +216,5 @@ def _apart(cuts: Array, ends: Number) -> Number:
     """Two cuts with some distance between them, inside the bounds."""
     middle, grain = float(cuts.sum()) / 2, GRAIN * (ends.upper - ends.lower)
     middle = min(max(middle, ends.lower + grain), ends.upper - grain)
-    return Number(min(float(cuts[0]), middle - grain), max(float(cuts[1]), middle + grain))
+    lower, upper = min(float(cuts[0]), middle - grain), max(float(cuts[1]), middle + grain)
+    return Number(max(lower, ends.lower), min(upper, ends.upper))

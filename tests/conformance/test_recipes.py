@@ -1,0 +1,301 @@
+"""Whoever asks may be hostile: no parameters that a recipe accepts break its bound, or make its sum fail for some rows.
+
+The recipes are found by walking the package. Each is built with parameters that are right, nearly right or wrong. What
+it accepts is tried on records at the ends of everything, one by one and together; what it refuses, it refuses in words.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+
+import discreet
+from discreet.core import cookbook
+from discreet.core.cookbook import MOST_NUMBERS, question_of
+from discreet.core.errors import DiscreetError, NotPermitted, ParameterError
+from discreet.core.grid import Array
+from discreet.core.question import BoundedSum
+from discreet.core.recipe import Recipe
+from discreet.core.schema import Category, Number, Schema, Text
+from discreet.trust.call import VERSION
+from discreet.trust.sources.table import tallied
+from tests.conformance.walk import modules
+
+SCHEMA = Schema(
+    {
+        "x": Number(-10, 110),
+        "y": Number(0, 1),
+        "far": Number(-1e150, 1e150),
+        "kind": Category(("a", "b", "c")),
+        "two": Category(("f", "m")),
+        "only": Category(("all",)),
+        "note": Text(),
+    }
+)
+COLUMNS = tuple(SCHEMA.columns)
+FEATURES = len(SCHEMA.features)
+STARTS: dict[str, dict[str, Any]] = {
+    "learners.kmeans:counts_and_sums": {"centers": np.array([[0.5] * FEATURES, [-0.25] * FEATURES]), "norm": "l2"},
+    "statistics.blocks:blocks_of": {
+        "columns": ("kind", "two", "x"),
+        "bins": (0, 0, 4),
+        "whole": ((0,), (1, 2), ()),
+        "contrasts": ((), (0,), (1, 2)),
+        "steps": (3, 5, 7),
+        "exponent": -3,
+        "norm": "l2",
+    },
+    "statistics.bounds:magnitudes_of": {"column": "x", "least": 1.0},
+    "statistics.cells:table_of": {"columns": ("kind", "x"), "bins": 4},
+    "statistics.cells:workload_of": {
+        "columns": ("two", "x"),
+        "bins": 3,
+        "queries": np.array([[1.0, 0, 0, 2, 0, 1], [0.5, 0, 3, 0, 0, 0]]),
+        "norm": "l1",
+    },
+    "statistics.count:count_of": {"column": "x"},
+    "statistics.count_tree:tree_of": {"column": "x", "levels": 2, "norm": "l1"},
+    "statistics.divided_cells:divided_of": {
+        "columns": ("kind", "two", "x"),
+        "bins": (0, 0, 4),
+        "kept": np.array([[0.0, 1.0], [2.0, 0.0], [2.0, 1.0]]),
+    },
+    "statistics.grouped:grouped_moments_of": {"by": "kind", "column": "x", "degree": 2},
+    "statistics.histogram:histogram_of": {"column": "x", "bins": 5},
+    "statistics.knots:process_of": {"columns": ("x", "y"), "bandwidths": (0.3, 0.5), "counted": True},
+    "statistics.knots:splines_of": {"columns": ("x", "y"), "bins": (4, 3), "degree": 2, "counted": True},
+    "statistics.moments:moments_of": {"column": "x", "degree": 2, "counted": True},
+    "statistics.pair_moments:pair_moments_of": {"columns": ("x", "y"), "radius": 1.0, "norm": "l2"},
+    "statistics.second_moments:second_moments_of": {"columns": ("x", "y"), "radius": 1.0},
+    "statistics.squared_deviations:squared_deviations_of": {"column": "x", "centre": 50.0, "degree": 2},
+    "statistics.table:contingency_of": {"columns": ("kind", "x"), "bins": (0, 4)},
+    "statistics.total:total_of": {"column": "x", "origin": 0.0},
+    "statistics.tree:tree_of": {
+        "column": "x",
+        "bins": 7,
+        "fanout": 2,
+        "depth": 3,
+        "steps": (1, 2, 3),
+        "exponent": -2,
+        "norm": "l1",
+    },
+    "statistics.trimmed:trimmed_of": {"column": "x", "lower": 0.0, "upper": 50.0},
+    "statistics.trimmed:winsorized_of": {"column": "x", "lower": 0.0, "upper": 50.0},
+}
+WHOLE = (-(10**9), -2, -1, 0, 1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 30, 100, 4097, 2**20, 2**31, 2**40, 10**12, 10**400)
+REAL = (-1e300, -3.5, -1.0, -0.0, 5e-324, 1e-300, 1e-9, 0.1, 0.5, 1.0, 2.5, 99.5, 110.0, 1e9, 1e150, 1e300)
+ODD = (True, False, None, "x", "", float("nan"), float("inf"), (), ((),), ("x",), (1, 2), "[]", "{}", np.empty((0, 0)))
+TEXTS = (*COLUMNS, "absent", "l1", "l2", "linf", "[{}]", '[{"two": "f"}, {"x": [-10, 30]}]', "[" * 10**5, "[1]", "null")
+
+
+def found() -> list[str]:
+    """Every recipe of the package."""
+    for room in ("statistics", "learners"):
+        list(modules(room))
+    return sorted(name for name in cookbook._KNOWN if name.startswith(f"{discreet.__name__}."))
+
+
+def arrays(source: random.Random) -> Array:
+    shape = [source.choice((0, 1, 2, 3, 6)) for _ in range(source.choice((0, 1, 2, 2, 2, 3)))]
+    pool = source.choice(((0, 1), (-1, 0, 1), (0.25, -0.5, 1.0), REAL, (np.nan, 0.0), (np.inf, 1.0), (2.0**-21, 1.0)))
+    return np.array([source.choice(pool) for _ in range(math.prod(shape))], dtype=np.float64).reshape(shape)
+
+
+def changed(value: Any, source: random.Random) -> Any:
+    """A value much like this one, or nothing like it."""
+    if source.random() < 0.1:
+        return source.choice(ODD)
+    match value:
+        case bool():
+            return source.choice((True, False, 0, 1))
+        case int():
+            return source.choice((*WHOLE, -value, value + 1, value - 1, 2 * value))
+        case float():
+            return source.choice((*REAL, *WHOLE[:8], -value, value / 3))
+        case str():
+            return source.choice(TEXTS)
+        case tuple():
+            some = [changed(one, source) if source.random() < 0.4 else one for one in value]
+            more = [source.choice(value)] if value and source.random() < 0.2 else []
+            return tuple(some[: source.choice((len(some), len(some), len(some), 1, 0))] + more)
+        case np.ndarray() if source.random() < 0.6:
+            other = value.copy()
+            other.flat[source.randrange(other.size)] = source.choice((*REAL, np.nan, np.inf, -1.0, 0.0, 1.0, 2.0))
+            return source.choice((other, other[::-1], -value, value[:1], value[:, :1], 2 * value, value / 3))
+        case np.ndarray():
+            return source.choice((arrays(source), source.choice(TEXTS)))
+    return value
+
+
+def tried(name: str, times: int) -> Iterator[BoundedSum]:
+    """The questions that a recipe accepts; every refusal says what was wrong."""
+    source = random.Random(name)
+    start = STARTS[name.removeprefix("discreet.")]
+    yield question_of(Recipe(name, start), SCHEMA)
+    for _ in range(times):
+        some = source.sample(sorted(start), source.choice((1, 1, 2, len(start))) if len(start) > 1 else 1)
+        asked = Recipe(name, {**start, **{key: changed(start[key], source) for key in some}})
+        try:
+            yield question_of(Recipe.read(asked.written()), SCHEMA)
+        except NotPermitted as why:
+            if not isinstance(why.__cause__, DiscreetError):
+                raise
+        except ParameterError:
+            pass  # cannot even be written
+
+
+def inside(columns: tuple[str, ...]) -> Array:
+    """Records at the ends, beside them and anywhere between, with and without missing values."""
+    rng = np.random.default_rng(0)
+    pools = [pool_of(SCHEMA.columns[name]) for name in columns]
+    rows = [[pool[k % len(pool)] for pool in pools] for k in range(12)]
+    rows += [[rng.choice(pool) for pool in pools] for _ in range(28)]
+    return np.array(rows, dtype=np.float64).reshape(40, len(columns))
+
+
+def pool_of(column: Any) -> list[float]:
+    if isinstance(column, Category):
+        return [len(column.values) - 1.0, 0.0, np.nan, *map(float, range(len(column.values)))]
+    low, high = float(column.lower), float(column.upper)
+    near = [math.nextafter(low, high), math.nextafter(high, low), math.nextafter(0.5 * low + 0.5 * high, high), 0.0]
+    cells = [low + share * (high - low) for share in (1 / 3, 0.25, 0.5, 0.75, 0.4999999)]
+    return [high, low, np.nan, *near, *cells]
+
+
+def outside(columns: tuple[str, ...]) -> Array:
+    """Records that no source should hand over, in all columns that are numbers."""
+    rows = inside(columns)
+    numbers = [i for i, name in enumerate(columns) if isinstance(SCHEMA.columns[name], Number)]
+    wrong = np.resize(np.array([np.inf, -np.inf, 1e200, -1e200, 1e300, np.nan]), (len(rows), 1))
+    rows[::2, numbers] = wrong[::2]
+    return rows
+
+
+def lengths(rows: Array, norm: str) -> Array:
+    """Each row's length, without rounding to speak of."""
+    sizes = np.abs(rows).astype(np.longdouble)
+    if norm == "linf":
+        return np.asarray(sizes.max(axis=1), dtype=np.float64)
+    power = {"l1": 1, "l2": 2}[norm]
+    return np.asarray((sizes**power).sum(axis=1) ** (np.longdouble(1) / power), dtype=np.float64)
+
+
+def hold(question: BoundedSum) -> None:
+    """The bound, and the equality of all ways to the sum."""
+    columns = SCHEMA.features if question.columns is None else question.columns
+    size = question.size(len(columns))
+    assert 1 <= size <= MOST_NUMBERS
+    few = max(2, min(40, 2**21 // size))
+    for records in (inside(columns)[:few], outside(columns)[:few]):
+        rows, steps = question.of(records), question.steps(records)
+        assert rows.shape == steps.shape == (len(records), size)
+        most = question.bound.radius * question.bound.rounding(size)
+        assert lengths(question.grid.values(steps), question.bound.norm).max() <= most
+        assert not question.bound.nonnegative or steps.min() >= 0
+        if question.total is not None:
+            np.testing.assert_array_equal(question.total(records), steps.sum(axis=0))
+            for k in range(0, len(records), 1 + len(records) // 8):
+                np.testing.assert_array_equal(question.total(records[k : k + 1]), steps[k])
+    records = inside(columns)[:few]
+    assert lengths(question.of(records), question.bound.norm).max() <= question.bound.radius * (1 + 1e-12)
+    if question.total is not None:
+        np.testing.assert_array_equal(question.total(records[:0]), np.zeros(size))
+
+
+def tally_holds(question: BoundedSum, connection: duckdb.DuckDBPyConnection) -> None:
+    if question.tally is None or question.tally.cells > 2**12:
+        return
+    assert question.columns is not None
+    records = inside(question.columns)
+    places = ", ".join(
+        f"CASE WHEN c{i} IS NULL OR isnan(c{i}) THEN NULL ELSE CAST(c{i} AS {'DOUBLE' if number else 'INTEGER'}) END"
+        f" AS c{i}"
+        for i, name in enumerate(question.columns)
+        for number in [isinstance(SCHEMA.columns[name], Number)]
+    )
+    values = {f"c{i}": records[:, i] for i in range(records.shape[1])}
+    rows = connection.from_arrow(pa_table(values)).project(places)
+    expected = question.steps(records).sum(axis=0)
+    np.testing.assert_array_equal(tallied(rows, question.tally, question.grid), expected)
+
+
+def pa_table(values: dict[str, Array]) -> Any:
+    return pytest.importorskip("pyarrow").table(values)
+
+
+def put_through(name: str, times: int) -> int:
+    count = 0
+    with duckdb.connect() as connection:
+        for question in tried(name, times):
+            assert question.recipe is not None
+            try:
+                hold(question)
+                if count < 20:
+                    tally_holds(question, connection)
+            except Exception as why:
+                raise AssertionError(f"{question.recipe} {question.bound} {question.grid}: {why}") from why
+            count += 1
+    return count
+
+
+def test_every_recipe_has_a_start() -> None:
+    """A new recipe is tried once somebody says which parameters are right for it."""
+    assert [name.removeprefix("discreet.") for name in found()] == sorted(STARTS)
+
+
+@pytest.mark.parametrize("name", found())
+def test_no_accepted_parameter_breaks_a_bound_or_fails_for_some_rows(name: str) -> None:
+    assert put_through(name, 40) > 1
+
+
+def digest() -> str:
+    """What all recipes but one add up; that one takes exponentials, which differ between machines."""
+    told = sha256()
+    for name in found():
+        question = question_of(Recipe(name, STARTS[name.removeprefix("discreet.")]), SCHEMA)
+        records = inside(SCHEMA.features if question.columns is None else question.columns)
+        told.update(f"{name} {question.bound} {question.grid} {question.columns}".encode())
+        if not name.endswith(":process_of"):
+            told.update(question.steps(records).astype("<i8").tobytes())
+    return told.hexdigest()[:16]
+
+
+def test_parties_that_add_up_something_else_have_another_version() -> None:
+    """If this fails, raise `VERSION` and write down what it stands for: older parties must not be in a sum with it."""
+    assert (VERSION, digest()) == (2, "c69771bb1faf6872")
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("statistics.tree:tree_of", {"depth": 2, "fanout": 4, "steps": (1 - 10**9, 10**9), "exponent": -30}),
+        ("statistics.tree:tree_of", {"bins": 16}),
+        ("statistics.blocks:blocks_of", {"steps": (10**9, 1 - 10**9, 1)}),
+        ("statistics.blocks:blocks_of", {"whole": ((0,), (0, 1), ())}),
+        ("statistics.blocks:blocks_of", {"whole": ((0,), (-1,), ())}),
+        ("statistics.cells:workload_of", {"queries": np.array([[2.0, 0, 0, 0, 0, 0], [-1.999, 0, 0, 0, 0, 0]])}),
+        ("statistics.knots:splines_of", {"degree": 9}),
+        ("statistics.knots:splines_of", {"bins": (1, 3)}),
+        ("statistics.knots:process_of", {"bandwidths": (1e-9, 1e-9)}),
+        ("statistics.divided_cells:divided_of", {"kept": np.empty((0, 2))}),
+        ("statistics.squared_deviations:squared_deviations_of", {"degree": 7}),
+        ("learners.kmeans:counts_and_sums", {"centers": np.full((2, FEATURES), 1 / 3)}),
+    ],
+)
+def test_a_bound_cannot_be_forged(name: str, changes: dict[str, Any]) -> None:
+    """By weights that cancel, or by parameters with which the sum fails for some values and so tells them."""
+    with pytest.raises(NotPermitted):
+        question_of(Recipe(f"discreet.{name}", {**STARTS[name], **changes}), SCHEMA)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", found())
+def test_nor_does_any_of_many_more(name: str) -> None:
+    assert put_through(name, 3000) > 10
