@@ -94,6 +94,7 @@ def test_everything_that_is_asked_or_agreed_on_decides_the_keys() -> None:
         call.about(dataclasses.replace(agreed, unit=Unit("user", "x0"))),
         Call(RECIPE, Gaussian(1.5)).about(agreed),
         Call(RECIPE, Laplace(1.0)).about(agreed),
+        Call(RECIPE, Gaussian(1.0), "something else").about(agreed),
         Call(Recipe(RECIPE.name, {"column": "x1"}), Gaussian(1.0)).about(agreed),
     ]
     assert len({call.about(agreed), *others}) == 1 + len(others)

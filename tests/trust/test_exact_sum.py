@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.core.bound import Bound
+from discreet.core.errors import DiscreetError
 from discreet.core.grid import Array
 from discreet.core.question import BoundedSum
 from discreet.trust import exact_sum as exact_sum_module
@@ -98,3 +99,18 @@ def test_units_of_one_row_are_pooled_to_what_they_are() -> None:
 @pytest.mark.parametrize("batches", [[], [UnitRows(np.empty((0, 3)), np.empty(0, dtype=np.bool_))]])
 def test_no_units_pool_to_zero(batches: list[UnitRows]) -> None:
     assert pooled_sum(NORMS, batches, 3).tolist() == [0, 0, 0]
+
+
+def test_an_error_of_a_question_quotes_no_record() -> None:
+    def of(records: Array) -> Array:
+        if len(records):
+            raise ValueError(f"what is {records[0, 0]}?")
+        return records
+
+    for question in (BoundedSum(of, Bound("l2", 1.0)), BoundedSum(of, Bound("l2", 1.0), total=of)):
+        with pytest.raises(DiscreetError, match="ValueError in of, line") as failed:
+            exact_sum(question, [np.full((1, 3), 42.0)], 3)
+        assert "42" not in str(failed.value).partition("line")[0]
+        assert failed.value.__cause__ is failed.value.__context__ is None
+    with pytest.raises(DiscreetError, match="ValueError"):
+        pooled_sum(question, [UnitRows(RECORDS, FIRST)], 3)

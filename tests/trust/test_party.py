@@ -13,20 +13,35 @@ import numpy as np
 import pytest
 
 from discreet.accounting.sqlite_ledger import SqliteLedger
+from discreet.core.bound import Bound
 from discreet.core.budget import Budget
+from discreet.core.cookbook import recipe
 from discreet.core.errors import BudgetExceeded, Dangling, KeyReused, ParameterError
+from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors, Unit
+from discreet.core.question import BoundedSum
+from discreet.core.schema import Schema
 from discreet.crypto.errors import BadSignature, OutOfOrder, RoundReused, TooFewSurvivors, UnknownParty
 from discreet.crypto.messages import Message, Signed
 from discreet.trust.call import Call, prepared
 from discreet.trust.party import Party
 from discreet.trust.secure_sum import SecureSum
-from tests.trust.network.stage import HEADS, NAMES, NOISE, counted, federation, heads_of, identity, party
+from tests.trust.network.stage import (
+    HEADS,
+    NAMES,
+    NOISE,
+    PACKAGES,
+    ROWS,
+    counted,
+    federation,
+    heads_of,
+    identity,
+    party,
+)
 
 
 def call(round: str = "r1", sender: str = "server", kind: str = "call") -> Signed:
-    assert HEADS.recipe is not None
-    return Message(round, sender, kind, Call(HEADS.recipe, NOISE).written()).signed(identity(sender))
+    return Message(round, sender, kind, Call.of(HEADS, NOISE, federation()).written()).signed(identity(sender))
 
 
 def ledger_at(path: Path, epsilon: float = 1e4, **options: Any) -> SqliteLedger:
@@ -211,3 +226,43 @@ def test_two_lines_may_ask_one_party_at_once(ledgers: dict[str, SqliteLedger]) -
 
     asyncio.run(asked())
     assert len(ledgers["north"].entries()) == 8
+
+
+@recipe
+def brittle(schema: Schema) -> BoundedSum:
+    """Fails for values from one half on."""
+
+    def of(records: Array) -> Array:
+        if (records >= 0.5).any():
+            raise ValueError(f"{records.max()} is too large")
+        return np.ones((len(records), 1))
+
+    return BoundedSum(of, Bound("l2", 1.0))
+
+
+def test_whether_a_sum_fails_is_told_to_the_owner_alone(
+    ledgers: dict[str, SqliteLedger], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Else each question would tell, for next to nothing, whether a party has a value as large as that."""
+    question, parties = brittle(federation().schema), [party(name, ledger=ledgers[name]) for name in NAMES]
+    fails = Party(
+        identity("north"), np.array([[0.25], [0.75]]), federation(), ledger=ledgers["north"], packages=PACKAGES
+    )
+    told: list[str] = []
+    fails.tell = told.append
+    with asking([fails if one.name == "north" else one for one in parties]) as trust:
+        assert trust.ask(question, NOISE)[0] == pytest.approx(sum(ROWS.values()) - ROWS["north"], abs=4)
+    assert [len(one.entries()) for one in ledgers.values()] == [1] * 4
+    assert len(told) == 1
+    assert "ValueError in of, line" in told[0]
+    assert "0.75" not in told[0]
+    assert not caplog.records
+
+
+def test_without_anybody_to_tell_a_failure_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    one = Party(identity("north"), np.ones((3, 1)), federation(), packages=PACKAGES)
+    said = Call.of(brittle(federation().schema), NOISE, federation()).written()
+    own = one.seated(Message("r1", "server", "call", said).signed(identity("server")))._noisy_sum()
+    assert own.shape == (1,)
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
+    assert "sent noise alone" in caplog.text

@@ -56,8 +56,7 @@ def waiting() -> object:
 
 
 def begun(patience: float | None = 0.05) -> tuple[Round, Call]:
-    assert HEADS.recipe is not None
-    call = Call(HEADS.recipe, NOISE)
+    call = Call.of(HEADS, NOISE, federation())
     terms = federation().terms("r1", 3, call.about(federation()))
     return Round(identity("server"), federation(), terms, UsedRounds(), patience), call
 
@@ -189,8 +188,7 @@ def test_a_round_that_is_cancelled_leaves_nothing_under_way(step: str) -> None:
 def test_a_call_is_bound_into_every_key_of_the_round() -> None:
     """Parties that are asked something else sign for other terms, and are left out."""
     round, _ = begun()
-    assert HEADS.recipe is not None
-    other = Call(HEADS.recipe, Gaussian(0.5))
+    other = Call.of(HEADS, Gaussian(0.5), federation())
     attendants: dict[str, Attendant] = {name: InProcess(party(name)) for name in NAMES}
     with pytest.raises(TooFewSurvivors, match="signed for other terms"):
         asyncio.run(round.total(other, attendants))

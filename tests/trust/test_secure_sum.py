@@ -16,7 +16,7 @@ from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.cookbook import recipe
 from discreet.core.errors import DiscreetError, NotPermitted, ParameterError
-from discreet.core.grid import Array
+from discreet.core.grid import Array, Grid
 from discreet.core.neighbors import Neighbors
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Schema
@@ -204,7 +204,7 @@ def test_every_party_pays_from_its_own_account_and_is_asked_no_more_than_that(tm
 
 def asked_otherwise(signed: Signed, identity: Identity, federation: Federation) -> Signed:
     """The server's call with other noise."""
-    call = dataclasses.replace(Call.read(signed.message.body), noise=Gaussian(0.5))
+    call = Call.of(HEADS, Gaussian(0.5), federation)
     return dataclasses.replace(signed.message, body=call.written()).signed(identity)
 
 
@@ -225,3 +225,65 @@ def test_a_server_cannot_ask_parties_for_different_noise() -> None:
         trust._here[name] = Lied(trust._here[name])  # type: ignore[assignment]
     with pytest.raises(TooFewSurvivors, match="signed for other terms"):
         trust.ask(HEADS, Gaussian(1.0))
+
+
+@dataclasses.dataclass
+class Edition:
+    """What this version of the library builds."""
+
+    radius: float = 1.0
+    exponent: int = -20
+    nonnegative: bool = False
+
+
+EDITION = Edition()
+
+
+@recipe
+def edited(schema: Schema) -> BoundedSum:
+    bound = Bound("l2", EDITION.radius, EDITION.nonnegative)
+    return BoundedSum(lambda records: np.ones((len(records), 1)), bound, grid=Grid(EDITION.exponent))
+
+
+class OfAnotherVersion:
+    """A party in which other code is installed."""
+
+    def __init__(self, attendant: Any, changes: dict[str, Any]) -> None:
+        self._attendant, self._changes = attendant, changes
+        self.name, self.secret, self.units = attendant.name, True, 0
+
+    async def attend(self, message: Signed, hear: Any) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in self._changes.items():
+                patch.setattr(name, value)
+            await self._attendant.attend(message, hear)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {f"{__name__}.EDITION.radius": 0.5},
+        {f"{__name__}.EDITION.exponent": -22},
+        {f"{__name__}.EDITION.nonnegative": True},
+        {"discreet.trust.call.VERSION": 1},
+        {"discreet.core.answer.FEWEST_CELLS": 26},
+    ],
+    ids=lambda changes: next(iter(changes)).rpartition(".")[2],
+)
+def test_a_party_that_builds_something_else_is_left_out_before_it_pays(changes: dict[str, Any], tmp_path: Path) -> None:
+    """Its sum would count for half or four times as much in the others' steps, and nobody would see it."""
+    trust = hospitals(np.zeros((400, 1)))
+    path = tmp_path / "l"
+    with SqliteLedger.create(path, Budget(100.0, 1e-6), name="h1", neighbors=Neighbors.ADD_REMOVE) as ledger:
+        trust._here["h1"]._party.ledger = ledger
+        trust._here["h1"] = OfAnotherVersion(trust._here["h1"], changes)  # type: ignore[assignment]
+        assert trust.ask(edited(SCHEMA), Gaussian(1.0))[0] == pytest.approx(300, abs=12)
+        assert ledger.entries() == ()
+
+
+def test_the_difference_is_told() -> None:
+    trust = hospitals(np.zeros((400, 1)), threshold=4)
+    other = OfAnotherVersion(trust._here["h1"], {f"{__name__}.EDITION.radius": 0.5})
+    trust._here["h1"] = other  # type: ignore[assignment]
+    with pytest.raises(TooFewSurvivors, match=r"l2 bound 0\.5, .*; the asker has version .* l2 bound 1\.0, "):
+        trust.ask(edited(SCHEMA), Gaussian(1.0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from dataclasses import dataclass
 from hashlib import sha256
@@ -13,6 +14,7 @@ from discreet.core.errors import NotPermitted, ParameterError, SchemaError
 from discreet.core.events import Event, GaussianLoss, LaplaceLoss, read, written
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import Recipe
+from discreet.crypto.errors import UNOPENED, Disagreement
 from discreet.crypto.framing import framed
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.gaussian_share import GaussianShare
@@ -20,6 +22,8 @@ from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.laplace_share import LaplaceShare
 from discreet.trust.federation import Federation
 
+VERSION = 2  # raised with every change in what a recipe adds up, on which grid noise is drawn, or how messages are read
+LONGEST = 500  # letters of what an asker built, as they are quoted
 Noise = Gaussian | Laplace
 Share = GaussianShare | LaplaceShare
 
@@ -34,6 +38,8 @@ class Call:
         Public. From which each party builds the question itself.
     noise : Gaussian or Laplace
         Public. The mechanism whose event is promised to every unit of every party.
+    built : str
+        Public. What the asker built from the recipe; see `built`. A party that builds something else takes no part.
 
     Examples
     --------
@@ -44,22 +50,36 @@ class Call:
 
     recipe: Recipe
     noise: Noise
+    built: str = ""
+
+    @classmethod
+    def of(cls, question: BoundedSum, noise: Noise, federation: Federation) -> Call:
+        """The call of a question that was built here, from a recipe."""
+        assert question.recipe is not None
+        call = cls(question.recipe, noise)
+        return dataclasses.replace(call, built=built(call, question, federation))
 
     def written(self) -> bytes:
         """The form in which it travels; equal calls are written alike."""
-        return json.dumps([self.recipe.written(), written(self.noise.event)], separators=(",", ":")).encode()
+        parts = [self.recipe.written(), written(self.noise.event), self.built]
+        return json.dumps(parts, separators=(",", ":")).encode()
 
     @classmethod
     def read(cls, data: bytes) -> Call:
         """The call that was written; anything else is refused."""
         try:
-            recipe, event = json.loads(data)
-            return cls(Recipe.read(recipe), _noise(read(event)))
+            recipe, event, built = json.loads(data)
+            if not isinstance(built, str):
+                raise ValueError("what was built is no text")
+            return cls(Recipe.read(recipe), _noise(read(event)), built)
         except (ValueError, TypeError, ArithmeticError, RecursionError) as why:
             raise ParameterError("read a call", f"it is not one ({why})", "Send what `written` gives.") from why
 
     def about(self, federation: Federation) -> bytes:
-        """The call and what the federation agreed on, in 32 bytes: every key of the round hangs on it."""
+        """The call and what the federation agreed on, in 32 bytes: every key of the round hangs on it.
+
+        So parties that were told of different questions, or noise, have no key in common.
+        """
         return sha256(framed(federation.digest, self.written())).digest()
 
     def share(self, honest: int) -> Share:
@@ -95,3 +115,26 @@ def prepared(call: Call, question: BoundedSum, federation: Federation) -> Answer
     empty = share.prepared(Answer(nothing, question.grid, bound, federation.neighbors))
     share.own_scale(empty)
     return empty
+
+
+def built(call: Call, question: BoundedSum, federation: Federation) -> str:
+    """What was built from a call's recipe, in one line: all that must be alike everywhere for sums to add up."""
+    empty, bound = prepared(call, question, federation), question.bound
+    columns = "all features" if question.columns is None else json.dumps(question.columns)
+    return (
+        f"version {VERSION}: {empty.size} numbers of {columns}, {bound.norm} bound {bound.radius!r}"
+        f"{' nonnegative' if bound.nonnegative else ''}, steps of 2**{question.grid.exponent}, "
+        f"noise on steps of 2**{empty.grid.exponent}"
+    )
+
+
+def check_built(call: Call, question: BoundedSum, federation: Federation) -> None:
+    """Refuse to take part with another question than the one that was built here."""
+    own = built(call, question, federation)
+    if call.built != own:
+        raise Disagreement(
+            f"recipe {call.recipe.name}",
+            f"here it builds {own}; the asker has {call.built[:LONGEST] or 'not said what'}",
+            "Use the same version everywhere.",
+            UNOPENED,
+        )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import traceback
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.errors import DiscreetError
 from discreet.core.grid import Array, Steps
 from discreet.core.question import BoundedSum
 
@@ -35,11 +37,28 @@ def exact_sum(question: BoundedSum, batches: Iterable[Array], width: int) -> Ste
     rows = _most_rows(question, size)
     for batch in batches:
         if question.total is not None:
-            total += np.asarray(question.total(batch)).astype(np.int64)
+            total += np.asarray(_put(question.total, batch)).astype(np.int64)
             continue
         for start in range(0, len(batch), rows):
-            total += question.steps(batch[start : start + rows]).sum(axis=0).astype(np.int64)
+            total += _put(question.steps, batch[start : start + rows]).sum(axis=0).astype(np.int64)
     return total
+
+
+def _put(question: Callable[[Array], Array], records: Array) -> Array:
+    """What a question says to these records; its errors may quote one, so neither their words nor they are kept."""
+    try:
+        return question(records)
+    except DiscreetError:
+        raise
+    except Exception as why:
+        obstacle = f"the question failed ({where(why)}; its words may quote a record and are withheld)"
+    raise DiscreetError("a bounded sum", obstacle, "Try it on made-up records to see why.", "Nothing was released.")
+
+
+def where(why: Exception) -> str:
+    """What failed and where, without its words."""
+    *_, last = traceback.extract_tb(why.__traceback__)
+    return f"{type(why).__name__} in {last.name}, line {last.lineno} of {last.filename}"
 
 
 @dataclass(frozen=True)
@@ -80,7 +99,8 @@ def pooled_sum(question: BoundedSum, batches: Iterable[UnitRows], width: int) ->
         for start in range(0, len(batch.records), rows):
             first = batch.first[start : start + rows]
             begins = np.flatnonzero(np.r_[True, first[1:]])
-            sums = np.add.reduceat(question.steps(batch.records[start : start + rows]), begins).astype(np.int64)
+            steps = _put(question.steps, batch.records[start : start + rows])
+            sums = np.add.reduceat(steps, begins).astype(np.int64)
             if first[0]:
                 total += settled(question, unfinished)
             else:

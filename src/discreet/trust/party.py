@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -11,8 +12,9 @@ import numpy as np
 from discreet.core.answer import Answer
 from discreet.core.bits import Bits
 from discreet.core.cookbook import question_of
-from discreet.core.errors import BudgetExceeded, ParameterError
+from discreet.core.errors import BudgetExceeded, DiscreetError, ParameterError
 from discreet.core.events import Event
+from discreet.core.grid import Steps
 from discreet.core.ledger import Ledger, Reservation
 from discreet.core.neighbors import Neighbors
 from discreet.core.question import BoundedSum
@@ -25,7 +27,8 @@ from discreet.crypto.messages import Message, Signed
 from discreet.crypto.steps import check_roster
 from discreet.crypto.terms import UsedRounds
 from discreet.noise.bits import system_bits
-from discreet.trust.call import Call, prepared
+from discreet.trust.call import Call, check_built, prepared
+from discreet.trust.exact_sum import where
 from discreet.trust.federation import Federation
 from discreet.trust.policy import ANYTHING, Policy
 from discreet.trust.sources.opening import source_of
@@ -88,6 +91,8 @@ class Party(Secret):
         self.packages, self.policy = tuple(packages), policy
         self.bits = system_bits() if bits is None else bits
         self.rounds = UsedRounds()
+        self.tell: Callable[[str], object] = logging.getLogger("discreet.party").error
+        """Given a line of text for the party's owner alone, when its records cannot be added up."""
 
     @property
     def name(self) -> str:
@@ -149,8 +154,9 @@ class Seat:
                 "its account cannot pay",
                 "Ask for less, or let its owner open another account.",
             )
-        size = prepared(self.call, self.question, federation).size
-        terms = federation.terms(self.round, size, self.call.about(federation))
+        check_built(self.call, self.question, federation)
+        self._size = prepared(self.call, self.question, federation).size
+        terms = federation.terms(self.round, self._size, self.call.about(federation))
         self._client = Client(party.identity, terms, federation.roster, party.rounds, party.bits)
 
     @property
@@ -187,8 +193,26 @@ class Seat:
         party, question = self._party, self.question
         party.charged(self.call.noise.event, self.purpose, self.round)
         bound = question.bound.times(party.federation.unit.rows)
-        own = Answer(party.source.sum(question), question.grid, bound, party.federation.neighbors)
+        own = Answer(self._own_sum(), question.grid, bound, party.federation.neighbors)
         return self.call.share(party.federation.honest).masked(own, party.bits)
+
+    def _own_sum(self) -> Steps:
+        """The exact sum of the own records; zeros if it fails.
+
+        Whether it fails may depend on a single record. So nobody but the party's owner is told: the others hear noise
+        alone, as from a party without records.
+        """
+        party, question = self._party, self.question
+        try:
+            return party.source.sum(question)
+        except Exception as why:
+            party.tell(f"{party.name} FAILED to add up its records and sent noise alone: {_told(why)}")
+        return np.zeros(self._size, dtype=np.int64)
+
+
+def _told(why: Exception) -> str:
+    """What went wrong, as far as it quotes no record."""
+    return str(why) if isinstance(why, DiscreetError) else where(why)
 
 
 def _brief(value: Any) -> str:

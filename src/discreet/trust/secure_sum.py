@@ -131,8 +131,9 @@ class SecureSum:
                 "Build it with a function that is marked as a recipe (discreet.core.cookbook).",
                 KEPT,
             )
-        call = Call(question.recipe, mechanism)
-        empty = prepared(call, question.for_unit(self.unit), self.federation)
+        question = question.for_unit(self.unit)
+        call = Call.of(question, mechanism, self.federation)
+        empty = prepared(call, question, self.federation)
         return empty.grid.values(self._total(call, empty.size))
 
     @classmethod

@@ -31,6 +31,7 @@ class Serving:
 
     def __init__(self, party: Party, tell: Tell) -> None:
         self._party, self._tell = party, tell
+        party.tell = tell
 
     async def listen(self, address: str) -> None:
         """Wait for the server's calls, until cancelled."""
