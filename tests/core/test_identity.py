@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,18 @@ class Threshold:
         return rows > self.level
 
 
+class Limit:
+    __slots__ = ("level",)
+
+    @property
+    def of(self) -> float:
+        return 0.0
+
+    @staticmethod
+    def least() -> float:
+        return 0.0
+
+
 def distinct(*values: Any) -> bool:
     return len({identity(value) for value in values}) == len(values)
 
@@ -72,6 +85,27 @@ def test_what_differs_anywhere_has_another_identity(monkeypatch: pytest.MonkeyPa
     before = identity(above_global)
     monkeypatch.setitem(above_global.__globals__, "LEVEL", 2.0)
     assert identity(above_global) != before
+
+
+def test_an_edited_module_or_class_of_ones_own_is_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    helpers = ModuleType("own_helpers")
+    monkeypatch.setitem(sys.modules, "own_helpers", helpers)
+    levels: dict[str, Any] = {"helpers": helpers}
+    exec("def above(rows):\n    import own_helpers\n    return own_helpers.above(rows)", levels)
+    functions: list[Any] = [levels["above"], eval("lambda rows: helpers.above(rows)", levels), Threshold(1.0), Limit()]
+    seen = []
+    for level in (1.0, 2.0):
+        exec(f"def above(rows): return rows > {level}", vars(helpers))
+        monkeypatch.setattr(Threshold, "scale", level, raising=False)
+        monkeypatch.setattr(Limit, "of", property(lambda self, level=level: level))
+        seen += [identity(function) for function in functions]
+    assert len(set(seen)) == 2 * len(functions)
+
+
+def test_what_is_reached_by_names_made_up_in_a_function_is_not_known() -> None:
+    for function in (lambda rows: eval("LEVEL"), lambda rows: globals()["LEVEL"], lambda rows: __import__("os")):
+        with pytest.raises(Unidentified, match="not known before it runs"):
+            identity(function)
 
 
 def test_questions_are_told_apart_by_their_functions_bounds_and_columns() -> None:

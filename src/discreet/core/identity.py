@@ -10,12 +10,13 @@ import sysconfig
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from pathlib import Path
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
 LIBRARIES = tuple(str(Path(sysconfig.get_path(name)).resolve()) for name in ("stdlib", "purelib", "platlib"))
+LOOSE = {"eval", "exec", "globals", "__import__"}
 SIMPLE = (type(None), bool, int, float, complex, str, bytes)
 
 
@@ -27,8 +28,9 @@ def identity(value: Any) -> str:
     """A digest that equal values share, and no two different ones.
 
     A dataclass is its name and its fields, unless it says by `identified_by` what matters. A function is its code,
-    its defaults, the values that it closes over and, unless it belongs to an installed library, the globals that it
-    names; a library's function is its name. An edited function, or the same one around another value, is another.
+    its defaults, the values that it closes over and, unless it belongs to an installed library, the globals and the
+    modules that it names; so for a class or module of one's own. A library's function is its name. An edited function,
+    or the same one around another value, is another.
 
     Parameters
     ----------
@@ -84,7 +86,14 @@ class _Walk:
             case Enum():
                 return _hashed("enum", _name(type(value)), value.name.encode())
             case ModuleType():
-                return _hashed("module", value.__name__.encode())
+                own = None if _of_library(value) else _said(value)
+                return self._all("module", value.__name__, own)
+            case property():
+                return self._all("property", value.fget, value.fset)
+            case staticmethod() | classmethod():
+                return self._all(type(value).__name__, value.__func__)
+            case MemberDescriptorType():
+                return self._all("slot", value.__name__)
             case functools.partial():
                 return self._all("partial", value.func, value.args, value.keywords)
             case MethodType():
@@ -121,11 +130,7 @@ class _Walk:
     def _type(self, kind: type) -> bytes:
         if _installed(kind):
             return _hashed("type", _name(kind))
-        parts = {
-            name: getattr(part, "fget", None) or getattr(part, "__func__", part) for name, part in vars(kind).items()
-        }
-        functions = {name: part for name, part in parts.items() if isinstance(part, FunctionType)}
-        return self._all("own type", kind.__qualname__, kind.__bases__, functions)
+        return self._all("own type", kind.__qualname__, kind.__bases__, _said(kind))
 
     def _pickled(self, value: Any) -> bytes:
         """Of any other object, what a pickle of it would hold."""
@@ -164,11 +169,26 @@ def _named(function: Callable[..., Any]) -> bool:
 
 def _installed(value: Any) -> bool:
     """Whether a function or class belongs to a library, which does not change between two calls."""
-    package = (getattr(value, "__module__", None) or "builtins").partition(".")[0]
-    if package in ("builtins", "discreet") or package in sys.builtin_module_names:
+    module = sys.modules.get(getattr(value, "__module__", None) or "builtins")
+    made_there = not isinstance(value, FunctionType) or value.__globals__ is getattr(module, "__dict__", None)
+    return made_there and _of_library(module)
+
+
+def _of_library(module: ModuleType | None) -> bool:
+    package = getattr(module, "__name__", "").partition(".")[0]
+    if package == "discreet" or package in sys.builtin_module_names:
         return True
-    file = getattr(sys.modules.get(value.__module__), "__file__", None)
+    file = getattr(module, "__file__", None)
     return file is not None and str(Path(file).resolve()).startswith(LIBRARIES)
+
+
+def _said(owner: ModuleType | type) -> dict[str, Any]:
+    """What a module or class of one's own defines: its functions, and all else but what Python itself adds."""
+    return {
+        name: part
+        for name, part in vars(owner).items()
+        if isinstance(part, FunctionType) or not name.startswith(("__", "_abc_"))
+    }
 
 
 def _content(cell: Any) -> Any:
@@ -185,10 +205,14 @@ def _owner(value: Any) -> Any:
 
 
 def _globals(code: CodeType, values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The globals that a code object and those inside it name."""
+    """The globals that a code object and those inside it name, and the modules of one's own that they import."""
     for name in code.co_names:
         if name in values:
             yield name, values[name]
+        elif name in LOOSE:
+            raise Unidentified(f"what a function reaches by {name} is not known before it runs")
+        elif name in sys.modules and not _of_library(sys.modules[name]):
+            yield name, sys.modules[name]
     for part in code.co_consts:
         if isinstance(part, CodeType):
             yield from _globals(part, values)
