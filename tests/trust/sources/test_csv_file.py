@@ -230,6 +230,29 @@ def test_a_record_that_is_too_long_is_a_row_without_values(
                 assert read(path, form, 2) == [("1", "2"), (None, None), ("3", None)][: 3 if len(end) > 1 else 2]
 
 
+def test_a_record_that_is_just_short_enough_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(b'a,b\n1,"' + b"x" * 25 + b'"\n2,\n')
+    monkeypatch.setattr(csv_fields, "LONGEST", 30)
+    for block in range(1, 40):
+        monkeypatch.setattr(csv_file, "BLOCK", block)
+        assert read(path, Form(), 2) == [("1", "x" * 25), ("2", None)]
+
+
+def test_no_more_of_a_record_is_held_than_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, held = tmp_path / "t.csv", []
+
+    def noted(data: bytes, *others: Any) -> csv_fields.Fields:
+        held.append(len(data))
+        return csv_fields.fields_of(data, *others)
+
+    path.write_bytes(b'a,b\n"' + b"x\n" * 5000 + b'",1\n2,3\n')
+    for name, value in (("LONGEST", 30), ("BLOCK", 8), ("fields_of", noted)):
+        monkeypatch.setattr(csv_fields if name == "LONGEST" else csv_file, name, value)
+    assert read(path, Form(), 2) == [(None, None), ("2", "3")]
+    assert max(held) <= 2 * 30
+
+
 def test_a_quote_that_stays_open_ends_with_the_file(tmp_path: Path) -> None:
     for rest, last in ((b'"x,y\nz', "x,y\nz"), (b'"x""', 'x"'), (b'"x"', "x"), (b'x"', 'x"')):
         (tmp_path / "t.csv").write_bytes(b"a,b\n1,2\n3," + rest)
