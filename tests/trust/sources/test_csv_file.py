@@ -190,7 +190,7 @@ def test_a_record_counts_once_and_is_one_user(tmp_path: Path) -> None:
 
 def test_a_record_may_have_any_number_of_fields(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
-    path.write_bytes(b"age,sex,town\n\n1\n,,,,,\n2,f,Zug,more\n\r\n3,m,Bern")
+    path.write_bytes(b"age,sex,town\n\n1\n,,,,,\n2,f,Zug,more\n\r\n3,m,Bern\n ")
     assert read(path, Form(), 3) == [
         (None, None, None),
         ("1", None, None),
@@ -198,6 +198,7 @@ def test_a_record_may_have_any_number_of_fields(tmp_path: Path) -> None:
         ("2", "f", "Zug"),
         (None, None, None),
         ("3", "m", "Bern"),
+        (None, None, None),
     ]
 
 
