@@ -97,7 +97,7 @@ def test_an_edited_module_or_class_of_ones_own_is_another(monkeypatch: pytest.Mo
     for level in (1.0, 2.0):
         exec(f"def above(rows): return rows > {level}", vars(helpers))
         monkeypatch.setattr(Threshold, "scale", level, raising=False)
-        monkeypatch.setattr(Limit, "of", property(lambda self, level=level: level))
+        monkeypatch.setattr(Limit, "of", property(above(level)))
         seen += [identity(function) for function in functions]
     assert len(set(seen)) == 2 * len(functions)
 

@@ -14,6 +14,7 @@ from discreet.core.bound import Bound
 from discreet.core.formula import Tally
 from discreet.core.grid import Array, Grid
 from discreet.core.neighbors import Unit
+from discreet.core.quiet import quiet
 from discreet.core.recipe import Recipe
 
 
@@ -74,7 +75,8 @@ class BoundedSum:
 
     def steps(self, records: Array) -> Array:
         """What each row adds, in grid steps: inside the bound, since cutting is towards zero."""
-        return self.grid.cut(self.bound.clip(self.of(records)))
+        with quiet():
+            return self.grid.cut(self.bound.clip(self.of(records)))
 
     def for_unit(self, unit: Unit) -> BoundedSum:
         """The question as it is put to records of such a unit: on a fine grid where units are pooled.
@@ -175,7 +177,7 @@ class BlockSum:
     def stretched(self, found: Array | None) -> Array:
         """What one block adds: in [-1, 1]; nothing, where there is no answer or no number."""
         low, high = np.array(self.lower), np.array(self.upper)
-        with np.errstate(all="ignore"):
+        with quiet():
             inside = np.clip(np.full(low.shape, np.nan) if found is None else found, low, high)
             return np.nan_to_num(np.clip((inside - (low / 2 + high / 2)) / (high / 2 - low / 2), -1.0, 1.0), nan=0.0)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -18,6 +17,7 @@ from discreet.core.events import Event
 from discreet.core.grid import Array
 from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
+from discreet.core.quiet import quiet
 from discreet.mechanisms.deep_point import DeepPoint
 from discreet.noise.uniform import permutations
 
@@ -117,8 +117,7 @@ class DealtBlocks:
         order = permutations(bits, copies, max(len(rows), places))[:, :places]
         padded = np.concatenate([rows, np.full((1, rows.shape[1]), np.nan)])
         blocks = padded[np.minimum(order, len(rows))].reshape(copies * self.blocks, self.size, rows.shape[1])
-        with warnings.catch_warnings(), np.errstate(all="ignore"):  # a warning would tell of a block
-            warnings.simplefilter("ignore")
+        with quiet():
             return self.of(blocks).reshape(copies, self.blocks, -1)
 
     def worst_neighbors(self) -> Apart:
