@@ -15,6 +15,7 @@ import pickle
 import signal
 import socket
 import sys
+import time
 import warnings
 from contextlib import suppress
 from typing import NoReturn
@@ -24,6 +25,7 @@ import numpy as np
 from discreet.trust.isolation.job import MOST_PAGES, READY, START, Job
 from discreet.trust.isolation.page import fill
 from discreet.trust.isolation.rehearsal import told
+from discreet.trust.isolation.system_calls import filter_program
 from discreet.trust.isolation.walls import hide_files, loaded, lock_in, move_out, prefer_as_victim
 
 DRAWS = "numpy.random"
@@ -60,6 +62,8 @@ def _prepared(job: Job) -> int:
     for name in (*LAZY, *job.modules):
         with suppress(Exception):
             importlib.import_module(name)
+    if job.full:
+        filter_program()  # made here, once
     gc.freeze()  # pages that are not looked at are not copied
     before = loaded()
     if move_out():
@@ -116,7 +120,7 @@ def _work(page: int, job: Job, before: int) -> NoReturn:
         os.setsid()
         memory = mmap.mmap(page, 0)
         lock_in(before, len(memory), job.seconds, job.full)
-        sys.modules[DRAWS].seed()  # the function may draw, and not the same in each child
+        sys.modules[DRAWS].seed((time.time_ns() + os.getpid()) % 2**32)  # a function that draws: not alike in all
         fill(memory, job.size, lambda: told(job.function) if job.rehearsal else pickle.loads(job.function))
     finally:
         os._exit(0)

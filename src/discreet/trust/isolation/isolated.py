@@ -17,7 +17,7 @@ from discreet.trust.isolation.server import Server
 from discreet.trust.isolation.shipment import Shipment
 
 Form = Literal["full", "process"]
-PART = 7 / 8  # of its slot, for a block; in the rest it is killed, and its memory freed
+PART = 15 / 16  # of its slot, for a block; in the rest it is killed, and its memory freed
 
 REMEDIES: dict[Form, str] = {
     "full": "Use Linux on x86-64 or 64-bit Arm; or pass isolation='process', for a function that you trust not to open "
