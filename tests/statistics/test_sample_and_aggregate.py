@@ -62,6 +62,7 @@ def test_a_function_that_fails_gives_the_middle_of_its_bounds() -> None:
         {"deals": 1.5},
         {"seconds": 0.001},
         {"seconds": np.nan},
+        {"seconds": np.inf},
         {"isolation": "none"},
     ],
 )

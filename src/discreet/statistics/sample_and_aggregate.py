@@ -28,6 +28,7 @@ from discreet.trust.as_private import Bounds
 from discreet.trust.isolation.isolated import Form, check_isolation, processors
 
 LEAST_SLOT = 0.01  # seconds for one block: a process must start in it
+LONGEST = 1e7  # seconds for all
 
 
 @dataclass(frozen=True)
@@ -142,8 +143,10 @@ def sample_and_aggregate(
     for name, value in (("blocks", blocks), ("deals", deals)):
         check_whole(purpose, name, value)
     least = LEAST_SLOT * math.ceil(blocks * deals / processors())
-    if not math.isfinite(seconds) or seconds < least:
-        raise ParameterError(purpose, f"{blocks * deals} blocks share {seconds:g} seconds", f"Give {least:g} or more.")
+    if not least <= seconds <= LONGEST:
+        raise ParameterError(
+            purpose, f"{blocks * deals} blocks share {seconds:g} seconds", f"Give between {least:g} and {LONGEST:g}."
+        )
     check_isolation(purpose, function, isolation)
     names = of.data.schema.values(of.columns)
     question = BlockSum(function, names, low, high, blocks, deals, float(seconds), isolation)

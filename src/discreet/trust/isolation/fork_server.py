@@ -82,8 +82,8 @@ def _prepared(job: Job) -> int:
 def _tried(before: int, job: Job) -> NoReturn:
     try:
         lock_in(before, 0, job.seconds, job.full)
-    except OSError as why:
-        os._exit(why.errno or 1)
+    except BaseException as why:
+        os._exit(getattr(why, "errno", None) or 1)
     os._exit(0)
 
 
