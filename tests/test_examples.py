@@ -65,6 +65,8 @@ def test_hospitals_learn_what_a_curator_would(tmp_path: Path) -> None:
     np.testing.assert_allclose(example_run.found["patients"], [25_000, 21_000], atol=400)
     assert "secret, from the operating system" in example_run.printed
     assert "of 2 at delta 1e-06 spent" in example_run.printed
+    assert "of east, harbour, north, south\n" in example_run.printed
+    assert "OtherSurvivors: secure sum of east, north, south; beside other answers" in example_run.printed
 
 
 @pytest.mark.skipif(find_spec("pyspark") is None, reason="pyspark is not installed")

@@ -22,6 +22,7 @@ from discreet.service.local_parties import LocalParties, LocalParty, local_parti
 from discreet.trust.secure_sum import SecureSum
 from tests.trust.network.lightning import lightning
 
+pytestmark = pytest.mark.filterwarnings("ignore::discreet.trust.secure_sum.OtherSurvivors")
 SCHEMA = Schema.numeric(0.0, 1.0, 1)
 ROWS = {f"p{i}": 8 << i for i in range(10)}
 NOISE = Gaussian(0.25)

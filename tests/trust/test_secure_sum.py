@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,11 @@ from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.cookbook import recipe
 from discreet.core.errors import DiscreetError, NotPermitted, ParameterError
+from discreet.core.events import Repeated
 from discreet.core.grid import Array, Grid
 from discreet.core.neighbors import Neighbors
 from discreet.core.question import BoundedSum
+from discreet.core.receipt import Attendance
 from discreet.core.schema import Schema
 from discreet.crypto.certificate import Card
 from discreet.crypto.errors import TooFewSurvivors
@@ -35,7 +38,7 @@ from discreet.trust.call import Call
 from discreet.trust.federation import Federation
 from discreet.trust.party import Party
 from discreet.trust.private_data import PrivateData
-from discreet.trust.secure_sum import SecureSum
+from discreet.trust.secure_sum import OtherSurvivors, SecureSum
 from discreet.trust.sources.matrix import Matrix
 
 SCHEMA = Schema.numeric(0.0, 1.0, 1)
@@ -252,11 +255,11 @@ class OfAnotherVersion:
         self._attendant, self._changes = attendant, changes
         self.name, self.secret, self.units = attendant.name, True, 0
 
-    async def attend(self, message: Signed, hear: Any) -> None:
+    async def attend(self, message: Signed, hear: Any, most: int) -> None:
         with pytest.MonkeyPatch.context() as patch:
             for name, value in self._changes.items():
                 patch.setattr(name, value)
-            await self._attendant.attend(message, hear)
+            await self._attendant.attend(message, hear, most)
 
 
 @pytest.mark.parametrize(
@@ -287,3 +290,43 @@ def test_the_difference_is_told() -> None:
     trust._here["h1"] = other  # type: ignore[assignment]
     with pytest.raises(TooFewSurvivors, match=r"l2 bound 0\.5, .*; the asker has version .* l2 bound 1\.0, "):
         trust.ask(edited(SCHEMA), Gaussian(1.0))
+
+
+def test_a_receipt_tells_who_was_in_every_sum() -> None:
+    trust = hospitals(np.zeros((400, 1)), steps={1: 0})
+    data = PrivateData(trust, SinglePlan(Budget(1.0)))
+    receipt = mean(data, "x0", epsilon=1.0).receipt
+    assert receipt.attendance == Attendance(("h0", "h2", "h3"))
+    assert "parties: h0, h2, h3\n" in f"{receipt}\n"
+    assert "h0, h2, h3" in receipt._repr_html_()
+
+
+def test_sums_of_different_parties_are_told_apart_and_warned_of() -> None:
+    """Their difference is what one party's records and noise add up to: masks hide it in each round, not in two."""
+    trust, ones = hospitals(np.zeros((4000, 1))), Gaussian(1.0)
+    totals = [trust.ask(HEADS, ones)[0]]
+    assert trust.attendance == Attendance(("h0", "h1", "h2", "h3"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        trust.ask(HEADS, ones)
+    trust._here["h1"] = Vanishing(trust._here["h1"], 0)  # type: ignore[assignment]
+    with pytest.warns(OtherSurvivors, match="the noisy sum of h1 alone") as warned:
+        totals.append(trust.ask(HEADS, ones)[0])
+    assert totals[0] - totals[1] == pytest.approx(1000, abs=12)
+    assert trust.attendance == Attendance(("h0", "h2", "h3"), ("h1",))
+    assert warned[0].message.attendance == trust.attendance  # type: ignore[union-attr]
+    trust._here["h1"] = trust._here["h1"]._attendant  # type: ignore[attr-defined]
+    trust.ask(HEADS, ones)  # as the first one: nothing new can be told, and nobody is warned again
+    assert trust.attendance == Attendance(("h0", "h1", "h2", "h3"), ("h1",))
+
+
+def test_a_plan_of_several_sums_tells_who_was_in_all_and_who_in_some() -> None:
+    trust = hospitals(np.zeros((400, 1)), steps={2: 7})
+    data = PrivateData(trust, SinglePlan(Budget(100.0)))
+    noise = Laplace(1.0)
+    with data.permit(Repeated(noise.event, 2), "twice") as permit:
+        permit.ask(HEADS, noise)
+        with pytest.warns(OtherSurvivors):
+            permit.ask(HEADS, noise)
+    assert permit.receipt.attendance == Attendance(("h0", "h1", "h3"), ("h2",))
+    assert "beside other answers, this one tells the noisy sum of h2 alone" in str(permit.receipt)

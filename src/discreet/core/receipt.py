@@ -11,6 +11,32 @@ from discreet.core.wording import in_words
 
 
 @dataclass(frozen=True)
+class Attendance:
+    """Whose records are in a sum, or in all sums of a plan, of several parties.
+
+    Parameters
+    ----------
+    parties : tuple of str
+        Who was in it.
+    apart : tuple of str
+        Who was in it and not in an earlier answer from these parties, or the other way round: the difference of two
+        such answers tells the noisy sum of these alone.
+    """
+
+    parties: tuple[str, ...]
+    apart: tuple[str, ...] = ()
+
+    def __and__(self, other: Attendance) -> Attendance:
+        """Who was in both; and whoever stands apart in either."""
+        both = tuple(name for name in self.parties if name in other.parties)
+        return Attendance(both, tuple(sorted({*self.apart, *other.apart})))
+
+    def __str__(self) -> str:
+        told = f"; beside other answers, this one tells the noisy sum of {', '.join(self.apart)} alone"
+        return ", ".join(self.parties) + (told if self.apart else "")
+
+
+@dataclass(frozen=True)
 class Receipt:
     """What one plan cost and what it promises.
 
@@ -30,6 +56,8 @@ class Receipt:
         The charge's key and the ledger's head after it.
     replayed : bool
         Whether the release was paid for earlier and cost nothing now.
+    attendance : Attendance, optional
+        Who was in the sums, where several parties have the records.
     """
 
     purpose: str
@@ -40,6 +68,7 @@ class Receipt:
     key: str
     head: str
     replayed: bool = False
+    attendance: Attendance | None = None
 
     def lines(self) -> dict[str, str]:
         """The receipt as words."""
@@ -51,6 +80,7 @@ class Receipt:
             "protects": f"one {self.unit.kind}{rows}; neighbors by {self.neighbors.value.replace('_', '/')}",
             "noise": noise,
             "ledger": f"key {self.key}, head {self.head[:16] or 'none'}",
+            **({} if self.attendance is None else {"parties": str(self.attendance)}),
         }
 
     def __str__(self) -> str:

@@ -21,7 +21,7 @@ from discreet.core.ledger import Committed, Ledger, Reservation
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.question import Question
-from discreet.core.receipt import Receipt
+from discreet.core.receipt import Attendance, Receipt
 from discreet.core.schema import Schema
 
 Release = TypeVar("Release")
@@ -91,6 +91,7 @@ class Permit:
         self._keyed = keyed
         self._unspent = releases(plan)
         self._released: list[Stored] = []
+        self._attendance: Attendance | None = None
         self._stored = decoded_releases(charge.result) if isinstance(charge, Committed) else None
         self._open, self._turn = False, threading.RLock()
 
@@ -105,7 +106,14 @@ class Permit:
                 error.settle(self._consequence)
                 raise
             self._released.append(Stored(asked, release))
+            self._attend()
             return release
+
+    def _attend(self) -> None:
+        """Remember who was in every sum, where the trust model knows: it tells of the last one of this thread."""
+        latest: Attendance | None = None if self._stored is not None else getattr(self._trust, "attendance", None)
+        if latest is not None:
+            self._attendance = latest if self._attendance is None else self._attendance & latest
 
     def _pay(self, event: Event) -> None:
         if not self._open:
@@ -170,6 +178,7 @@ class Permit:
             self._charge.key,
             self._charge.head,
             self._stored is not None,
+            self._attendance,
         )
 
     def __enter__(self) -> Permit:

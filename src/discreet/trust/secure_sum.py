@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import threading
+import warnings
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -17,6 +18,7 @@ from discreet.core.grid import Steps
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.core.question import BoundedSum, Question
+from discreet.core.receipt import Attendance
 from discreet.core.schema import Schema
 from discreet.crypto.certificate import Card
 from discreet.crypto.errors import UNOPENED, TooFewSurvivors
@@ -38,11 +40,24 @@ from discreet.trust.round import Round
 Release = TypeVar("Release")
 
 
+class OtherSurvivors(UserWarning):
+    """A sum has other parties in it than an earlier one, so that their difference is the noisy sum of a few alone.
+
+    Both are as private as was paid for. What is lost is that the own sums of these few are hidden among those of all.
+    """
+
+    def __init__(self, attendance: Attendance) -> None:
+        self.attendance = attendance
+        super().__init__(f"secure sum of {attendance}; if that matters, let nobody drop out (threshold)")
+
+
 class SecureSum:
     """Asks parties who trust neither each other nor the one who adds up.
 
     Every party adds its share of the noise before it masks its sum (`crypto.masked_sum`), so the total that is opened
     is private already: among any `threshold` survivors, those that do not collude hold enough noise by themselves.
+    Masks hide each party's own sum in every round by itself. Two rounds with different survivors tell the noisy sum of
+    the others, and `attendance` and a warning say so.
 
     Parameters
     ----------
@@ -85,6 +100,8 @@ class SecureSum:
         self._patience = patience if addresses or listen else None
         self._lobby = Lobby(federation, identity, addresses, self._patience or 0.0)
         self._background, self._turn = Background(), threading.Lock()
+        self._earlier: set[frozenset[str]] = set()
+        self._last = threading.local()
         self._end = weakref.finalize(self, self._background.close, self._lobby.close)
         try:
             self.address = None if listen is None else self._background.run(lambda: self._lobby.open(listen))
@@ -199,7 +216,22 @@ class SecureSum:
             self._secret &= all(one.secret for one in present.values())
             round.left.update(self._missing(present))
             total = self._background.run(lambda: round.total(call, present))
+            self._attended(frozenset(total.survivors))
         return total.vector.view(np.int64)
+
+    @property
+    def attendance(self) -> Attendance | None:
+        """Who was in the last sum that this thread was given."""
+        return getattr(self._last, "attendance", None)
+
+    def _attended(self, survivors: frozenset[str]) -> None:
+        """Remember who was in a sum, and warn if earlier ones had others in them."""
+        apart = tuple(sorted(frozenset().union(*(survivors ^ one for one in self._earlier))))
+        known = survivors in self._earlier
+        self._earlier.add(survivors)
+        self._last.attendance = Attendance(tuple(sorted(survivors)), apart)
+        if apart and not known:
+            warnings.warn(OtherSurvivors(self._last.attendance), stacklevel=2)
 
     def _present(self) -> dict[str, Attendant]:
         """Everybody who can be reached."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ from discreet.crypto.identity import Identity
 from discreet.crypto.server import Server, Total
 from discreet.crypto.terms import Terms
 from discreet.trust.party import Seat
+from discreet.trust.secure_sum import OtherSurvivors
 from tests.trust.network.outcome import Books
 from tests.trust.network.stage import NAMES, Stage, party
 
@@ -39,6 +41,14 @@ def books() -> Iterator[Books]:
         patch.setattr(Server, "__init__", begun)
         patch.setattr(Server, "total", opened)
         yield kept
+
+
+@pytest.fixture(autouse=True)
+def dropouts() -> Iterator[None]:
+    """Parties drop out all the time here, and nobody is warned of it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OtherSurvivors)
+        yield
 
 
 @pytest.fixture(scope="module")
