@@ -18,8 +18,9 @@ from discreet.core.errors import DiscreetError, MissingExtra, ParameterError
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.schema import Category, Number, Schema, Text
 from discreet.noise.deterministic import DeterministicBits
+from discreet.statistics.axes import MOST_CELLS
 from discreet.statistics.histogram import histogram
-from discreet.statistics.table import MOST_CELLS, ContingencyTable, contingency, contingency_of
+from discreet.statistics.table import ContingencyTable, contingency, contingency_of
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.opening import source_of
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Mapping
-from numbers import Integral, Real
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -63,14 +62,14 @@ def _reading(kind: Any) -> Reading:
 
 
 def _whole(value: Any) -> int:
-    whole = isinstance(value, Integral) or (isinstance(value, float) and value.is_integer())
+    whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
     if isinstance(value, bool) or not whole:
         raise TypeError("a whole number")
     return int(value)
 
 
 def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not abs(value) <= sys.float_info.max:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
         raise TypeError("a finite number")
     return float(value)
 

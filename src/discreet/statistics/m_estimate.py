@@ -13,7 +13,7 @@ from scipy.special import ndtri
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.schema import Column, Number
-from discreet.statistics.axes import Axes, Bins, bins_of
+from discreet.statistics.axes import MOST_CELLS, Axes, Bins, bins_of
 from discreet.statistics.coefficients import MEstimate
 from discreet.statistics.criterion import Linear, criterion_of, layout_of
 from discreet.statistics.estimate import check_confidence
@@ -28,7 +28,7 @@ from discreet.statistics.perturbed_histogram import (
     few_columns_of,
     perturbed_histogram,
 )
-from discreet.statistics.table import MOST_CELLS, ContingencyTable
+from discreet.statistics.table import ContingencyTable
 from discreet.trust.as_private import Bounds
 
 
