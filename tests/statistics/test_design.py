@@ -23,6 +23,11 @@ def test_separate_measurements_have_weights_in_closed_form(norm: Norm, power: fl
     np.testing.assert_array_equal(weights * 2.0**20, np.rint(weights * 2.0**20))
 
 
+@pytest.mark.parametrize(("norm", "length"), [("l1", 7.0), ("l2", 5.0)])
+def test_weights_that_cancel_make_nothing_shorter(norm: Norm, length: float) -> None:
+    assert Design(np.eye(2), np.ones(2), norm).length(np.array([-3.0, 4.0])) == length
+
+
 def test_in_l2_the_weights_are_as_good_as_a_general_optimiser_s() -> None:
     information = rng.uniform(0, 1, (5, 7)) * (rng.uniform(size=(5, 7)) < 0.6)
     information[0] = 0.1

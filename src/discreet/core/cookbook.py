@@ -20,7 +20,7 @@ from discreet.core.schema import Category, Column, Number, Schema
 
 MOST_NUMBERS = 2**24  # in one answer: whoever asks has a say in how much memory an answer takes
 MOST_STEPS = 2.0**52  # of what one record adds, so that float64 holds it without error
-TRIED = 2**22  # numbers in the contributions of the records that a fused sum is tried on
+TRIED = 2**17  # numbers in the contributions of the records that a fused sum is tried on
 P = ParamSpec("P")
 Builder = Callable[Concatenate[Schema, P], BoundedSum]
 _KNOWN: dict[str, Callable[..., BoundedSum]] = {}
@@ -56,7 +56,7 @@ def recipe(build: Builder[P]) -> Builder[P]:
         given_back = Recipe.read(Recipe(name, dict(list(bound.arguments.items())[1:])).written())
         written = Recipe(name, fitted(f"recipe {name}", readings, given_back.parameters))
         question = dataclasses.replace(build(schema, **written.parameters), recipe=written)  # type: ignore[call-arg]
-        check_built(question, schema)
+        check_question(question, schema)
         return question
 
     _KNOWN[name] = built
@@ -106,7 +106,7 @@ def question_of(recipe: Recipe, schema: Schema, packages: Iterable[str] = ("disc
         raise _unknown(recipe, f"its parameters do not fit ({why})") from why
 
 
-def check_built(question: BoundedSum, schema: Schema) -> None:
+def check_question(question: BoundedSum, schema: Schema) -> None:
     """Refuse a question whose answer would be too large to hold, or whose fused sum is not the sum of its rows.
 
     A fused sum is not clipped row by row. So it is tried on records that the schema alone decides: both ends and the

@@ -22,7 +22,7 @@ from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Schema
 from discreet.statistics.histogram import ONE_CELL, SPELT_OUT, cells_of
 
-MOST, MOST_WEIGHTS = 2**20, 2**26
+MOST, MOST_WEIGHTS = 2**20, 2**25
 HEAVIEST = 2.0**30  # of a weight
 Condition = Mapping[str, Any]
 Mask = NDArray[np.bool_]
