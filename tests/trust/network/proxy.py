@@ -172,8 +172,10 @@ class Proxy:
     async def _met(self, near: Link) -> None:
         with contextlib.suppress(ConnectionError):
             far = await called(self._far, identity(self._caller), federation())
-            await self._lines.lasting(self._carried(near, far), self._carried(far, near))
-            await far.down()
+            try:
+                await self._lines.lasting(self._carried(near, far), self._carried(far, near))
+            finally:
+                await far.down()
         await near.down()
 
     async def _carried(self, source: Link, target: Link) -> None:

@@ -6,8 +6,8 @@ their noise, or an error that says who left and why; nobody's vector can be open
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Self
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self
 
 import numpy as np
 import pytest
@@ -105,6 +105,15 @@ CASES = [
 ]
 
 
+def sampled(cases: Sequence[Any], every: int) -> list[Any]:
+    """Of all cases those that every run tries; the others are slow. Each fault, and each kind, is among them."""
+    marks = [() if i % every == 0 else (pytest.mark.slow,) for i in range(len(cases))]
+    return [
+        pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=mark)
+        for case, mark in zip(cases, marks, strict=True)
+    ]
+
+
 def counted_in(fault: str, kind: str) -> bool:
     """Whether the sum still holds a party's vector after this was done to its message of this kind."""
     if fault in HARMLESS:
@@ -141,7 +150,7 @@ def rehearsed(play: Play) -> bool:
     return whole
 
 
-@pytest.mark.parametrize(("fault", "kind"), CASES)
+@pytest.mark.parametrize(("fault", "kind"), sampled(CASES, 4))
 def test_a_fault_on_one_line_costs_at_most_one_party(
     fault: str, kind: str, stage: Stage, addresses: dict[str, str], books: Books
 ) -> None:
@@ -158,8 +167,10 @@ def as_expected(fault: str, kind: str, whose: set[str]) -> bool:
     return whose == (set(NAMES) if counted_in(fault, kind) else set(NAMES) - {"north"})
 
 
-@pytest.mark.parametrize("fault", ["dropped", "doubled", "some byte", "cut before"])
-@pytest.mark.parametrize("kind", ["call", "keys", "masked", "reveal"])
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [("dropped", "masked"), ("doubled", "keys"), ("some byte", "call"), ("cut before", "reveal")],
+)
 def test_parties_that_call_the_server_are_as_safe(
     fault: str, kind: str, stage: Stage, addresses: dict[str, str], books: Books
 ) -> None:
@@ -167,8 +178,9 @@ def test_parties_that_call_the_server_are_as_safe(
     played(stage, addresses, books, scripts, lambda whose: as_expected(fault, kind, whose), Reversed)
 
 
-@pytest.mark.parametrize("fault", ["dropped", "cut after"])
-@pytest.mark.parametrize("kind", KINDS[1:])
+@pytest.mark.parametrize(
+    ("fault", "kind"), sampled([(fault, kind) for kind in KINDS[1:] for fault in ("dropped", "cut after")], 3)
+)
 def test_a_fault_on_two_lines_is_one_too_many(
     fault: str, kind: str, stage: Stage, addresses: dict[str, str], books: Books
 ) -> None:
@@ -181,7 +193,7 @@ def test_a_fault_on_two_lines_is_one_too_many(
     played(stage, addresses, books, scripts, lambda whose: whose == expected)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", sampled(KINDS, 2))
 def test_messages_of_two_parties_cannot_be_swapped(
     kind: str, stage: Stage, addresses: dict[str, str], books: Books
 ) -> None:
