@@ -46,3 +46,18 @@ def test_a_matrix_has_one_bound_for_all_features_or_one_for_each() -> None:
 def test_a_schema_survives_a_trip_to_another_process() -> None:
     schema = Schema({"age": Number(0, 120), "sex": Category(("f", "m"))})
     assert pickle.loads(pickle.dumps(schema)) == schema
+
+
+def test_a_column_with_bounds_that_leave_float64_no_room_is_not_computed_with() -> None:
+    for bounds in ((0.0, 1e101), (-1e280, 1e280), (0.0, 5e-324), (1.0, 1 + 2**-40), (1e15, 1e15 + 1)):
+        schema = Schema({"x": Number(*bounds)})
+        for ask in (schema.number, lambda name, schema=schema: schema.values((name,))):
+            with pytest.raises(SchemaError, match="Rescale the column"):
+                ask("x")
+    for bounds in ((-1e100, 1e100), (0.0, 1e-100), (1.0, 1 + 2**-31), (1.7e18, 1.7e18 + 1e10)):
+        assert Schema({"x": Number(*bounds)}).number("x").lower == bounds[0]
+
+
+def test_bounds_may_be_integers_of_any_size() -> None:
+    assert isinstance(Number(0, 2**70).upper, float)
+    assert Number(-(2**70), 0) == Number(-(2.0**70), 0.0)

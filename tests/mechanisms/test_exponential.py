@@ -16,6 +16,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.events import Repeated
 from discreet.core.grid import Steps
 from discreet.mechanisms.exponential import Exponential, below_best
+from discreet.mechanisms.sparse_vector import SparseVector
 from discreet.noise.deterministic import DeterministicBits
 from discreet.noise.gumbel import gumbel_argmax
 
@@ -42,6 +43,13 @@ def test_the_price_is_pure_epsilon_alone_and_less_than_advanced_composition_toge
     many = Repeated(Exponential(0.1).event, 100)
     rho = 100 * 0.1**2 / 8
     assert epsilon(many, 1e-6) <= rho + 2 * math.sqrt(rho * math.log(1e6))
+
+
+def test_scores_at_both_ends_of_the_integers_are_told_apart() -> None:
+    """Their distance does not fit into int64."""
+    answer = whole_numbers([-(2**63), 2**63 - 1, 0], Bound("linf", 1.0)).stacked(100)
+    assert (Exponential(1.0).release(answer, DeterministicBits(1)) == 1).all()
+    assert (SparseVector(1.0, count=3).release(answer, DeterministicBits(2))[:, :2] == [0, 1]).all()
 
 
 @pytest.mark.parametrize(("nonnegative", "factor"), [(False, 0.5), (True, 1.0)])

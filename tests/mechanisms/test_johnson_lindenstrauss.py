@@ -175,10 +175,10 @@ def test_sums_of_rows_are_exact() -> None:
     for fine in (11, 15, 16, 31):
         low, high = ((limb @ rows).astype(np.int64) for limb in _limbs(np.clip(weights, -(2**35), 2**35), 31))
         found = _rounded(low, high, fine)
-        kept = [[value + 2 ** (fine - 1) >> fine for value in row] for row in exact.tolist()]
+        rounded = [[value + 2 ** (fine - 1) >> fine for value in row] for row in exact.tolist()]
         assert all(
             abs(value) >= 2**63 or value == int(other)
-            for row, others in zip(kept, found, strict=True)
+            for row, others in zip(rounded, found, strict=True)
             for value, other in zip(row, others, strict=True)
         )
 

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from discreet.core.answer import Answer
+from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.events import Composed, LaplaceLoss
-from discreet.core.grid import Grid
+from discreet.core.grid import Grid, Steps
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.laplace import Laplace
@@ -93,10 +94,13 @@ def test_one_record_moves_the_scores_by_no_more_than_is_paid_for(monkeypatch: py
     seen: list[Answer] = []
     release = Exponential.release
     monkeypatch.setattr(Laplace, "release", lambda self, answer, bits: np.array([3.0]))
-    monkeypatch.setattr(
-        Exponential, "release", lambda self, answer, bits: (seen.append(answer), release(self, answer, bits))[1]
-    )
-    mechanism = NetMechanism(1.0, 3, Queries([[1, 0], [0.5, 0], [0, 1]]))
+
+    def watched(self: Exponential, answer: Answer, bits: Bits) -> Steps:
+        seen.append(answer)
+        return release(self, answer, bits)
+
+    monkeypatch.setattr(Exponential, "release", watched)
+    mechanism = NetMechanism(1.0, 3, Queries([[1.0, 0.0], [0.5, 0.0], [0.0, 1.0]]))
     for counts in ([5, 2], [6, 2]):
         mechanism.release(histogram(counts), DeterministicBits(1))
     here, there = seen

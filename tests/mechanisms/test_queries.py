@@ -94,7 +94,7 @@ def test_counts_on_a_fine_grid_are_right_up_to_billions(weights: list[float]) ->
 def test_what_flooring_can_move_is_counted(counts: list[int], more: list[int]) -> None:
     total = max(sum(more), 2**29)
     added = [one * 2**29 // total for one in more]
-    queries = Queries([[1, 1, 0], [0.5, 0.125, 1]])
+    queries = Queries([[1.0, 1.0, 0.0], [0.5, 0.125, 1.0]])
     first, second = (
         ExactCounts(Answer(np.array(one), Grid(-29), MARKS, Neighbors.ADD_REMOVE)).to(queries)
         for one in (counts, [count + mark for count, mark in zip(counts, added, strict=True)])
@@ -104,7 +104,7 @@ def test_what_flooring_can_move_is_counted(counts: list[int], more: list[int]) -
 
 
 def test_a_query_of_a_set_is_answered_on_the_grid_of_the_set() -> None:
-    queries, exact = Queries([[1, 0], [0.5, 0]]), ExactCounts(histogram([10, 20]))
+    queries, exact = Queries([[1.0, 0.0], [0.5, 0.0]]), ExactCounts(histogram([10, 20]))
     first, second = exact.to(queries[0]), exact.to(queries[1])
     assert first.grid == second.grid == exact.to(queries).grid
     assert first.greater(second).grid.values(first.greater(second).steps).tolist() == [10.0]

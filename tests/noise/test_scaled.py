@@ -60,8 +60,8 @@ def test_error_bars_hold_the_real(law: UnitLaw, exact: Any) -> None:
 
 @pytest.mark.parametrize("law", [Laplace(), Gaussian(), Student(1), Student(3)], ids=repr)
 def test_fast_equals_slow_on_the_same_bits(law: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    draws = {Laplace: scaled_laplace, Gaussian: scaled_gaussian}
-    draw = draws.get(type(law), lambda bits, size, scale: rounded_student(bits, size, scale, law.degrees))
+    draws: dict[type[Any], Any] = {Laplace: scaled_laplace, Gaussian: scaled_gaussian}
+    draw: Any = draws.get(type(law), lambda bits, size, scale: rounded_student(bits, size, scale, law.degrees))
     fast, reals = draw(DeterministicBits(44), 100, 1000.0), type(law).reals
     monkeypatch.setattr(
         type(law), "reals", lambda self, words: Bars(reals(self, words).value, np.full(words.shape[1], np.inf))

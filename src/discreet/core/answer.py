@@ -91,6 +91,13 @@ class Answer(Secret):
             slack=math.ldexp(self.slack, -bits) + 1.0,
         )
 
+    def limited(self) -> Answer:
+        """With all numbers moved between -2**61 and 2**61 steps: none farther apart, and none that noise wraps around.
+
+        For whatever compares numbers; a sum that is released may wrap around, see `noised`.
+        """
+        return dataclasses.replace(self, steps=np.clip(self.steps, -(2**61), 2**61))
+
     def greater(self, other: Answer) -> Answer:
         """The greater of two answers in every coordinate: no unit moves it farther than the one that it moves most."""
         self.check_alike(other)

@@ -9,6 +9,8 @@ from typing import Literal
 from discreet.core.errors import ParameterError
 from discreet.core.knob import check_whole
 
+MOST_ROWS = 2**30  # of a unit, so that noise for all of them fits the grids
+
 
 class Neighbors(Enum):
     """The relation under which a promise is made; one per data set, never guessed."""
@@ -36,7 +38,7 @@ class Unit:
     column : str, optional
         Public. The column that tells units apart; none for records.
     rows : int
-        Public. The most rows of one unit that are used; the rest are left out, without bias.
+        Public. The most rows of one unit that are used; the rest are left out, without bias. At most 2**30.
     pooled : bool
         Public. Instead, all rows of a unit are used, and what they add up to is clipped to the bound of a single row.
         A unit then moves a sum by one bound, however many rows it has: counts count units, and each weighs alike.
@@ -60,7 +62,7 @@ class Unit:
         return "all rows of each bounded together" if self.pooled else f"at most {self.rows} rows of each"
 
     def __post_init__(self) -> None:
-        check_whole("privacy unit", "rows", self.rows)
+        check_whole("privacy unit", "rows", self.rows, most=MOST_ROWS)
         if self.kind == "record" and (self.column is not None or self.rows != 1):
             raise ParameterError(
                 "privacy unit",

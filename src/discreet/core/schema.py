@@ -9,6 +9,9 @@ from types import MappingProxyType
 
 from discreet.core.errors import SchemaError
 
+WIDEST, NARROWEST = 1e100, 1e-100  # bounds whose squares, and sums of them, are far from the ends of float64
+THINNEST = 2.0**-32  # of the larger bound: a million floats and more from one bound to the other
+
 
 @dataclass(frozen=True)
 class Number:
@@ -31,6 +34,22 @@ class Number:
                 "number",
                 f"its lower bound {self.lower} is not below its upper bound {self.upper}",
                 "Give the lower bound first; take both from what you know without the data.",
+                lower=self.lower,
+                upper=self.upper,
+            )
+        for name in ("lower", "upper"):  # numpy has no integers so large
+            if isinstance(bound := getattr(self, name), int) and abs(bound) > 2**53:
+                object.__setattr__(self, name, float(bound))
+
+    def check_scale(self, name: str) -> None:
+        """Refuse to compute with a column of this name whose bounds leave float64 no room."""
+        largest = max(abs(self.lower), abs(self.upper))
+        if largest > WIDEST or self.upper - self.lower < max(NARROWEST, THINNEST * largest):
+            raise SchemaError(
+                f"column {name!r}",
+                f"its bounds are {self.lower} and {self.upper}, too large or too close to compute with",
+                f"Rescale the column: give bounds up to {WIDEST:g}, and {NARROWEST:g} or {THINNEST:.1g} of the larger"
+                " one apart; subtract what all values have in common.",
                 lower=self.lower,
                 upper=self.upper,
             )
@@ -145,7 +164,10 @@ class Schema:
     def _column(self, name: str) -> Column:
         if name not in self.columns:
             raise SchemaError(f"column {name!r}", "the schema has none", f"It has {', '.join(self.columns)}.")
-        return self.columns[name]
+        column = self.columns[name]
+        if isinstance(column, Number):
+            column.check_scale(name)
+        return column
 
     def __reduce__(self) -> tuple[type[Schema], tuple[dict[str, Column]]]:
         return Schema, (dict(self.columns),)

@@ -41,8 +41,8 @@ def below_best(answer: Answer) -> Array:
     A score farther away than float64 can tell is raised to `FARTHEST` below: the greater of two scores of sensitivity
     s has sensitivity s, so the promise does not change.
     """
-    best = answer.steps.max(axis=-1, keepdims=True)
-    return np.maximum(answer.steps - best, -FARTHEST).astype(np.float64)
+    steps = answer.limited().steps
+    return np.maximum(steps - steps.max(axis=-1, keepdims=True, initial=-(2**61)), -FARTHEST).astype(np.float64)
 
 
 def winner(answer: Answer, bits: Bits, epsilon: float, contest: Callable[[Bits, Array, float], Steps]) -> Steps:

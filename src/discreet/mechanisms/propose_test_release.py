@@ -20,6 +20,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.core.rounding import upwards
 from discreet.mechanisms.proposal import Measured, Proposal, SpreadClass
 from discreet.noise.laplace import rounded_laplace
+from discreet.noise.request import LARGEST
 
 FINENESS = 10  # bits after the point of a noisy distance
 
@@ -89,8 +90,22 @@ class ProposeTestRelease:
         risk = 2 * self.delta / len(self.proposals)
         return (rows - 1 + rows * self.multiplier * max(0.0, -math.log(risk))) * (1 + 1e-12) + 2.0**-FINENESS
 
+    def check(self, rows: int, bound: int = 0) -> None:
+        """Refuse what could need noise beyond the samplers' reach for units of so many rows, whatever the records are.
+
+        Worth asking before anything is charged: for these proposals, and for others of up to this bound.
+        """
+        widest = max(2**FINENESS, bound, *(proposal.bound for proposal in self.proposals))
+        if Fraction(self.multiplier) * rows * widest * (1 + Fraction(1, 2**40)) > LARGEST:
+            raise ParameterError(
+                "ProposeTestRelease",
+                f"noise of {self.multiplier:.3g} for each of {rows} rows, on steps so fine, is more than can be drawn",
+                "Ask with a larger epsilon, for units of fewer rows, or on coarser steps.",
+            )
+
     def release(self, answer: Records, bits: Bits) -> Array:
         """The first figure that passes its test, or nan; one for each copy."""
+        self.check(answer.rows)
         released: Array = np.full(answer.copies, np.nan)
         for proposal in reversed(self.proposals):
             measured = proposal.measured(answer)

@@ -82,7 +82,7 @@ class SmoothSensitivity(ABC):
     def release(self, answer: Records, bits: Bits) -> Array:
         """The quantile with noise, on the grid; one for each copy."""
         line = Line(self.lower, self.upper, self.cells)
-        self._check_grid(answer.rows)
+        self.check(answer.rows)
         found = OrderStatistic(np.sort(line.nearest(answer.values[:, 0])), self.share, self.cells)
         scale = max(self.bound(found, answer.rows) / self.slide, LEAST_SCALE)
         noise = self.noise(bits, answer.copies, scale)
@@ -93,8 +93,11 @@ class SmoothSensitivity(ABC):
         one = self.beta / rows
         return found.smooth_bound(one) * math.fsum(math.exp(one * i) for i in range(rows))
 
-    def _check_grid(self, rows: int) -> None:
-        """Refuse what could need noise beyond the samplers' reach for some data, whatever these data are."""
+    def check(self, rows: int) -> None:
+        """Refuse what could need noise beyond the samplers' reach for units of so many rows, whatever the records are.
+
+        Worth asking before anything is charged.
+        """
         if self.cells * rows * math.exp(self.beta) / self.slide > LARGEST:
             raise ParameterError(
                 type(self).__name__, f"{self.cells} cells are too fine for so much noise", "Ask for fewer cells."

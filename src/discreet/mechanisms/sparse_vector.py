@@ -75,7 +75,7 @@ class SparseVector:
         changes = self.count if answer.monotone else 2 * self.count
         for_threshold = Fraction(self.epsilon / (1 + changes ** (2 / 3)))
         for_queries = Fraction(self.epsilon) - for_threshold
-        answer = answer.coarsened(changes / for_queries, "linf")
+        answer = answer.coarsened(changes / for_queries, "linf").limited()
         level = math.floor(math.ldexp(self.threshold, -answer.grid.exponent))
         level = min(max(level, -(2**61)), 2**61)
         one_per_sequence = (*answer.steps.shape[:-1], 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -60,7 +59,7 @@ class Student:
     """
 
     degrees: int
-    uniforms: ClassVar[int] = 2
+    uniforms = 2
 
     def reals(self, words: Words) -> Bars:
         """The reals in float64."""

@@ -49,8 +49,11 @@ class Box:
     def of(cls, schema: Schema, columns: tuple[str, ...]) -> Box:
         """The box of these columns, in this order."""
         numbers = [schema.number(name) for name in columns]
-        lower, upper = (np.array([getattr(one, end) for one in numbers]) for end in ("lower", "upper"))
-        return cls(columns, lower, upper - lower)
+        lower, upper = (np.array([float(getattr(one, end)) for one in numbers]) for end in ("lower", "upper"))
+        box = cls(columns, lower, upper - lower)
+        if not 1e-300 < box.volume < 1e300:
+            raise ParameterError("box", f"its volume is {box.volume:g}", "Rescale the columns, or ask about fewer.")
+        return box
 
     @property
     def size(self) -> int:

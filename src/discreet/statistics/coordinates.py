@@ -127,5 +127,3 @@ def _check(half: Array, radius: float) -> None:
             f"Give at least {SHORTEST}; if that is too long, narrow the bounds, which are [-1, 1] here.",
             radius=radius,
         )
-    if not half.min() >= 2.0**-900:
-        raise ParameterError("second moments", "the bounds of a column all but touch", "Leave this column out.")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.question import AllRecords
 from discreet.mechanisms.dealt_blocks import DealtBlocks
@@ -20,6 +21,7 @@ from discreet.trust.private_data import PrivateData
 
 COUNT, INTERCEPT = 0.03, 0.1  # what these get of the price
 CELLS = 2**40
+MOST_NOISE = 2.0**20  # records: what is laid out for them still fits into memory
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,16 @@ class Blocks:
     def parts(self) -> tuple[Any, ...]:
         """What their number costs, at a price of 1 in all: nothing, where the number of records is public."""
         return () if self.data.public_size is not None else (Laplace(1 / COUNT),)
+
+    def check(self, mechanisms: tuple[Any, ...]) -> None:
+        """Refuse, before anything is charged, to lay out as many places as noise alone could ask for."""
+        for count in mechanisms[: len(self.parts)]:
+            if (noise := count.multiplier * self.data.unit.rows) > MOST_NOISE:
+                raise ParameterError(
+                    f"robust regression of {self.frame.target}",
+                    f"the number of records would have noise of scale {noise:.3g}",
+                    "Ask with a larger epsilon, for units of fewer rows, or where the number of records is public.",
+                )
 
     def opened(self, permit: Permit, mechanisms: tuple[Any, ...]) -> Dealing:
         """The number of blocks, and of places in each, for a permit that pays for these mechanisms."""

@@ -178,6 +178,7 @@ def edges_of(schema: Schema, column: str, bins: int) -> Array | None:
     if not isinstance(kind, Number):
         schema.category(column)
         return None
+    kind.check_scale(column)
     check_whole(f"histogram of {column}", "bins", bins, most=MOST_BINS)
     return np.linspace(kind.lower, kind.upper, int(bins) + 1)
 

@@ -127,6 +127,7 @@ def robust_regression(
         case _:
             raise ParameterError(name, f"there is no method {method!r}", 'Give "depth" or "propose_test_release".')
     plan = calibrate(Together(way.parts), budget)
+    way.check(plan.mechanisms)
     with private.permit(plan.event, name, key=key) as permit:
         fit = way.found(permit, plan.mechanisms)
     return _described(frame, fit, confidence, permit.receipt)

@@ -66,6 +66,10 @@ class SlopesByDepth:
         slopes, intercept = DealtBlocks(share * rest, SLOPES), DealtBlocks(INTERCEPT, Quantile())
         return (*count, *first * (self.rounds - 1), slopes, *spread, intercept)
 
+    def check(self, mechanisms: tuple[Any, ...]) -> None:
+        """Refuse, before anything is charged, what noise could make too large."""
+        self.of.check(mechanisms)
+
     def found(self, permit: Permit, mechanisms: tuple[Any, ...]) -> Fit:
         """The fit, for a permit that pays for these mechanisms."""
         dealing, rest = self.of.opened(permit, mechanisms), mechanisms[len(self.of.parts) :]

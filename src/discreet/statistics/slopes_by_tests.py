@@ -56,6 +56,12 @@ class SlopesByTests:
         both = tuple(DealtBlocks(each, test) for test in tests)
         return (*count, *columns * both, DealtBlocks(INTERCEPT, Quantile()))
 
+    def check(self, mechanisms: tuple[Any, ...]) -> None:
+        """Refuse, before anything is charged, what could need more noise than can be drawn."""
+        self.of.check(mechanisms)
+        for one in mechanisms[len(self.of.parts) : -1]:
+            one.mechanism.check(self.of.data.unit.rows, STEPS)
+
     def found(self, permit: Permit, mechanisms: tuple[Any, ...]) -> Fit:
         """The fit, for a permit that pays for these mechanisms."""
         dealing, rest = self.of.opened(permit, mechanisms), mechanisms[len(self.of.parts) :]

@@ -111,6 +111,7 @@ def stable_interquartile_range(
     number = of.data.schema.number(of.column)
     proposals = tuple(SpreadClass(number.lower, number.upper, CELLS, ratio, offset) for offset in (0.0, 0.5))
     mechanism = calibrate(ProposeTestRelease(delta=delta * (1 - 1e-9), proposals=proposals), budget)
+    mechanism.check(of.data.unit.rows)
     with of.data.permit(mechanism.event, name, key=key) as permit:
         found = float(permit.ask(AllRecords((of.column,)), mechanism))
     return StableEstimate(name, None if math.isnan(found) else found, math.sqrt(ratio), 1 - delta, permit.receipt)

@@ -1,0 +1,128 @@
+"""Every statistic, found by walking its room, answers to public parameters of any size or refuses before it charges."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet.accounting.single_plan import SinglePlan
+from discreet.core.budget import Budget
+from discreet.core.errors import DiscreetError
+from discreet.core.neighbors import RECORD, Unit
+from discreet.core.schema import Category, Column, Number, Schema, Text
+from discreet.trust.curator import Curator
+from discreet.trust.local import Local
+from discreet.trust.private_data import PrivateData
+from discreet.trust.sources.opening import source_of
+from tests.conformance.walk import statistics
+
+GIVEN: dict[str, Any] = {
+    "column": "x",
+    "by": "kind",
+    "columns": ("x", "y"),
+    "target": "y",
+    "groups": ("a", "b"),
+    "bins": 4,
+    "epsilon": 1.0,
+    "function": np.mean,
+    "lower": 0.0,
+    "upper": 1.0,
+    "blocks": 2,
+    "seconds": 0.1,
+}
+OWN: dict[str, dict[str, Any]] = {"key_counts": {"column": "name"}, "stable_interquartile_range": {"delta": 1e-6}}
+BOUNDS = [
+    (0, 2**70),
+    (0, 2**53),
+    (-1e280, 1e280),
+    (0, 1e100),
+    (0.0, 5e-324),
+    (0.0, 1e-60),
+    (1.0, 1 + 2**-52),
+    (1e15, 1e15 + 0.125),
+]
+HOSTILE: dict[str, list[Any]] = {
+    "epsilon": [1e-12, 1e-6, 1e4],
+    "delta": [1e-6, 1e-300],
+    "confidence": [1e-9, 1 - 1e-16],
+    "bins": [1, 10**9],
+    "cells": [1, 2**40],
+    "blocks": [1, 10**9],
+    "deals": [10**6],
+    "rounds": [10**6],
+    "radius": [1e-300, 1e300],
+    "lower": [-1e300, 1 - 2**-53],
+    "upper": [1e300, 5e-324],
+    "least": [1e-300, 1e300],
+    "records": [1, 2**60],
+    "bandwidth": [1e-300, 1e300],
+    "share": [0.0, 1e-300, tuple(np.linspace(0, 1, 100).tolist())],
+    "step": [1e-300, 1e300, 1e-15],
+    "ratio": [1 + 2**-52, 1e300],
+    "mean": [1e-300, 1e300],
+    "trim": [0.0, 1e-300, math.nextafter(0.5, 0)],
+    "method": ["records", "tree", "propose_test_release", "mwem"],
+    "noise": ["process"],
+}
+
+
+def private(
+    x: Number, unit: Unit = RECORD, kinds: tuple[str, ...] = ("a", "b", "c"), local: bool = False
+) -> PrivateData:
+    """Thirty records, ten people; no text where units are pooled."""
+    rng = np.random.default_rng(0)
+    columns: dict[str, Column] = {"x": x, "y": x, "kind": Category(kinds), "name": Text()}
+    records = {
+        "x": np.linspace(float(x.lower), float(x.upper), 30),
+        "y": rng.permutation(np.linspace(float(x.lower), float(x.upper), 30)),
+        "kind": ["a", "b", "c"] * 10,
+        "name": ["somebody"] * 30,
+        "who": [str(i % 10) for i in range(30)],
+    }
+    source: Any = source_of(records, Schema({n: c for n, c in columns.items() if n != "name" or not unit.pooled}), unit)
+    trust = Local(source) if local else Curator(source)
+    return PrivateData(trust, SinglePlan(Budget(1e7, 1e-5), trust.neighbors, unit))
+
+
+def trials(function: Any) -> Iterator[tuple[PrivateData, dict[str, Any]]]:
+    taken, usual = inspect.signature(function).parameters, Number(-20, 20)
+    for bounds in BOUNDS:
+        yield private(Number(*bounds)), {}
+    for bounds in BOUNDS[:4]:
+        yield private(Number(*bounds)), {"epsilon": 1e-9}
+        yield private(Number(*bounds), local=True), {}
+    for name in taken:
+        for value in HOSTILE.get(name, ()):
+            yield private(usual), {name: value}
+    for kinds in (("a",), ("a", "b", *map(str, range(3000)))):
+        yield private(usual, kinds=kinds), {}
+    for unit in (Unit("user", column="who", rows=2**30), Unit("user", column="who", pooled=True)):
+        for epsilon in (1.0, 1e-6):
+            yield private(usual, unit), {"epsilon": epsilon}
+
+
+@pytest.mark.parametrize("function", statistics(), ids=lambda function: function.__name__)
+def test_nothing_fails_after_the_charge_because_of_public_parameters(function: Any) -> None:
+    taken, answered = inspect.signature(function).parameters, 0
+    usual = {**GIVEN, **({"columns": ("x",)} if "target" in taken else {}), **OWN.get(function.__name__, {})}
+    for data, hostile in trials(function):
+        asked = {name: value for name, value in {**usual, **hostile}.items() if name in taken}
+        spent = refused(function, data, asked)
+        assert not spent, f"{hostile}: {spent}"
+        answered += spent is None
+    assert answered > 3
+
+
+def refused(function: Any, data: PrivateData, asked: dict[str, Any]) -> str | None:
+    """None for an answer; else what is wrong with a refusal: an empty text, if nothing was spent and it says so."""
+    try:
+        str(function(data, **asked))
+    except DiscreetError as refusal:
+        fine = data.ledger.balance().spent == 0 and "Nothing was released or spent" in str(refusal)
+        return "" if fine else str(refusal)
+    return None
