@@ -140,11 +140,13 @@ def test_it_can_be_asked_inside_its_block_alone_and_not_be_pickled() -> None:
     with pytest.raises(NotPermitted, match="nothing was charged"):
         talk.receipt  # noqa: B018
     with talk:
+        with pytest.raises(ParameterError, match="The plan was charged and stays so"):
+            talk.ask({"age": (1, 2)})
         with pytest.raises(TypeError):
             pickle.dumps(talk)
         inside = talk._talk
         talk.ask({})
-    with pytest.raises(NotPermitted, match="not open"):
+    with pytest.raises(NotPermitted, match=r"not open\. The plan was charged and stays so"):
         talk.ask({})
     with pytest.raises(NotPermitted, match="the interview is over"):
         inside.ask(None)  # type: ignore[union-attr, arg-type]

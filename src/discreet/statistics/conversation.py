@@ -16,7 +16,7 @@ import numpy as np
 
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
-from discreet.core.errors import NotPermitted
+from discreet.core.errors import DiscreetError, NotPermitted
 from discreet.core.grid import Array
 from discreet.core.receipt import Receipt
 from discreet.mechanisms.interview import MEASURED, TESTED, Interview
@@ -25,7 +25,7 @@ from discreet.mechanisms.queries import Queries
 from discreet.statistics.cells import Cells, Condition, table_of
 from discreet.statistics.noise import CONFIDENCE
 from discreet.statistics.workload_answers import in_words
-from discreet.trust.permit import REPLAYED, Permit
+from discreet.trust.permit import KEPT, REPLAYED, Permit
 from discreet.trust.private_data import PrivateData
 
 SOURCES = {MEASURED: "measured", TESTED: "tested", -1: "unchecked"}
@@ -151,6 +151,14 @@ class Conversation:
 
     def ask(self, condition: Condition) -> Answered:
         """About how many records fulfil a condition, as in `Cells.where`."""
+        try:
+            return self._reply(condition)
+        except DiscreetError as error:
+            if self._permit is not None:
+                error.settle(KEPT)
+            raise
+
+    def _reply(self, condition: Condition) -> Answered:
         if self._talk is None:
             raise NotPermitted("query", "the conversation is not open", "Ask inside `with Conversation(...) as talk:`.")
         query, name = Queries(self.cells.where(condition)), _name(condition)
