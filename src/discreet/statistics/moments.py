@@ -79,14 +79,17 @@ def column_sum(column: str, number: Number, bound: Bound, added: Parts, counted:
         return found if counted else np.where(missing[:, None], 0.0, found)
 
     def cut(inside: Array) -> Array:
-        sums = np.array([np.trunc(part, out=part).sum() for part in added(inside, 1 / grid.step)])
-        if not np.isnan(sums).any():
-            return sums
+        return np.array([np.trunc(part, out=part).sum() for part in added(inside, 1 / grid.step)])
+
+    def present(values: Array) -> Array:
+        """The same work whether or not one is missing: it is counted as the middle, and taken back."""
+        inside = clipped(values)
         missing = np.isnan(inside)
-        return cut(np.where(missing, middle, inside) if counted else inside[~missing])
+        np.copyto(inside, middle, where=missing)
+        return cut(inside) if counted else cut(inside) - np.count_nonzero(missing) * cut(np.array([middle]))
 
     def total(records: Array) -> Array:
-        slices = [cut(clipped(records[start : start + AT_HAND, 0])) for start in range(0, len(records), AT_HAND)]
+        slices = [present(records[start : start + AT_HAND, 0]) for start in range(0, len(records), AT_HAND)]
         return np.sum(slices, axis=0) if slices else np.zeros(of(records).shape[1])
 
     tally = Tally(Formula.constant(0), 1, tuple(added(there.otherwise(middle) if counted else there, 1.0)))
