@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import pickle
+from typing import Any
 
 import pytest
 
 from discreet.core.errors import SchemaError
 from discreet.core.schema import Category, Number, Schema, Text
+from discreet.core.value import LONGEST
 
 
 @pytest.mark.parametrize("bounds", [(1.0, 0.0), (1.0, 1.0), (0.0, math.inf), (math.nan, 1.0), (-1.7e308, 1.7e308)])
@@ -17,10 +19,20 @@ def test_bounds_are_finite_and_in_order(bounds: tuple[float, float]) -> None:
         Number(*bounds)
 
 
-@pytest.mark.parametrize("values", [(), ("a", "a")])
-def test_categories_are_listed_once_each(values: tuple[str, ...]) -> None:
-    with pytest.raises(SchemaError):
-        Category(values)
+def test_categories_are_listed_once_each() -> None:
+    repeated: list[Any] = [("a", "a"), ("a", " a"), ("1", "1.0"), (1, "01"), (1e3, "1000"), ("0.1", 0.1)]
+    hopeless: list[Any] = [(), ("",), (" ",), ("x" * (LONGEST + 1),), (float("nan"),), ("half \ud800",)]
+    for values in (*repeated, *hopeless):
+        with pytest.raises(SchemaError):
+            Category(values)
+
+
+def test_a_category_of_numbers_or_booleans_is_kept_as_text() -> None:
+    assert Category((True, 2, 3.0, "x ")).values == ("true", "2", "3", "x ")
+    assert Category((True, False)).places == {"true": 0, "false": 1, 1.0: 0, 0.0: 1}
+    assert Category((0, 1)).places == {0.0: 0, 1.0: 1, "false": 0, "true": 1}
+    assert Category(("f", "m")).places == {"false": 0, "m": 1}
+    assert Category(("f", "F", "m")).places == {"f": 0, "F": 1, "m": 2}
 
 
 def test_a_column_is_asked_for_by_what_it_is() -> None:

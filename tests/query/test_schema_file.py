@@ -27,7 +27,7 @@ upper = 120.5
 
 [columns.sex]
 kind = "category"
-values = ["f", "m", 3]
+values = ["f", "m", 3, true, 1.5]
 
 [columns."home town"]
 kind = "text"
@@ -40,7 +40,7 @@ def test_a_filled_schema_says_all_that_is_public(tmp_path: Path) -> None:
     found = read_schema(path)
     assert dict(found.schema.columns) == {
         "age": Number(-1.0, 120.5),
-        "sex": Category(("f", "m", "3")),
+        "sex": Category(("f", "m", "3", "true", "1.5")),
         "home town": Text(),
     }
     assert found.neighbors is Neighbors.REPLACE
@@ -80,12 +80,12 @@ MISTAKES = {
     "beyond what a float holds": f'[columns.age]\nkind = "number"\nlower = 0\nupper = 1{"0" * 400}',
     "nothing is called 'uper' here": '[columns.age]\nkind = "number"\nlower = 0\nuper = 1',
     "nothing is called 'values' here": '[columns.age]\nkind = "text"\nvalues = ["a"]',
-    "its values are empty or repeat": '[columns.age]\nkind = "category"\nvalues = []',
-    "values are empty or repeat": '[columns.age]\nkind = "category"\nvalues = ["1", 1]',
+    "it has no values": '[columns.age]\nkind = "category"\nvalues = []',
+    "two of its values are the same": '[columns.age]\nkind = "category"\nvalues = ["1.0", 1]',
     "the value '' could never be found": '[columns.age]\nkind = "category"\nvalues = [""]',
     "the value ' a' could never be found": '[columns.age]\nkind = "category"\nvalues = [" a"]',
-    "the value True could never be found": '[columns.age]\nkind = "category"\nvalues = [true]',
-    "the value 1.5 could never be found": '[columns.age]\nkind = "category"\nvalues = [1.5]',
+    "the value nan could never be found": '[columns.age]\nkind = "category"\nvalues = [nan]',
+    "the value datetime.date(2020, 1, 1) could": '[columns.age]\nkind = "category"\nvalues = [2020-01-01]',
     "values is 'a'": '[columns.age]\nkind = "category"\nvalues = "a"',
 }
 

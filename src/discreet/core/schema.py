@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 
 from discreet.core.errors import SchemaError
+from discreet.core.value import form_of, text_of
 
 WIDEST, NARROWEST = 1e100, 1e-100  # bounds whose squares, and sums of them, are far from the ends of float64
 THINNEST = 2.0**-32  # of the larger bound: a million floats and more from one bound to the other
@@ -55,22 +57,62 @@ class Number:
             )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Category:
     """A column with a public list of values; any other value counts as missing.
 
+    A value in the list that is read as a number stands for it however it is stored or written, to the precision of a
+    float: `1` for 1, 1.0, "1", "01" and "1.0". One that is read as a boolean stands for it in the same way: `f` for
+    False, "F", "false" and "no". True and 1, and False and 0, are found for each other unless both are listed.
+
     Parameters
     ----------
-    values : tuple of str
-        Public. All values that may be told apart, as text.
+    values : tuple of str, bool, int or float
+        Public. All values that may be told apart; kept as text.
+
+    Examples
+    --------
+    >>> Category((True, False)).values, Category((1, 2.0, "unknown")).values
+    (('true', 'false'), ('1', '2', 'unknown'))
     """
 
     values: tuple[str, ...]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "values", tuple(str(value) for value in self.values))
-        if not self.values or len(set(self.values)) != len(self.values):
-            raise SchemaError("category", "its values are empty or repeat", "List each value once.")
+    def __init__(self, values: Iterable[str | bool | float]) -> None:
+        given = tuple(values)
+        hopeless = [value for value in given if text_of(value) is None]
+        if hopeless or not given:
+            reason = f"the value {hopeless[0]!r:.40} could never be found" if hopeless else "it has no values"
+            raise SchemaError("category", reason, "List texts, numbers or booleans, none of them blank or too long.")
+        written = tuple(str(value if isinstance(value, str) else text_of(value)) for value in given)
+        object.__setattr__(self, "values", written)
+        if len(set(self._forms)) != len(self.values):
+            raise SchemaError(
+                "category",
+                "two of its values are the same, up to outer blanks or as numbers",
+                "List each value once: '1', '01' and '1.0' are one number.",
+            )
+
+    @cached_property
+    def places(self) -> Mapping[float | str, int]:
+        """Where values are in the list, by what `form_of` makes of them or by their text without outer blanks."""
+        places = {form: place for place, form in enumerate(self._forms)}
+        listed = {value.strip().lower() for value in self.values}
+        for word, number in (("true", 1.0), ("false", 0.0)):
+            if number in places:
+                places.setdefault(word, places[number])
+            elif word in places and word in listed:
+                places[number] = places[word]
+        return places
+
+    @property
+    def _forms(self) -> list[float | str]:
+        """Each value's form; the words for booleans are texts like others where two of them are the same boolean."""
+        texts = [str(text_of(value)) for value in self.values]
+        forms = [form_of(text) for text in texts]
+        if len(set(forms)) == len(forms):
+            return forms
+        return [text if isinstance(form, str) else form for text, form in zip(texts, forms, strict=True)]
 
 
 @dataclass(frozen=True)

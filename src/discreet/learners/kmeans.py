@@ -114,7 +114,7 @@ class KMeans(ClusterMixin, BaseEstimator):
                 raise ParameterError("k-means", f"{name} is {value!r}", "Give a whole number, at least 1.")
         budget = Budget(self.epsilon, self.delta)
         if not isinstance(X, PrivateData):
-            X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=0)
+            X = validate_data(self, X, dtype=None, ensure_all_finite=False, ensure_min_samples=0)
         data = as_private(X, budget, self.bounds)
         scale = Scaling(data.schema)
         noise: Gaussian | Laplace

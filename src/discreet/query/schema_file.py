@@ -138,18 +138,18 @@ def _bound(entry: Mapping[str, Any], key: str, where: str) -> float:
         raise SchemaError(where, f"{key} is beyond what a float holds", "Give a bound below 1e308.") from None
 
 
-def _values(values: Any, where: str) -> tuple[str, ...]:
+def _values(values: Any, where: str) -> tuple[Any, ...]:
     if not isinstance(values, list):
         raise SchemaError(where, f"values is {values!r}", 'Write values = ["one", "another"].')
     for value in values:
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        if not whole and not (isinstance(value, str) and value and value == value.strip()):
+        plain = isinstance(value, bool | int | float)
+        if not plain and not (isinstance(value, str) and value and value == value.strip()):
             raise SchemaError(
                 where,
                 f"the value {value!r} could never be found",
-                "List each as text in quotes, not empty and without blanks around it.",
+                "List each as a number, a boolean or text in quotes, not empty and without blanks around it.",
             )
-    return tuple(str(value) for value in values)
+    return tuple(values)
 
 
 def _neighbors(value: Any, where: str) -> Neighbors:

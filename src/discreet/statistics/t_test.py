@@ -24,6 +24,7 @@ from discreet.statistics.moments import Moments, moments_of, moments_size
 from discreet.statistics.noise import CONFIDENCE
 from discreet.trust.as_private import Bounds, as_private
 from discreet.trust.private_data import PrivateData
+from discreet.trust.sources.matrix import array_of
 
 
 @dataclass(frozen=True)
@@ -215,7 +216,7 @@ def _grouped(first: Any, second: Any, bounds: Bounds | None, budget: Budget) -> 
         raise ParameterError("two-sample t-test", "no groups are given", "Name a category `by`, or give two arrays.")
     each = [column_of(one, None, bounds, budget) for one in (first, second)]
     number, groups = each[0].data.schema.number(each[0].column), Category(("first", "second"))
-    values = [np.asarray(one).ravel() for one in (first, second)]
+    values = [array_of(one).ravel() for one in (first, second)]
     records = {"value": np.concatenate(values), "group": np.repeat(groups.values, [len(one) for one in values])}
     return records, "value", "group", Schema({"value": number, "group": groups})
 

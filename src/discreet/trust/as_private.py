@@ -13,6 +13,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.schema import Schema
 from discreet.trust.private_data import PrivateData
+from discreet.trust.sources.matrix import array_of
 
 ASKED = "statistic of an array"
 Names = str | Sequence[str]
@@ -57,7 +58,7 @@ def as_private(records: Any, budget: Budget, bounds: Bounds | None = None, names
     there = _columns(records)
     if there is not None:
         return PrivateData.of(records, _schema(bounds, there if names is None else _listed(names)), budget)
-    given = np.asarray(records)
+    given = array_of(records)
     rows = given[:, None] if given.ndim == 1 else given
     if rows.ndim != 2 or not rows.shape[1]:
         raise ParameterError(ASKED, f"its shape is {given.shape}", "Give one row per record.")

@@ -77,7 +77,7 @@ NUMBERS = Schema(
     {
         COST: Number(-20, 100),
         "days": Number(0, 25),
-        "kind": Category(("7", " 12", "-3", "f", "12", "999999999999", "007")),
+        "kind": Category(("007", " 12", "-3", "f", "999999999999", "1.0", "x")),
         "town": Text(),
         "ill": Category(("true", "false")),
     }

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 import tracemalloc
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from discreet.core.bound import Bound
@@ -60,12 +63,27 @@ def test_an_empty_table_is_a_table() -> None:
     assert source.sum(BoundedSum(lambda records: records, Bound("l1", 1.0))).tolist() == [0]
 
 
-@pytest.mark.parametrize("kind", [pa.list_(pa.float64()), pa.struct([("a", pa.int64())]), pa.month_day_nano_interval()])
+@pytest.mark.parametrize(
+    "kind", [pa.list_(pa.float64()), pa.struct([("a", pa.int64())]), pa.month_day_nano_interval(), pa.duration("s")]
+)
 def test_a_column_without_single_values_is_refused_by_its_type(kind: Any) -> None:
     records = pa.table({"x": pa.nulls(3, kind), "y": [1, 2, 3]})
     with pytest.raises(SchemaError, match="neither numbers nor texts"):
         source_of(records, Schema({"x": Number(0, 1)}))
     assert source_of(records, Schema({"y": Number(0, 1)})).units() == 3
+
+
+@pytest.mark.parametrize("kind", [pa.date32(), pa.timestamp("us", "UTC"), pa.time64("us"), pa.uuid()])
+def test_numbers_are_refused_where_a_type_has_none(kind: Any, tmp_path: Path) -> None:
+    """The mean of dates would be that of nothing, and be charged."""
+    table = pa.table({"x": pa.nulls(3, kind)})
+    pa.parquet.write_table(table, tmp_path / "x.parquet")
+    frames = [table, tmp_path / "x.parquet"]
+    frames += [] if pa.types.is_time(kind) else [table.to_pandas(types_mapper=pd.ArrowDtype)]
+    for records in frames:
+        with pytest.raises(SchemaError, match="the schema has numbers there"):
+            source_of(records, Schema({"x": Number(0, 1)}))
+        assert source_of(records, Schema({"x": Category(("2020-01-01",))})).units() == 3
 
 
 def test_python_objects_in_polars_are_refused() -> None:

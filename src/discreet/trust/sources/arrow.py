@@ -27,12 +27,12 @@ class ArrowFrame(Stream):
     """
 
     def __init__(self, frame: Any, schema: Schema, unit: Unit = RECORD) -> None:
-        asked = f"read a {type(frame).__name__}"
+        asked, frame = f"read a {type(frame).__name__}", _exportable(frame)
         if _spent_by_reading(frame):
             raise ParameterError(asked, "it can be read only once", "Give a table, or write the stream to a file.")
         header, wanted = _reader(frame).schema, read_columns(schema, unit)
         check_header(asked, header.names, schema, unit)
-        check_types(asked, {name: header.field(name).type for name in wanted})
+        check_types(asked, {name: header.field(name).type for name in wanted}, schema)
         for name in wanted:
             if _is_polars(frame) and str(frame.schema[name]) == "Object":  # to Arrow it would give addresses
                 raise not_single(asked, name, "Python objects")
@@ -50,6 +50,14 @@ def _batches(frame: Any, names: Sequence[str]) -> Iterator[Any]:
         frame = frame[list(dict.fromkeys(names))]
     for batch in _reader(frame):
         yield batch.select(list(names))
+
+
+def _exportable(frame: Any) -> Any:
+    """The data frame with digits where polars has whole numbers of 128 bits, for which Arrow has no type."""
+    if not _is_polars(frame):
+        return frame
+    wide = [name for name, kind in frame.schema.items() if str(kind).endswith("Int128")]
+    return frame.with_columns(frame.get_column(name).cast(str) for name in wide)
 
 
 def _is_polars(frame: Any) -> bool:

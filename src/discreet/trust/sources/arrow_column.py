@@ -10,11 +10,18 @@ import numpy as np
 from discreet.core.errors import MissingExtra
 from discreet.core.grid import Array
 from discreet.core.schema import Category, Number, Schema, Text
+from discreet.core.value import LONGEST, NUMBER, TRUTHS
 from discreet.trust.sources import decoding
-from discreet.trust.sources.header import not_single
+from discreet.trust.sources.header import not_single, without_numbers
 
 Column = Any
 """A pyarrow.Array."""
+
+UTF8 = (
+    r"^(?:[\x00-\x7f]|[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}"
+    r"|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2})*$"
+)
+"""Bytes that are text: RFC 3629, section 4."""
 
 
 def arrow() -> Any:
@@ -30,13 +37,15 @@ def arrow() -> Any:
     return pyarrow
 
 
-def check_types(asked: str, types: Mapping[str, Any]) -> None:
-    """Refuse columns that hold no single values, by their type alone."""
+def check_types(asked: str, types: Mapping[str, Any], schema: Schema) -> None:
+    """Refuse columns that hold no single values, and numbers where there are none, by their type alone."""
     is_a = arrow().types
     for name, kind in types.items():
         values = _values(kind)
-        if is_a.is_nested(values) or is_a.is_interval(values):
+        if is_a.is_nested(values) or is_a.is_interval(values) or is_a.is_duration(values):
             raise not_single(asked, name, kind)
+        if isinstance(schema.columns.get(name), Number) and (is_a.is_temporal(values) or _is_uuid(values)):
+            raise without_numbers(asked, name, kind)
 
 
 def numbers(column: Column) -> Array:
@@ -46,11 +55,11 @@ def numbers(column: Column) -> Array:
         column = column.cast(pa.int8())
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         return floats(column)
-    if pa.types.is_decimal128(column.type):
+    if pa.types.is_decimal128(column.type) and 0 <= column.type.scale <= 22:
         return _decimals(column)
-    if pa.types.is_temporal(column.type):
-        return np.full(len(column), np.nan)
-    return decoding.numbers(_objects(_valid(column) if _is_text(column.type) else column))
+    if pa.types.is_decimal(column.type):
+        return floats(column.cast(pa.string()))
+    return floats(_read(_trimmed(column))) if _is_text(column.type) else np.full(len(column), np.nan)
 
 
 def texts(column: Column) -> Column:
@@ -61,22 +70,39 @@ def texts(column: Column) -> Column:
     if pa.types.is_boolean(column.type):
         return pa.compute.if_else(column, *(pa.scalar(word, pa.large_string()) for word in ("true", "false")))
     if not _is_text(column.type):
-        raw = column.to_numpy(zero_copy_only=False) if _is_plain(column.type) else _objects(column)
-        return pa.array(decoding.texts(raw), pa.large_string())
-    trimmed = pa.compute.ascii_trim_whitespace(_valid(column))
-    return pa.compute.if_else(pa.compute.equal(trimmed, ""), pa.scalar(None, pa.large_string()), trimmed)
+        return _written(column)
+    trimmed = _trimmed(column)
+    plainly = pa.compute.string_is_ascii(trimmed)
+    other = _where(pa.compute.invert(plainly), trimmed).view(pa.large_binary())
+    valid = pa.compute.or_(plainly, pa.compute.match_substring_regex(other, UTF8).fill_null(False))
+    return _where(pa.compute.and_(valid, pa.compute.not_equal(trimmed, "")), trimmed)
 
 
-def places(column: Column, values: Sequence[str]) -> Column:
+def places(column: Column, category: Category) -> Column:
     """The place of each value in a list, null where it is not in it."""
-    pa, listed = arrow(), decoding.listed(values)
-    found = pa.compute.index_in(texts(column), pa.array(list(listed), pa.large_string()))
-    return pa.array(listed.values(), pa.int32()).take(found)
+    pa, column = arrow(), plain(column)
+    words = {form: place for form, place in category.places.items() if isinstance(form, str)}
+    forms = {form: place for form, place in category.places.items() if isinstance(form, float)}
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
+        found = decoding.written(_array(column)) if pa.types.is_floating(column.type) else numbers(column)
+        return _found(pa.array(found + 0.0), forms)
+    if not _is_text(column.type):
+        return _found(texts(column), words)
+    trimmed = _trimmed(column)
+    truths = {word: words[truth] for word, truth in TRUTHS.items() if truth in words}
+    found = pa.compute.coalesce(_found(trimmed, words), _found(pa.compute.ascii_lower(trimmed), truths))
+    return pa.compute.coalesce(found, _found(_digits(trimmed), forms)) if forms else found
 
 
-def codes(column: Column, values: Sequence[str]) -> Array:
+def _found(column: Column, listed: Mapping[Any, int]) -> Column:
+    pa = arrow()
+    among = pa.compute.index_in(column, pa.array(list(listed), column.type))
+    return pa.array(list(listed.values()), pa.int32()).take(among)
+
+
+def codes(column: Column, category: Category) -> Array:
     """The place of each value in a list, nan where it is not in it."""
-    return floats(places(column, values))
+    return floats(places(column, category))
 
 
 def floats(column: Column) -> Array:
@@ -87,7 +113,7 @@ def floats(column: Column) -> Array:
 
 def decoded(column: Column, kind: Number | Category) -> Array:
     """One column as numbers; see `Batched.batches`."""
-    return numbers(column) if isinstance(kind, Number) else codes(column, kind.values)
+    return numbers(column) if isinstance(kind, Number) else codes(column, kind)
 
 
 def matrix(batch: Any, names: Sequence[str], schema: Schema, order: Literal["C", "F"] = "C") -> Array:
@@ -124,8 +150,8 @@ def canonical(column: Column, name: str, schema: Schema) -> Column:
         case Number():
             values = decoding.bounded(numbers(column)[:, None], [name], schema)[:, 0]
             return arrow().array(values, from_pandas=True)
-        case Category(listed):
-            return places(column, listed)
+        case Category() as category:
+            return places(column, category)
         case Text():
             return texts(column)
 
@@ -164,39 +190,74 @@ def _values(kind: Any) -> Any:
 
 def _is_wrapped(kind: Any) -> bool:
     pa = arrow()
-    return isinstance(kind, pa.BaseExtensionType) and not isinstance(kind, pa.UuidType)
+    return isinstance(kind, pa.BaseExtensionType) and not _is_uuid(kind)
 
 
 def _decimals(column: Column) -> Array:
-    """Decimals as the nearest floats: one exact division where the digits fit in 53 bits and the scale is exact."""
+    """Decimals as the nearest floats: one exact division where the digits fit in 53 bits, else read from the digits."""
     words = np.frombuffer(column.buffers()[1], dtype=np.int64).reshape(-1, 2)[column.offset :][: len(column)]
     low, there = words[:, 0], column.is_valid().to_numpy(zero_copy_only=False)
-    small = (np.abs(low) < 2**53) & (words[:, 1] == low >> 63)
-    if not 0 <= column.type.scale <= 22 or not np.all(small | ~there):
-        return decoding.numbers(_objects(column))
-    return np.where(there, low / 10.0**column.type.scale, np.nan)
+    found = np.where(there, low / 10.0**column.type.scale, np.nan)
+    large = there & ((low >= 2**53) | (low <= -(2**53)) | (words[:, 1] != low >> 63))
+    found[large] = floats(column.filter(arrow().array(large)).cast(arrow().string()))
+    return found
 
 
-def _valid(column: Column) -> Column:
-    """Texts in UTF-8, with a mark where the bytes are none."""
+def _trimmed(column: Column) -> Column:
+    """Texts without outer blanks, null where they are too long; whether they are UTF-8 is not known yet."""
     pa = arrow()
     raw = column.cast(pa.large_binary())
-    try:
-        return raw.cast(pa.large_string())
-    except pa.ArrowInvalid:
-        return pa.array([b if b is None else b.decode(errors="replace") for b in raw.to_pylist()], pa.large_string())
+    short = _where(pa.compute.less_equal(pa.compute.binary_length(raw), LONGEST), raw)
+    return pa.compute.ascii_trim_whitespace(short.view(pa.large_string()))
 
 
-def _objects(column: Column) -> Any:
+def _read(trimmed: Column) -> Column:
+    """Texts as numbers; words for booleans are 1 and 0."""
+    pa = arrow()
+    truths = {word: int(truth == "true") for word, truth in TRUTHS.items()}
+    return pa.compute.coalesce(_digits(trimmed), _found(pa.compute.ascii_lower(trimmed), truths).cast(pa.float64()))
+
+
+def _digits(trimmed: Column) -> Column:
+    """The numbers that are written in digits; minus zero is zero."""
+    pa = arrow()
+    digits = _where(pa.compute.match_substring_regex(trimmed, f"^(?:{NUMBER})$"), trimmed)
+    return pa.compute.add(digits.cast(pa.float64()), 0.0)
+
+
+def _where(condition: Column, column: Column) -> Column:
+    pa = arrow()
+    return pa.compute.if_else(condition, column, pa.scalar(None, column.type))
+
+
+def _written(column: Column) -> Column:
+    """Values of other types as texts; each that occurs is written once, where Arrow can tell them apart."""
+    pa = arrow()
+    if _is_uuid(column.type) or not _is_encodable(column.type):
+        return pa.array(decoding.texts(_array(column)), pa.large_string())
+    coded = column.dictionary_encode()
+    return pa.array(decoding.texts(_array(coded.dictionary)), pa.large_string()).take(coded.indices)
+
+
+def _array(column: Column) -> Any:
+    """An array of floats, days or instants, or one of Python objects."""
+    is_a, kind = arrow().types, column.type
+    if is_a.is_floating(kind) or is_a.is_date32(kind) or is_a.is_timestamp(kind):
+        return column.to_numpy(zero_copy_only=False)
     return np.fromiter(column.to_pylist(), dtype=object, count=len(column))
 
 
-def _is_plain(kind: Any) -> bool:
+def _is_encodable(kind: Any) -> bool:
     is_a = arrow().types
-    return bool(is_a.is_floating(kind) or is_a.is_date32(kind) or is_a.is_timestamp(kind) or is_a.is_duration(kind))
+    return not (is_a.is_decimal32(kind) or is_a.is_decimal64(kind) or is_a.is_null(kind))
+
+
+def _is_uuid(kind: Any) -> bool:
+    return isinstance(kind, arrow().UuidType)
 
 
 def _is_text(kind: Any) -> bool:
     is_a = arrow().types
     strings = is_a.is_string(kind) or is_a.is_large_string(kind) or is_a.is_string_view(kind)
-    return bool(strings or is_a.is_binary(kind) or is_a.is_large_binary(kind) or is_a.is_binary_view(kind))
+    bytes_ = is_a.is_binary(kind) or is_a.is_large_binary(kind) or is_a.is_binary_view(kind)
+    return bool(strings or bytes_ or is_a.is_fixed_size_binary(kind))

@@ -1,16 +1,17 @@
-"""From raw columns to numbers and texts, by the schema alone: no value of any record can raise.
+"""From raw columns to numbers and texts, by the schema alone: no value of any record can raise, nor change another.
 
-A number is what Python's `float` makes of it, and of ASCII text that holds one. A text is what stands between outer
-blanks; empty text is missing. Other values have one text each, the same from every source: a
-boolean is `true` or `false`, a whole number its digits, a float its shortest form (`1.0`), a decimal its digits without
-exponent, a date `2020-12-31` and an instant `2020-12-31T23:59:59.000000` in UTC.
+`discreet.core.value` says what a value is, whatever stores it. Texts are read as numbers where the schema has numbers,
+from every source: a file of texts and a table that was made from it by guessing its types (in which one odd record
+turns numbers into texts) give the same. A column of dates, times or durations can never hold numbers; that is told from
+its type, and refused when the source is opened.
+
+What is lost before records come here cannot be brought back: `pandas.read_csv` and DuckDB's guesses make 7 of "007" and
+round whole numbers beyond 2**53 where a field of the column is blank. Read such keys as text, or give the path.
 """
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Iterable, Sequence
-from decimal import Decimal
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,93 +20,90 @@ from numpy.typing import NDArray
 from discreet.core.errors import SchemaError
 from discreet.core.grid import Array
 from discreet.core.schema import Category, Column, Number, Schema, Text
+from discreet.core.value import form_of, instants, number_of, text_of
 
-BLANKS = " \t\n\v\f\r"
+WHOLE = 2**53
+"""From here on not every whole number is a float."""
+
+
+def objects(values: Collection[Any]) -> NDArray[Any]:
+    """Values one by one, whatever they are."""
+    return np.fromiter(values, dtype=object, count=len(values))
+
+
+def unmasked(values: NDArray[Any]) -> NDArray[Any]:
+    """The array without a mask: what it hides is missing."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    if values.dtype.kind == "M":
+        return np.ma.filled(values, np.datetime64("NaT"))
+    return np.ma.filled(values.astype(object), None)
 
 
 def numbers(raw: NDArray[Any]) -> Array:
     """Each value as a number, nan where it is none."""
-    if raw.dtype.kind in "fiub":
-        return raw.astype(np.float64)
-    if raw.dtype.kind in "OUST":
-        return np.fromiter((_number(value) for value in raw.tolist()), dtype=np.float64, count=len(raw))
-    return np.full(len(raw), np.nan)
-
-
-def _number(value: Any) -> float:
-    try:
-        return float(value) if not isinstance(value, str) or value.isascii() else float("nan")
-    except (TypeError, ValueError, ArithmeticError):
-        return float("nan")
+    with np.errstate(all="ignore"):
+        if raw.dtype.kind in "fiub":
+            return raw.astype(np.float64)
+        return np.fromiter(map(number_of, raw.tolist()), dtype=np.float64, count=len(raw))
 
 
 def texts(raw: NDArray[Any]) -> list[str | None]:
     """Each value as text without outer blanks, None where there is none."""
     match raw.dtype.kind:
-        case "O" | "U" | "S" | "T":
-            return [_text(value) for value in raw.tolist()]
-        case "b":
-            return ["true" if value else "false" for value in raw.tolist()]
+        case "i" | "u":
+            found: list[str | None] = raw.astype(str).tolist()
+            return found
         case "f":
-            missing = np.isnan(raw)
-        case "M" | "m":
-            missing = np.isnat(raw)
-            raw = raw.astype("M8[us]") if raw.dtype.kind == "M" and raw.dtype != np.dtype("M8[D]") else raw
+            return _float_texts(raw)
+        case "M":
+            return [None if text == "NaT" else text for text in instants(raw).tolist()]
         case _:
-            missing = np.zeros(len(raw), dtype=bool)
-    return [None if gone else text for gone, text in zip(missing, raw.astype(str).tolist(), strict=True)]
+            return [text_of(value) for value in raw.tolist()]
 
 
-def _text(value: Any) -> str | None:
-    if isinstance(value, bytes):
-        value = value.decode(errors="replace")
-    if not isinstance(value, str):
-        value = "" if _missing(value) else _written(value)
-    if not value.isascii():
-        value = value.encode(errors="replace").decode()  # half a surrogate pair is no text
-    return value.strip(BLANKS) or None
+def _float_texts(raw: NDArray[Any]) -> list[str | None]:
+    with np.errstate(all="ignore"):
+        whole = (np.trunc(raw) == raw) & (np.abs(raw) < WHOLE)
+        found = np.empty(len(raw), dtype=object)
+        found[whole] = raw[whole].astype(np.int64).astype(str)
+        found[~whole] = [text_of(value) for value in raw[~whole]]
+        return list(found)
 
 
-def _missing(value: Any) -> bool:
-    try:
-        return value is None or bool(value != value)
-    except (TypeError, ValueError, ArithmeticError):
-        return True  # pandas.NA, a signalling nan, an array
+def codes(raw: NDArray[Any], column: Category) -> Array:
+    """The place of each value in a list, nan where it is not in it."""
+    if raw.dtype.kind in "fiu":
+        return _number_codes(written(raw), column)
+    places = column.places
+
+    def place(text: str | None) -> float:
+        if text is None:
+            return np.nan
+        found = places.get(text)
+        return places.get(form_of(text), np.nan) if found is None else found
+
+    return np.fromiter(map(place, texts(raw)), dtype=np.float64, count=len(raw))
 
 
-def _written(value: Any) -> str:
-    try:
-        match value:
-            case bool() | np.bool_():
-                return "true" if value else "false"
-            case Decimal():
-                return format(value, "f")
-            case datetime.datetime():
-                instant = value.replace(tzinfo=None) - (value.utcoffset() or datetime.timedelta())
-                return instant.isoformat(timespec="microseconds")
-            case _:
-                return str(value)
-    except (ValueError, ArithmeticError):
-        return ""  # too long, or before the first year
+def written(raw: NDArray[Any]) -> Array:
+    """Numbers as what is written for them: a short float is the number with its digits, which a float has too."""
+    shorter = raw.dtype.kind == "f" and raw.dtype.itemsize < 8
+    return (raw.astype(str) if shorter else raw).astype(np.float64)
 
 
-def listed(values: Sequence[str]) -> dict[str, int]:
-    """The place of each public value, without outer blanks."""
-    places: dict[str, int] = {}
-    for place, value in enumerate(values):
-        places.setdefault(value.strip(BLANKS), place)
-    return places
-
-
-def codes(raw: Iterable[str | None], values: Sequence[str]) -> Array:
-    """The place of each text in a list, nan where it is not in it."""
-    places: dict[str | None, float] = dict(listed(values).items())
-    return np.array([places.get(text, np.nan) for text in raw], dtype=np.float64)
+def _number_codes(values: Array, column: Category) -> Array:
+    forms = sorted((form, place) for form, place in column.places.items() if isinstance(form, float))
+    if not forms:
+        return np.full(len(values), np.nan)
+    listed, places = np.array(forms).T
+    nearest = np.minimum(np.searchsorted(listed, values), len(listed) - 1)
+    return np.where(listed[nearest] == values, places[nearest], np.nan)
 
 
 def decoded(raw: NDArray[Any], column: Number | Category) -> Array:
     """One raw column as numbers; see `Batched.batches`."""
-    return numbers(raw) if isinstance(column, Number) else codes(texts(raw), column.values)
+    return numbers(raw) if isinstance(column, Number) else codes(raw, column)
 
 
 def known(schema: Schema, name: str) -> Number | Category:
@@ -117,12 +115,15 @@ def known(schema: Schema, name: str) -> Number | Category:
 
 
 def bounded(matrix: Array, columns: Sequence[str], schema: Schema, out: Array | None = None) -> Array:
-    """Numbers moved inside their bounds, rows contiguous; what is not finite becomes nan, minus zero zero."""
+    """Numbers moved inside their bounds, rows contiguous; what is not finite becomes nan, minus zero zero.
+
+    The same work whatever the values: x - x + x is nan where x is not finite, and never minus zero.
+    """
     kinds = [schema.columns[name] for name in columns]
-    lower = np.array([kind.lower if isinstance(kind, Number) else -np.inf for kind in kinds])
-    upper = np.array([kind.upper if isinstance(kind, Number) else np.inf for kind in kinds])
-    finite = np.isfinite(matrix)
-    given = matrix if finite.all() else np.where(finite, matrix, np.nan)
+    lower = np.array([kind.lower if isinstance(kind, Number) else -np.inf for kind in kinds]) + 0.0
+    upper = np.array([kind.upper if isinstance(kind, Number) else np.inf for kind in kinds]) + 0.0
     ends = (lower[0], upper[0]) if len(kinds) == 1 else (lower, upper)
-    inside = np.clip(given, *ends, out=np.empty(matrix.shape) if out is None else out)
-    return np.add(inside, 0.0, out=inside)
+    with np.errstate(invalid="ignore"):
+        inside = np.subtract(matrix, matrix, out=np.empty(matrix.shape) if out is None else out)
+    inside += matrix
+    return np.clip(inside, *ends, out=inside)

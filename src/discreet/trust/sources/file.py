@@ -65,7 +65,7 @@ class File(Stream):
         check_header(asked, self._header, schema, unit)
         kinds = [parquet_schema(file) for file in self._files if is_parquet(file)]
         for types in kinds:
-            check_types(asked, {name: types.field(name).type for name in read_columns(schema, unit)})
+            check_types(asked, {name: types.field(name).type for name in read_columns(schema, unit)}, schema)
         unit_types = {types.field(unit.column).type for types in kinds if unit.column is not None}
         self._engine: Any = None
         super().__init__(

@@ -13,11 +13,11 @@ from discreet.core.errors import SchemaError
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import RECORD, Unit
 from discreet.core.question import BoundedSum
-from discreet.core.schema import Schema, Text
+from discreet.core.schema import Category, Number, Schema, Text
 from discreet.trust.exact_sum import UnitRows, pooled_sum
-from discreet.trust.sources import source
+from discreet.trust.sources import decoding, pandas_column, source
 from discreet.trust.sources.contributions import Ranks, kept_rows, text_ranks, unit_numbers
-from discreet.trust.sources.decoding import bounded, decoded, known, texts
+from discreet.trust.sources.decoding import bounded, known
 from discreet.trust.sources.header import check_header, read_columns
 from discreet.trust.sources.pooled import unbounded
 from discreet.trust.sources.source import Batched
@@ -42,6 +42,8 @@ class Frame(Batched):
         self.schema, self.unit = schema, unit
         check_header("data frame", list(frame.keys() if isinstance(frame, Mapping) else frame.columns), schema, unit)
         self._columns = {name: _column(frame[name]) for name in read_columns(schema, unit)}
+        for name, column in self._columns.items():
+            pandas_column.check_type("data frame", name, column.dtype, schema)
         shapes = {column.shape for column in self._columns.values()}
         self._size = self._units = len(next(iter(self._columns.values())))
         if shapes != {(self._size,)}:
@@ -70,7 +72,7 @@ class Frame(Batched):
         for rows in self._slices():
             matrix = np.empty((len(rows), len(columns)))
             for i, (name, kind) in enumerate(zip(columns, kinds, strict=True)):
-                matrix[:, i] = decoded(self._raw(name, rows), kind)
+                matrix[:, i] = self._decoded(name, rows, kind)
             yield bounded(matrix, columns, self.schema)
 
     def keys(self, column: str) -> Iterator[dict[str, int]]:
@@ -78,7 +80,7 @@ class Frame(Batched):
         if self.unit.pooled:
             raise unbounded(f"count the values of {column!r}")
         for rows in self._slices():
-            counts = Counter(texts(self._raw(column, rows)))
+            counts = Counter(self._texts(column, rows))
             yield {key: count for key, count in counts.items() if key is not None}
 
     def units(self) -> int:
@@ -91,14 +93,19 @@ class Frame(Batched):
             end = min(begin + source.BATCH, size)
             yield np.arange(begin, end) if self._kept is None else self._kept[begin:end]
 
-    def _raw(self, name: str, rows: NDArray[np.intp]) -> NDArray[Any]:
+    def _decoded(self, name: str, rows: NDArray[np.intp], kind: Number | Category) -> Array:
         column = self._columns[name]
-        chosen = column.iloc[rows].to_numpy() if hasattr(column, "iloc") else column[rows]
-        return np.asarray(chosen)
+        if hasattr(column, "iloc"):
+            return pandas_column.decoded(column.iloc[rows], kind)
+        return decoding.decoded(column[rows], kind)
+
+    def _texts(self, name: str, rows: NDArray[np.intp]) -> list[str | None]:
+        column = self._columns[name]
+        return pandas_column.texts(column.iloc[rows]) if hasattr(column, "iloc") else decoding.texts(column[rows])
 
     def _bound(self, column: str) -> None:
         everything = np.arange(self._size)
-        names = texts(self._raw(column, everything))
+        names = self._texts(column, everything)
         whole = np.array([row for row, name in enumerate(names) if name is not None], dtype=np.intp)
         units = [name for name in names if name is not None]
         self._units = len(set(units))
@@ -111,10 +118,10 @@ class Frame(Batched):
             self._kept = whole[kept_rows(units, content, self.unit.rows)]
 
     def _ranks(self, name: str, rows: NDArray[np.intp]) -> Ranks:
-        raw, kind = self._raw(name, rows), self.schema.columns[name]
+        kind = self.schema.columns[name]
         if isinstance(kind, Text):
-            return text_ranks(texts(raw))
-        values = bounded(decoded(raw, kind)[:, None], [name], self.schema)[:, 0]
+            return text_ranks(self._texts(name, rows))
+        values = bounded(self._decoded(name, rows, kind)[:, None], [name], self.schema)[:, 0]
         return np.where(np.isnan(values), -np.inf, values)
 
 
@@ -122,5 +129,7 @@ def _column(column: Any) -> Any:
     """An array, or a column of a data frame that can be cut before it is converted."""
     if hasattr(column, "iloc"):
         return column
-    values = column.to_numpy() if hasattr(column, "to_numpy") else column
-    return values if isinstance(values, np.ndarray) else np.fromiter(values, dtype=object, count=len(values))
+    for listing in ("to_pylist", "to_list"):  # of Arrow and polars, whose arrays have no place for what is missing
+        if hasattr(column, listing):
+            column = getattr(column, listing)()
+    return decoding.unmasked(column) if isinstance(column, np.ndarray) else decoding.objects(column)

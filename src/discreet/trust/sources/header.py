@@ -22,6 +22,15 @@ def not_single(asked: str, name: str, kind: object) -> SchemaError:
     )
 
 
+def without_numbers(asked: str, name: str, kind: object) -> SchemaError:
+    """The refusal of numbers in a column that cannot hold any, by its type alone."""
+    return SchemaError(
+        asked,
+        f"column {name!r} holds {kind}, and the schema has numbers there",
+        "Compute a number from it first, such as days since a date, or list its values as a category.",
+    )
+
+
 def check_header(asked: str, names: Sequence[str], schema: Schema, unit: Unit, *, any_case: bool = False) -> None:
     """Refuse a table that lacks a column which is read, or has it twice; and text columns of pooled units.
 

@@ -12,8 +12,10 @@ from discreet.core.errors import SchemaError
 from discreet.core.grid import Array
 from discreet.core.neighbors import RECORD, Unit
 from discreet.core.schema import Schema
-from discreet.trust.sources.decoding import bounded, numbers
+from discreet.trust.sources.decoding import bounded, numbers, unmasked
 from discreet.trust.sources.source import BATCH, Batched
+
+_ROWS = (list, tuple, np.ndarray)
 
 
 class Matrix(Batched):
@@ -21,7 +23,7 @@ class Matrix(Batched):
 
     Parameters
     ----------
-    values : array-like of shape (n, features)
+    values : array of shape (n, features)
         The records.
     schema : Schema
         Public. All columns numeric.
@@ -30,8 +32,8 @@ class Matrix(Batched):
     unit: Unit = RECORD
     counted = True
 
-    def __init__(self, values: Array, schema: Schema) -> None:
-        self._values = _floats(np.asarray(values))
+    def __init__(self, values: NDArray[Any], schema: Schema) -> None:
+        self._values = _floats(unmasked(values))
         if self._values.ndim != 2 or self._values.shape[1] != len(schema.columns):
             raise SchemaError(
                 "matrix",
@@ -66,10 +68,21 @@ class Matrix(Batched):
         return len(self._values)
 
 
+def array_of(records: Any) -> NDArray[Any]:
+    """An array as it is; anything else value by value, so that none changes the type of another."""
+    if hasattr(records, "__array__"):
+        return unmasked(records) if isinstance(records, np.ndarray) else np.asarray(records)
+    try:
+        found = np.array(records, dtype=object)
+    except ValueError:
+        found = None
+    if found is None or (found.ndim == 1 and len(found) and all(isinstance(row, _ROWS) for row in found.tolist())):
+        raise SchemaError("matrix", "its rows do not have one length", "Give as many values in each row.")
+    return found
+
+
 def _floats(values: NDArray[Any]) -> Array:
     """The values as numbers, nan where one is none."""
-    return (
-        values.astype(np.float64, copy=False)
-        if values.dtype.kind in "fiub"
-        else numbers(values.ravel()).reshape(values.shape)
-    )
+    if values.dtype.kind in "mMcV":
+        raise SchemaError("matrix", f"it holds {values.dtype}: no numbers", "Compute numbers from it first.")
+    return values if values.dtype == np.float64 else numbers(values.ravel()).reshape(values.shape)

@@ -42,7 +42,7 @@ class Query(Busy):
         self._connection, self._query = connection, query.strip().rstrip(";")
         asked, types = "run a query", self._types()
         check_header(asked, types.names, schema, unit)
-        check_types(asked, {column: types.field(column).type for column in read_columns(schema, unit)})
+        check_types(asked, {column: types.field(column).type for column in read_columns(schema, unit)}, schema)
         unit_type = types.field(unit.column).type if unit.column is not None else None
         with TURN:
             super().__init__(asked, self._batches, schema, unit, unit_type=unit_type)

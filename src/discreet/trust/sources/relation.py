@@ -41,7 +41,7 @@ class Relation(Busy):
     def _open(self, asked: str, relation: Any, schema: Schema, unit: Unit) -> None:
         check_header(asked, relation.columns, schema, unit, any_case=True)
         types = dict(zip(relation.columns, relation.limit(0).to_arrow_table().schema.types, strict=True))
-        check_types(asked, {column: types[column] for column in read_columns(schema, unit)})
+        check_types(asked, {column: types[column] for column in read_columns(schema, unit)}, schema)
         arrow_types, own_types = ({n: str(t) for n, t in kinds} for kinds in (types.items(), _types(relation)))
         self._relation, self._columns = relation, decoded_columns(schema, unit, arrow_types, own_types)
         unit_type = types[unit.column] if unit.column is not None else None

@@ -16,7 +16,7 @@ from discreet.core.schema import Category, Number, Schema
 from discreet.trust.exact_sum import exact_sum, pooled_sum
 from discreet.trust.sources.arrow_column import arrow, matrix, read_matrix, texts
 from discreet.trust.sources.decoding import known
-from discreet.trust.sources.header import check_header, not_single, read_columns
+from discreet.trust.sources.header import check_header, not_single, read_columns, without_numbers
 from discreet.trust.sources.kept import canonical_batches, choice, place
 from discreet.trust.sources.pooled import unbounded, unit_rows
 from discreet.trust.sources.shield import shielded
@@ -30,6 +30,7 @@ START = "CAST(conv(substr(md5(u), 1, 15), 16, 10) AS BIGINT)"
 SIZE = "count(*) OVER (PARTITION BY u) AS size"
 TYPES: dict[type, str] = {Number: "double", Category: "int"}
 NESTED = ("array", "map", "struct", "variant", "interval")
+TIMES = ("date", "time")
 
 
 class SparkFrame(Source):
@@ -51,7 +52,7 @@ class SparkFrame(Source):
         self.schema, self.unit = schema, unit
         check_header(ASKED, frame.columns, schema, unit, any_case=True)
         wanted = read_columns(schema, unit)
-        _check_types(frame, wanted)
+        _check_types(frame, wanted, schema)
         self._frame = frame
         self._columns = {name: f"`{name.replace('`', '``')}`" for name in wanted}
         if unit.column is not None:
@@ -164,11 +165,13 @@ def _collected(frame: Any) -> Any:
     return shielded(ASKED, frame.toArrow)
 
 
-def _check_types(frame: Any, names: Sequence[str]) -> None:
+def _check_types(frame: Any, names: Sequence[str], schema: Schema) -> None:
     for field in frame.schema.fields:
         kind = field.dataType.simpleString()
         if field.name in names and kind.startswith(NESTED):
             raise not_single(ASKED, field.name, kind)
+        if isinstance(schema.columns.get(field.name), Number) and kind.startswith(TIMES):
+            raise without_numbers(ASKED, field.name, kind)
 
 
 def _given_back(frame: Any) -> None:

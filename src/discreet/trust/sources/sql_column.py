@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from discreet.core.formula import Formula
 from discreet.core.neighbors import Unit
 from discreet.core.schema import Category, Column, Number, Schema
-from discreet.trust.sources.decoding import listed
+from discreet.trust.sources.decoding import WHOLE as MOST
 from discreet.trust.sources.engine import literal, name
 
 WHOLE = {
@@ -39,7 +39,7 @@ def decoded_columns(schema: Schema, unit: Unit, arrow: Mapping[str, str], engine
 
     whole = unit.column is None or among(unit.column, WHOLE)
     fitting = (
-        among(column, WHOLE, TRUTH, *([FLOATS] if isinstance(kind, Number) else []))
+        among(column, WHOLE, TRUTH, *([FLOATS] if isinstance(kind, Number) else [])) and not _beyond(kind)
         for column, kind in schema.columns.items()
     )
     if not whole or not all(fitting):
@@ -53,8 +53,8 @@ def _decoded(column: str, kind: Column) -> str:
     match kind:
         case Number(lower, upper):
             return _number(f"CAST({column} AS DOUBLE)", float(lower), float(upper))
-        case Category(values):
-            return _place(f"CAST({column} AS VARCHAR)", listed(values))
+        case Category() as category:
+            return _place(f"CAST({column} AS VARCHAR)", category)
         case _:
             return f"CAST({column} AS VARCHAR)"
 
@@ -66,9 +66,16 @@ def _number(value: str, lower: float, upper: float) -> str:
     return f"CASE WHEN {value} BETWEEN {least} AND {most} THEN {value} + 0e0 WHEN isfinite({value}) THEN {nearer} END"
 
 
-def _place(text: str, places: Mapping[str, int]) -> str:
+def _beyond(kind: Column) -> bool:
+    """Whether a category lists whole numbers of which floats merge some: DuckDB would tell them apart."""
+    forms = kind.places if isinstance(kind, Category) else ()
+    return any(isinstance(form, float) and abs(form) >= MOST for form in forms)
+
+
+def _place(text: str, category: Category) -> str:
     """`decoding.codes` in SQL, for texts that are digits or truth values."""
-    possible = {value: place for value, place in places.items() if re.fullmatch(r"-?[0-9]+|true|false", value)}
+    forms = {form if isinstance(form, str) else f"{form:.15g}": place for form, place in category.places.items()}
+    possible = {form: place for form, place in forms.items() if re.fullmatch(r"-?[0-9]+|true|false", form)}
     if not possible:
         return "CAST(NULL AS UTINYINT)"
     found = f"enum_code(TRY_CAST({text} AS ENUM({', '.join(map(literal, possible))})))"

@@ -1,0 +1,156 @@
+"""One form for each value, whatever stores it: it depends on nothing but the value.
+
+A text is what stands between outer blanks. Other values have one text each: a boolean is `true` or `false`, a whole
+number its digits (an integer, a float or a decimal alike: `1.0` is `1`), any other number its shortest digits without
+exponent or trailing zeros, a date `2020-12-31`, an instant `2020-12-31T23:59:59.000000` in UTC. A text is read as a
+number where it is written in digits, with or without a point and an exponent, and as a boolean where it is one of
+`TRUTHS` in any case: then it is 1 or 0 where a number is wanted. (These are the words that readers which guess types
+take for numbers and booleans: what is guessed must make no difference.)
+
+Missing are: nothing, nan, infinities, empty text, bytes that are no UTF-8, what is longer than `LONGEST`, and values of
+any other kind, such as lists.
+"""
+
+from __future__ import annotations
+
+import datetime
+import uuid
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+LONGEST = 2**12
+"""The most bytes of a value's text in UTF-8, outer blanks included; what is longer is missing."""
+
+BLANKS = " \t\n\v\f\r"
+NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+"""The numbers among texts: what `float` reads, but for `1_000`, other alphabets and what is not finite."""
+
+TRUTHS = {"true": "true", "t": "true", "yes": "true", "false": "false", "f": "false", "no": "false"}
+_REAL = (bool, int, float, np.bool_, np.integer, np.floating, Decimal)
+
+
+def text_of(value: Any) -> str | None:
+    """The text of a value, None where it is missing.
+
+    Examples
+    --------
+    >>> [text_of(value) for value in (" 1.0", 1.0, True, Decimal("1.50"), 1e-5, None)]
+    ['1.0', '1', 'true', '1.5', '0.00001', None]
+    """
+    if isinstance(value, bytes):
+        value = _utf8(value)
+    elif not isinstance(value, str):
+        try:
+            value = _written(value)
+        except (ValueError, ArithmeticError):
+            return None  # too long, or before the first year
+    if value is None or len(value) > LONGEST or not (value.isascii() or _fits(value)):
+        return None
+    return value.strip(BLANKS) or None
+
+
+def number_of(value: Any) -> float:
+    """The number of a value, nan where it is none.
+
+    Examples
+    --------
+    >>> [number_of(value) for value in (" 1e3", "TRUE", Decimal("1.50"), "1_000", [1])]
+    [1000.0, 1.0, 1.5, nan, nan]
+    """
+    if isinstance(value, str | bytes):
+        text = text_of(value)
+        return float("nan") if text is None else _read(text)
+    if not isinstance(value, _REAL):
+        return float("nan")
+    try:
+        return float(value)
+    except (ValueError, ArithmeticError):
+        return float("nan")
+
+
+def form_of(text: str) -> float | str:
+    """What a text means in a list of values: a finite number, `true`, `false` or itself.
+
+    Examples
+    --------
+    >>> [form_of(text) for text in ("01", "1.0", "Yes", "x1")]
+    [1.0, 1.0, 'true', 'x1']
+    """
+    number = _digits(text)
+    return number + 0.0 if abs(number) < np.inf else TRUTHS.get(text.lower(), text)
+
+
+def _read(text: str) -> float:
+    word = TRUTHS.get(text.lower())
+    return _digits(text) if word is None else float(word == "true")
+
+
+def _digits(text: str) -> float:
+    if not text.isascii() or not text.isprintable() or "_" in text:
+        return float("nan")
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
+
+
+def _utf8(value: bytes) -> str | None:
+    try:
+        return value.decode() if len(value) <= LONGEST else None
+    except UnicodeDecodeError:
+        return None
+
+
+def _fits(value: str) -> bool:
+    try:
+        return len(value.encode()) <= LONGEST
+    except UnicodeEncodeError:
+        return False  # half a surrogate pair
+
+
+def _written(value: Any) -> str | None:
+    match value:
+        case bool() | np.bool_():
+            return "true" if value else "false"
+        case int() | np.integer():
+            return str(int(value)) if int(value).bit_length() < 4 * LONGEST else None
+        case float() | np.floating():
+            return _float(float(value) if isinstance(value, np.longdouble) else value)
+        case Decimal():
+            return _decimal(value) if value.is_finite() else None
+        case datetime.datetime():
+            if value != value:  # pandas.NaT
+                return None
+            instant = value.replace(tzinfo=None) - (value.utcoffset() or datetime.timedelta())
+            return instant.isoformat(timespec="microseconds")
+        case np.datetime64():
+            return None if np.isnat(value) else str(instants(np.array([value]))[0])
+        case datetime.date() | datetime.time() | uuid.UUID():
+            return str(value)
+        case _:
+            return None
+
+
+def instants(raw: Any) -> Any:
+    """Days as days, other times in microseconds, as texts."""
+    return (raw if raw.dtype == np.dtype("M8[D]") else raw.astype("M8[us]")).astype(str)
+
+
+def _float(value: Any) -> str | None:
+    if not abs(value) < np.inf:
+        return None
+    if value == (whole := int(value)):
+        return str(whole)
+    text = str(value)
+    return np.format_float_positional(value, trim="-") if "e" in text else text
+
+
+def _decimal(value: Decimal) -> str | None:
+    if not value:
+        return "0"
+    if abs(value.adjusted()) > LONGEST:
+        return None
+    text = format(value, "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
