@@ -1,0 +1,19 @@
+"""The page on attacks names tests that exist."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_every_promise_on_the_page_has_its_test() -> None:
+    rows = [line for line in (ROOT / "docs" / "attacks.md").read_text().splitlines() if line.startswith("| ")]
+    rows = [row for row in rows if not row.startswith("| attack |")]
+    assert len(rows) > 25
+    for row in rows:
+        named = re.search(r"`(tests/[\w/]+\.py)(?:::(\w+))?` \|$", row)
+        assert named, row
+        path, test = named.groups()
+        assert not test or f"def {test}(" in (ROOT / path).read_text(), row
