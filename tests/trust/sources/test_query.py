@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import duckdb
@@ -29,6 +30,7 @@ from discreet.trust.secure_sum import SecureSum
 from discreet.trust.sources.file import File
 from discreet.trust.sources.opening import source_of
 from discreet.trust.sources.query import postgres_table
+from discreet.trust.sources.relation import _is_table as is_table
 from discreet.trust.sources.spark import SparkFrame
 from tests.trust.sources.tables import SCHEMA, UNITS, Driver, sums, table
 
@@ -131,6 +133,12 @@ def test_a_query_may_choose_rows_and_has_no_public_number_of_them() -> None:
     assert replaced(table.to_arrow_table(), schema).public_size == replaced(table.pl(), schema).public_size == 1000
     with pytest.raises(ParameterError, match="number of records public"):
         SecureSum.rehearsal({"north": table, "south": chosen[0]}, schema, threshold=2, neighbors=Neighbors.REPLACE)
+
+
+def test_a_table_of_a_database_that_duckdb_only_attached_may_be_a_view_there() -> None:
+    attached = SimpleNamespace(type="TABLE_RELATION", explain=lambda: "POSTGRES_SCAN")
+    assert not is_table(attached)
+    assert is_table(visits().table("visits"))
 
 
 def test_a_connection_without_arrow_is_refused() -> None:
