@@ -58,7 +58,8 @@ def squared_deviations_of(schema: Schema, column: str, centre: float, degree: in
 
 def squares_between(number: Number, centre: float) -> Number:
     """The bounds of squared distances from a centre."""
-    return Number(0.0, max(centre - number.lower, number.upper - centre) ** 2)
+    far = max(centre - number.lower, number.upper - centre)
+    return Number(0.0, far * far)
 
 
 @dataclass(frozen=True)
@@ -125,8 +126,6 @@ def squared_deviations(
 ) -> SquaredDeviations:
     """Pay for a centre and for squared distances from it, and release both; degree 2 also tells their own variance."""
     schema, number = of.data.schema, of.data.schema.number(of.column)
-    for place in (number.lower, 0.5 * number.lower + 0.5 * number.upper):  # squares too large or small are found here
-        squared_deviations_of(schema, of.column, place, degree)
     question, share = moments_of(schema, of.column, 1, True), centre_share(of, size, budget)
     noise = least_noise(of.data, question, 1, budget).noise
     plan = calibrate(Together(tuple(priced(noise, part / budget.epsilon) for part in (share, 1 - share))), budget)
