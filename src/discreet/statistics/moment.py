@@ -7,14 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from discreet.core.budget import Budget
-from discreet.core.errors import ParameterError
 from discreet.core.schema import Number
 from discreet.statistics.ask import ColumnOf, asked
 from discreet.statistics.estimate import Estimate, check_confidence, estimate_of
 from discreet.statistics.figure import Figure
 from discreet.statistics.moments import Moments, moments_of, moments_size
-
-NARROWEST, WIDEST = 2.0**-250, 2.0**250  # bounds whose distance has a fourth power in float64
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,6 @@ class Moment:
         title, size = f"{name} of {of.column}", of.data.public_size
         number = of.data.schema.number(of.column)
         check_confidence(title, confidence)
-        check_width(title, number)
         question = moments_of(of.data.schema, of.column, self.degree, size is not None)
         released = asked(of.data, question, moments_size(self.degree, size is not None), budget, title, key)
         moments = Moments(released.values, number, size)
@@ -51,16 +47,6 @@ class Moment:
         found = dataclasses.replace(self.figure(moments), bend=bend)
         ends = number if self.power == 1 else Number(0.0, self.most * (number.upper - number.lower) ** self.power)
         return estimate_of(title, found, released, confidence, ends)
-
-
-def check_width(asked: str, number: Number) -> None:
-    """Refuse bounds so far apart, or so close, that their distance has no fourth power in float64."""
-    if not NARROWEST <= number.upper - number.lower <= WIDEST:
-        raise ParameterError(
-            asked,
-            f"its bounds are {number.upper - number.lower} apart",
-            f"Rescale the column: give bounds between {NARROWEST:.1g} and {WIDEST:.1g} apart.",
-        )
 
 
 MEAN = Moment(1, 1, 1.0, Moments.mean)

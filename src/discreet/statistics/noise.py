@@ -64,7 +64,7 @@ class Spread:
         sizes = sizes[sizes > 1e-9 * sizes.max(initial=0.0)]
         if isinstance(self.noise, DiscreteLaplace) and len(sizes) == 1:
             return float(sizes[0]) * self._whole_half_width(confidence)
-        normal = float(ndtri(0.5 + confidence / 2) * self.stddev * math.sqrt(float(np.square(sizes).sum())))
+        normal = float(ndtri(0.5 + confidence / 2) * self.stddev * math.hypot(*sizes.tolist()))
         if not isinstance(self.noise, Laplace | DiscreteLaplace) or self.reports != 1 or not 0 < len(sizes) <= 6:
             return normal
         return _laplace_half_width(self.stddev / math.sqrt(2) * sizes, confidence)

@@ -19,7 +19,6 @@ from discreet.statistics.ask import Released, asked, column_of
 from discreet.statistics.estimate import Estimate, check_confidence, estimate_of
 from discreet.statistics.figure import Figure
 from discreet.statistics.grouped import grouped_moments_of
-from discreet.statistics.moment import check_width
 from discreet.statistics.moments import Moments, moments_of, moments_size
 from discreet.statistics.noise import CONFIDENCE
 from discreet.trust.as_private import Bounds, as_private
@@ -116,7 +115,7 @@ def t_test(
     budget = Budget(epsilon, delta)
     of = column_of(data, column, bounds, budget)
     number, size, title = of.data.schema.number(of.column), of.data.public_size, f"t-test of {of.column}"
-    _check(title, number, confidence)
+    check_confidence(title, confidence)
     if not number.lower <= mean <= number.upper:
         raise ParameterError(
             title,
@@ -197,7 +196,7 @@ def two_sample_t_test(
         data, column, by, bounds = _grouped(data, column, bounds, budget)
     title, private = f"t-test of {column} by {by}", as_private(data, budget, bounds)
     number, labels = private.schema.number(column), private.schema.category(by).values
-    _check(title, number, confidence)
+    check_confidence(title, confidence)
     places = _places(title, labels, labels if groups is None else tuple(map(str, groups)))
     question = grouped_moments_of(private.schema, by, column, 2)
     released = asked(private, question, 3 * len(labels), budget, title, key)
@@ -224,11 +223,6 @@ def _grouped(first: Any, second: Any, bounds: Bounds | None, budget: Budget) -> 
 def _tested(hypothesis: str, supposed: Figure, distance: float, estimate: Estimate, released: Released) -> TTest:
     statistic = distance / supposed.standard_error(released.spread)
     return TTest(hypothesis, statistic, supposed.p_value(released.spread, abs(distance)), estimate)
-
-
-def _check(title: str, number: Number, confidence: float) -> None:
-    check_confidence(title, confidence)
-    check_width(title, number)
 
 
 def _places(title: str, labels: tuple[str, ...], groups: tuple[str, ...]) -> list[int]:

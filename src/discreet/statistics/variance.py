@@ -7,7 +7,7 @@ from typing import Any
 from discreet.core.budget import Budget
 from discreet.statistics.ask import ColumnOf, column_of
 from discreet.statistics.estimate import Estimate, check_confidence
-from discreet.statistics.moment import SAMPLED_VARIANCE, VARIANCE, check_width
+from discreet.statistics.moment import SAMPLED_VARIANCE, VARIANCE
 from discreet.statistics.noise import CONFIDENCE
 from discreet.statistics.squared_deviations import centre_share, squared_deviations
 from discreet.trust.as_private import Bounds
@@ -83,7 +83,6 @@ def released_variance(
         return moment.released(of, name, budget, key, confidence)
     title, number = f"{name} of {of.column}", of.data.schema.number(of.column)
     check_confidence(title, confidence)
-    check_width(title, number)
     found = squared_deviations(of, size, 2 if population else 1, title, budget, key)
     most = (number.upper - number.lower) ** 2 / 4
     return Estimate(
