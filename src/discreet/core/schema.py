@@ -11,7 +11,7 @@ from types import MappingProxyType
 from discreet.core.errors import SchemaError
 from discreet.core.value import form_of, text_of
 
-WIDEST, NARROWEST = 1e75, 1e-75  # bounds whose distance has a fourth power in float64
+WIDEST, NARROWEST = 1e50, 1e-50  # bounds whose distance, times much noise, has a fourth power in float64
 THINNEST = 2.0**-32  # of the larger bound: a million floats and more from one bound to the other
 
 
