@@ -189,6 +189,8 @@ def test_a_postgres_table_has_a_public_number_of_rows_and_a_view_none(postgres: 
         CREATE TABLE "it's; --" AS SELECT generate_series(1, 10) AS x;
         CREATE VIEW few AS SELECT * FROM "it's; --" WHERE x > 5;
         CREATE MATERIALIZED VIEW kept AS SELECT * FROM few;
+        CREATE SCHEMA other;
+        CREATE TABLE other.few AS SELECT 1 AS x;
         CREATE TABLE own AS SELECT 1 AS x;
         ALTER TABLE own ENABLE ROW LEVEL SECURITY;
         CREATE TABLE parent (x int);
