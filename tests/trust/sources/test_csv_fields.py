@@ -59,13 +59,13 @@ def random_bytes(count: int) -> list[bytes]:
 
 
 def test_fields_are_those_of_a_reader_that_goes_byte_by_byte() -> None:
-    for data in random_bytes(3000):
+    for data in random_bytes(1000):
         for dialect in get_args(Dialect):
             assert read(data, dialect) == by_bytes(data, dialect), (dialect, data)
 
 
 def test_pythons_reader_finds_the_same() -> None:
-    for data in random_bytes(1500):
+    for data in random_bytes(1000):
         text = data.replace(b"\r", b"r").decode().rstrip("\n") + "\n"
         found = [[field.decode() for field in fields] for fields in read(text.encode(), "rfc4180")]
         pythons = list(csv.reader(io.StringIO(text, newline="")))[: len(found)]
@@ -75,7 +75,7 @@ def test_pythons_reader_finds_the_same() -> None:
 def test_what_stands_for_an_unfinished_record_is_read_on_as_it_would_be() -> None:
     """So that a record which does not fit into memory ends where it ends."""
     rng = np.random.default_rng(6)
-    for data in random_bytes(1500):
+    for data in random_bytes(1000):
         cut = int(rng.integers(0, len(data) + 1))
         for dialect in get_args(Dialect):
             begun = fields_of(data[:cut], COMMA, dialect)

@@ -121,7 +121,7 @@ def expected(rows: Rows) -> list[tuple[str | None, ...]]:
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_a_record_that_a_common_writer_wrote_is_one_row_whatever_is_in_it(data: Any) -> None:
     width = data.draw(st.integers(1, 3))
     rows = data.draw(st.lists(st.tuples(*[FIELD] * width), min_size=1, max_size=5))
@@ -160,8 +160,8 @@ def test_one_record_changes_itself_alone(tmp_path: Path) -> None:
     for name, write in WRITERS.items():
         form = write(path, plain)
         around = [row for place, row in enumerate(read(path, form, 3)) if place != 50]
-        for text in (*HOSTILE, *(["x,\n" * 3_000_000] if name == "csv" else [])):
-            for place in range(3):
+        for number, text in enumerate((*HOSTILE, *(["x,\n" * 1_000_000] if name == "csv" else []))):
+            for place in (number % 3, 2):
                 row = ["50", "f", "Bern"]
                 row[place] = text
                 form = write(path, [*plain[:50], tuple(row), *plain[51:]])
@@ -267,12 +267,13 @@ def test_files_in_a_folder_begin_with_a_header_each(tmp_path: Path) -> None:
     assert sorted(File(tmp_path, SCHEMA).everything(("age", "sex")).tolist()) == [[1, 0], [2, 0]]
 
 
-def test_a_form_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_a_form_that_is_none_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csv_fields, "LONGEST", 1000)
     (tmp_path / "t.csv").write_bytes(b"age,sex,town\n")
     for wrong in ({"delimiter": ""}, {"delimiter": "||"}, {"delimiter": '"'}, {"delimiter": "§"}, {"dialect": "excel"}):
         with pytest.raises(ParameterError, match=r"delimiter|dialect"):
             File(tmp_path / "t.csv", SCHEMA, **wrong)  # type: ignore[arg-type]
-    for header in (b"", b"\n1,2\n", b"a,a\n", b'"' + b"a," * 2**23):
+    for header in (b"", b"\n1,2\n", b"a,a\n", b'"' + b"a," * 1000):
         (tmp_path / "t.csv").write_bytes(header)
         with pytest.raises(SchemaError, match="header"):
             csv_header(tmp_path / "t.csv", Form())
