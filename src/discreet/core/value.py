@@ -62,7 +62,7 @@ def number_of(value: Any) -> float:
     if isinstance(value, str | bytes):
         text = text_of(value)
         return float("nan") if text is None else _read(text)
-    if not isinstance(value, _REAL):
+    if not isinstance(value, _REAL) or (isinstance(value, Decimal) and _is_long(value)):
         return float("nan")
     try:
         return float(value)
@@ -119,7 +119,7 @@ def _written(value: Any) -> str | None:
         case float() | np.floating():
             return _float(float(value) if isinstance(value, np.longdouble) else value)
         case Decimal():
-            return _decimal(value) if value.is_finite() else None
+            return _decimal(value) if value.is_finite() and not _is_long(value) else None
         case datetime.datetime():
             if value != value:  # pandas.NaT
                 return None
@@ -145,6 +145,11 @@ def _float(value: Any) -> str | None:
         return str(whole)
     text = str(value)
     return np.format_float_positional(value, trim="-") if "e" in text else text
+
+
+def _is_long(value: Decimal) -> bool:
+    """Whether a decimal has too many digits, told without looking at them: a byte holds more than two."""
+    return value.__sizeof__() > LONGEST
 
 
 def _decimal(value: Decimal) -> str | None:

@@ -81,8 +81,9 @@ def test_numbers_are_refused_where_a_type_has_none(kind: Any, tmp_path: Path) ->
     frames = [table, tmp_path / "x.parquet"]
     frames += [] if pa.types.is_time(kind) else [table.to_pandas(types_mapper=pd.ArrowDtype)]
     for records in frames:
-        with pytest.raises(SchemaError, match="the schema has numbers there"):
-            source_of(records, Schema({"x": Number(0, 1)}))
+        for column in (Number(0, 1), Category((1, 2)), Category((True, False))):
+            with pytest.raises(SchemaError, match="the schema has numbers there"):
+                source_of(records, Schema({"x": column}))
         assert source_of(records, Schema({"x": Category(("2020-01-01",))})).units() == 3
 
 

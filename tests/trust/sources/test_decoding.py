@@ -17,7 +17,7 @@ from discreet.core.errors import SchemaError
 from discreet.core.schema import Category, Number, Schema
 from discreet.core.value import LONGEST
 from discreet.statistics.mean import mean
-from discreet.trust.sources import arrow_column
+from discreet.trust.sources import arrow_column, decoding
 from discreet.trust.sources.decoding import bounded, codes, numbers, objects, texts
 from discreet.trust.sources.matrix import array_of
 from discreet.trust.sources.opening import source_of
@@ -44,6 +44,7 @@ TEXTS: list[tuple[Any, str | None]] = [
     (Decimal("2E+3"), "2000"),
     (Decimal("1e999999999999"), None),
     (Decimal("1e-999999999999"), None),
+    (Decimal("1." + "3" * 10**6), None),
     (Decimal("1E-9"), "0.000000001"),
     ("\t a b\r\n", "a b"),
     (b" caf\xc3\xa9 ", "café"),
@@ -140,6 +141,36 @@ def test_what_no_clock_or_alphabet_knows_is_read_all_the_same(column: Any) -> No
     assert len(arrow_column.texts(column)) == 1
 
 
+ONE_ODD: list[Any] = [
+    *(pa.array([Decimal("0.5"), Decimal(10**25)], pa.decimal128(38, 2)), pa.array([b"0.5", b"\xff"]).view(pa.string())),
+    *(pa.array(["0.5", "x" * 10**6]), pa.array(["0.5", "maybe"]), pa.array([0.5, np.nan]), pa.array(["0.5", "é"])),
+]
+
+
+def test_no_odd_value_has_the_others_read_by_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One by one they would take twenty times as long, and a clock would tell of it."""
+    monkeypatch.setattr(arrow_column, "_written", None)
+    monkeypatch.setattr(decoding, "number_of", None)
+    monkeypatch.setattr(decoding, "text_of", None)
+    for column in ONE_ODD:
+        assert arrow_column.numbers(column)[0] == 0.5
+        assert arrow_column.codes(column, Category((0.5, "x")))[0] == 0
+        if pa.types.is_string(column.type):
+            assert arrow_column.texts(column)[0].as_py() == "0.5"
+
+
+def test_decimals_of_any_length_are_those_of_others() -> None:
+    written = ["7.00", "0.50", "100", "-0.10", "12345678901234567890.120", None]
+    column = pa.ExtensionArray.from_storage(pa.opaque(pa.string(), "numeric", "PostgreSQL"), pa.array(written))
+    expected = texts(objects([None if text is None else Decimal(text) for text in written]))
+    assert (
+        arrow_column.texts(column).to_pylist()
+        == expected
+        == ["7", "0.5", "100", "-0.1", "12345678901234567890.12", None]
+    )
+    assert arrow_column.numbers(column)[:4].tolist() == [7.0, 0.5, 100.0, -0.1]
+
+
 def test_no_decimals_are_read() -> None:
     for kind in (pa.decimal128(10, 2), pa.decimal128(38, 30), pa.decimal256(50, 2), pa.decimal32(5, 2)):
         for column in (pa.array([], kind), pa.nulls(2, kind), pa.nulls(5, kind)[2:4]):
@@ -173,6 +204,9 @@ def test_a_text_is_the_same_number_to_every_reader(tmp_path: Path) -> None:
             source_of(tmp_path / "numbers.csv", schema),
         )
     ]
+    listed = Category(("1", "0.5", "f", "-2e1", "+", "e", "inf", "n"))
+    np.testing.assert_array_equal(codes(objects(written), listed), arrow_column.codes(pa.array(written), listed))
+    assert texts(objects(written)) == arrow_column.texts(pa.array(written)).to_pylist()
     assert np.isfinite(columns[0]).sum() > 2000
     np.testing.assert_array_equal(columns[0], columns[1])
     np.testing.assert_array_equal(columns[0], columns[2])

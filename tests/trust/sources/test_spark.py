@@ -97,7 +97,9 @@ def test_a_failing_job_does_not_quote_a_record(session: Any) -> None:
 
 
 def test_what_cannot_be_read_is_refused_by_its_type(session: Any) -> None:
-    frame = session.createDataFrame([([1.0], 1.0, 2.0)], "x array<double>, y double, Y double")
+    frame = session.createDataFrame([([1.0], 1.0, 2.0, None)], "x array<double>, y double, Y double, day date")
+    with pytest.raises(SchemaError, match="the schema has numbers there"):
+        source_of(frame, Schema({"day": Number(0, 1)}))
     with pytest.raises(SchemaError, match="neither numbers nor texts"):
         source_of(frame, Schema({"x": Number(0, 1)}))
     with pytest.raises(SchemaError, match="more than one column"):

@@ -12,7 +12,7 @@ from discreet.core.grid import Array
 from discreet.core.schema import Category, Number, Schema, Text
 from discreet.core.value import LONGEST, NUMBER, TRUTHS
 from discreet.trust.sources import decoding
-from discreet.trust.sources.header import not_single, without_numbers
+from discreet.trust.sources.header import not_single, wants_numbers, without_numbers
 
 Column = Any
 """A pyarrow.Array."""
@@ -44,7 +44,7 @@ def check_types(asked: str, types: Mapping[str, Any], schema: Schema) -> None:
         values = _values(kind)
         if is_a.is_nested(values) or is_a.is_interval(values) or is_a.is_duration(values):
             raise not_single(asked, name, kind)
-        if isinstance(schema.columns.get(name), Number) and (is_a.is_temporal(values) or _is_uuid(values)):
+        if wants_numbers(schema.columns.get(name)) and (is_a.is_temporal(values) or _is_uuid(values)):
             raise without_numbers(asked, name, kind)
 
 
@@ -169,8 +169,19 @@ def plain(column: Column) -> Column:
     if pa.types.is_run_end_encoded(column.type):
         return plain(pa.compute.run_end_decode(column))
     if _is_wrapped(column.type):
-        return plain(column.storage)
+        return _shortest(column.storage) if _is_decimal(column.type) else plain(column.storage)
     return column.cast(pa.date32(), safe=False) if pa.types.is_date64(column.type) else column
+
+
+def _is_decimal(kind: Any) -> bool:
+    """Whether these are decimals of any length, which PostgreSQL's driver hands over as texts."""
+    return isinstance(kind, arrow().OpaqueType) and kind.type_name == "numeric"
+
+
+def _shortest(digits: Column) -> Column:
+    """Decimals without zeros at their end."""
+    replaced = arrow().compute.replace_substring_regex
+    return replaced(replaced(digits, r"(\.[0-9]*?)0+$", r"\1"), r"\.$", "")
 
 
 def _plain_view(column: Column) -> Column:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from discreet.core.errors import SchemaError
 from discreet.core.neighbors import Unit
-from discreet.core.schema import Schema, Text
+from discreet.core.schema import Category, Column, Number, Schema, Text
 
 
 def read_columns(schema: Schema, unit: Unit) -> tuple[str, ...]:
@@ -20,6 +20,13 @@ def not_single(asked: str, name: str, kind: object) -> SchemaError:
     return SchemaError(
         asked, f"column {name!r} holds {kind}: neither numbers nor texts", "Leave it out, or take it apart."
     )
+
+
+def wants_numbers(kind: Column | None) -> bool:
+    """Whether a column of the schema can be found only where there are numbers or booleans."""
+    if isinstance(kind, Category):
+        return all(form in ("true", "false") or isinstance(form, float) for form in kind.places)
+    return isinstance(kind, Number)
 
 
 def without_numbers(asked: str, name: str, kind: object) -> SchemaError:

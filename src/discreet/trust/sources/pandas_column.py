@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.core.grid import Array
 from discreet.core.schema import Category, Number, Schema
 from discreet.trust.sources import arrow_column, decoding
-from discreet.trust.sources.header import not_single, without_numbers
+from discreet.trust.sources.header import not_single, wants_numbers, without_numbers
 
 Column = Any
 """A pandas.Series or a pandas.Index."""
@@ -28,7 +28,7 @@ def check_type(asked: str, name: str, dtype: Any, schema: Schema) -> None:
         check_type(asked, name, dtype.categories.dtype, schema)
     elif dtype.kind in "mcV" or dtype.name.startswith(("period", "interval")):
         raise not_single(asked, name, dtype)
-    elif dtype.kind == "M" and isinstance(schema.columns.get(name), Number):
+    elif dtype.kind == "M" and wants_numbers(schema.columns.get(name)):
         raise without_numbers(asked, name, dtype)
 
 

@@ -16,7 +16,7 @@ from discreet.core.schema import Category, Number, Schema
 from discreet.trust.exact_sum import exact_sum, pooled_sum
 from discreet.trust.sources.arrow_column import arrow, matrix, read_matrix, texts
 from discreet.trust.sources.decoding import known
-from discreet.trust.sources.header import check_header, not_single, read_columns, without_numbers
+from discreet.trust.sources.header import check_header, not_single, read_columns, wants_numbers, without_numbers
 from discreet.trust.sources.kept import canonical_batches, choice, place
 from discreet.trust.sources.pooled import unbounded, unit_rows
 from discreet.trust.sources.shield import shielded
@@ -170,7 +170,7 @@ def _check_types(frame: Any, names: Sequence[str], schema: Schema) -> None:
         kind = field.dataType.simpleString()
         if field.name in names and kind.startswith(NESTED):
             raise not_single(ASKED, field.name, kind)
-        if isinstance(schema.columns.get(field.name), Number) and kind.startswith(TIMES):
+        if wants_numbers(schema.columns.get(field.name)) and kind.startswith(TIMES):
             raise without_numbers(ASKED, field.name, kind)
 
 
