@@ -70,3 +70,7 @@ def test_no_gaussian_noise_gives_delta_zero() -> None:
     assert gaussian_epsilon(10.0, 0.0) == math.inf
     with pytest.raises(ParameterError, match="Laplace"):
         gaussian_multiplier(1.0, 0.0)
+
+
+def test_epsilon_is_finite_at_the_least_delta_that_there_is() -> None:
+    assert 30 < gaussian_epsilon(1.0, 5e-324) < 60

@@ -60,7 +60,7 @@ def gaussian_epsilon(multiplier: float, delta: float) -> float:
     if log_delta(multiplier, 0.0) + SLACK <= math.log(delta):
         return 0.0
     mu = 1 / multiplier
-    high = mu * mu / 2 + mu * math.sqrt(2 * math.log(1 / delta)) + mu
+    high = mu * mu / 2 + mu * math.sqrt(-2 * math.log(delta)) + mu
     return _root(lambda epsilon: log_delta(multiplier, epsilon) + SLACK - math.log(delta), high)
 
 
