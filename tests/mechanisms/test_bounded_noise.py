@@ -14,7 +14,7 @@ from scipy.stats import norm
 from discreet.accounting.accountant import delta, epsilon
 from discreet.accounting.calibration import calibrate
 from discreet.accounting.gaussian import gaussian_multiplier
-from discreet.core.answer import Answer, whole_numbers
+from discreet.core.answer import Answer, Apart, whole_numbers
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
@@ -26,17 +26,18 @@ from discreet.mechanisms import bounded_noise as subject
 from discreet.mechanisms.bounded_noise import RADIUS, BoundedNoise, loss_of
 from discreet.noise.bounded import exponent
 from discreet.noise.deterministic import DeterministicBits
+from tests.conformance.audits import Audit, varied
 
 
 @dataclasses.dataclass(frozen=True)
-class HalfRadius(BoundedNoise):
-    """Noise of half the radius that is paid for."""
+class NarrowNoise(BoundedNoise):
+    """Noise of two thirds of the radius that is paid for."""
 
     def noise(self, bits: Bits, shape: tuple[int, ...], scale: float) -> Steps:
-        return super().noise(bits, shape, scale / 2)
+        return super().noise(bits, shape, scale / 1.5)
 
 
-BROKEN_TWINS = [HalfRadius()]
+BROKEN_TWINS = [NarrowNoise()]
 
 
 def density(x: float, radius: float) -> float:
@@ -52,6 +53,13 @@ def hockey_stick(radius: float, shift: float, at: float) -> float:
 
     grid = np.linspace(shift - radius, radius + shift, 60)
     return sum(quad(excess, a, b, limit=200)[0] for a, b in itertools.pairwise(grid)) / whole
+
+
+BOTH = Apart(*(whole_numbers([value, value], Bound("linf", 2.0**20)) for value in (0, 2**20)))
+AUDITS = [
+    *varied(BoundedNoise()),
+    Audit("two coordinates", BoundedNoise(3.0, 2), BOTH),
+]
 
 
 @pytest.mark.parametrize("radius", [0.7, 2.0, 8.0, 40.0])

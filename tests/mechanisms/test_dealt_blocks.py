@@ -22,6 +22,7 @@ from discreet.mechanisms.deep_point import DeepPoint
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.quantile import Quantile
 from discreet.noise.deterministic import DeterministicBits
+from tests.conformance.audits import Audit, tripled
 from tests.mechanisms.test_deep_point import chances
 from tests.noise.fit import ALARM
 
@@ -47,6 +48,20 @@ def records(values: list[float] | np.ndarray, neighbors: Neighbors = Neighbors.A
 def sums(blocks: Array) -> Array:
     """The sum of each block, as much as there is of it."""
     return np.nansum(blocks, axis=1)
+
+
+def filled(blocks: Array) -> Array:
+    """The first row of each block; zero where there is none."""
+    return np.nan_to_num(first_rows(blocks))
+
+
+REPLACED = Apart(*(records([end, 100.0], Neighbors.REPLACE) for end in (0.0, 1024.0)))
+AUDITS = [
+    Audit("a row is replaced", DealtBlocks(), REPLACED),
+    Audit("a row is replaced, two deals", DealtBlocks(deals=2), REPLACED),
+    Audit("three rows are replaced", DealtBlocks(1.5, blocks=6), tripled(REPLACED)),
+    Audit("a row joins", DealtBlocks(of=filled), Apart(records([100.0]), records([1024.0, 100.0]))),
+]
 
 
 @dataclasses.dataclass(frozen=True)

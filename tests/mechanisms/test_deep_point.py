@@ -18,15 +18,16 @@ from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.deep_point import Boxes, DeepPoint
 from discreet.mechanisms.exponential import Exponential
 from discreet.noise.deterministic import DeterministicBits
+from tests.conformance.audits import Audit, tripled
 from tests.noise.fit import ALARM
 
 
 @dataclasses.dataclass(frozen=True)
-class TwiceAsSteep(DeepPoint):
-    """As if a row had half the reach that it has."""
+class TooSteep(DeepPoint):
+    """As if a row had two thirds of the reach that it has."""
 
     def steepness(self, neighbors: Neighbors) -> float:
-        return 2 * super().steepness(neighbors)
+        return 1.5 * super().steepness(neighbors)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,7 +41,7 @@ class AsIfRowsOnlyJoined(DeepPoint):
         return Apart(*(records([[end], [100.0]], Neighbors.REPLACE) for end in (0.0, 1024.0)))
 
 
-BROKEN_TWINS = [TwiceAsSteep(), AsIfRowsOnlyJoined()]
+BROKEN_TWINS = [TooSteep(), AsIfRowsOnlyJoined()]
 ROWS = [[3.0, 1.0], [3.0, 4.0], [5.0, 2.0], [0.0, math.nan], [1.0, 2.0], [4.0, 0.0]]
 
 
@@ -55,6 +56,16 @@ def depths(values: np.ndarray, cells: int) -> np.ndarray:
     points = np.array(list(itertools.product(range(cells + 1), repeat=values.shape[1])))
     below, above = ((test(values[None], points[:, None])).sum(axis=1) for test in (np.less_equal, np.greater_equal))
     return np.minimum(below, above).min(axis=1)
+
+
+JOINED = Apart(records([[0.0], [922.0]]), records([[0.0], [922.0], [1024.0]]))
+REPLACED = Apart(*(records([[end], [100.0]], Neighbors.REPLACE) for end in (0.0, 1024.0)))
+AUDITS = [
+    Audit("a row joins", DeepPoint(), JOINED),
+    Audit("three rows join", DeepPoint(1.5), tripled(JOINED)),
+    Audit("a row is replaced", DeepPoint(), REPLACED),
+    Audit("three rows are replaced", DeepPoint(1.5), tripled(REPLACED)),
+]
 
 
 def chances(values: np.ndarray, cells: int, steepness: float, rows: int = 1) -> np.ndarray:

@@ -7,15 +7,16 @@ import dataclasses
 import numpy as np
 import pytest
 
-from discreet.core.answer import Answer, whole_numbers
+from discreet.core.answer import Answer, Apart, whole_numbers
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
-from discreet.core.events import ConcentratedLoss
+from discreet.core.events import ConcentratedLoss, GaussianLoss
 from discreet.core.grid import Array
 from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
 from discreet.noise.deterministic import DeterministicBits
 from discreet.noise.gaussian import discrete_gaussian
+from tests.conformance.audits import Audit, varied
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,6 +28,13 @@ class HalfTheVariance(DiscreteGaussian):
 
 
 BROKEN_TWINS = [HalfTheVariance()]
+
+
+APART = Apart(*(whole_numbers([value], Bound("l2", 1000.0)) for value in (0, 1000)))
+AUDITS = [
+    *varied(DiscreteGaussian()),
+    Audit("on a fine grid it is a Gaussian", DiscreteGaussian(0.8), APART, GaussianLoss(0.8 * (1 - 1e-6))),
+]
 
 
 def test_the_price_is_concentrated() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import epsilon
-from discreet.core.answer import Answer, whole_numbers
+from discreet.core.answer import Answer, Apart, whole_numbers
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
@@ -19,6 +19,7 @@ from discreet.mechanisms.exponential import Exponential, below_best
 from discreet.mechanisms.sparse_vector import SparseVector
 from discreet.noise.deterministic import DeterministicBits
 from discreet.noise.gumbel import gumbel_argmax
+from tests.conformance.audits import Audit, varied
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,6 +37,13 @@ def _shares(scores: list[int], bound: Bound, price: float) -> np.ndarray:
     answer = whole_numbers(scores, bound).stacked(200_000)
     chosen = Exponential(price).release(answer, DeterministicBits(5))
     return np.bincount(chosen, minlength=len(scores)) / 200_000
+
+
+RISING = Apart(*(whole_numbers(scores, Bound("linf", 1.0, nonnegative=True)) for scores in (20 * [0], [0, *19 * [1]])))
+AUDITS = [
+    *varied(Exponential()),
+    Audit("all scores but one rise", Exponential(1.3), RISING, runs=120_000),
+]
 
 
 def test_the_price_is_pure_epsilon_alone_and_less_than_advanced_composition_together() -> None:
@@ -68,3 +76,12 @@ def test_scores_out_of_sight_do_not_overflow() -> None:
 def test_an_epsilon_of_zero_is_refused() -> None:
     with pytest.raises(ParameterError):
         Exponential(0.0)
+
+
+def test_the_price_covers_the_divergence_of_two_scores_that_change_places_and_hardly_more() -> None:
+    """P = (p, 1 - p) against its mirror image, with odds of exp(epsilon / 2): a loss of bounded range epsilon."""
+    p = 1 / (1 + math.exp(-0.05))
+    for order, value in zip(Exponential(0.1).event.orders, Exponential(0.1).event.values, strict=True):
+        if 1.5 <= order <= 16:
+            exact = math.log(p**order * (1 - p) ** (1 - order) + (1 - p) ** order * p ** (1 - order)) / (order - 1)
+            assert exact <= value <= 1.1 * exact

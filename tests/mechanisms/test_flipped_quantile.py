@@ -21,16 +21,18 @@ from discreet.mechanisms.flipped_quantile import FlippedQuantile
 from discreet.mechanisms.line import Target
 from discreet.mechanisms.quantile import Quantile
 from discreet.noise.deterministic import DeterministicBits
+from tests.mechanisms.test_line import known_reach
+from tests.mechanisms.test_quantile import audits
 from tests.noise.fit import ALARM
 from tests.noise.test_stretch_race import chances
 
 
 @dataclasses.dataclass(frozen=True)
-class HalfTheReach(FlippedQuantile):
-    """As if one row could not lift some scores while it lowers others."""
+class ShortReach(FlippedQuantile):
+    """As if one row drove two scores apart by two thirds of what it does."""
 
     def target(self, rows: int, neighbors: Neighbors) -> Target:
-        return Target.priced(self.share, 2 * self.epsilon, rows, neighbors)
+        return Target.priced(self.share, 1.5 * self.epsilon, rows, neighbors)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,12 +44,15 @@ class AlwaysTheBest(FlippedQuantile):
         return np.full(answer.copies, values[(len(values) - 1) // 2])
 
 
-BROKEN_TWINS = [HalfTheReach(), AlwaysTheBest()]
+BROKEN_TWINS = [ShortReach(), AlwaysTheBest()]
 VALUES = [3.0, 3.0, 3.0, 5.0, 9.0, 9.0, math.nan, 14.0]
 
 
 def records(values: list[float] | np.ndarray, neighbors: Neighbors = Neighbors.ADD_REMOVE, rows: int = 1) -> Records:
     return Records(np.asarray(values, dtype=np.float64).reshape(-1, 1), rows, neighbors)
+
+
+AUDITS = audits(FlippedQuantile)
 
 
 def distances(values: np.ndarray, share: float, cells: int) -> np.ndarray:
@@ -67,7 +72,7 @@ def test_cells_are_taken_as_by_permuting_and_flipping(share: float, neighbors: N
     mechanism = FlippedQuantile(0.8, share, 0.0, 15.0, 15)
     found = mechanism.release(records(VALUES, neighbors).stacked(100_000), DeterministicBits(1))
     far = distances(np.array(VALUES[:6] + VALUES[7:]), share, 15)
-    expected = chances(far, mechanism.target(1, neighbors).ranks) * 100_000
+    expected = chances(far, known_reach(share, neighbors) / mechanism.epsilon) * 100_000
     assert stats.chisquare(np.bincount(found.astype(int), minlength=16), expected).pvalue > ALARM
 
 
@@ -77,7 +82,7 @@ def test_looking_near_the_target_only_follows_the_same_law(monkeypatch: pytest.M
     mechanism = FlippedQuantile(0.1, 0.6, 0.0, 15.0, 15)
     monkeypatch.setattr(module, "SOON", -math.log(16))
     found = mechanism.release(records(values).stacked(500), DeterministicBits(2))
-    expected = chances(distances(values, 0.6, 15), mechanism.target(1, Neighbors.ADD_REMOVE).ranks) * 500
+    expected = chances(distances(values, 0.6, 15), known_reach(0.6, Neighbors.ADD_REMOVE) / mechanism.epsilon) * 500
     assert stats.chisquare(np.bincount(found.astype(int), minlength=16), expected).pvalue > ALARM
 
 

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import math
 import pickle
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from discreet.core.answer import Answer
+from discreet.core.answer import Answer, Apart
+from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.errors import NotPermitted
 from discreet.core.events import Composed, LaplaceLoss, PureLoss, Repeated
-from discreet.core.grid import Grid
+from discreet.core.grid import Array, Grid
 from discreet.core.neighbors import Neighbors
-from discreet.mechanisms.interview import MEASURED, TESTED, UNCHECKED, Interview
+from discreet.mechanisms.interview import MEASURED, TESTED, UNCHECKED, Interview, Interviewer
 from discreet.mechanisms.multiplicative_weights import MultiplicativeWeights
-from discreet.mechanisms.queries import Queries
+from discreet.mechanisms.queries import Queries, distance
 from discreet.noise.deterministic import DeterministicBits
+from tests.conformance.audits import Audit
 
 FOUR = Queries(np.zeros(4, dtype=bool))
 FIRST, SECOND, ALL = Queries([1, 0, 0, 0]), Queries([0, 1, 0, 0]), Queries([1, 1, 1, 1])
@@ -30,6 +34,59 @@ def histogram(counts: list[int], neighbors: Neighbors = Neighbors.ADD_REMOVE) ->
 
 def interview(counts: list[int], updates: int = 2, threshold: float = 100.0, epsilon: float = 10.0) -> Interview:
     return Interview(MultiplicativeWeights(epsilon, updates, FOUR, threshold), histogram(counts), DeterministicBits(5))
+
+
+class Nothing:
+    """Believes that there are no records, whatever it learns."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.shape = shape
+
+    def guesses(self, query: Queries) -> Array:
+        return np.zeros(self.shape)
+
+    def doubts(self, query: Queries, guesses: Array, exact: Answer) -> Answer:
+        return distance(exact, guesses[..., None])
+
+    def learn(self, query: Queries, measured: Array, where: NDArray[np.bool_]) -> None:
+        pass
+
+
+@dataclasses.dataclass(frozen=True)
+class Doubter(Interviewer):
+    """Nothing but tests and measured answers."""
+
+    threshold: float = 0.0
+
+    @property
+    def threshold_of_doubt(self) -> float:
+        return self.threshold
+
+    def hypothesis(self, total: Array, bits: Bits) -> Nothing:
+        return Nothing(total.shape)
+
+
+FIRST_AGAIN_AND_AGAIN = Queries([*5 * [[1, 0]], [0, 1]])
+AUDITS = [
+    Audit(
+        "tests, of which all but the last rise",
+        Doubter(2.6, queries=FIRST_AGAIN_AND_AGAIN),
+        Apart(*(histogram([0 + more, 1 - more], Neighbors.REPLACE) for more in (0, 1))),
+        claim=PureLoss(1.3),
+        view=lambda release: release[:, 1, 1:],
+        runs=120_000,
+    ),
+    *(
+        Audit(
+            f"what is measured, {neighbors.value}",
+            Doubter(3.0, 2, Queries([1, 0]), -100.0),
+            Apart(histogram([1, 0], neighbors), histogram([2, 0], neighbors)),
+            claim=LaplaceLoss(2.0),
+            view=lambda release: release[:, 0, 1],
+        )
+        for neighbors in Neighbors
+    ),
+]
 
 
 def test_the_price_is_that_of_all_tests_and_all_noise_whatever_is_asked() -> None:

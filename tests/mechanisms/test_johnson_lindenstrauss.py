@@ -23,17 +23,18 @@ from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.johnson_lindenstrauss import JohnsonLindenstrauss, _limbs, _rounded, exchanged, loss_of
 from discreet.noise.deterministic import DeterministicBits
+from tests.conformance.audits import Audit
 
 
 @dataclasses.dataclass(frozen=True)
-class HalfTheNoise(JohnsonLindenstrauss):
-    """The regularisation is taken for a standard deviation: half of each is a quarter of the variance."""
+class TooLittleNoise(JohnsonLindenstrauss):
+    """Two thirds of the regularisation."""
 
     def release(self, records: Records, bits: Bits) -> Array:
-        return JohnsonLindenstrauss(self.multiplier / 4, self.projections, self.radius).release(records, bits)
+        return JohnsonLindenstrauss(self.multiplier / 1.5, self.projections, self.radius).release(records, bits)
 
 
-BROKEN_TWINS = [HalfTheNoise()]
+BROKEN_TWINS = [TooLittleNoise()]
 
 
 def gamma_deltas(projections: int, ratio: float, at: float) -> tuple[float, float]:
@@ -51,6 +52,18 @@ def tabulated(event: DiscreteLoss, at: float) -> list[float]:
         losses = event.step * (table.first + np.arange(len(table.probabilities)))
         found.append(table.infinity + float(np.array(table.probabilities) @ np.maximum(-np.expm1(at - losses), 0.0)))
     return found
+
+
+AUDITS = [
+    Audit(f"{neighbors.value}, {rows} rows", mechanism, mechanism.worst_neighbors())
+    for neighbors, rows in (
+        (Neighbors.ADD_REMOVE, 1),
+        (Neighbors.REPLACE, 1),
+        (Neighbors.ADD_REMOVE, 3),
+        (Neighbors.REPLACE, 3),
+    )
+    for mechanism in [JohnsonLindenstrauss(2.0 * rows, 3, 2.0**20, rows, neighbors)]
+]
 
 
 @pytest.mark.parametrize(("projections", "ratio"), [(1, 2.0), (4, 6.0), (30, 1.2), (2952, 1 + 1 / 168), (3, 1e4)])

@@ -8,14 +8,14 @@ import math
 import numpy as np
 import pytest
 
-from discreet.core.answer import KeyedAnswer
+from discreet.core.answer import Apart, KeyedAnswer
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.events import ApproximateLoss, Composed, LaplaceLoss
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.key_selection import KeySelection
 from discreet.noise.deterministic import DeterministicBits
-from discreet.noise.laplace import rounded_laplace
+from tests.conformance.audits import Audit
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,8 +23,8 @@ class ExactCounts(KeySelection):
     """Noise decides what is named, and then the exact count is given."""
 
     def release(self, answer: KeyedAnswer, bits: Bits) -> dict[str, int]:
-        named = super().release(answer, bits)
-        return {key: int(answer.counts[answer.keys.index(key)]) for key in named}
+        named, exact = super().release(answer, bits), dict(zip(answer.keys, answer.counts.tolist(), strict=True))
+        return {key: exact[key] for key in named}
 
 
 BROKEN_TWINS = [ExactCounts()]
@@ -33,6 +33,21 @@ BROKEN_TWINS = [ExactCounts()]
 def counted(rows: int = 1, neighbors: Neighbors = Neighbors.ADD_REMOVE, **counts: int) -> KeyedAnswer:
     keys = tuple(sorted(counts))
     return KeyedAnswer(keys, np.array([counts[key] for key in keys], dtype=np.int64), rows, neighbors)
+
+
+AUDITS = [
+    Audit("a row joins", KeySelection(), Apart(counted(a=100), counted(a=101))),
+    Audit("three rows join", KeySelection(0.7), Apart(counted(3, a=100), counted(3, a=103))),
+    *(
+        Audit(
+            f"{rows} rows leave a key for another",
+            KeySelection(0.7),
+            Apart(counted(rows, Neighbors.REPLACE, a=100), counted(rows, Neighbors.REPLACE, a=100 + rows)),
+            claim=LaplaceLoss(1.4),
+        )
+        for rows in (1, 3)
+    ),
+]
 
 
 def test_the_price_is_the_noise_and_the_chance_of_a_lone_key() -> None:
@@ -44,11 +59,14 @@ def test_the_price_is_the_noise_and_the_chance_of_a_lone_key() -> None:
 def test_a_lone_unit_is_named_with_probability_at_most_delta(rows: int, neighbors: Neighbors) -> None:
     """The worst case: `rows` keys of one unit, and even each of them held `rows` times."""
     mechanism = KeySelection(multiplier=0.7, delta=0.02)
-    scale = mechanism.scale(rows, neighbors)
-    passing = 0.5 * math.exp(-(mechanism.threshold(rows, neighbors) - rows - 0.5) / scale)
-    assert rows * passing <= 0.02
-    noise = rounded_laplace(DeterministicBits(1), 400_000, scale)
-    seen = (rows + noise >= mechanism.threshold(rows, neighbors)).mean()
+    scale = 0.7 * rows * (2 if neighbors is Neighbors.REPLACE else 1)
+    threshold = math.ceil(rows + 0.5 + scale * math.log(rows / 0.04))
+    assert mechanism.threshold(rows, neighbors) == threshold
+    passing = 0.5 * math.exp(-(threshold - rows - 0.5) / scale)
+    assert rows * passing <= 0.02 < rows * passing * math.exp(1 / scale)
+    keys = tuple(f"{i:06}" for i in range(400_000))
+    alone = KeyedAnswer(keys, np.full(len(keys), rows), rows, neighbors)
+    seen = len(mechanism.release(alone, DeterministicBits(1))) / len(keys)
     assert seen == pytest.approx(passing, abs=5 * math.sqrt(0.02 / 400_000))
 
 

@@ -85,3 +85,11 @@ def test_the_outputs_reachable_from_neighbors_are_the_same() -> None:
 def test_a_multiplier_without_meaning_is_refused(multiplier: float) -> None:
     with pytest.raises(ParameterError, match="Nothing was released or spent"):
         Laplace(multiplier)
+
+
+def test_noise_of_more_steps_than_can_be_drawn_comes_on_a_coarser_grid() -> None:
+    answer = Answer(np.zeros(1, dtype=np.int64), Grid.of_radius(1.0), Bound("l1", 1.0), Neighbors.ADD_REMOVE)
+    found = Laplace(2.0**30).release(answer.stacked(2000), DeterministicBits(7))
+    step = 2.0 ** (31 - 40)
+    assert (found == np.rint(found / step) * step).all()
+    assert found.std() == pytest.approx(math.sqrt(2) * 2**30, rel=0.15)

@@ -49,6 +49,20 @@ def test_a_row_that_changes_parts_is_paid_for_in_both(share: float) -> None:
     assert reach(share, Neighbors.ADD_REMOVE, parted=True) == joined
 
 
+def known_reach(share: float, neighbors: Neighbors) -> float:
+    """The greatest change of a difference of scores: one row counts share on one side and 1 - share on the other."""
+    if share in (0, 1):
+        return 1.0
+    return 2.0 if neighbors is Neighbors.REPLACE else 2 * max(share, 1 - share)
+
+
+@pytest.mark.parametrize("neighbors", list(Neighbors))
+def test_the_scale_is_the_reach_of_all_rows_of_a_unit_over_epsilon(neighbors: Neighbors) -> None:
+    for share, rows, epsilon in itertools.product((0.0, 0.125, 0.5, 0.9, 1.0), (1, 3), (0.5, 2.0)):
+        found = Target.priced(share, epsilon, rows, neighbors).ranks
+        assert found == pytest.approx(rows * known_reach(share, neighbors) / epsilon, rel=1e-8)
+
+
 def test_the_scale_grows_with_the_rows_of_a_unit_and_falls_with_the_price() -> None:
     assert Target.priced(0.5, 0.5, 3, Neighbors.ADD_REMOVE).ranks == pytest.approx(6.0)
     assert Target.priced(0.9, 2.0, 1, Neighbors.ADD_REMOVE).ranks == pytest.approx(0.9)

@@ -9,47 +9,28 @@ import math
 import numpy as np
 import pytest
 
-from discreet.core.answer import Answer
+from discreet.core.answer import Answer, Apart
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
-from discreet.core.events import Composed
+from discreet.core.events import LaplaceLoss
 from discreet.core.grid import Grid
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.interview import MEASURED, TESTED
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.median_mechanism import AGREED, FITTING, Fitting, MedianMechanism
 from discreet.mechanisms.queries import ExactCounts, Queries
-from discreet.mechanisms.running_bar import Bar
 from discreet.mechanisms.small_databases import databases
 from discreet.noise.deterministic import DeterministicBits
+from tests.conformance.audits import Audit, counted, stretched
 
 
 @dataclasses.dataclass(frozen=True)
-class _Claimed(MedianMechanism):
-    @property
-    def event(self) -> Composed:
-        return MedianMechanism(self.epsilon, self.updates).event
-
-
-@dataclasses.dataclass(frozen=True)
-class TellsWhatIsHard(_Claimed):
-    """Hard queries are told from easy ones nearly without noise."""
-
-    @property
-    def bar(self) -> Bar:
-        return Bar(50 * self.epsilon, self.threshold_of_doubt, self.updates)
-
-
-@dataclasses.dataclass(frozen=True)
-class ForgetsTheHardOnes(_Claimed):
-    """The noise of a single answer for each hard query, and for the total."""
+class ForgetsTheTotal(MedianMechanism):
+    """Noise for the hard queries alone, as if the total cost nothing."""
 
     @property
     def noise(self) -> Laplace:
-        return Laplace(0.5 / self.epsilon)
-
-
-BROKEN_TWINS = [TellsWhatIsHard(), ForgetsTheHardOnes()]
+        return Laplace(2 * self.updates / self.epsilon)
 
 
 def histogram(counts: list[int]) -> Answer:
@@ -64,6 +45,20 @@ def sequences(cells: int, size: int, kept: list[tuple[Queries, float, float]], t
         if all(abs(total * query.answers(share)[0] - measured) <= within for query, measured, within in kept):
             found.append(share)
     return found
+
+
+ONE_MORE = Apart(counted([1, 0]), counted([2, 0]))
+AUDITS = [
+    Audit(
+        "the total",
+        MedianMechanism(epsilon, 1, Queries([1, 0])),
+        pair,
+        LaplaceLoss(4 / epsilon),
+        lambda found: found[:, 0, 0],
+    )
+    for epsilon, pair in ((2.0, ONE_MORE), (3.0, stretched(ONE_MORE, Neighbors.REPLACE, 3, 0)))
+]
+BROKEN_TWINS = [dataclasses.replace(AUDITS[0], mechanism=ForgetsTheTotal(2.0, 1, Queries([1, 0])))]
 
 
 def test_the_agreement_and_the_median_are_those_of_all_sequences_that_fit() -> None:

@@ -8,47 +8,27 @@ import math
 import numpy as np
 import pytest
 
-from discreet.core.answer import Answer
+from discreet.core.answer import Answer, Apart
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
-from discreet.core.events import Composed
+from discreet.core.events import LaplaceLoss
 from discreet.core.grid import Grid
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.interview import MEASURED, TESTED, Interview
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.multiplicative_weights import MultiplicativeWeights
 from discreet.mechanisms.queries import Queries
-from discreet.mechanisms.running_bar import Bar
 from discreet.noise.deterministic import DeterministicBits
+from tests.conformance.audits import Audit, counted, stretched
 
 
 @dataclasses.dataclass(frozen=True)
-class ForgetsTheNumberOfUpdates(MultiplicativeWeights):
-    """Each measured answer gets the noise that one alone would need, of a whole epsilon and not of half."""
+class ForgetsTheTotal(MultiplicativeWeights):
+    """Noise for the measured answers alone, three of them, as if the total cost nothing."""
 
     @property
     def noise(self) -> Laplace:
-        return Laplace(1 / self.epsilon)
-
-    @property
-    def event(self) -> Composed:
-        return MultiplicativeWeights(self.epsilon, self.updates).event
-
-
-@dataclasses.dataclass(frozen=True)
-class DoubtsWithLittleNoise(MultiplicativeWeights):
-    """A test whose noise is eight times too small."""
-
-    @property
-    def bar(self) -> Bar:
-        return Bar(4 * self.epsilon, self.threshold, self.updates)
-
-    @property
-    def event(self) -> Composed:
-        return MultiplicativeWeights(self.epsilon, self.updates).event
-
-
-BROKEN_TWINS = [ForgetsTheNumberOfUpdates(updates=3), DoubtsWithLittleNoise()]
+        return Laplace(2 * self.updates / self.epsilon)
 
 
 def intervals(cells: int) -> Queries:
@@ -61,6 +41,23 @@ def bell(cells: int, records: int) -> Answer:
     density = np.exp(-0.5 * np.square((np.arange(cells) - cells / 3) / (cells / 8)))
     counts = np.rint(records * density / density.sum()).astype(np.int64)
     return Answer(counts, Grid(0), Bound("l1", 1.0, nonnegative=True), Neighbors.ADD_REMOVE)
+
+
+ONE_MORE = Apart(counted([1, 0, 0]), counted([2, 0, 0]))
+AUDITS = [
+    Audit(
+        name,
+        MultiplicativeWeights(epsilon, 1, Queries([1, 0, 0]), threshold=-100.0),
+        pair,
+        LaplaceLoss(4 / epsilon),
+        lambda found, i=place: found[:, 0, i],
+    )
+    for epsilon, pair in ((2.0, ONE_MORE), (3.0, stretched(ONE_MORE, Neighbors.REPLACE, 3, 0)))
+    for place, name in enumerate(("the total", "a measured answer"))
+]
+BROKEN_TWINS = [
+    dataclasses.replace(audit, mechanism=ForgetsTheTotal(2.0, 1, Queries([1, 0, 0]), -100.0)) for audit in AUDITS[:2]
+]
 
 
 def test_many_correlated_queries_are_answered_well_after_a_few_corrections() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import epsilon
-from discreet.core.answer import Answer
+from discreet.core.answer import Answer, Apart
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.events import Composed, LaplaceLoss, Repeated
@@ -20,34 +20,32 @@ from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.mwem import FARTHEST, MWEM, TOTAL
 from discreet.mechanisms.queries import Queries
 from discreet.noise.deterministic import DeterministicBits
+from tests.conformance.audits import Audit, counted
 
 
 @dataclasses.dataclass(frozen=True)
 class _Claimed(MWEM):
     @property
     def event(self) -> Composed:
-        return MWEM(self.epsilon, self.rounds).event
+        return MWEM(self.epsilon, self.rounds, self.queries).event
 
 
 @dataclasses.dataclass(frozen=True)
-class ChoosesTheWorst(_Claimed):
-    """The query that is farthest off, nearly without chance."""
+class ChoosesTooSharply(_Claimed):
+    """A choice that costs half as much again as was paid."""
 
     @property
     def choice(self) -> Exponential:
-        return Exponential(50 * self.epsilon)
+        return Exponential(1.5 * self.epsilon / (2 * self.rounds + 2))
 
 
 @dataclasses.dataclass(frozen=True)
-class SpendsEpsilonEachTime(_Claimed):
-    """The noise of a single answer for each of them."""
+class ForgetsTheErrorBar(_Claimed):
+    """Noise as if the choices alone had to be paid for."""
 
     @property
     def noise(self) -> Laplace:
-        return Laplace(1 / self.epsilon)
-
-
-BROKEN_TWINS = [ChoosesTheWorst(), SpendsEpsilonEachTime()]
+        return Laplace((2 * self.rounds + 2) / 1.5 / self.epsilon)
 
 
 def marginals(columns: int) -> Queries:
@@ -64,6 +62,38 @@ def people(columns: int, records: int, seed: int = 0) -> Answer:
     places = rows @ (1 << np.arange(columns))[::-1]
     counts = np.bincount(places, minlength=2**columns)
     return Answer(counts.astype(np.int64), Grid(0), Bound("l1", 1.0, nonnegative=True), Neighbors.ADD_REMOVE)
+
+
+FIRST = np.eye(64, dtype=int)[0]
+AUDITS = [
+    Audit(
+        "everything",
+        MWEM(4.0, 1, Queries([1, 0])),
+        Apart(counted([1, 0]), counted([2, 0])),
+        view=lambda found: found[:, 1],
+    ),
+    *(
+        Audit(
+            name,
+            MWEM(4.0, 1, Queries([1, 0])),
+            Apart(counted([1, 0]), counted([2, 0])),
+            claim=LaplaceLoss(1.0),
+            view=lambda found, i=place: found[:, 1, i],
+        )
+        for place, name in enumerate(("the total", "the answer"))
+    ),
+    Audit(
+        "the choice, where one query is farther off and all others less",
+        MWEM(4.0, 1, Queries([FIRST, *19 * [np.roll(FIRST, 1)]])),
+        Apart(*(counted([11 - more, 10 + more, *62 * [0]], Neighbors.REPLACE) for more in (0, 1))),
+        claim=Exponential(1.0).event,
+        view=lambda found: found[:, 0, 1],
+    ),
+]
+BROKEN_TWINS = [
+    dataclasses.replace(AUDITS[0], mechanism=ForgetsTheErrorBar(4.0, 1, Queries([1, 0]))),
+    dataclasses.replace(AUDITS[-1], mechanism=ChoosesTooSharply(4.0, 1, AUDITS[-1].mechanism.queries)),
+]
 
 
 def test_the_price_is_that_of_its_parts() -> None:

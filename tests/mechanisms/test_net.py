@@ -10,7 +10,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from discreet.core.answer import Answer
+from discreet.core.answer import Answer, Apart
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
@@ -22,6 +22,7 @@ from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.net import NetMechanism
 from discreet.mechanisms.queries import Queries
 from discreet.noise.deterministic import DeterministicBits
+from tests.conformance.audits import Audit, counted
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,28 +33,47 @@ class _Claimed(NetMechanism):
 
 
 @dataclasses.dataclass(frozen=True)
-class ChoosesTheNearest(_Claimed):
-    """The nearest database, nearly without chance."""
+class ChoosesTooSharply(_Claimed):
+    """A choice that costs half as much again as was paid."""
 
     @property
     def choice(self) -> Exponential:
-        return Exponential(50 * self.epsilon)
+        return Exponential(1.5 * 0.75 * self.epsilon)
 
 
 @dataclasses.dataclass(frozen=True)
-class CountsExactly(_Claimed):
-    """The total, nearly without noise."""
+class CountsTooExactly(_Claimed):
+    """The total, with two thirds of its noise."""
 
     @property
     def noise(self) -> Laplace:
-        return Laplace(0.25 / self.epsilon)
-
-
-BROKEN_TWINS = [ChoosesTheNearest(), CountsExactly()]
+        return Laplace(4 / 1.5 / self.epsilon)
 
 
 def histogram(counts: list[int]) -> Answer:
     return Answer(np.array(counts), Grid(0), Bound("l1", 1.0, nonnegative=True), Neighbors.ADD_REMOVE)
+
+
+AUDITS = [
+    Audit(
+        "the choice, where one database is nearer and the other farther",
+        NetMechanism(4 / 3, 1),
+        Apart(*(counted([13 - more, 10 + more], Neighbors.REPLACE) for more in (0, 1))),
+        claim=Exponential(1.0).event,
+        view=lambda found: found[:, 1],
+    ),
+    Audit(
+        "the total",
+        NetMechanism(2.0, 1),
+        Apart(counted([1, 0]), counted([2, 0])),
+        claim=LaplaceLoss(2.0),
+        view=lambda found: found[:, 0],
+    ),
+]
+BROKEN_TWINS = [
+    dataclasses.replace(audit, mechanism=twin(audit.mechanism.epsilon, 1))
+    for audit, twin in zip(AUDITS, (ChoosesTooSharply, CountsTooExactly), strict=True)
+]
 
 
 def test_the_price_is_that_of_the_total_and_of_one_choice() -> None:

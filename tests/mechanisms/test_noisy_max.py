@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from discreet.core.answer import Answer, whole_numbers
+from discreet.core.answer import Answer, Apart, whole_numbers
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
@@ -17,6 +17,7 @@ from discreet.core.grid import Array, Steps
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.noise.deterministic import DeterministicBits
 from discreet.noise.laplace import rounded_laplace
+from tests.conformance.audits import Audit, varied
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,6 +40,13 @@ class AsIfMonotone(NoisyMax):
 
 
 BROKEN_TWINS = [AsIfMonotone(), WithTheNoisyScore()]
+
+
+RISING = Apart(*(whole_numbers(scores, Bound("linf", 1.0, nonnegative=True)) for scores in (20 * [0], [0, *19 * [1]])))
+AUDITS = [
+    *varied(NoisyMax()),
+    Audit("all scores but one rise", NoisyMax(1.3), RISING, runs=120_000),
+]
 
 
 def test_the_price_is_pure() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from discreet.core.answer import Answer, whole_numbers
+from discreet.core.answer import Answer, Apart, whole_numbers
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
@@ -20,6 +20,7 @@ from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.noise.deterministic import DeterministicBits
 from discreet.noise.exponential import rounded_exponential
+from tests.conformance.audits import Audit, varied
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,6 +33,13 @@ class WithoutTheTwo(PermuteAndFlip):
 
 
 BROKEN_TWINS = [WithoutTheTwo()]
+
+
+RISING = Apart(*(whole_numbers(scores, Bound("linf", 1.0, nonnegative=True)) for scores in (20 * [0], [0, *19 * [1]])))
+AUDITS = [
+    *varied(PermuteAndFlip()),
+    Audit("all scores but one rise", PermuteAndFlip(1.3), RISING, runs=120_000),
+]
 
 
 def test_the_price_is_pure_and_not_that_of_a_bounded_range() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.proposal import SpreadClass, SteadyQuantile
 from discreet.mechanisms.propose_test_release import ProposeTestRelease
 from discreet.noise.deterministic import DeterministicBits
+from tests.conformance.audits import Audit, tripled
 
 
 def records(values: list[float] | np.ndarray, neighbors: Neighbors = Neighbors.ADD_REMOVE, rows: int = 1) -> Records:
@@ -68,6 +70,37 @@ class FreeRelease(ProposeTestRelease):
 
 
 BROKEN_TWINS = [RetriesUntilItPasses(), WithoutAThreshold(), FreeRelease()]
+
+
+def nearly_passing(neighbors: Neighbors, rows: int) -> Callable[[ProposeTestRelease], Apart]:
+    """All values are 0, as many as the test asks for; then one unit's are not, or there is one unit less."""
+
+    def pair(mechanism: ProposeTestRelease) -> Apart:
+        number = math.floor(mechanism.threshold(rows)) + 1
+        rest = [0.0] * (number - rows) + ([1024.0] * rows if neighbors is Neighbors.REPLACE else [])
+        return Apart(records([0.0] * number, neighbors, rows), records(rest, neighbors, rows))
+
+    return pair
+
+
+LEAST, HALF = (SteadyQuantile(share=0.0),), (SteadyQuantile(bound=512),)
+JUMP = Apart(*(records([256.0] * (200 - i) + [768.0] * (200 + i), Neighbors.REPLACE) for i in (0, 1)))
+AUDITS = [
+    *(
+        Audit(
+            f"the test, {neighbors.value}, {rows} rows",
+            ProposeTestRelease(2.0, 1e-6, LEAST),
+            nearly_passing(neighbors, rows),
+            claim=LaplaceLoss(1.0),
+            view=np.isnan,
+        )
+        for neighbors in Neighbors
+        for rows in (1, 3)
+    ),
+    Audit("two tests", ProposeTestRelease(), ProposeTestRelease.worst_neighbors),
+    Audit("the release", ProposeTestRelease(2.0, 1e-6, HALF), JUMP, LaplaceLoss(1.0)),
+    Audit("the release, three rows for one jump", ProposeTestRelease(2.0, 1e-6, HALF), tripled(JUMP), LaplaceLoss(3.0)),
+]
 
 
 def test_every_test_and_every_noisy_release_is_paid_for() -> None:
@@ -127,8 +160,11 @@ def test_a_steady_quantile_gets_noise_for_its_bound() -> None:
 
 
 def test_a_person_of_several_rows_needs_a_greater_distance() -> None:
-    mechanism = ProposeTestRelease()
-    assert mechanism.threshold(3) == pytest.approx(3 * mechanism.threshold(1) + 2, rel=1e-4)
+    """Noise of two tests of epsilon 1/2, per row of a unit, passes what is left with probability delta / 2 in each."""
+    for rows in (1, 3):
+        assert ProposeTestRelease().threshold(rows) == pytest.approx(rows - 1 + 2 * rows * math.log(1e6), rel=1e-4)
+    noisy = ProposeTestRelease(1.0, 1e-3, (SteadyQuantile(),))
+    assert noisy.threshold(1) == pytest.approx(2 * math.log(500), rel=1e-3)
 
 
 @pytest.mark.parametrize("fields", [{"delta": 0.0}, {"delta": 0.6}, {"epsilon": 0.0}, {"proposals": ()}])

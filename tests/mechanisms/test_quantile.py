@@ -20,15 +20,17 @@ from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.line import Line, Target
 from discreet.mechanisms.quantile import Quantile
 from discreet.noise.deterministic import DeterministicBits
+from tests.conformance.audits import Audit, tripled
+from tests.mechanisms.test_line import known_reach
 from tests.noise.fit import ALARM
 
 
 @dataclasses.dataclass(frozen=True)
-class HalfTheReach(Quantile):
-    """As if one row could not lift some scores while it lowers others."""
+class ShortReach(Quantile):
+    """As if one row drove two scores apart by two thirds of what it does."""
 
     def target(self, rows: int, neighbors: Neighbors) -> Target:
-        return Target.priced(self.share, 2 * self.epsilon, rows, neighbors)
+        return Target.priced(self.share, 1.5 * self.epsilon, rows, neighbors)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,12 +42,30 @@ class OnTheRecords(Quantile):
         return answer.values[np.abs(found[..., None] - answer.values[:, 0]).argmin(axis=-1), 0]
 
 
-BROKEN_TWINS = [HalfTheReach(), OnTheRecords()]
+BROKEN_TWINS = [ShortReach(), OnTheRecords()]
 VALUES = [3.0, 3.0, 3.0, 5.0, 9.0, 9.0, math.nan, 14.0]
 
 
 def records(values: list[float] | np.ndarray, neighbors: Neighbors = Neighbors.ADD_REMOVE, rows: int = 1) -> Records:
     return Records(np.asarray(values, dtype=np.float64).reshape(-1, 1), rows, neighbors)
+
+
+def audits(kind: type[Quantile]) -> list[Audit]:
+    """The worst of all data sets of up to three values on this line, by the exact law."""
+    median, quartile = kind(1.0, 0.5, 0.0, 15.0, 15), kind(1.3, 0.25, 0.0, 15.0, 15)
+    joined = Apart(records([0.0] * 3), records([0.0] * 4))
+    replaced = Apart(*(records(values, Neighbors.REPLACE) for values in ([0.0, 0.0, 1.0], [0.0, 1.0, 15.0])))
+    moved = Apart(*(records(values, Neighbors.REPLACE) for values in ([0.0, 1.0], [1.0, 15.0])))
+    return [
+        Audit("a row joins", median, joined),
+        Audit("three rows join", median, tripled(joined)),
+        Audit("a row is replaced", median, replaced),
+        Audit("three rows are replaced, first quartile", quartile, tripled(moved)),
+        Audit("the defaults", kind(), kind().worst_neighbors()),
+    ]
+
+
+AUDITS = audits(Quantile)
 
 
 def chances(values: np.ndarray, share: float, exponent: float, cells: int) -> np.ndarray:
@@ -67,7 +87,7 @@ def test_the_price_is_that_of_the_exponential_mechanism() -> None:
 def test_cells_are_chosen_by_the_exponential_of_their_ranks(share: float, neighbors: Neighbors) -> None:
     mechanism = Quantile(0.8, share, 0.0, 15.0, 15)
     found = mechanism.release(records(VALUES, neighbors).stacked(100_000), DeterministicBits(1))
-    expected = chances(np.array(VALUES[:6] + VALUES[7:]), share, 1 / mechanism.target(1, neighbors).ranks, 15)
+    expected = chances(np.array(VALUES[:6] + VALUES[7:]), share, 0.8 / known_reach(share, neighbors), 15)
     counts = np.bincount(found.astype(int), minlength=16)
     assert stats.chisquare(counts, expected * 100_000).pvalue > ALARM
 
@@ -78,7 +98,7 @@ def test_looking_near_the_target_only_follows_the_same_law(monkeypatch: pytest.M
     mechanism = Quantile(0.1, 0.6, 0.0, 15.0, 15)
     monkeypatch.setattr(module, "SOON", -math.log(16))
     found = mechanism.release(records(values).stacked(20_000), DeterministicBits(2))
-    expected = chances(values, 0.6, 1 / mechanism.target(1, Neighbors.ADD_REMOVE).ranks, 15)
+    expected = chances(values, 0.6, 0.1 / known_reach(0.6, Neighbors.ADD_REMOVE), 15)
     assert stats.chisquare(np.bincount(found.astype(int), minlength=16), expected * 20_000).pvalue > ALARM
 
 

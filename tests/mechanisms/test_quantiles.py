@@ -19,17 +19,17 @@ from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.line import Target
 from discreet.mechanisms.quantiles import Quantiles
 from discreet.noise.deterministic import DeterministicBits
+from tests.conformance.audits import Audit, tripled
+from tests.mechanisms.test_line import known_reach
 
 
 @dataclasses.dataclass(frozen=True)
-class WholePriceOnEachLevel(Quantiles):
-    """Every level spends three times what all of them were to cost."""
+class ForgetsHowManyLevels(Quantiles):
+    """The last of two levels spends half as much again as is left for it."""
 
     def target(self, share: float, level: int, rows: int, neighbors: Neighbors) -> Target:
-        return Target.priced(share, 3 * self.epsilon, rows, neighbors, parted=level > 0)
-
-
-BROKEN_TWINS = [WholePriceOnEachLevel()]
+        price = self.epsilon / 2 * (1.5 if level else 1.0)
+        return Target.priced(share, price, rows, neighbors, parted=level > 0)
 
 
 def records(values: list[float] | np.ndarray, neighbors: Neighbors = Neighbors.ADD_REMOVE, rows: int = 1) -> Records:
@@ -48,6 +48,37 @@ def chances(values: np.ndarray, share: float, exponent: float, cells: int) -> np
     return total / 4000
 
 
+LOW, HIGH = 12 * [500.0], 12 * [524.0]
+AUDITS = [
+    Audit("a row joins", Quantiles(1.0, (0.5,)), Apart(records([1024.0]), records([1024.0, 200.0]))),
+    Audit("three rows join", Quantiles(1.0, (0.5,)), tripled(Apart(records([1024.0]), records([1024.0, 200.0])))),
+    Audit(
+        "a row is replaced",
+        Quantiles(1.3, (0.5,)),
+        Apart(*(records(values, Neighbors.REPLACE) for values in ([0.0, 200.0], [200.0, 1024.0]))),
+    ),
+    Audit(
+        "a row joins one part of the second level",
+        Quantiles(3.0, (0.0, 0.5)),
+        Apart(records(LOW + HIGH), records([400.0, *LOW, *HIGH])),
+        claim=Exponential(1.5).event,
+        view=lambda found: found[:, 0],
+    ),
+    Audit(
+        "a row changes parts of the second level",
+        Quantiles(4.0, (0.0, 0.5, 1.0)),
+        Apart(*(records([one, *LOW, *HIGH], Neighbors.REPLACE) for one in (80.0, 608.0))),
+        claim=Exponential(2.0).event,
+        view=lambda found: np.array([found[:, 0] <= 80, found[:, 2] < 608]).T,
+        runs=120_000,
+    ),
+]
+BROKEN_TWINS = [
+    dataclasses.replace(AUDITS[3], mechanism=ForgetsHowManyLevels(3.0, (0.0, 0.5))),
+    dataclasses.replace(AUDITS[4], mechanism=ForgetsHowManyLevels(4.0, (0.0, 0.5, 1.0))),
+]
+
+
 @pytest.mark.parametrize(("number", "depth"), [(1, 1), (2, 2), (3, 2), (4, 3), (7, 3), (99, 7)])
 def test_several_shares_cost_one_event_for_each_halving(number: int, depth: int) -> None:
     mechanism = Quantiles(1.0, tuple(np.linspace(0, 1, number)))
@@ -61,7 +92,7 @@ def test_a_place_is_chosen_by_the_exponential_of_its_rank(share: float) -> None:
     values = np.array([3.0, 3.0, 3.0, 5.0, 9.0, 9.0, 14.0])
     mechanism = Quantiles(0.8, (share,), 0.0, 15.0, 15)
     found = mechanism.release(records(np.append(values, np.nan)).stacked(100_000), DeterministicBits(1))[:, 0]
-    expected = chances(values, share, 1 / mechanism.target(share, 0, 1, Neighbors.ADD_REMOVE).ranks, 15)
+    expected = chances(values, share, 0.8 / known_reach(share, Neighbors.ADD_REMOVE), 15)
     np.testing.assert_allclose(np.bincount(found.astype(int), minlength=16) / 100_000, expected, atol=0.012)
 
 

@@ -112,6 +112,19 @@ def test_a_query_of_a_set_is_answered_on_the_grid_of_the_set() -> None:
         exact.to(Queries([1, 0])).greater(second)
 
 
+@pytest.mark.parametrize("neighbors", list(Neighbors))
+def test_a_distance_moves_as_far_as_its_answer_with_all_that_flooring_adds(neighbors: Neighbors) -> None:
+    answer = Answer(np.array([6]), Grid(1), Bound("linf", 3.0), neighbors, slack=1.5)
+    found = distance(answer, np.array([20.0]))
+    assert found.steps.tolist() == [4]
+    assert found.sensitivity("linf") == pytest.approx(3.0 * (1 if neighbors is Neighbors.ADD_REMOVE else 2) + 3.0)
+
+
+def test_each_cell_of_a_floored_histogram_may_be_off() -> None:
+    answer = Answer(np.array([5, 5, 5]), Grid(0), MARKS, Neighbors.ADD_REMOVE, slack=2.0)
+    assert ExactCounts(answer).to(Queries([1, 1, 1])).sensitivity("linf") >= 1.0 + 3 * 2.0
+
+
 def test_distances_are_on_one_grid_whatever_the_weights() -> None:
     exact = ExactCounts(histogram([10, 20]))
     found = []

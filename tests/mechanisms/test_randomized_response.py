@@ -20,6 +20,7 @@ from discreet.mechanisms.randomized_response import RandomizedResponse
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.deterministic import DeterministicBits
 from discreet.noise.uniform import uniform_integers
+from tests.conformance.audits import Audit
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,6 +35,13 @@ class LiesTooRarely(RandomizedResponse):
 
 
 BROKEN_TWINS = [LiesTooRarely()]
+
+
+AUDITS = [
+    Audit(f"{categories} categories", mechanism, mechanism.worst_neighbors())
+    for epsilon, categories in ((1.0, 2), (1.5, 3), (2.0, 10))
+    for mechanism in [RandomizedResponse(epsilon, categories)]
+]
 
 
 @pytest.mark.parametrize("categories", [2, 3, 50])
@@ -66,3 +74,15 @@ def test_the_estimate_undoes_the_lies() -> None:
 def test_parameters_without_meaning_are_refused(fields: dict[str, float]) -> None:
     with pytest.raises(ParameterError):
         RandomizedResponse(**fields)  # type: ignore[arg-type]
+
+
+def test_a_number_that_is_no_category_counts_as_the_nearest() -> None:
+    bound = Bound("linf", 3.0)
+    for strange, nearest in ((-5, 0), (99, 2)):
+        reports = [
+            RandomizedResponse(1.0, 3).release(
+                whole_numbers([value], bound, Neighbors.REPLACE).stacked(200), DeterministicBits(1)
+            )
+            for value in (strange, nearest)
+        ]
+        np.testing.assert_array_equal(*reports)

@@ -8,43 +8,43 @@ import math
 import numpy as np
 import pytest
 
+from discreet.core.answer import Apart
 from discreet.core.errors import ParameterError
-from discreet.core.events import Composed
+from discreet.core.events import LaplaceLoss
+from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.interview import MEASURED
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.queries import Queries
-from discreet.mechanisms.running_bar import Bar
 from discreet.mechanisms.sampled_median import SampledMedian
 from discreet.noise.deterministic import DeterministicBits
+from tests.conformance.audits import Audit, counted, stretched
 from tests.mechanisms.test_multiplicative_weights import bell, intervals
 
 
 @dataclasses.dataclass(frozen=True)
-class _Claimed(SampledMedian):
-    @property
-    def event(self) -> Composed:
-        return SampledMedian(self.epsilon, self.updates).event
-
-
-@dataclasses.dataclass(frozen=True)
-class DoubtsWithLittleNoise(_Claimed):
-    """A test whose noise is sixteen times too small."""
-
-    @property
-    def bar(self) -> Bar:
-        return Bar(8 * self.epsilon, self.threshold, self.updates)
-
-
-@dataclasses.dataclass(frozen=True)
-class ForgetsTheNumberOfUpdates(_Claimed):
-    """The noise of a single answer, of half an epsilon, for each of three and the total."""
+class ForgetsTheTotal(SampledMedian):
+    """Noise for the measured answers alone, as if the total cost nothing."""
 
     @property
     def noise(self) -> Laplace:
-        return Laplace(1 / self.epsilon)
+        return Laplace(2 * self.updates / self.epsilon)
 
 
-BROKEN_TWINS = [DoubtsWithLittleNoise(), ForgetsTheNumberOfUpdates(updates=3)]
+ONE_MORE = Apart(counted([1, 0, 0]), counted([2, 0, 0]))
+AUDITS = [
+    Audit(
+        name,
+        SampledMedian(epsilon, 1, Queries([1, 0, 0]), threshold=-100.0),
+        pair,
+        LaplaceLoss(4 / epsilon),
+        lambda found, i=place: found[:, 0, i],
+    )
+    for epsilon, pair in ((2.0, ONE_MORE), (3.0, stretched(ONE_MORE, Neighbors.REPLACE, 3, 0)))
+    for place, name in enumerate(("the total", "a measured answer"))
+]
+BROKEN_TWINS = [
+    dataclasses.replace(audit, mechanism=ForgetsTheTotal(2.0, 1, Queries([1, 0, 0]), -100.0)) for audit in AUDITS[:2]
+]
 
 
 def test_candidates_begin_evenly_spread_over_all_histograms() -> None:

@@ -8,12 +8,12 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.optimize import minimize_scalar
+from scipy.optimize import brentq, minimize_scalar
 
 from discreet.core.answer import Apart, Records
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
-from discreet.core.events import ApproximateLoss, PureLoss
+from discreet.core.events import ApproximateLoss, GaussianLoss, LaplaceLoss, PureLoss
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.moved_noise import gaussian_moved, gaussian_shrunk, laplace_shrunk
@@ -25,6 +25,7 @@ from discreet.mechanisms.smooth_sensitivity import (
     SmoothStudent,
 )
 from discreet.noise.deterministic import DeterministicBits
+from tests.conformance.audits import Audit, tripled
 
 KINDS: list[type[SmoothSensitivity]] = [SmoothStudent, SmoothLaplace, SmoothGaussian]
 
@@ -87,6 +88,44 @@ class PublishesTheBound(SmoothStudent):
 
 
 BROKEN_TWINS = [GaussianOfLocalSensitivity(), LaplaceOfLocalSensitivity(), BetaOfAnotherNoise(), PublishesTheBound()]
+
+
+def slide(epsilon: float, delta: float) -> float:
+    """How far Gaussian noise may be moved, in deviations, at the price of half of epsilon and of what delta leaves."""
+
+    def excess(mu: float) -> float:
+        near, far = stats.norm.sf([epsilon / 2 / mu - mu / 2, epsilon / 2 / mu + mu / 2])
+        return float(near - math.exp(epsilon / 2) * far) - delta / 2 * math.exp(-epsilon / 2)
+
+    return float(brentq(excess, 1e-3, epsilon))
+
+
+def three_rows_lose(epsilon: float, degrees: int) -> float:
+    """What Student's noise loses where a jump is one row away, and three rows bring it about.
+
+    The smooth bound of one row is the jump times exp(-beta / 3), that of the next one exp(beta / 3) times as much.
+    """
+    bounds = sum(math.exp(epsilon / (2 * degrees) * (i - 1) / 3) for i in range(3))
+    move = 2 * math.sqrt(degrees) * math.sinh(epsilon / 2 / (degrees + 1)) / bounds
+    return (degrees + 1) * math.asinh(move / (2 * math.sqrt(degrees)))
+
+
+MOVED = Apart(records(60 * [256.0] + 60 * [768.0]), records(60 * [256.0] + 61 * [768.0]))
+REPLACED = Apart(*(records((61 - i) * [256.0] + (60 + i) * [768.0], Neighbors.REPLACE) for i in (0, 1)))
+SHRUNK = Apart(records(3 * [0.0]), records(4 * [0.0]))  # the least value stays, the bound falls by exp(beta)
+AUDITS = [
+    *(
+        Audit(f"the quantile moves{name}", mechanism, pair, claim=claim)
+        for name, pair in (("", MOVED), (", a row is replaced", REPLACED))
+        for mechanism, claim in (
+            (SmoothStudent(2.0), PureLoss(1.0)),
+            (SmoothLaplace(2.0, delta=1e-3), LaplaceLoss(1.0)),
+            (SmoothGaussian(2.0, delta=0.05), GaussianLoss(1 / slide(2.0, 0.05))),
+        )
+    ),
+    Audit("the bound shrinks", SmoothStudent(2.0, 0.0, 0.0, 2.0**24, 2**24, degrees=1), SHRUNK, PureLoss(1.0)),
+    Audit("three rows for one jump", SmoothStudent(6.0), tripled(REPLACED), PureLoss(three_rows_lose(6.0, 3))),
+]
 
 
 def test_the_price_is_pure_for_heavy_tails_and_has_a_delta_for_light_ones() -> None:

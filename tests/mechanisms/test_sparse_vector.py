@@ -17,6 +17,7 @@ from discreet.core.grid import Array, Steps
 from discreet.mechanisms.sparse_vector import UNASKED, NumericSparseVector, SparseVector
 from discreet.noise.deterministic import DeterministicBits
 from discreet.noise.laplace import rounded_laplace
+from tests.conformance.audits import Audit, varied
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,14 +34,11 @@ class WithoutQueryNoise(SparseVector):
 
 
 @dataclasses.dataclass(frozen=True)
-class NoiseForOneChange(SparseVector):
-    """A quarter of the noise that each query needs."""
+class TooLittleQueryNoise(SparseVector):
+    """Two thirds of the noise that each query needs, and of that of the threshold."""
 
     def release(self, answer: Answer, bits: Bits) -> Steps:
-        bar = rounded_laplace(bits, (*answer.steps.shape[:-1], 1), answer.scale(0.5 / self.epsilon, "linf"))
-        noise = rounded_laplace(bits, answer.steps.shape, answer.scale(1 / self.epsilon, "linf"))
-        above = answer.steps + noise >= bar
-        return np.where(np.cumsum(above, axis=-1) - above < self.count, above, UNASKED)
+        return SparseVector(1.5 * self.epsilon, self.threshold, self.count).release(answer, bits)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,7 +51,37 @@ class ReleasesTheComparedValue(NumericSparseVector):
         return np.where(answer.steps + noise >= bar, answer.noised(noise), np.nan)
 
 
-BROKEN_TWINS = [NoiseForOneChange(), WithoutQueryNoise(), ReleasesTheComparedValue()]
+BOUND = Bound("linf", 1.0)
+AGAINST_ONE = Apart(whole_numbers(5 * [0] + [1], BOUND), whole_numbers(5 * [1] + [0], BOUND))
+RISING = Bound("linf", 1.0, nonnegative=True)
+AUDITS = [
+    *varied(SparseVector(), AGAINST_ONE, runs=120_000),
+    Audit(
+        "a record that lifts all but the last",
+        SparseVector(),
+        Apart(whole_numbers(5 * [0] + [1], RISING), whole_numbers(5 * [1] + [1], RISING)),
+        runs=120_000,
+    ),
+    Audit("what is found", NumericSparseVector(2.0), AGAINST_ONE, PureLoss(1.0), np.isfinite, 120_000),
+    Audit(
+        "the value",
+        NumericSparseVector(2.0, threshold=-1e6),
+        Apart(whole_numbers([0], BOUND), whole_numbers([1], BOUND)),
+        claim=PureLoss(1.0),
+    ),
+    Audit(
+        "the second of two values",
+        NumericSparseVector(2.0, threshold=-1e6, count=2),
+        Apart(whole_numbers([0, 0], BOUND), whole_numbers([1, 1], BOUND)),
+        claim=PureLoss(0.5),
+        view=lambda values: values[:, 1],
+    ),
+]
+BROKEN_TWINS = [
+    dataclasses.replace(AUDITS[0], mechanism=TooLittleQueryNoise()),
+    WithoutQueryNoise(),
+    ReleasesTheComparedValue(),
+]
 
 
 def test_the_price_does_not_grow_with_the_number_of_queries() -> None:

@@ -24,15 +24,16 @@ from discreet.mechanisms.randomized_response import RandomizedResponse
 from discreet.mechanisms.sphere_report import LARGEST, ROUNDING, Ball, SphereReport, advantage, cap_for, promised
 from discreet.noise.cap import Cap, leaning_gaussian
 from discreet.noise.deterministic import DeterministicBits
+from tests.conformance.audits import Audit
 
 
 @dataclasses.dataclass(frozen=True)
-class HalfTheChance(SphereReport):
-    """Draws outside the cap are kept half as often as epsilon allows: it spends ln 2 more."""
+class SmallerChance(SphereReport):
+    """Draws outside the cap are kept two thirds as often as epsilon allows: it spends ln(1.5) more."""
 
     @property
     def cap(self) -> Cap:
-        return dataclasses.replace(super().cap, chance=super().cap.chance / 2)
+        return dataclasses.replace(super().cap, chance=super().cap.chance / 1.5)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,12 +49,26 @@ class ForgetsToLift(SphereReport):
         return Apart(*(whole_numbers([steps], bound, Neighbors.REPLACE) for steps in (2**19, -(2**20))))
 
 
-BROKEN_TWINS = [HalfTheChance(), ForgetsToLift()]
+BROKEN_TWINS = [SmallerChance(), ForgetsToLift()]
 
 
 def people(contributions: Array, bound: Bound) -> Answer:
     grid = Grid.of_radius(bound.radius)
     return Answer(grid.cut(contributions).astype(np.int64), grid, bound, Neighbors.REPLACE)
+
+
+OPPOSITE = Apart(*(whole_numbers([0, sign * 2**20, 0], Bound("l2", 2.0**20), Neighbors.REPLACE) for sign in (1, -1)))
+CORNERS = Apart(
+    *(
+        whole_numbers(one, Bound("linf", 2.0**20, nonnegative=True), Neighbors.REPLACE)
+        for one in ([0, 0], [2**20, 2**20])
+    )
+)
+AUDITS = [
+    Audit("a number", SphereReport(), SphereReport().worst_neighbors()),
+    Audit("opposite vectors", SphereReport(1.5), OPPOSITE, view=lambda reports: reports[:, 1]),
+    Audit("opposite corners", SphereReport(1.5), CORNERS, view=lambda reports: reports.sum(axis=1)),
+]
 
 
 @pytest.mark.parametrize("knob", [2.0**-40, 1e-6, 0.1, 1.0, 4.0, 8.0, 40.0])

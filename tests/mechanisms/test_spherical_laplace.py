@@ -18,6 +18,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.spherical_laplace import SphericalLaplace
 from discreet.noise.deterministic import DeterministicBits
+from tests.conformance.audits import Audit, varied
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,6 +36,13 @@ class ScalarLength(SphericalLaplace):
 
 
 BROKEN_TWINS = [ScalarLength()]
+
+
+ASKEW = Apart(*(whole_numbers(point, Bound("l2", 5.0 * 2**18)) for point in ([0, 0, 0], [3 * 2**18, 0, 4 * 2**18])))
+AUDITS = [
+    *varied(SphericalLaplace()),
+    Audit("a vector", SphericalLaplace(0.8), ASKEW, view=lambda found: found @ [3.0, 0.0, 4.0]),
+]
 
 
 def test_the_price_is_that_of_scalar_laplace_noise() -> None:

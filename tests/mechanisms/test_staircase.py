@@ -20,16 +20,17 @@ from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.staircase import Staircase, _second_moment
 from discreet.noise.deterministic import DeterministicBits
 from discreet.noise.staircase import discrete_staircase
+from tests.conformance.audits import varied
 
 NUMBER = Bound("l1", 1.0), 1, Neighbors.ADD_REMOVE
 
 
 @dataclasses.dataclass(frozen=True)
 class NarrowSteps(Staircase):
-    """Steps of half the sensitivity, as if noise could be rescaled by a factor of the price: it spends 2 epsilon."""
+    """Steps of two thirds of the sensitivity, as if noise could be rescaled by a factor of the price."""
 
     def release(self, answer: Answer, bits: Bits) -> Array:
-        return answer.noised(discrete_staircase(bits, answer.steps.shape, 2**19, 2**18, self.epsilon))
+        return answer.noised(discrete_staircase(bits, answer.steps.shape, 2**21 // 3, 2**20 // 3, self.epsilon))
 
 
 BROKEN_TWINS = [NarrowSteps()]
@@ -39,6 +40,9 @@ def law(period: int, tread: int, fall: float, reach: int) -> Array:
     size = np.abs(np.arange(-reach, reach + 1))
     weights = np.exp(-fall * (size // period + (size % period >= tread)))
     return np.asarray(weights / weights.sum())
+
+
+AUDITS = [*varied(Staircase()), *varied(Staircase(1.2, "absolute"))]
 
 
 def test_the_price_is_pure() -> None:
@@ -101,6 +105,19 @@ def test_on_coarse_grids_hardly_any_tread_would_be_better(epsilon: float) -> Non
         tread = min(math.floor(Staircase(epsilon).tread * period) + 1, period)
         costs = [law(period, r, epsilon, 2000) @ points**2 for r in range(1, period + 1)]
         assert costs[tread - 1] <= 1.2 * min(costs)
+
+
+@pytest.mark.parametrize(("radius", "slack", "neighbors"), [(2.5, 0.0, "add_remove"), (1.2, 1.0, "replace")])
+def test_a_step_is_as_wide_as_the_sensitivity_rounded_up(radius: float, slack: float, neighbors: str) -> None:
+    """By the law: steps of 3 and of 4, with the tread that is best for such steps."""
+    answer = Answer(np.zeros(1, dtype=np.int64), Grid(0), Bound("l1", radius), Neighbors(neighbors), slack)
+    draws = Staircase(1.5).release(answer.stacked(100_000), DeterministicBits(5))[:, 0].astype(int)
+    period = 3 if slack == 0 else 4
+    b = math.exp(-1.5)
+    tread = math.floor(period * (math.cbrt(b * (1 + b) / 2) - b) / (1 - b)) + 1
+    expected = 100_000 * law(period, tread, 1.5, 200)[200 - 2 * period : 201 + 2 * period]
+    counts = np.bincount(np.clip(draws, -2 * period - 1, 2 * period + 1) + 2 * period + 1)[1:-1]
+    assert (np.abs(counts - expected) < 5 * np.sqrt(expected)).all()
 
 
 def test_a_count_gets_the_geometric_mechanism() -> None:

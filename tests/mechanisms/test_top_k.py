@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import epsilon
-from discreet.core.answer import Answer, whole_numbers
+from discreet.core.answer import Answer, Apart, whole_numbers
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Steps
+from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.top_k import TopK
 from discreet.noise.deterministic import DeterministicBits
+from tests.conformance.audits import Audit, varied
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,6 +25,13 @@ class ForThePriceOfOne(TopK):
 
     def release(self, answer: Answer, bits: Bits) -> Steps:
         return TopK(self.epsilon * self.count, self.count).release(answer, bits)
+
+
+BOUND = Bound("linf", 1.0)
+AUDITS = [
+    *varied(TopK(2.0), Apart(whole_numbers([1, 1, 0, 0, 0], BOUND), whole_numbers([0, 0, 1, 1, 1], BOUND))),
+    Audit("one of twenty", TopK(1.0, 1), Exponential(1.0).worst_neighbors()),
+]
 
 
 BROKEN_TWINS = [ForThePriceOfOne()]

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from sklearn.ensemble import ExtraTreesClassifier
 
-from discreet.audit.ratio import Ratio, Values
+from discreet.audit.ratio import DISTINCT, Ratio, Values
 from discreet.core.grid import Array
 
 Score = Callable[[Values], Array]
@@ -21,7 +21,10 @@ HUGE = 1e30  # larger coordinates count as this one where whole rows are looked 
 
 def scores(first: Values, second: Values) -> dict[str, Score]:
     """Scores by name, for numbers or for rows."""
-    return _of_numbers(first, second) if first.ndim == 1 else _of_rows(first, second)
+    if first.ndim == 1:
+        return _of_numbers(first, second)
+    known = np.unique(_whole(np.concatenate([first, second])))
+    return _of_listed(known, first, second) if len(known) <= DISTINCT else _of_rows(first, second)
 
 
 def _of_numbers(first: Values, second: Values) -> dict[str, Score]:
@@ -31,6 +34,23 @@ def _of_numbers(first: Values, second: Values) -> dict[str, Score]:
 
 def _value(values: Values) -> Array:
     return np.where(np.isnan(values), -np.inf, values)
+
+
+def _whole(rows: Values) -> Values:
+    """Each row as one item, by its bytes."""
+    rows = np.ascontiguousarray(rows)
+    return rows.view(f"V{rows.dtype.itemsize * rows.shape[1]}")[:, 0]
+
+
+def _of_listed(known: Values, first: Values, second: Values) -> dict[str, Score]:
+    """The likelihood ratio of whole rows, where few different ones were seen; all others count as one more."""
+
+    def places(rows: Values) -> Values:
+        found = np.minimum(np.searchsorted(known, _whole(rows)), len(known) - 1)
+        return np.where(known[found] == _whole(rows), found, len(known))
+
+    ratio = Ratio.learnt(places(first), places(second))
+    return {"likelihood ratio of whole rows": lambda rows: ratio(places(rows))}
 
 
 def _of_rows(first: Values, second: Values) -> dict[str, Score]:
