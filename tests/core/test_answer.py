@@ -73,3 +73,12 @@ def test_only_a_nonnegative_sum_under_add_remove_is_monotone() -> None:
     assert whole_numbers([0], up).monotone
     assert not whole_numbers([0], up, Neighbors.REPLACE).monotone
     assert not whole_numbers([0], Bound("linf", 1.0)).monotone
+
+
+def test_slack_is_counted_in_the_steps_of_the_grid() -> None:
+    answer = Answer(np.array([5]), Grid(0), Bound("l1", 1.0), Neighbors.ADD_REMOVE, slack=4.0)
+    assert answer.sensitivity("l1") == pytest.approx(5.0)
+    assert answer._floored(2).slack == 2.0
+    assert answer.refined(1.0, "l1").sensitivity("l1") == pytest.approx(5.0)
+    wide = Answer(np.array([5, 5, 5, 5]), Grid(-3), Bound("l2", 1.0), Neighbors.REPLACE, slack=8.0)
+    assert [wide.sensitivity(norm) for norm in ("l1", "l2", "linf")] == pytest.approx([8.0, 4.0, 3.0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -109,3 +110,37 @@ def test_an_unknown_norm_is_refused() -> None:
 
 def test_many_rows_of_one_unit_count_in_full_and_round_up() -> None:
     assert Fraction(Bound("l1", 0.1).times(3).radius) >= 3 * Fraction(0.1)
+
+
+def corners(norm: Norm, size: int, nonnegative: bool) -> list[Array]:
+    """Where distances between points of a ball of radius one are greatest, or as great as anywhere."""
+    signs = itertools.product([0.0, 1.0] if nonnegative else [-1.0, 0.0, 1.0], repeat=size)
+    points = [np.array(point) for point in signs if any(point)]
+    return [
+        np.zeros(size),
+        *(point / np.linalg.norm(point, {"l1": 1, "l2": 2, "linf": np.inf}[norm]) for point in points),
+    ]
+
+
+@pytest.mark.parametrize("nonnegative", [False, True])
+def test_the_sensitivity_is_the_greatest_distance_that_a_unit_can_bring_about(nonnegative: bool) -> None:
+    for own, norm, size in itertools.product(NORMS, NORMS, (1, 2, 3)):
+        bound, points = Bound(own, 1.0, nonnegative), corners(own, size, nonnegative)
+        order = {"l1": 1, "l2": 2, "linf": np.inf}[norm]
+        joined = max(np.linalg.norm(point, order) for point in points)
+        replaced = max(np.linalg.norm(a - b, order) for a, b in itertools.product(points, repeat=2))
+        assert bound.sensitivity(norm, size, Neighbors.ADD_REMOVE) == pytest.approx(joined)
+        assert bound.sensitivity(norm, size, Neighbors.REPLACE) >= replaced * (1 - 1e-12)
+        if not nonnegative or size == 1 or own == norm:
+            assert bound.sensitivity(norm, size, Neighbors.REPLACE) == pytest.approx(replaced)
+
+
+def test_what_is_below_zero_is_raised_to_zero_and_nothing_ends_outside() -> None:
+    np.testing.assert_array_equal(Bound("l1", 1.0, nonnegative=True).clip(np.array([[-0.5, 0.25]])), [[0.0, 0.25]])
+    for radius in (1.0, 0.1, 1 / 3):
+        assert (np.abs(Bound("linf", radius).clip(np.array([[3.0, -7.0, 1e300]]))) <= radius).all()
+
+
+def test_a_unit_of_several_rows_has_so_many_times_the_bound() -> None:
+    assert Bound("l2", 0.5).times(3) == Bound("l2", 1.5)
+    assert Bound("l1", 2.0, nonnegative=True).times(2) == Bound("l1", 4.0, nonnegative=True)

@@ -6,7 +6,8 @@ from scipy import stats
 
 from discreet.core.grid import Array
 from discreet.noise.deterministic import DeterministicBits
-from discreet.noise.gaussian import discrete_gaussian, rounded_gaussian
+from discreet.noise.gaussian import Discrete, Floored, discrete_gaussian, rounded_gaussian
+from discreet.noise.interval import Interval
 from tests.noise.fit import ALARM, chi_square, chi_square_of_bins
 
 SMALL = [1e-6, 0.05, 0.3, 0.6, 2.0, 7.3]
@@ -61,3 +62,10 @@ def test_both_signs_and_all_low_bits_are_equally_likely(sampler) -> None:  # typ
 def test_the_largest_scale_fits_into_int64() -> None:
     draws = rounded_gaussian(DeterministicBits(26), 100_000, 2.0**52)
     assert 2**53 < np.abs(draws).max() < 2**56
+
+
+def test_draws_are_settled_by_the_law_that_they_are_made_by() -> None:
+    for law in (Discrete(3.7), Floored(3.7)):
+        for k in (-7, -1, 0, 1, 12):
+            settled = law.exact_exponent(k, Interval.of(0.25))
+            assert float(settled.lo) == pytest.approx(float(law.exponent(np.array(float(k)), 0.25)), rel=1e-12)
