@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from discreet.core.answer import Answer, Apart, whole_numbers
 from discreet.core.bits import Bits
@@ -87,6 +88,25 @@ BROKEN_TWINS = [
 def test_the_price_does_not_grow_with_the_number_of_queries() -> None:
     assert SparseVector(0.5, threshold=10.0, count=3).event == PureLoss(0.5)
     assert NumericSparseVector(0.5).event == PureLoss(0.5)
+
+
+@pytest.mark.parametrize("monotone", [False, True])
+@pytest.mark.parametrize("count", [1, 2])
+def test_the_law_is_that_of_the_published_noise(monotone: bool, count: int) -> None:
+    """Algorithm 7 of Lyu, Su and Li, integrated: noise of 1 / e1 for the threshold, of changes / e2 for each query."""
+    epsilon, queries, runs = 1.2, [0, 3], 100_000
+    changes = count if monotone else 2 * count
+    first = epsilon / (1 + changes ** (2 / 3))
+    bar = np.linspace(-60, 60, 240_001) / first
+    density = first / 2 * np.exp(-first * np.abs(bar)) * (bar[1] - bar[0])
+    passing = [stats.laplace.sf(bar - query / 4, scale=changes / (epsilon - first)) for query in queries]
+    answer = whole_numbers([2**18 * query for query in queries], Bound("linf", 2.0**20, nonnegative=monotone))
+    found = SparseVector(epsilon, 0.0, count).release(answer.stacked(runs), DeterministicBits(6))
+    for outcome in ([1, 1], [1, 0], [0, 1], [0, 0]) if count == 2 else ([0, 1], [0, 0]):
+        likely = [p if above else 1 - p for p, above in zip(passing, outcome, strict=True)]
+        chance = float((density * likely[0] * likely[1]).sum())
+        seen = (found == outcome).all(axis=1).mean()
+        assert seen == pytest.approx(chance, abs=5 * math.sqrt(chance / runs))
 
 
 def test_clear_cases_are_told_apart_and_it_stops_after_so_many() -> None:

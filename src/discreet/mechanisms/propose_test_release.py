@@ -125,7 +125,7 @@ class ProposeTestRelease:
         return measured.steps + rounded_laplace(bits, answer.copies, scale)
 
     def worst_neighbors(self) -> Apart:
-        """The classes of spread are about as far from a jump as the test asks for; one row more brings them past."""
+        """Classes of spread that are about as far from a jump as the tests ask for, and one row farther."""
         number = math.ceil(1.5 * self.threshold(1)) + 3
         first, second = (np.array(number * [0.0] + more * [725.0])[:, None] for more in (number, number + 1))
         return Apart(Records(first, 1, Neighbors.ADD_REMOVE), Records(second, 1, Neighbors.ADD_REMOVE))

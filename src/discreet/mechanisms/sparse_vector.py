@@ -88,7 +88,7 @@ class SparseVector:
     def worst_neighbors(self) -> Apart:
         """All queries but the last rise to the threshold, and the last falls from it."""
         bound = Bound("linf", 1.0)
-        return Apart(whole_numbers(9 * [0] + [1], bound), whole_numbers(9 * [1] + [0], bound))
+        return Apart(whole_numbers(5 * [0] + [1], bound), whole_numbers(5 * [1] + [0], bound))
 
 
 @dataclass(frozen=True)

@@ -75,5 +75,5 @@ class TopK:
     def worst_neighbors(self) -> Apart:
         """The scores that win fall and all the others rise."""
         bound = Bound("linf", 1.0)
-        high, low = self.count * [1] + 9 * [0], self.count * [0] + 9 * [1]
+        high, low = self.count * [1] + 5 * [0], self.count * [0] + 5 * [1]
         return Apart(whole_numbers(high, bound), whole_numbers(low, bound))
