@@ -57,7 +57,7 @@ class Call:
         """The call of a question that was built here, from a recipe."""
         assert question.recipe is not None
         call = cls(question.recipe, noise)
-        return dataclasses.replace(call, built=built(call, question, federation))
+        return dataclasses.replace(call, built=built(question, prepared(call, question, federation)))
 
     def written(self) -> bytes:
         """The form in which it travels; equal calls are written alike."""
@@ -117,9 +117,9 @@ def prepared(call: Call, question: BoundedSum, federation: Federation) -> Answer
     return empty
 
 
-def built(call: Call, question: BoundedSum, federation: Federation) -> str:
-    """What was built from a call's recipe, in one line: all that must be alike everywhere for sums to add up."""
-    empty, bound = prepared(call, question, federation), question.bound
+def built(question: BoundedSum, empty: Answer) -> str:
+    """What was built from a recipe, in one line: all that must be alike everywhere for sums to add up."""
+    bound = question.bound
     columns = "all features" if question.columns is None else json.dumps(question.columns)
     return (
         f"version {VERSION}: {empty.size} numbers of {columns}, {bound.norm} bound {bound.radius!r}"
@@ -128,9 +128,10 @@ def built(call: Call, question: BoundedSum, federation: Federation) -> str:
     )
 
 
-def check_built(call: Call, question: BoundedSum, federation: Federation) -> None:
-    """Refuse to take part with another question than the one that was built here."""
-    own = built(call, question, federation)
+def agreed(call: Call, question: BoundedSum, federation: Federation) -> Answer:
+    """The empty sum, if the asker has built the same question as was built here; else nobody here takes part."""
+    empty = prepared(call, question, federation)
+    own = built(question, empty)
     if call.built != own:
         raise Disagreement(
             f"recipe {call.recipe.name}",
@@ -138,3 +139,4 @@ def check_built(call: Call, question: BoundedSum, federation: Federation) -> Non
             "Use the same version everywhere.",
             UNOPENED,
         )
+    return empty

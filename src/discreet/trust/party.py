@@ -27,7 +27,7 @@ from discreet.crypto.messages import Message, Signed
 from discreet.crypto.steps import check_roster
 from discreet.crypto.terms import UsedRounds
 from discreet.noise.bits import system_bits
-from discreet.trust.call import Call, check_built, prepared
+from discreet.trust.call import Call, agreed
 from discreet.trust.exact_sum import where
 from discreet.trust.federation import Federation
 from discreet.trust.policy import ANYTHING, Policy
@@ -154,8 +154,7 @@ class Seat:
                 "its account cannot pay",
                 "Ask for less, or let its owner open another account.",
             )
-        check_built(self.call, self.question, federation)
-        self._size = prepared(self.call, self.question, federation).size
+        self._size = agreed(self.call, self.question, federation).size
         terms = federation.terms(self.round, self._size, self.call.about(federation))
         self._client = Client(party.identity, terms, federation.roster, party.rounds, party.bits)
 
