@@ -86,6 +86,14 @@ def test_no_record_and_one_record_are_fitted_alike(rows: int) -> None:
     assert KMeans(2, bounds=(-1, 1)).fit(np.zeros((rows, 3))).cluster_centers_.shape == (2, 3)
 
 
+def test_a_value_that_is_no_number_is_missing_and_never_quoted() -> None:
+    """An error would tell of its record."""
+    table = np.ones((50, 2), dtype=object)
+    for odd in ("Ann is ill", None, {"Ann": "ill"}, [1.0]):
+        table[7, 1] = odd
+        assert KMeans(2, bounds=(0.0, 1.0), epsilon=1.0).fit(table).cluster_centers_.shape == (2, 2)
+
+
 def test_it_behaves_as_a_scikit_learn_estimator() -> None:
     model = clone(KMeans(3, bounds=BOUNDS, random_state=0))
     pipeline = make_pipeline(FunctionTransformer(), model).fit(blobs(200))

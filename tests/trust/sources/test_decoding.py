@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import uuid
+from collections import Counter
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.core.errors import SchemaError
-from discreet.core.schema import Category, Number, Schema
+from discreet.core.schema import Category, Number, Schema, Text
 from discreet.core.value import LONGEST
 from discreet.statistics.mean import mean
 from discreet.trust.sources import arrow_column, decoding
@@ -261,6 +262,38 @@ def test_what_a_mask_hides_is_missing() -> None:
     for records in (hidden[:, None], {"x": hidden}):
         found: Any = source_of(records, Schema({"x": Number(0, 9)}))
         np.testing.assert_array_equal(found.everything(("x",))[:, 0], [1, np.nan, 3])
+
+
+def test_minus_zero_is_zero() -> None:
+    for kind in (np.float16, np.float32, np.float64):
+        raw = np.array([-0.0, 1.0], dtype=kind)
+        assert (
+            codes(raw, Category((1, 0))).tolist()
+            == arrow_column.codes(pa.array(raw), Category((1, 0))).tolist()
+            == [1, 0]
+        )
+    assert arrow_column.codes(pa.array(["-0", "1"]), Category((1, 0))).tolist() == [1, 0]
+
+
+PANDAS = ["Int64", "int64[pyarrow]", "category", "object", pd.ArrowDtype(pa.decimal128(20, 0))]
+
+
+@pytest.mark.parametrize("dtype", PANDAS, ids=str)
+def test_a_missing_value_takes_no_digit_from_others_in_pandas(dtype: Any) -> None:
+    large = [2**53 + 1, 2**53 + 3]
+    frame = pd.DataFrame(
+        {"x": pd.Series([*large, None], dtype="Int64" if dtype == "category" else dtype).astype(dtype)}
+    )
+    assert Counter(key for batch in source_of(frame, Schema({"x": Text()})).keys("x") for key in batch) == Counter(
+        str(value) for value in large
+    )
+
+
+def test_short_floats_in_pandas_are_what_is_written_for_them() -> None:
+    for dtype in ("float32", "Float32", "float[pyarrow]", "halffloat[pyarrow]"):
+        column = pd.Series([0.1, 2.0, None]).astype(dtype)
+        source: Any = source_of(pd.DataFrame({"x": column}), Schema({"x": Category(("0.1", 2))}))
+        np.testing.assert_array_equal(source.everything(("x",))[:, 0], [0, 1, np.nan])
 
 
 def test_bounded_numbers_have_one_zero_and_rows_side_by_side() -> None:

@@ -6,6 +6,7 @@ import importlib
 import os
 import sys
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ import pytest
 import discreet
 from discreet.core.bound import Bound
 from discreet.core.errors import DiscreetError, NotPermitted, SchemaError
+from discreet.core.grid import Grid
 from discreet.core.neighbors import Unit
 from discreet.core.question import BoundedSum
-from discreet.core.schema import Number, Schema
+from discreet.core.schema import Category, Number, Schema
 from discreet.trust.sources.contributions import start
 from discreet.trust.sources.opening import source_of
 from discreet.trust.sources.spark import START
@@ -86,6 +88,20 @@ def test_a_sample_starts_where_python_says(session: Any) -> None:
     names = ["ann", "Zoë", "𝄞", "", "O'Brien"]
     frame = session.createDataFrame([(name,) for name in names], "name string").selectExpr("CAST(name AS BINARY) AS u")
     assert [row[0] for row in frame.selectExpr(START).collect()] == [start(name) for name in names]
+
+
+def test_a_value_means_the_same_in_every_type_and_beside_any_record(session: Any) -> None:
+    rows = [(i % 2, i % 2 + 0.0, Decimal(i % 2), f"0{i % 2}.0", i % 2 == 1, str(i % 2 == 1)) for i in range(30)]
+    types = "a bigint, b double, c decimal(10, 2), d string, e boolean, f string"
+    schema = Schema(dict.fromkeys("abcdef", Category((False, True))))
+    odd = (None, 0.5, Decimal("0.50"), "x" * 10_000, None, "maybe")
+
+    def of(records: np.ndarray) -> np.ndarray:
+        return (records[:, :, None] == np.arange(2)).reshape(len(records), -1).astype(np.float64)
+
+    question = BoundedSum(of, Bound("l1", 6.0), tuple("abcdef"), Grid(0))
+    for records in (rows, [*rows, odd]):
+        assert source_of(session.createDataFrame(records, types), schema).sum(question).tolist() == [15] * 12
 
 
 def test_a_failing_job_does_not_quote_a_record(session: Any) -> None:

@@ -78,6 +78,14 @@ def test_a_value_means_the_same_to_the_engine(name: str, kind: Column, tmp_path:
         assert found.fill_null(0.0).to_numpy().tobytes() == expected.fill_null(0.0).to_numpy().tobytes()
 
 
+def test_whole_numbers_that_floats_merge_are_left_to_arrow(tmp_path: Path) -> None:
+    rows, schema = {"x": [2**53, 2**53 + 1, 5]}, Schema({"x": Category((2**53, 5))})
+    pa.parquet.write_table(pa.table(rows), tmp_path / "x.parquet")
+    assert parquet_query(engine(), [tmp_path / "x.parquet"], schema, RECORD) is None
+    for records in (rows, pa.table(rows), tmp_path / "x.parquet"):
+        assert source_of(records, schema).sum(histogram_of(schema, "x", 1)).tolist() == [2, 1]
+
+
 LEFT_TO_ARROW = {
     "texts": pa.array(["1"]),
     "decimals": pa.array([Decimal("1.5")]),
