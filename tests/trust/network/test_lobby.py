@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import gc
 import signal
 import socket
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
@@ -97,14 +98,34 @@ def test_parties_that_start_late_are_waited_for(stage: Stage) -> None:
         assert asking.result(LONG) == ALL
 
 
+def at_last(play: Callable[[float], None]) -> None:
+    """Play with little patience, and with more where a busy machine was too slow for it: the outcome is the same."""
+    for patience in (0.3, 1.5, 7.5):
+        with contextlib.suppress(AssertionError, TooFewSurvivors):
+            play(patience)
+            return
+    play(30.0)
+
+
 def test_patience_with_the_absent_ends(playing: dict[str, Playing]) -> None:
     nobody = free_address()
-    with server([*addresses(playing)[:3], nobody], patience=0.3) as trust:
-        assert [total(trust), total(trust)] == [heads_of(*NAMES[:3])] * 2
-    with server([*addresses(playing)[:2], nobody], patience=0.3) as trust, pytest.raises(TooFewSurvivors) as few:
+
+    def play(patience: float) -> None:
+        with server([*addresses(playing)[:3], nobody], patience=patience) as trust:
+            assert [total(trust), total(trust)] == [heads_of(*NAMES[:3])] * 2
+        with server([*addresses(playing)[:2], nobody], patience=patience) as trust:
+            error = too_few(trust)
+        assert f"{nobody}: nobody of the federation answers at {nobody}" in error
+        assert "south: it was not met" in error
+
+    at_last(play)
+
+
+def too_few(trust: SecureSum) -> str:
+    """The error of a round for which too few are left."""
+    with pytest.raises(TooFewSurvivors) as few:
         total(trust)
-    assert f"{nobody}: nobody of the federation answers at {nobody}" in str(few.value)
-    assert "south: it was not met" in str(few.value)
+    return str(few.value)
 
 
 def test_a_party_that_is_restarted_takes_part_again(stage: Stage, playing: dict[str, Playing]) -> None:
@@ -217,14 +238,19 @@ def silent_host():  # type: ignore[no-untyped-def]
         def called_up() -> None:
             lines.append(host.accept()[0])
 
-        yield f"127.0.0.1:{host.getsockname()[1]}", called_up
-        for line in lines:
-            line.close()
+        try:
+            yield f"127.0.0.1:{host.getsockname()[1]}", called_up
+        finally:
+            for line in lines:
+                line.close()
 
 
 def test_one_who_never_speaks_tls_does_not_hold_up_the_others(playing: dict[str, Playing]) -> None:
-    with silent_host() as (address, _), server([*addresses(playing)[:3], address], patience=0.3) as trust:
-        assert [total(trust) for _ in range(2)] == [heads_of(*NAMES[:3])] * 2
+    def play(patience: float) -> None:
+        with silent_host() as (address, _), server([*addresses(playing)[:3], address], patience=patience) as trust:
+            assert [total(trust) for _ in range(2)] == [heads_of(*NAMES[:3])] * 2
+
+    at_last(play)
 
 
 @contextmanager
@@ -243,16 +269,20 @@ def mute(stage: Stage) -> Iterator[str]:
         await asyncio.gather(*(one.down() for one in met))
 
     door = stage.run(opened())
-    yield door.address
-    stage.run(closed(door))
+    try:
+        yield door.address
+    finally:
+        stage.run(closed(door))
 
 
 def test_one_who_never_says_hello_does_not_hold_up_the_others(stage: Stage, playing: dict[str, Playing]) -> None:
-    with mute(stage) as address, server([*addresses(playing)[:3], address], patience=0.3) as trust:
-        assert [total(trust) for _ in range(2)] == [heads_of(*NAMES[:3])] * 2
-    with mute(stage) as address, server([address], patience=0.1) as trust, pytest.raises(TooFewSurvivors) as few:
-        total(trust)
-    assert "hello" in str(few.value)
+    def play(patience: float) -> None:
+        with mute(stage) as address, server([*addresses(playing)[:3], address], patience=patience) as trust:
+            assert [total(trust) for _ in range(2)] == [heads_of(*NAMES[:3])] * 2
+        with mute(stage) as address, server([address], patience=patience / 3) as trust:
+            assert "hello" in too_few(trust)
+
+    at_last(play)
 
 
 def test_a_host_that_cannot_be_reached_costs_later_rounds_a_moment_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -280,9 +310,13 @@ def test_a_host_that_cannot_be_reached_costs_later_rounds_a_moment_once(monkeypa
 
 def test_a_party_with_another_federation_file_is_named_and_told(stage: Stage, playing: dict[str, Playing]) -> None:
     other = stage.listens(party("west", federation=federation(4)))
-    with server([*addresses(playing)[:3], other.address], patience=0.3) as trust:
-        assert total(trust) == heads_of(*NAMES[:3])
-        assert "another federation file" in trust._lobby.absent["west"]
+
+    def play(patience: float) -> None:
+        with server([*addresses(playing)[:3], other.address], patience=patience) as trust:
+            assert total(trust) == heads_of(*NAMES[:3])
+            assert "another federation file" in trust._lobby.absent.get("west", "")
+
+    at_last(play)
     other.tells("server refuses: hello: 'west' has another federation file")
 
 
