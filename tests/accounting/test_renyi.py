@@ -218,3 +218,17 @@ def test_the_conversion_bounds_the_gaussian_it_comes_from(multiplier: float, del
 def test_an_order_of_one_is_refused() -> None:
     with pytest.raises(ParameterError, match="above 1"):
         renyi(PureLoss(1.0), 1.0)
+
+
+def test_between_two_orders_the_nearer_one_counts_for_more() -> None:
+    """(order - 1) times the divergence is convex: three quarters of the way from order 2 to order 4."""
+    assert renyi(RenyiLoss((2.0, 4.0), (0.1, 0.9)), 3.5).divergence == pytest.approx(
+        (0.75 * 3 * 0.9 + 0.25 * 0.1) / 2.5
+    )
+
+
+def test_what_is_lost_for_certain_is_a_delta_and_the_rest_is_scaled_up() -> None:
+    table = LossTable(0, (0.2, 0.7), infinity=0.1)
+    found = renyi(DiscreteLoss(0.5, table, table), math.inf)
+    assert found.delta == pytest.approx(0.1)
+    assert found.divergence == pytest.approx(0.5 - math.log(0.9))

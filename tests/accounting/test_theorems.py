@@ -74,3 +74,8 @@ def test_theorems_refuse_what_they_do_not_cover() -> None:
         optimal(0.1, 1e-3, 10, 1e-6)
     with pytest.raises(ParameterError, match="Repeated"):
         comparison(GaussianLoss(1.0), 1e-6)
+
+
+def test_every_delta_is_paid_for() -> None:
+    assert advanced(0.1, 1e-5, 10, 1e-6).delta == pytest.approx(1.01e-4)
+    assert basic(0.1, 1e-5, 10).delta == pytest.approx(1e-4)

@@ -103,6 +103,11 @@ def counted(counts: list[int], neighbors: Neighbors = Neighbors.ADD_REMOVE) -> A
     return whole_numbers(counts, Bound("l1", 1.0, nonnegative=True), neighbors)
 
 
+def part(row: int, place: int) -> Callable[[np.ndarray], np.ndarray]:
+    """One number of releases that have rows of them."""
+    return lambda releases: releases[:, row, place]
+
+
 def tripled(pair: Apart) -> Apart:
     """Every record three times, and three of them are one unit's."""
     return Apart(*(_tripled(records) for records in (pair.first, pair.second)))

@@ -51,7 +51,10 @@ def more_audits() -> list[Audit]:
 def twins() -> list[Audit]:
     """All broken mechanisms, each on the neighbors that it is tried on."""
     found = [twin for module in mirrors() for twin in getattr(module, "BROKEN_TWINS", [])]
-    return [twin if isinstance(twin, Audit) else Audit("twin", twin, twin.worst_neighbors()) for twin in found]
+    return [
+        twin if isinstance(twin, Audit) else Audit("twin", twin, twin.worst_neighbors(), runs=2 * RUNS)
+        for twin in found
+    ]
 
 
 TWINS = twins()
@@ -145,7 +148,7 @@ def test_the_audit_does_not_refute_the_claim_at_other_prices(kind: type[Any], va
 
 @pytest.mark.parametrize("twin", TWINS, ids=lambda twin: type(twin.mechanism).__name__)
 def test_the_audit_catches_the_broken_twin(twin: Audit) -> None:
-    found = dataclasses.replace(twin, runs=2 * RUNS).verdict()
+    found = twin.verdict()
     assert not found.holds, str(found)
 
 
@@ -167,7 +170,7 @@ def test_outputs_are_on_the_grid_and_none_betrays_its_neighbor(kind: type[Any]) 
     pair = mechanism.worst_neighbors()
     seen = []
     for seed, answer in enumerate((pair.first, pair.second)):
-        released = outputs(mechanism, answer, 2 * RUNS, seed).astype(np.float64)
+        released = outputs(mechanism, answer, RUNS, seed).astype(np.float64)
         rows = np.nan_to_num(released.reshape(len(released), -1), nan=-(2.0**40))
         assert (rows == np.rint(rows)).all()
         values, counts = np.unique(rows, axis=0, return_counts=True)

@@ -58,7 +58,9 @@ AUDITS = [
     )
     for epsilon, pair in ((2.0, ONE_MORE), (3.0, stretched(ONE_MORE, Neighbors.REPLACE, 3, 0)))
 ]
-BROKEN_TWINS = [dataclasses.replace(AUDITS[0], mechanism=ForgetsTheTotal(2.0, 1, Queries([1, 0])))]
+BROKEN_TWINS = [
+    dataclasses.replace(AUDITS[0], mechanism=ForgetsTheTotal(2.0, 2, Queries([1, 0])), claim=LaplaceLoss(3.0))
+]
 
 
 def test_the_agreement_and_the_median_are_those_of_all_sequences_that_fit() -> None:

@@ -20,7 +20,7 @@ from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.mwem import FARTHEST, MWEM, TOTAL
 from discreet.mechanisms.queries import Queries
 from discreet.noise.deterministic import DeterministicBits
-from tests.conformance.audits import Audit, counted
+from tests.conformance.audits import Audit, counted, part
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,7 +78,7 @@ AUDITS = [
             MWEM(4.0, 1, Queries([1, 0])),
             Apart(counted([1, 0]), counted([2, 0])),
             claim=LaplaceLoss(1.0),
-            view=lambda found, i=place: found[:, 1, i],
+            view=part(1, place),
         )
         for place, name in enumerate(("the total", "the answer"))
     ),

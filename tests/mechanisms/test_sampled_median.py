@@ -17,7 +17,7 @@ from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.queries import Queries
 from discreet.mechanisms.sampled_median import SampledMedian
 from discreet.noise.deterministic import DeterministicBits
-from tests.conformance.audits import Audit, counted, stretched
+from tests.conformance.audits import Audit, counted, part, stretched
 from tests.mechanisms.test_multiplicative_weights import bell, intervals
 
 
@@ -37,13 +37,16 @@ AUDITS = [
         SampledMedian(epsilon, 1, Queries([1, 0, 0]), threshold=-100.0),
         pair,
         LaplaceLoss(4 / epsilon),
-        lambda found, i=place: found[:, 0, i],
+        part(0, place),
     )
     for epsilon, pair in ((2.0, ONE_MORE), (3.0, stretched(ONE_MORE, Neighbors.REPLACE, 3, 0)))
     for place, name in enumerate(("the total", "a measured answer"))
 ]
 BROKEN_TWINS = [
-    dataclasses.replace(audit, mechanism=ForgetsTheTotal(2.0, 1, Queries([1, 0, 0]), -100.0)) for audit in AUDITS[:2]
+    dataclasses.replace(
+        audit, mechanism=ForgetsTheTotal(2.0, 2, Queries([1, 0, 0]), threshold=-100.0), claim=LaplaceLoss(3.0)
+    )
+    for audit in AUDITS[:2]
 ]
 
 
