@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP_FLAGS := --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: start test soak docs bench bench-foundation bench-sums bench-statistics clean
+.PHONY: start test soak mutants docs bench bench-foundation bench-sums bench-statistics clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -29,6 +29,10 @@ test: $(VENV)/.dev
 
 soak: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2
+
+# One-line mistakes that tests have to notice; a word or two after WORDS= tries only some of them.
+mutants: $(VENV)/.dev
+	$(BIN)/python -m tests.mutants $(WORDS)
 
 clean:
 	rm -rf $(VENV) build site .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,532 @@
+"""One-line mistakes that tests have to notice: a file, the text, what it becomes, and the tests to ask.
+
+A mutant whose text is not there exactly once is stale: the code has moved on, and so must the table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A mistake.
+
+    Parameters
+    ----------
+    file : str
+        Below `src/discreet`.
+    old, new : str
+        The text, and what it becomes.
+    tests : tuple of str
+        Below `tests`; they are run in this order until one fails.
+    excuse : str
+        Why nothing can notice, where nothing can.
+    """
+
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+    excuse: str = ""
+
+
+AUDIT = "conformance/test_mechanisms.py::test_no_audit_refutes_the_claim_and_each_does_with_two_thirds_of_the_noise"
+PARTS = "conformance/test_mechanisms.py::test_no_audit_refutes_a_part_and_each_does_with_two_thirds_of_the_noise"
+
+
+def _of(file: str, *changes: tuple[str, ...], audits: tuple[str, ...] = (), tests: str = "") -> list[Mutant]:
+    """The mutants of one file: asked first is its own test, then the audits of these mechanisms."""
+    room, _, name = file.rpartition("/")
+    own = tests or f"{room}/test_{name}.py"
+    asked = (*own.split(), *(f"{AUDIT}[{kind}]" for kind in audits))
+    return [Mutant(f"{file}.py", old, new, asked, *excuse) for old, new, *excuse in changes]
+
+
+MUTANTS = [
+    # core
+    *_of(
+        "core/answer",
+        ("flooring = self.slack * self.grid.step * self.size", "flooring = self.slack * self.size"),
+        ("* self.size ** (1 / ORDER[norm])", "* self.size ** 0.0"),
+        ("self.size, self.neighbors) + flooring", "self.size, self.neighbors) + 0 * flooring"),
+        ("self.bound.nonnegative and self.neighbors is", "self.bound.nonnegative or self.neighbors is"),
+        ("return self.bound.nonnegative and", "return True and"),
+        ("return max(math.ldexp(product, -self.grid.exponent), LEAST_SCALE)", "return math.ldexp(product, 0)"),
+        ("slack=math.ldexp(self.slack, -bits) + 1.0", "slack=math.ldexp(self.slack, -bits)"),
+        ("slack=math.ldexp(self.slack, -bits) + 1.0", "slack=self.slack + 1.0"),
+        ("slack = math.ldexp(self.slack, bits)", "slack = self.slack"),
+        ("grid=Grid(self.grid.exponent + bits)", "grid=self.grid"),
+        ("grid = Grid(self.grid.exponent - bits)", "grid = self.grid"),
+        ("[1] - MOST_CELLS)", "[1] - MOST_CELLS - 8)"),
+        ("self.steps, min(bits, 63))", "self.steps, min(bits, 63) - 1)"),
+    ),
+    *_of(
+        "core/bound",
+        ("reach = neighbors.reach **", "reach = 1 **"),
+        ("overlap = 0.0 if size == 1 else 1 / ORDER[norm]", "overlap = 0.0"),
+        ("overlap = 0.0 if size == 1 else 1 / ORDER[norm]", "overlap = 1 / ORDER[norm]"),
+        ("(overlap if self.nonnegative else 1.0)", "overlap"),
+        ("1 / ORDER[norm] - 1 / ORDER[self.norm]", "1 / ORDER[self.norm] - 1 / ORDER[norm]"),
+        ("size ** max(0.0,", "size ** min(0.0,"),
+        ("np.isfinite(rows).all(axis=-1, keepdims=True), rows, 0.0)", "np.isfinite(rows), rows, 0.0)"),
+        ("rows = np.maximum(rows, 0.0)", "rows = np.abs(rows)"),
+        ("too_long = largest * sizes > self.radius", "too_long = largest > self.radius"),
+        ("return np.where(too_long, directions * (inside / sizes), rows)", "return rows"),
+        ("directions * (inside / sizes)", "directions * inside"),
+        ("np.abs(rows).sum(axis=-1, keepdims=True)", "rows.sum(axis=-1, keepdims=True)"),
+        ("np.sqrt(np.square(rows).sum(axis=-1, keepdims=True))", "np.square(rows).sum(axis=-1, keepdims=True)"),
+        ("upwards(Fraction(self.radius) * rows), self.nonnegative)", "self.radius, self.nonnegative)"),
+        ("* rows), self.nonnegative)", "* rows), True)"),
+        ("- 4 * ULP)", "+ 4 * ULP)"),
+    ),
+    *_of("core/neighbors", ("1 if self is Neighbors.ADD_REMOVE else 2", "1"), tests="core/test_bound.py"),
+    *_of(
+        "core/grid",
+        ("np.trunc(np.ldexp(values, -self.exponent))", "np.rint(np.ldexp(values, -self.exponent))"),
+        ("[1] - CELLS)", "[1] - CELLS + 40)"),
+    ),
+    *_of("core/rounding", ("math.inf", "-math.inf"), tests="core/test_bound.py core/test_grid.py core/test_answer.py"),
+    *_of(
+        "core/question",
+        ("self.grid.cut(self.bound.clip(self.of(records)))", "self.grid.cut(self.of(records))"),
+        tests="trust/test_exact_sum.py trust/test_private_data.py",
+    ),
+    # noise
+    *_of(
+        "noise/laplace",
+        ("return np.maximum(k, -1.0 - k) / self.scale", "return np.abs(k) / self.scale"),
+        ("return np.abs(k) / self.scale", "return np.abs(k) / self.scale / 1.05"),
+        ("drawn(bits, Floored(math.ldexp(scale, finer)), shape), finer)", "drawn(bits, Floored(scale), shape), finer)"),
+        ("Interval.of(max(k, -1 - k)) / self.scale", "Interval.of(k) / self.scale"),
+    ),
+    *_of(
+        "noise/gaussian",
+        ("return np.square(k / self.scale) / 2", "return np.square(k / self.scale)"),
+        ("return np.square((k + u) / self.scale) / 2", "return np.square(k / self.scale) / 2"),
+        (
+            "return ((Interval.of(k) + u) / self.scale).square() / 2",
+            "return (Interval.of(k) / self.scale).square() / 2",
+        ),
+    ),
+    *_of(
+        "noise/exponential",
+        ("return k / self.scale", "return k / self.scale * 0.95"),
+        ("    sides = 1", "    sides = 2"),
+    ),
+    *_of(
+        "noise/staircase",
+        ("left = left[below & (sizes == 0)]", "left = left[:0]"),
+        ("period - tread) / tread)\n    behind", "period - tread) / period)\n    behind"),
+        ("on_tread, tread + off_tread)", "on_tread, off_tread)"),
+        ("upwards(1 / Fraction(fall))", "upwards(2 / Fraction(fall))"),
+    ),
+    *_of(
+        "noise/bernoulli",
+        ("below = digits < whole", "below = digits <= whole"),
+        ("below[equal] = _below(bits, equal.size, further)", "pass"),
+        ("True if drawn.hi <= chance.lo", "True if drawn.lo <= chance.lo"),
+    ),
+    *_of(
+        "noise/uniform",
+        ("again = np.flatnonzero(words > last)", "again = np.flatnonzero(words < 0)"),
+        ("(1 << 64) // upper * upper - 1)", "(1 << 64) // upper * upper - 2)"),
+        ("for run in _runs(tied.tolist()):", "for run in _runs([]):"),
+    ),
+    *_of(
+        "noise/bits",
+        ("own.process != process or", "False or"),
+        ("own.stream.spent >= KEY_LIFE", "False"),
+        ("return SystemBits, ()", "return (lambda: self), ()"),
+    ),
+    # mechanisms
+    *_of(
+        "mechanisms/additive",
+        ("answer = answer.coarsened(self.multiplier, self.norm)", "pass"),
+        ("answer.scale(self.multiplier, self.norm)))", "answer.scale(1.0, self.norm)))"),
+        ("self.deviation * self.multiplier * bound", "self.multiplier * bound"),
+        tests="mechanisms/test_laplace.py mechanisms/test_gaussian.py",
+        audits=("Laplace", "Gaussian"),
+    ),
+    *_of("mechanisms/laplace", ('norm: ClassVar[Norm] = "l1"', 'norm: ClassVar[Norm] = "l2"'), audits=("Laplace",)),
+    *_of("mechanisms/gaussian", ('norm: ClassVar[Norm] = "l2"', 'norm: ClassVar[Norm] = "linf"'), audits=("Gaussian",)),
+    *_of(
+        "mechanisms/discrete_gaussian",
+        ("upwards(1 / (2 * Fraction(self.multiplier) ** 2))", "upwards(1 / (4 * Fraction(self.multiplier) ** 2))"),
+    ),
+    *_of("mechanisms/discrete_laplace", ("upwards(1 / Fraction(", "upwards(0.9 / Fraction(")),
+    *_of(
+        "mechanisms/bounded_noise",
+        ("rounded_bounded(bits, shape, RADIUS * scale", "rounded_bounded(bits, shape, 3 * scale"),
+        ("if answer.size > self.queries:", "if answer.size > 2 * self.queries:"),
+        ("one if self.queries == 1 else Repeated(one, int(self.queries))", "one"),
+    ),
+    *_of(
+        "mechanisms/exponential",
+        ("multiplier = (1 if answer.monotone else 2) / Fraction", "multiplier = 1 / Fraction"),
+        ("width = Fraction(self.epsilon) ** 2 / 8", "width = Fraction(self.epsilon) ** 2 / 16"),
+        ("answer.steps - best, -FARTHEST)", "answer.steps - best, -1)"),
+        audits=("Exponential",),
+    ),
+    *_of(
+        "mechanisms/top_k",
+        (
+            "(1 if answer.monotone else 2) / Fraction(self.epsilon / self.count)",
+            "1 / Fraction(self.epsilon / self.count)",
+        ),
+        ("/ Fraction(self.epsilon / self.count)", "/ Fraction(self.epsilon)"),
+        ("-np.inf, axis=-1)", "0.0, axis=-1)"),
+        audits=("TopK",),
+    ),
+    *_of(
+        "mechanisms/randomized_response",
+        ("return self.categories / (math.exp", "return 1 / (math.exp"),
+        ("np.clip(answer.steps[..., 0], 0, self.categories - 1)", "answer.steps[..., 0]"),
+        (
+            "math.log1p(self.categories * (1 - self.chance) / self.chance)",
+            "math.log1p((1 - self.chance) / self.chance)",
+        ),
+        audits=("RandomizedResponse",),
+    ),
+    *_of(
+        "mechanisms/key_selection",
+        ("* rows * neighbors.reach), LEAST_SCALE)", "* rows), LEAST_SCALE)"),
+        ("* rows * neighbors.reach), LEAST_SCALE)", "* neighbors.reach), LEAST_SCALE)"),
+        ("math.log(rows / (2 * self.delta))", "math.log(1 / (2 * self.delta))"),
+        ("math.log(rows / (2 * self.delta))", "math.log(rows / (4 * self.delta))"),
+        ("math.ceil(rows + 0.5 + max(0.0, margin))", "math.ceil(0.5 + max(0.0, margin))"),
+        ("math.ceil(rows + 0.5 + max(0.0, margin))", "math.floor(rows + 0.5 + max(0.0, margin))"),
+        ("np.flatnonzero(noisy >= self", "np.flatnonzero(answer.counts >= self"),
+        audits=("KeySelection",),
+    ),
+    *_of(
+        "mechanisms/line",
+        ("joined = RANK if part in (0, RANK) else 2 * max(part, RANK - part)", "joined = max(part, RANK - part)"),
+        ("return RANK if part in (0, RANK) else 2 * RANK", "return joined"),
+        ("return 2 * joined", "return joined"),
+        ("parted=parted) * rows / Fraction(epsilon)", "parted=parted) / Fraction(epsilon)"),
+        ("round(self.share * RANK) * np.asarray(records)", "round(self.share * RANK) * np.asarray(records + 1)"),
+        ("np.rint(shares, out=shares)", "np.floor(shares, out=shares)"),
+        tests="mechanisms/test_line.py mechanisms/test_quantile.py",
+        audits=("Quantile", "Quantiles"),
+    ),
+    *_of("mechanisms/quantile", ("behind == 0 or Size(1", "True or Size(1"), audits=("Quantile",)),
+    *_of(
+        "mechanisms/quantiles",
+        ("parted=level > 0)", "parted=False)"),
+        (
+            "return Repeated(price(self.epsilon / self.depth), self.depth)",
+            "return Repeated(price(self.epsilon / self.depth), 1)",
+        ),
+        ("return len(self.shares).bit_length()", "return max(1, len(self.shares).bit_length() - 1)"),
+        ("_scatter(places.reshape(-1), finer, bits)", "pass"),
+        audits=("Quantiles",),
+    ),
+    *_of(
+        "mechanisms/deep_point",
+        ("- GRAIN, 0.0) / neighbors.reach", "- GRAIN, 0.0)"),
+        ("depths = rows * np.arange(1, number // rows + 1)", "depths = np.arange(1, number + 1)"),
+        ("sizes + steepness * depths", "sizes + 2 * steepness * depths"),
+        audits=("DeepPoint",),
+    ),
+    *_of(
+        "mechanisms/dealt_blocks",
+        ("return answer.rows * self.deals", "return answer.rows"),
+        ("return answer.rows * self.deals", "return self.deals"),
+        ("self.unit(answer), Neighbors.REPLACE", "self.unit(answer), Neighbors.ADD_REMOVE"),
+        ("permutations(bits, copies, max(len(rows), places))", "permutations(bits, copies, places)"),
+        audits=("DealtBlocks",),
+    ),
+    *_of(
+        "mechanisms/sparse_vector",
+        ("changes = self.count if answer.monotone else 2 * self.count", "changes = self.count"),
+        ("for_queries = Fraction(self.epsilon) - for_threshold", "for_queries = Fraction(self.epsilon)"),
+        ("answer.scale(1 / for_threshold", "answer.scale(0.5 / for_threshold"),
+        ("- above < self.count", "- above <= self.count"),
+        ("multiplier = 2 * self.count / Fraction(self.epsilon)", "multiplier = 2 / Fraction(self.epsilon)"),
+        ("SparseVector(self.epsilon / 2, self.threshold", "SparseVector(self.epsilon, self.threshold"),
+        audits=("SparseVector", "NumericSparseVector"),
+    ),
+    *_of(
+        "mechanisms/running_bar",
+        ("return 2 * self.count / (Fraction", "return self.count / (Fraction"),
+        ("if self._first is None or self._height is None:", "if True:"),
+        ('self._bar.bar_multiplier, "linf")\n', '1, "linf")\n'),
+        ("return scores.steps + noise >= self._height", "return scores.steps >= self._height"),
+    ),
+    *_of(
+        "mechanisms/queries",
+        ('bound=Bound("linf", answer.sensitivity("linf"))', 'bound=Bound("linf", answer.bound.radius)'),
+        ("self._answer.slack * self._answer.size", "self._answer.slack"),
+        ("np.abs(answer.steps - answer_steps", "(answer.steps - answer_steps"),
+    ),
+    *_of(
+        "mechanisms/mwem",
+        ("Exponential(self.epsilon / (2 * self.rounds + 2))", "Exponential(self.epsilon / (2 * self.rounds))"),
+        ("Laplace((2 * self.rounds + 2) / self.epsilon)", "Laplace((2 * self.rounds) / self.epsilon)"),
+        ("Repeated(measured, self.rounds + 2)", "Repeated(measured, self.rounds + 1)"),
+        audits=("MWEM",),
+    ),
+    *_of(
+        "mechanisms/net",
+        ("Exponential((1 - FOR_TOTAL) * self.epsilon)", "Exponential(self.epsilon)"),
+        ("Laplace(1 / (FOR_TOTAL * self.epsilon))", "Laplace(1 / self.epsilon)"),
+        audits=("NetMechanism",),
+    ),
+    *_of(
+        "mechanisms/interview",
+        ("Bar(self.epsilon / 2, self.threshold_of_doubt", "Bar(self.epsilon, self.threshold_of_doubt"),
+        ("Laplace(2 * (self.updates + 1) / self.epsilon)", "Laplace(2 * self.updates / self.epsilon)"),
+        ("Repeated(self.noise.event, self.updates + 1)", "Repeated(self.noise.event, self.updates)"),
+        ("self._left = self._left - doubted", "pass"),
+        ("self._over = True", "pass"),
+        ("(self._left > 0) & self._bar", "self._bar"),
+    ),
+    *_of(
+        "mechanisms/proposal",
+        ("np.maximum(3 * both, 2 * single).min()) // 6) - 2)", "np.maximum(3 * both, 2 * single).min()) // 6) - 1)"),
+        ("np.maximum(both, single).min()) // 4) - 1)", "np.maximum(both, single).min()) // 4))"),
+        ("return Measured(place, max(rows - 1, 0))", "return Measured(place, rows)"),
+        ("moves.to_narrow(int(ends[place])))", "moves.to_narrow(int(ends[place]) - 1))"),
+    ),
+    *_of(
+        "mechanisms/propose_test_release",
+        ("risk = 2 * self.delta / len(self.proposals)", "risk = 2 * self.delta"),
+        ("(rows - 1 + rows * self.multiplier", "(rows * self.multiplier"),
+        ("(rows - 1 + rows * self.multiplier", "(rows - 1 + self.multiplier"),
+        ("Fraction(self.multiplier) * answer.rows), FINENESS)", "Fraction(self.multiplier)), FINENESS)"),
+        ("Fraction(self.multiplier) * answer.rows * bound)", "Fraction(self.multiplier) * bound)"),
+        (
+            "1 if proposal.bound == 0 else 2 for proposal in self.proposals)\n        return upwards",
+            "1 for proposal in self.proposals)\n        return upwards",
+        ),
+        audits=("ProposeTestRelease",),
+    ),
+    *_of(
+        "mechanisms/order_statistic",
+        ("-(-self._parts // RANK), 1), len", "self._parts // RANK, 1), len"),
+        ('side="right"), first)', 'side="left"), first)'),
+        ("last, padded = max(first, 1),", "last, padded = max(first - 1, 0),"),
+        ("inside = (rights - lefts - 1)", "inside = (rights - lefts)"),
+    ),
+    *_of(
+        "mechanisms/smooth_sensitivity",
+        ("one = self.beta / rows", "one = self.beta"),
+        ("* math.fsum(math.exp(one * i) for i in range(rows))", ""),
+        ("self.bound(found, answer.rows) / self.slide", "self.bound(found, 1) / self.slide"),
+        ("return self.epsilon / 2 * inside(self.epsilon)", "return self.epsilon * inside(self.epsilon)"),
+        ("self.delta / 2 * math.exp(-self.epsilon / 2))", "self.delta / 2)"),
+        (
+            "return greatest(gaussian_shrunk, self.epsilon / 2, self.delta / 2)",
+            "return greatest(gaussian_shrunk, self.epsilon / 2, self.delta)",
+        ),
+        ("return self.epsilon / (2 * self.degrees)", "return self.epsilon / self.degrees"),
+        ("math.sinh(self.epsilon / 2 / (self.degrees + 1))", "math.sinh(self.epsilon / 2 / self.degrees)"),
+        audits=("SmoothStudent", "SmoothLaplace", "SmoothGaussian"),
+    ),
+    *_of(
+        "mechanisms/moved_noise",
+        ("math.exp(-(epsilon + beta) / math.expm1(beta))", "math.exp(-epsilon / math.expm1(beta))"),
+        ("edge = math.sqrt(2 * (epsilon + beta)", "edge = math.sqrt(2 * (epsilon + 2 * beta)"),
+        ("(epsilon / slide + side * slide / 2", "(epsilon / slide + side * slide"),
+    ),
+    *_of(
+        "mechanisms/staircase",
+        ('period = math.ceil(answer.scale(1.0, "l1"))', 'period = math.floor(answer.scale(1.0, "l1"))'),
+        ("math.floor(self.tread * period) + 1, period)", "math.floor(self.tread * period), period)"),
+        ("if answer.size != 1:", "if False:"),
+        audits=("Staircase",),
+    ),
+    *_of(
+        "mechanisms/snapping",
+        ("np.rint(np.ldexp(noisy, -exponent)) + 0.0", "np.rint(np.ldexp(noisy, -exponent))"),
+        ("return exponent - 1 if mantissa == 0.5 else exponent", "return exponent - 1"),
+        audits=("Snapping",),
+    ),
+    *_of(
+        "mechanisms/spherical_laplace",
+        ("math.sqrt(size + 1) * self.multiplier", "math.sqrt(size) * self.multiplier"),
+        audits=("SphericalLaplace",),
+    ),
+    *_of(
+        "mechanisms/sphere_report",
+        ("if answer.neighbors is not Neighbors.REPLACE:", "if False:"),
+        ("whole = radius * math.sqrt(size) if box else radius", "whole = radius"),
+        ("uneven = math.log1p(", "uneven = -math.log1p("),
+        audits=("SphereReport",),
+    ),
+    *_of(
+        "mechanisms/johnson_lindenstrauss",
+        ("growth = self.rows * math.log1p", "growth = math.log1p"),
+        ("one if self.neighbors is Neighbors.ADD_REMOVE else exchanged(one)", "one"),
+        ("math.sqrt(self.multiplier) * self.radius * (1", "self.multiplier * self.radius * (1"),
+        ("if records.rows > self.rows or", "if"),
+        audits=("JohnsonLindenstrauss",),
+    ),
+    *_of(
+        "mechanisms/gaussian_share",
+        ("scale * (1 + grown) / math.sqrt(self.honest)", "scale * (1 + grown) / self.honest"),
+        ("share < LEAST or", "False or"),
+    ),
+    *_of(
+        "mechanisms/laplace_share",
+        ("return own.steps + up - down", "return own.steps + up"),
+        ("return least * (1 + grown)", "return least * (1 - grown)"),
+        ("polya(bits, own.steps.shape, scale, self.honest)", "polya(bits, own.steps.shape, scale, self.honest + 1)"),
+    ),
+    # accounting
+    *_of(
+        "accounting/gaussian",
+        ("x = epsilon / mu - mu / 2", "x = epsilon / mu - mu"),
+        ("epsilon + float(log_ndtr(-x - mu))", "float(log_ndtr(-x - mu))"),
+        ("while excess(root) > 0:", "while False:"),
+    ),
+    *_of(
+        "accounting/leaf_renyi",
+        (
+            "math.sinh(a) * math.sinh(b) / math.cosh(epsilon / 2)) / (order - 1)",
+            "math.sinh(a) * math.sinh(b) / math.cosh(epsilon / 2)) / order",
+        ),
+        ("math.log(order / (2 * order - 1)) + rest", "math.log(order / (2 * order - 1)) - rest"),
+        ("share = (order - below) / (above - below)", "share = (above - order) / (above - below)"),
+        ("float(losses.max()) - math.log1p(-infinity), infinity)", "float(losses.max()), 0.0)"),
+        tests="accounting/test_renyi.py",
+    ),
+    *_of(
+        "accounting/theorems",
+        ("math.sqrt(2 * times * math.log(1 / slack)) * epsilon", "math.sqrt(times * math.log(1 / slack)) * epsilon"),
+        ("(times * delta + slack) * UP", "(delta + slack) * UP"),
+        ("2 * math.sqrt(rho * math.log(1 / delta))", "math.sqrt(rho * math.log(1 / delta))"),
+        ("math.log1p(rate * math.expm1(epsilon))", "rate * epsilon"),
+    ),
+    *_of(
+        "accounting/group",
+        ("return GaussianLoss(multiplier / size)", "return GaussianLoss(multiplier / math.sqrt(size))"),
+        ("ConcentratedLoss(size**2 * rho)", "ConcentratedLoss(size * rho)"),
+        ("delta * _steps(epsilon, size)", "delta * size"),
+    ),
+    *_of(
+        "accounting/terms",
+        ("yield Term(term.event, term.times * times)", "yield Term(term.event, times)"),
+        ("counts.get(term.event, 0) + term.times", "term.times"),
+        ("return a <= b\n", "return a >= b\n"),
+        ("return a >= b and c >= d", "return a >= b"),
+        ("math.fsum(times * m**-2 for m", "math.fsum(m**-2 for m"),
+        ("if fixed and (split or len(fixed) < len(sampled)):", "if fixed and split:"),
+        tests="accounting/test_terms.py accounting/test_composition.py accounting/test_accountant.py",
+    ),
+    *_of(
+        "accounting/admission",
+        ("if waiver is None or not waiver.strip():", "if False:"),
+        (
+            'needed = Neighbors.ADD_REMOVE if scheme == "poisson" else Neighbors.REPLACE',
+            "needed = Neighbors.ADD_REMOVE",
+        ),
+        ("if neighbors not in (None, needed):", "if False:"),
+        ("if len(unpromised) < len(leaves):", "if False:"),
+        tests="accounting/test_single_plan.py accounting/test_ledger.py trust/test_private_data.py",
+    ),
+    *_of(
+        "accounting/sampled_renyi",
+        ("k * math.log(rate) + (order - k) * math.log1p(-rate)", "k * math.log(rate)"),
+        (
+            "moments = np.array([_log_expm1((j - 1) * curve(j)) for j in k])",
+            "moments = np.array([_log_expm1(j * curve(j)) for j in k])",
+        ),
+        ("return min(plain, once, max(removal, addition))", "return min(plain, once, removal, addition)"),
+        tests="accounting/test_renyi.py",
+    ),
+    *_of(
+        "accounting/filters",
+        (
+            "return self.divergence <= cap.divergence and self.delta <= cap.delta",
+            "return self.divergence <= cap.divergence",
+        ),
+        ("return math.ceil(Fraction(value) * 2**bits)", "return math.floor(Fraction(value) * 2**bits)"),
+        ("delta += term.times * Fraction(failure)", "delta += Fraction(failure)"),
+        ("epsilon += term.times / Fraction(multiplier)", "epsilon += 1 / Fraction(multiplier)"),
+        ("return (spent + price).within(self.cap)", "return price.within(self.cap)"),
+        ("Fraction(budget.delta) - Fraction(converted))", "Fraction(budget.delta))"),
+    ),
+    *_of(
+        "accounting/single_plan",
+        ("if waiver is None and self._plan:", "if False:"),
+        ("if delta <= budget.delta:", "if delta <= 2 * budget.delta:"),
+        ("if os.getpid() != self._process:", "if False:"),
+        ("            if refusal:\n", "            if False:\n"),
+        ("check_same(done, result)", "pass"),
+        tests="accounting/test_single_plan.py accounting/test_ledger.py",
+    ),
+    # trust
+    *_of(
+        "trust/permit",
+        ("if not price <= self._unspent:", "if False:"),
+        ("self._unspent -= price", "pass"),
+        ("        if not self._open:\n", "        if False:\n"),
+        ("self._open = False\n            if", "pass\n            if"),
+        ("if asked is not None and stored.asked == asked:", "if True:"),
+        ("count * times for single", "count for single"),
+        tests="trust/test_private_data.py",
+    ),
+    *_of(
+        "trust/curator",
+        ("bound = question.bound.times(self.unit.rows)", "bound = question.bound"),
+        (
+            "Records(self._batched.everything(columns), self.unit.rows, self.neighbors)",
+            "Records(self._batched.everything(columns), 1, self.neighbors)",
+        ),
+        ("question.bound.times(self.unit.rows), Neighbors.REPLACE)", "question.bound, Neighbors.REPLACE)"),
+        (
+            "question.bound.times(self.unit.rows), Neighbors.REPLACE)",
+            "question.bound.times(self.unit.rows), self.neighbors)",
+        ),
+        (
+            "return KeyedAnswer(keys, steps, self.unit.rows, self.neighbors)",
+            "return KeyedAnswer(keys, steps, 1, self.neighbors)",
+        ),
+        ("return not promised(event)", "return True"),
+        tests="trust/test_private_data.py trust/test_blocks.py statistics/test_quantile.py",
+    ),
+    *_of(
+        "trust/local",
+        ("neighbors = Neighbors.REPLACE", "neighbors = Neighbors.ADD_REMOVE"),
+        ("if source.unit != RECORD:", "if False:"),
+        ("if not isinstance(question, BoundedSum) or not", "if not"),
+    ),
+    *_of(
+        "trust/exact_sum",
+        (
+            "question.grid.cut(question.bound.clip(question.grid.values(sums)))",
+            "question.grid.cut(question.grid.values(sums))",
+        ),
+        ("sums[0] += unfinished[0]", "pass"),
+        ("total += settled(question, sums[:-1])", "total += sums[:-1].sum(axis=0)"),
+        ("2.0**52 * question.grid.step", "2.0**70 * question.grid.step"),
+    ),
+    *_of(
+        "trust/private_data",
+        ("if theirs is not None and mine != theirs:", "if False:"),
+        ("check_relation(plan, self.neighbors, purpose)", "pass"),
+        ("            if not self.keeps(event):\n", "            if False:\n"),
+        ("if self.neighbors is Neighbors.REPLACE and self.unit.kind", "if self.unit.kind"),
+        tests="trust/test_private_data.py trust/test_local.py",
+    ),
+    # questions
+    *_of(
+        "statistics/cells",
+        ('lengths = weights.sum(axis=0) if norm == "l1"', 'lengths = weights.max(axis=0) if norm == "l1"'),
+        ("np.sqrt(np.square(weights).sum(axis=0))", "weights.max(axis=0)"),
+        ("values = np.where(np.isnan(values), np.nan, inside)", "values = inside"),
+    ),
+    *_of(
+        "statistics/pair_moments",
+        ("math.hypot(w * w + longest, math.sqrt(3) * part * longest)", "w * w + longest"),
+        ("most = products + part * (5 * n + 1) / 2 * longest", "most = products"),
+        ("inside = np.clip(z, -most, most)", "inside = z"),
+    ),
+    *_of(
+        "statistics/second_moments",
+        ("Grid(2 * coordinates.grid.exponent - EIGHTHS)", "Grid(2 * coordinates.grid.exponent)"),
+        ("sums[:, 1:] += steps @ steps[1:].T", "sums[:, 1:] = steps @ steps[1:].T"),
+    ),
+]
