@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,6 +50,10 @@ def main(words: list[str]) -> int:
     _preload()
     with tempfile.TemporaryDirectory() as folder:
         free = [_copy(Path(folder) / str(number)) for number in range(os.cpu_count() or 1)]
+        names = sorted({name for one in waiting for name in one.tests})
+        if os.waitpid(_started(lambda: _tested(free[0], names, "--collect-only")), 0)[1]:
+            print("the tests that the table names cannot be collected")
+            return 1
         while waiting or running:
             if waiting and free:
                 trial = Trial(waiting.pop(0), free.pop(), time.monotonic())
@@ -90,16 +95,7 @@ class Trial:
         text = self._original
         if text.count(self.mutant.old) == 1:
             self._file(self.copy).write_text(text.replace(self.mutant.old, self.mutant.new))
-        child = os.fork()
-        if child == 0:
-            status = STALE
-            try:
-                status = _tested(self.copy, self.mutant.tests) if text.count(self.mutant.old) == 1 else STALE
-            except BaseException:
-                status = BROKEN
-            finally:
-                os._exit(status)
-        return child
+        return _started(lambda: _tested(self.copy, self.mutant.tests) if text.count(self.mutant.old) == 1 else STALE)
 
     def end(self, status: int) -> Outcome:
         """Put the original back."""
@@ -114,7 +110,19 @@ class Trial:
         return tree / "src" / "discreet" / self.mutant.file
 
 
-def _tested(copy: Path, tests: tuple[str, ...]) -> int:
+def _started(work: Callable[[], int]) -> int:
+    """A child whose exit status is the result."""
+    child = os.fork()
+    if child == 0:
+        status = BROKEN
+        try:
+            status = work()
+        finally:
+            os._exit(status)
+    return child
+
+
+def _tested(copy: Path, tests: Sequence[str], *more: str) -> int:
     """The exit status of pytest."""
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -127,7 +135,7 @@ def _tested(copy: Path, tests: tuple[str, ...]) -> int:
     sys.path[:0] = [str(copy / "src"), str(copy)]
     import pytest
 
-    arguments = ["-x", "-q", "-m", "not slow", "-p", "no:cacheprovider"]
+    arguments = ["-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", *more]
     statuses = (int(pytest.main([*arguments, f"tests/{name}"])) for name in tests)
     return next((status for status in statuses if status), 0)
 

@@ -514,13 +514,13 @@ MUTANTS = [
     # questions
     *_of(
         "statistics/cells",
-        ('lengths = weights.sum(axis=0) if norm == "l1"', 'lengths = weights.max(axis=0) if norm == "l1"'),
+        ('lengths = np.abs(weights).sum(axis=0) if norm == "l1"', 'lengths = weights.sum(axis=0) if norm == "l1"'),
         ("np.sqrt(np.square(weights).sum(axis=0))", "weights.max(axis=0)"),
         ("values = np.where(np.isnan(values), np.nan, inside)", "values = inside"),
     ),
     *_of(
         "statistics/pair_moments",
-        ("math.hypot(w * w + longest, math.sqrt(3) * part * longest)", "w * w + longest"),
+        ("** 2 + 3 * (part * longest) ** 2)", "** 2)"),
         ("most = products + part * (5 * n + 1) / 2 * longest", "most = products"),
         ("inside = np.clip(z, -most, most)", "inside = z"),
     ),
