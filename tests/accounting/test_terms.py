@@ -99,3 +99,15 @@ def test_a_release_without_a_promise_is_refused_by_name() -> None:
 def test_parts_for_different_neighbors_are_refused(other: Event) -> None:
     with pytest.raises(Unaccountable, match="replace neighbors"):
         terms(Composed((Sampled(GaussianLoss(1.0), 0.1, "fixed_size"), other)))
+
+
+def test_repetitions_of_repetitions_are_multiplied() -> None:
+    """Also inside a list, and for noise of which only the squares add up."""
+    assert terms(Repeated(Repeated(PureLoss(0.1), 3), 2)) == (Term(PureLoss(0.1), 6),)
+    assert terms(Repeated(Composed((Repeated(LaplaceLoss(2.0), 3), LaplaceLoss(2.0))), 5)) == (
+        Term(LaplaceLoss(2.0), 20),
+    )
+    (noise,) = terms(Repeated(Repeated(GaussianLoss(6.0), 3), 3))
+    assert isinstance(noise.event, GaussianLoss)
+    assert noise.event.multiplier == pytest.approx(2.0)
+    assert noise.times == 1

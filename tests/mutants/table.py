@@ -165,7 +165,7 @@ MUTANTS = [
         "mechanisms/exponential",
         ("multiplier = (1 if answer.monotone else 2) / Fraction", "multiplier = 1 / Fraction"),
         ("width = Fraction(self.epsilon) ** 2 / 8", "width = Fraction(self.epsilon) ** 2 / 16"),
-        ("answer.steps - best, -FARTHEST)", "answer.steps - best, -1)"),
+        ("initial=-(2**61)), -FARTHEST)", "initial=-(2**61)), -1)"),
         audits=("Exponential",),
     ),
     *_of(
