@@ -23,7 +23,7 @@ from discreet.service.key_file import write_identity
 from discreet.trust.federation import Federation
 from discreet.trust.secure_sum import SecureSum
 
-START = 60.0  # seconds that a party may take to start
+START = 180.0  # seconds that a party may take to start on a busy machine
 
 
 class LocalParty:
