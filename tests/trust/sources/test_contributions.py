@@ -88,7 +88,7 @@ def test_every_row_is_kept_equally_often(most: int) -> None:
 
 def test_more_rows_than_anybody_has_are_all_kept() -> None:
     rows: Rows = [("a", 1.0, "x")] * 5
-    for most in (5, 2**31, 10**30):
+    for most in (5, 2**20, 2**30):
         assert by_arrays(rows, most).total() == by_engine(rows, most).total() == 5
 
 

@@ -97,7 +97,7 @@ def test_a_value_means_the_same_in_every_type_and_beside_any_record(session: Any
     odd = (None, 0.5, Decimal("0.50"), "x" * 10_000, None, "maybe")
 
     def of(records: np.ndarray) -> np.ndarray:
-        return (records[:, :, None] == np.arange(2)).reshape(len(records), -1).astype(np.float64)
+        return (records[:, :, None] == np.arange(2)).reshape(len(records), 12).astype(np.float64)
 
     question = BoundedSum(of, Bound("l1", 6.0), tuple("abcdef"), Grid(0))
     for records in (rows, [*rows, odd]):
