@@ -142,6 +142,8 @@ def test_by_pure_all_of_delta_is_for_approximate_events() -> None:
 def test_the_exact_price_knows_only_epsilons_and_deltas() -> None:
     assert pure_price(Composed((PureLoss(0.5), GaussianLoss(1.0)))) is None
     assert pure_price(Composed((PureLoss(0.5), ApproximateLoss(0.25, 0.5)))) == Amount(3 * 2**38, 2**127)
+    assert pure_price(Repeated(ApproximateLoss(0.25, 2.0**-10), 4)) == Amount(2**40, 2**120)
+    assert pure_price(Repeated(LaplaceLoss(8.0), 4)) == Amount(2**39, 0)
 
 
 def test_the_owner_may_choose_the_order() -> None:
