@@ -6,16 +6,15 @@ import dataclasses
 import functools
 import hashlib
 import sys
-import sysconfig
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
-from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
-LIBRARIES = tuple(str(Path(sysconfig.get_path(name)).resolve()) for name in ("stdlib", "purelib", "platlib"))
+from discreet.core.installed import installed
+
 LOOSE = {"eval", "exec", "globals", "__import__"}
 SIMPLE = (type(None), bool, int, float, complex, str, bytes)
 
@@ -86,7 +85,7 @@ class _Walk:
             case Enum():
                 return _hashed("enum", _name(type(value)), value.name.encode())
             case ModuleType():
-                own = None if _of_library(value) else _said(value)
+                own = None if installed(value) else _said(value)
                 return self._all("module", value.__name__, own)
             case property():
                 return self._all("property", value.fget, value.fset)
@@ -171,15 +170,7 @@ def _installed(value: Any) -> bool:
     """Whether a function or class belongs to a library, which does not change between two calls."""
     module = sys.modules.get(getattr(value, "__module__", None) or "builtins")
     made_there = not isinstance(value, FunctionType) or value.__globals__ is getattr(module, "__dict__", None)
-    return made_there and _of_library(module)
-
-
-def _of_library(module: ModuleType | None) -> bool:
-    package = getattr(module, "__name__", "").partition(".")[0]
-    if package == "discreet" or package in sys.builtin_module_names:
-        return True
-    file = getattr(module, "__file__", None)
-    return file is not None and str(Path(file).resolve()).startswith(LIBRARIES)
+    return made_there and installed(module)
 
 
 def _said(owner: ModuleType | type) -> dict[str, Any]:
@@ -211,7 +202,7 @@ def _globals(code: CodeType, values: Mapping[str, Any]) -> Iterator[tuple[str, A
             yield name, values[name]
         elif name in LOOSE:
             raise Unidentified(f"what a function reaches by {name} is not known before it runs")
-        elif name in sys.modules and not _of_library(sys.modules[name]):
+        elif name in sys.modules and not installed(sys.modules[name]):
             yield name, sys.modules[name]
     for part in code.co_consts:
         if isinstance(part, CodeType):

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from types import TracebackType
 
-from discreet.trust.isolation.installed import home, libraries
+from discreet.core.installed import home, libraries
 from discreet.trust.isolation.job import END, READY, START, Job
 from discreet.trust.isolation.page import Page
 
