@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -76,6 +78,30 @@ def chances(values: np.ndarray, share: float, exponent: float, cells: int) -> np
     wanted = share * len(values)
     weights = np.exp(-exponent * np.maximum(below - wanted, wanted - upto))
     return weights / weights.sum()
+
+
+def neighboring(neighbors: Neighbors) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """All data sets of up to three values on a few cells, each with its neighbors."""
+    for number in range(4):
+        for values in itertools.combinations_with_replacement((0.0, 1.0, 8.0, 14.0, 15.0), number):
+            rests = (
+                [values[:i] + values[i + 1 :] for i in range(number)] if neighbors is Neighbors.REPLACE else [values]
+            )
+            for rest, new in itertools.product(rests, (0.0, 1.0, 8.0, 14.0, 15.0)):
+                yield np.array(values), np.array([*rest, new])
+
+
+@pytest.mark.parametrize("neighbors", list(Neighbors))
+def test_no_small_data_sets_lose_much_more_than_those_that_are_audited(neighbors: Neighbors) -> None:
+    def loss(first: np.ndarray, second: np.ndarray) -> float:
+        exponent = 1 / known_reach(0.5, neighbors)
+        return float(np.abs(np.log(chances(first, 0.5, exponent, 15) / chances(second, 0.5, exponent, 15))).max())
+
+    worst = max(loss(*pair) for pair in neighboring(neighbors))
+    pair = AUDITS[0 if neighbors is Neighbors.ADD_REMOVE else 2].pair
+    assert worst <= 1
+    assert isinstance(pair, Apart)
+    assert loss(*(answer.values[:, 0] for answer in (pair.first, pair.second))) >= 2 / 3 * worst  # type: ignore[union-attr]
 
 
 def test_the_price_is_that_of_the_exponential_mechanism() -> None:
