@@ -126,7 +126,7 @@ def test_its_audits_are_for_both_relations_several_rows_floored_grids_and_other_
     histograms are floored by the tests of queries."""
     tried = getattr(mirror(kind), "AUDITS", None) or varied(kind())
     assert len({audit.mechanism for audit in tried}) > 1
-    answers = [audit.pair_for(audit.mechanism).first for audit in tried]
+    answers: list[Any] = [audit.pair_for(audit.mechanism).first for audit in tried]
     if kind in LOCAL:
         return
     assert {answer.neighbors for answer in answers} == set(Neighbors)

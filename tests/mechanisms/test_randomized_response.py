@@ -79,10 +79,10 @@ def test_parameters_without_meaning_are_refused(fields: dict[str, float]) -> Non
 def test_a_number_that_is_no_category_counts_as_the_nearest() -> None:
     bound = Bound("linf", 3.0)
     for strange, nearest in ((-5, 0), (99, 2)):
-        reports = [
+        first, second = (
             RandomizedResponse(1.0, 3).release(
                 whole_numbers([value], bound, Neighbors.REPLACE).stacked(200), DeterministicBits(1)
             )
             for value in (strange, nearest)
-        ]
-        np.testing.assert_array_equal(*reports)
+        )
+        np.testing.assert_array_equal(first, second)
