@@ -101,6 +101,7 @@ def test_too_few_honest_parties_or_too_coarse_a_grid_are_refused() -> None:
         GaussianShare(Gaussian(1.0), 0)
     for share, scale, size in (
         (GaussianShare(Gaussian(1.0), 4), 2.0, 1),
+        (GaussianShare(Gaussian(1.0), 400), 100.0, 1),
         (GaussianShare(Gaussian(1.0), 1), 50.0, 10_000),
         (GaussianShare(Gaussian(0.02), 1), 2.0**30, 1),
     ):

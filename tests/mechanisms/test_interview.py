@@ -159,3 +159,11 @@ def test_a_batch_is_an_interview_with_these_queries() -> None:
     np.testing.assert_array_equal(batch, talk.transcript[:, :2])
     assert batch.shape == (6, 2, 5)
     assert ((batch[:, 1, 1:] == MEASURED).sum(axis=1) <= 2).all()
+
+
+def test_of_stacked_answers_each_has_its_own_updates() -> None:
+    """About half are measured at the first query, and nothing is tested or measured for those any more."""
+    mechanism = Doubter(4.0, 1, Queries([[1, 0]] * 4), threshold=2.0)
+    sources = mechanism.release(histogram([2, 0]).stacked(400), DeterministicBits(2))[:, 1, 1:]
+    assert 50 < (sources[:, 0] == MEASURED).sum() < 350
+    assert ((sources == MEASURED).sum(axis=1) <= 1).all()

@@ -24,7 +24,7 @@ from tests.mutants.table import MUTANTS, Mutant
 
 ROOT = Path(__file__).parents[2]
 REPORT = ROOT / "build" / "mutants.json"
-SECONDS = 300  # of processor time for one mutant: whoever needs more has made it loop, which is noticed
+SECONDS = 120  # of processor time for one mutant: whoever needs more has made it loop, which is noticed
 STALE, BROKEN = 100, 101
 FATES = {0: "survived", 1: "killed", 2: "killed", -signal.SIGXCPU: "killed", -signal.SIGKILL: "killed", STALE: "stale"}
 ALLOWED = 0.03  # of all mutants may survive, each with its excuse
@@ -135,7 +135,7 @@ def _tested(copy: Path, tests: Sequence[str], *more: str) -> int:
     sys.path[:0] = [str(copy / "src"), str(copy)]
     import pytest
 
-    arguments = ["-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", *more]
+    arguments = ["-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", "-p", "tests.mutants.quick", *more]
     statuses = (int(pytest.main([*arguments, f"tests/{name}"])) for name in tests)
     return next((status for status in statuses if status), 0)
 

@@ -514,7 +514,10 @@ MUTANTS = [
     # questions
     *_of(
         "statistics/cells",
-        ('lengths = np.abs(weights).sum(axis=0) if norm == "l1"', 'lengths = weights.sum(axis=0) if norm == "l1"'),
+        (
+            'lengths = np.abs(weights).sum(axis=0) if norm == "l1"',
+            'lengths = np.abs(weights).max(axis=0) if norm == "l1"',
+        ),
         ("np.sqrt(np.square(weights).sum(axis=0))", "weights.max(axis=0)"),
         ("values = np.where(np.isnan(values), np.nan, inside)", "values = inside"),
     ),

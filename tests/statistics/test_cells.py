@@ -94,3 +94,11 @@ def test_conditions_that_name_no_cells_are_refused(condition: dict[str, Any]) ->
 def test_tables_without_meaning_are_refused(columns: Any, bins: int) -> None:
     with pytest.raises(ParameterError):
         Cells.of(SCHEMA, columns, bins)
+
+
+def test_a_missing_number_is_in_no_cell() -> None:
+    question = table_of(Schema({"x": Number(0, 4)}), ("x",), 4)
+    rows = np.array([[np.nan], [3.5], [np.nan]])
+    np.testing.assert_array_equal(question.steps(rows), [[0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 0]])
+    assert question.total is not None
+    np.testing.assert_array_equal(question.total(rows), [0, 0, 0, 1])

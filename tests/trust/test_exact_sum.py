@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from discreet.core.bound import Bound
 from discreet.core.errors import DiscreetError
-from discreet.core.grid import Array
+from discreet.core.grid import Array, Grid
 from discreet.core.question import BoundedSum
 from discreet.trust import exact_sum as exact_sum_module
 from discreet.trust.exact_sum import UnitRows, exact_sum, pooled_sum
@@ -114,3 +114,8 @@ def test_an_error_of_a_question_quotes_no_record() -> None:
         assert failed.value.__cause__ is failed.value.__context__ is None
     with pytest.raises(DiscreetError, match="ValueError"):
         pooled_sum(question, [UnitRows(RECORDS, FIRST)], 3)
+
+
+def test_so_few_rows_are_added_together_that_float64_rounds_nothing() -> None:
+    question = BoundedSum(lambda records: records, Bound("linf", 1.0), grid=Grid(-52))
+    assert exact_sum(question, [np.full((7, 1), 1 - 2.0**-52)], 1) == 7 * (2**52 - 1)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from discreet.accounting.single_plan import SinglePlan
 from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
@@ -21,7 +22,7 @@ from discreet.core.errors import (
     Unaccountable,
     UnplannedRelease,
 )
-from discreet.core.events import Composed, Event, GaussianLoss, NoPromise, Parallel, Repeated, Sampled
+from discreet.core.events import Composed, Event, GaussianLoss, LaplaceLoss, NoPromise, Parallel, Repeated, Sampled
 from discreet.core.grid import Array
 from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.core.question import BoundedSum, KeyCounts
@@ -221,3 +222,12 @@ def test_a_gaussian_release_of_a_numeric_column_follows_the_schema() -> None:
     with data.permit(Gaussian(0.5).event, "sums") as permit:
         sums = permit.ask(question, Gaussian(0.5))
     np.testing.assert_allclose(sums, [100, 1000], atol=60)
+
+
+def test_a_plan_for_the_other_relation_is_refused_by_an_account_that_knows_none() -> None:
+    trust = PrivateData.of(
+        np.zeros((5, 1)), Schema.numeric(0.0, 1.0, 1), Budget(1.0), neighbors=Neighbors.REPLACE
+    )._trust
+    data = PrivateData(trust, SinglePlan(Budget(1.0)))
+    with pytest.raises(Unaccountable, match="add_remove"):
+        data.permit(Parallel((LaplaceLoss(2.0), LaplaceLoss(3.0))), "parts")
