@@ -27,7 +27,7 @@ from discreet.service.cli import main
 from discreet.service.key_file import read_identity
 from discreet.statistics.count import count_of
 from discreet.statistics.histogram import histogram_of
-from discreet.trust.secure_sum import SecureSum
+from discreet.trust.secure_sum import OtherSurvivors, SecureSum
 
 Out = pytest.CaptureFixture[str]
 SCHEMA = '[columns.age]\nkind = "number"\nlower = 0\nupper = 100\n'
@@ -163,9 +163,11 @@ def test_a_party_answers_what_its_owner_allows(folder: Path) -> None:
         addresses = [one.says("listens at").rpartition(" ")[2] for one in (north, east, west)]
         with SecureSum(agreed, read_identity("asker.key"), addresses) as trust:
             assert trust.ask(count, Gaussian(5.0)).shape == (1,)
-            trust.ask(count, Gaussian(0.25))
+            with pytest.warns(OtherSurvivors, match="tells the noisy sum of east alone"):
+                trust.ask(count, Gaussian(0.25))
             east.says("refuses: count_of: it would cost epsilon")
-            trust.ask(histogram_of(agreed.schema, "age", 4), Gaussian(5.0))
+            with pytest.warns(OtherSurvivors, match="east, north"):
+                trust.ask(histogram_of(agreed.schema, "age", 4), Gaussian(5.0))
             north.says("the party's policy does not allow it")
     with SqliteLedger.open("west.ledger") as ledger:
         assert len(ledger.entries()) == 3
