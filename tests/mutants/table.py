@@ -511,7 +511,73 @@ MUTANTS = [
         ("if self.neighbors is Neighbors.REPLACE and self.unit.kind", "if self.unit.kind"),
         tests="trust/test_private_data.py trust/test_local.py",
     ),
+    *_of(
+        "trust/permit",
+        ("identity((self._trust.schema, question, mechanism))", "identity((question, mechanism))"),
+        ("identity((self._trust.schema, question, mechanism))", "identity((self._trust.schema, mechanism))"),
+        ("identity((self._trust.schema, question, mechanism))", "identity((self._trust.schema, question))"),
+        tests="trust/test_permit.py",
+    ),
+    *_of(
+        "trust/party",
+        ("party.charged(self.call.noise.event, self.purpose, self.round)", "pass"),
+        ("if not isinstance(charge, Reservation):", "if False:"),
+        ("party.policy.check(self.call.recipe, self.call.noise.event)", "pass"),
+        ('message.sender != federation.server.name or message.kind != "call"', 'message.kind != "call"'),
+        ("and not party.ledger.affords(self.call.noise.event)", "and False"),
+        ("self.federation.neighbors is Neighbors.REPLACE and", "True and"),
+        ("bound = question.bound.times(party.federation.unit.rows)", "bound = question.bound"),
+        tests="trust/test_party.py trust/test_policy.py trust/test_secure_sum.py",
+    ),
+    *_of(
+        "trust/policy",
+        ("recipe.name not in self.recipes", "False"),
+        ("if price > self.most.epsilon:", "if price > 2 * self.most.epsilon:"),
+    ),
+    *_of(
+        "trust/call",
+        ("if call.built != own:", "if False:"),
+        ("sha256(framed(federation.digest, self.written()))", "sha256(framed(federation.digest))"),
+        tests="trust/test_call.py trust/test_secure_sum.py",
+    ),
+    *_of(
+        "trust/federation",
+        ("return self.threshold - self.colluding", "return self.threshold"),
+        ("if self.neighbors is Neighbors.REPLACE and self.threshold < len(self.parties):", "if False:"),
+    ),
+    *_of(
+        "trust/sources/source",
+        ('source.unit.kind == "record" and not source.counted:', 'source.unit.kind == "record" and False:'),
+        tests="trust/sources/test_query.py",
+    ),
+    *_of(
+        "trust/sources/csv_fields",
+        ("ends = ends[_before(quotes, ends) % 2 == 0]", "ends = ends[:]"),
+        ("quotes[2::2] != quotes[1:-1:2] + 1", "quotes[2::2] != quotes[1:-1:2] + 2"),
+        ("return (behind == delimiter) | (behind == LINE)", "return behind == delimiter"),
+    ),
+    *_of(
+        "trust/isolation/walls",
+        ("        confine()", "        pass"),
+        tests="trust/isolation/test_isolated.py",
+    ),
+    *_of(
+        "core/value",
+        ("if value is None or len(value) > LONGEST or not", "if value is None or not"),
+        ('return "true" if value else "false"', 'return "True" if value else "False"'),
+        ("number + 0.0 if abs(number) < np.inf else", "number + 0.0 if False else"),
+        tests="trust/sources/test_decoding.py trust/sources/test_one_record.py",
+    ),
+    *_of(
+        "accounting/book",
+        ("if (link is not None) != self.chain.holds(kind, key):", "if False:"),
+        tests="accounting/test_ledger_damage.py",
+    ),
     # questions
+    *_of(
+        "statistics/design",
+        ("np.abs(", "np.asarray("),
+    ),
     *_of(
         "statistics/cells",
         (
