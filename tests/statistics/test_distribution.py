@@ -36,7 +36,11 @@ def exact(bins: int) -> np.ndarray:
     return np.array([*below[:-1], 1.0])
 
 
-CASES = [(Budget(0.5), 8), (Budget(0.5), 100), (Budget(0.5, 1e-6), 100)]
+CASES = [
+    (Budget(0.5), 8),
+    (Budget(0.5, 1e-6), 100),
+    pytest.param(Budget(0.5), 100, marks=pytest.mark.slow),
+]
 
 
 def coverage(budget: Budget, bins: int, neighbors: Neighbors, runs: int) -> tuple[float, float]:

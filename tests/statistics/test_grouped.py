@@ -81,8 +81,15 @@ def test_all_groups_cost_what_one_mean_costs() -> None:
     assert estimate.receipt.event == mean(visits(0, Budget(0.5)), "stay", epsilon=0.5).receipt.event
 
 
-@pytest.mark.parametrize("budget", [Budget(0.5), Budget(0.5, 1e-6)], ids=["pure", "approximate"])
-@pytest.mark.parametrize("neighbors", list(Neighbors))
+BUDGETS = [
+    pytest.param(Budget(0.5), Neighbors.ADD_REMOVE, id="pure, add or remove"),
+    pytest.param(Budget(0.5), Neighbors.REPLACE, id="pure, replace"),
+    pytest.param(Budget(0.5, 1e-6), Neighbors.ADD_REMOVE, id="approximate, add or remove"),
+    pytest.param(Budget(0.5, 1e-6), Neighbors.REPLACE, id="approximate, replace", marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize(("budget", "neighbors"), BUDGETS)
 def test_the_error_bars_hold_the_truth_as_often_as_they_say(budget: Budget, neighbors: Neighbors) -> None:
     """200 runs of 95 % bars: fewer than 180 hits have probability below 1e-5, for each group and figure."""
     hits = {name: np.zeros(4) for name in TRUTH}

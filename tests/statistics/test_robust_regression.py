@@ -118,7 +118,9 @@ def covered(rows: int, columns: int, epsilon: float, runs: int, **more: Any) -> 
     return float(np.mean(hits))
 
 
-@pytest.mark.parametrize(("rows", "columns", "epsilon"), [(1000, 1, 1.0), (2500, 3, 2.0)])
+@pytest.mark.parametrize(
+    ("rows", "columns", "epsilon"), [(1000, 1, 1.0), pytest.param(2500, 3, 2.0, marks=pytest.mark.slow)]
+)
 def test_intervals_hold_the_slopes_of_the_population(rows: int, columns: int, epsilon: float) -> None:
     """80 runs at 95 %: fewer than 63 hits have probability below 1e-6, for one slope, and fewer still for three."""
     assert covered(rows, columns, epsilon, 80) >= 63 / 80

@@ -32,8 +32,15 @@ def ages(neighbors: Neighbors, seed: int, budget: Budget) -> PrivateData:
     return PrivateData.of({"age": AGES}, schema, budget, neighbors=neighbors, bits=DeterministicBits(seed))
 
 
-@pytest.mark.parametrize("neighbors", list(Neighbors))
-@pytest.mark.parametrize("budget", [Budget(0.5), Budget(0.5, 1e-6)], ids=["pure", "approximate"])
+BUDGETS = [
+    pytest.param(Budget(0.5), Neighbors.ADD_REMOVE, id="pure, add or remove"),
+    pytest.param(Budget(0.5), Neighbors.REPLACE, id="pure, replace"),
+    pytest.param(Budget(0.5, 1e-6), Neighbors.ADD_REMOVE, id="approximate, add or remove"),
+    pytest.param(Budget(0.5, 1e-6), Neighbors.REPLACE, id="approximate, replace", marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize(("budget", "neighbors"), BUDGETS)
 @pytest.mark.parametrize("statistic", list(TRUTH), ids=lambda statistic: statistic.__name__)
 def test_the_error_bar_holds_the_truth_as_often_as_it_says(
     statistic: Statistic, budget: Budget, neighbors: Neighbors

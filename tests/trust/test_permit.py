@@ -94,6 +94,13 @@ def test_threads_share_a_relation_of_one_connection(tmp_path: Path) -> None:
         assert found.value == pytest.approx(0.5, abs=0.01)
 
 
+class Twice(Laplace):
+    """Costs what its like costs, and releases something else."""
+
+    def release(self, answer: Any, bits: Any) -> Any:
+        return 2 * super().release(answer, bits)
+
+
 def test_a_key_stands_for_the_question_and_the_mechanism_that_it_paid_for(tmp_path: Path) -> None:
     data = opened(tmp_path)
 
@@ -107,6 +114,8 @@ def test_a_key_stands_for_the_question_and_the_mechanism_that_it_paid_for(tmp_pa
         with pytest.raises(KeyReused, match="another question") as refusal:
             asked(other)
         assert refusal.value.consequence == REPLAYED
+    with pytest.raises(KeyReused, match="another question"):
+        asked(heads(), Twice(2.0))
     assert len(data.ledger.entries()) == 1
 
 
