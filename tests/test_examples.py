@@ -69,6 +69,7 @@ def test_hospitals_learn_what_a_curator_would(tmp_path: Path) -> None:
     assert "OtherSurvivors: secure sum of east, north, south; beside other answers" in example_run.printed
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(find_spec("pyspark") is None, reason="pyspark is not installed")
 @pytest.mark.skipif(shutil.which("java") is None and "JAVA_HOME" not in os.environ, reason="Java is not installed")
 def test_spark_learns_the_same_kinds(tmp_path: Path) -> None:

@@ -164,6 +164,7 @@ def test_parameters_without_meaning_are_refused(fields: dict[str, object]) -> No
         Quantiles(**fields)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_many_records_are_found_as_few_are(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mean rank and its deviation, at the deciles of the same records; five deviations of 300 draws."""
     values, shares = np.random.default_rng(5).uniform(0, 1, 3000), tuple(np.arange(1, 10) / 10)

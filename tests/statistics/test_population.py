@@ -95,7 +95,7 @@ def test_a_thousand_records_cover_their_population(statistic: Any, shape: str, n
 
 
 @each
-@relations
+@pytest.mark.parametrize("neighbors", [Neighbors.REPLACE, pytest.param(Neighbors.ADD_REMOVE, marks=pytest.mark.slow)])
 def test_where_there_is_little_but_noise_intervals_do_not_cover_too_little(
     statistic: Any, neighbors: Neighbors
 ) -> None:

@@ -94,7 +94,7 @@ def test_whole_numbers_are_counted_too(budget: Budget) -> None:
 
 
 @pytest.mark.parametrize("noise", [Gaussian(5.0), Laplace(5.0 / np.sqrt(2))], ids=["gaussian", "laplace"])
-@pytest.mark.parametrize(("threshold", "colluding"), [(4, 0), (4, 2)])
+@pytest.mark.parametrize(("threshold", "colluding"), [(4, 2), pytest.param(4, 0, marks=pytest.mark.slow)])
 def test_the_honest_survivors_alone_hold_the_noise_that_was_paid_for(
     threshold: int, colluding: int, noise: Gaussian | Laplace
 ) -> None:
