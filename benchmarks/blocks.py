@@ -12,7 +12,7 @@ from discreet.trust.isolation.isolated import isolated, processors
 
 BLOCKS, SHORT = 1000, 0.005
 TIMES, FOUND = 3.0, 0.99  # of the bare function's time; of all blocks
-SPARE = 0.15  # of that time, for the server to start in
+SPARE = 0.2  # of that time, for the server to start in
 
 
 def short(block: np.ndarray) -> float:
