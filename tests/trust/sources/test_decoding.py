@@ -16,7 +16,7 @@ import pytest
 
 from discreet.core.errors import SchemaError
 from discreet.core.schema import Category, Number, Schema, Text
-from discreet.core.value import LONGEST
+from discreet.core.value import LONGEST, text_of
 from discreet.statistics.mean import mean
 from discreet.trust.sources import arrow_column, decoding
 from discreet.trust.sources.decoding import bounded, codes, numbers, objects, texts
@@ -302,3 +302,12 @@ def test_bounded_numbers_have_one_zero_and_rows_side_by_side() -> None:
     assert not np.signbit(matrix[0, 0])
     assert matrix.flags.c_contiguous
     np.testing.assert_array_equal(matrix, [[0, 5], [np.nan, 0]])
+
+
+def test_a_value_longer_than_the_longest_is_missing_whatever_holds_it() -> None:
+    for letter in ("x", "é"):
+        longest = letter * (LONGEST // len(letter.encode()))
+        for value in (longest, longest.encode()):
+            assert text_of(value) == longest
+        for value in (longest + letter, (longest + letter).encode()):
+            assert text_of(value) is None
