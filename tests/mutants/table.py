@@ -466,7 +466,7 @@ MUTANTS = [
         ("self._open = False\n            if", "pass\n            if"),
         ("if asked is not None and stored.asked == asked:", "if True:"),
         ("count * times for single", "count for single"),
-        tests="trust/test_private_data.py",
+        tests="trust/test_private_data.py trust/test_permit.py",
     ),
     *_of(
         "trust/curator",

@@ -20,7 +20,7 @@ import discreet
 from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
-from discreet.core.errors import DiscreetError, KeyReused, ParameterError, UnplannedRelease
+from discreet.core.errors import DiscreetError, KeyReused, NotPermitted, ParameterError, UnplannedRelease
 from discreet.core.events import Repeated
 from discreet.core.neighbors import Neighbors
 from discreet.core.question import AllRecords, BoundedSum
@@ -166,6 +166,13 @@ def test_an_error_that_leaves_an_open_permit_says_what_was_charged(tmp_path: Pat
         assert error.consequence == KEPT
         assert KEPT in str(error)
         assert "Nothing was released or spent" not in str(error)
+
+
+def test_a_permit_that_was_left_answers_no_more(tmp_path: Path) -> None:
+    with opened(tmp_path).permit(Repeated(NOISE.event, 2), "counts") as permit:
+        permit.ask(heads(), NOISE)
+    with pytest.raises(NotPermitted, match="is not open"):
+        permit.ask(heads(), NOISE)
 
 
 def test_a_permit_is_not_copied(tmp_path: Path) -> None:
