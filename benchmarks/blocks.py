@@ -11,7 +11,7 @@ from benchmarks.rows import Row, at_least, at_most
 from discreet.trust.isolation.isolated import isolated, processors
 
 BLOCKS, SHORT = 1000, 0.005
-TIMES, FOUND = 3.0, 0.99  # of the bare function's time; of all blocks
+TIMES, FOUND = 3.0, 0.95  # of the bare function's time; of all blocks, since machines pause now and then
 SPARE = 0.2  # of that time, for the server to start in
 
 

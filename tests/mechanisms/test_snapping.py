@@ -108,3 +108,9 @@ def test_vectors_are_refused() -> None:
 def test_numbers_without_meaning_are_refused(field: dict[str, float]) -> None:
     with pytest.raises(ParameterError, match="Nothing was released or spent"):
         Snapping(**field)
+
+
+def test_zero_has_no_sign() -> None:
+    found = snapped(np.zeros(1000), 3.0, 100.0, DeterministicBits(5))
+    assert np.sum(found == 0) > 100
+    assert not np.signbit(found[found == 0]).any()

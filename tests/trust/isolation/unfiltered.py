@@ -25,10 +25,10 @@ def obstacle() -> str:
 def unfiltered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A system without a filter of system calls."""
 
-    def server(job: Job) -> Server:
+    def server(job: Job, lines: int) -> Server:
         if job.full:
             raise OSError("no filter")
-        return Server(job)
+        return Server(job, lines)
 
     monkeypatch.setattr(isolated, "Server", server)
     isolated.try_form.cache_clear()

@@ -1,7 +1,8 @@
 """The process that others are started from, one for each block: it has loaded what a function needs, and no record.
 
-It is a fresh interpreter, which is told on its line what to load. A child gets a page with one block. Only children
-read pages, and only a child, once it is locked in, unpickles the function: whatever that does, no other child can tell.
+It is a fresh interpreter, which is told on its first line what to load, and then serves each of its lines in a process
+of its own: so the children of one slot start at once. A child gets a page with one block. Only children read pages, and
+only a child, once it is locked in, unpickles the function: whatever that does, no other child can tell.
 """
 
 from __future__ import annotations
@@ -39,19 +40,27 @@ class Nowhere(io.TextIOBase):
         return len(text)
 
 
-def main(descriptor: int) -> None:
-    """Serve the line that this process is started with, until it is closed."""
+def main(*descriptors: int) -> None:
+    """Serve the lines that this process is started with, until they are closed."""
     prefer_as_victim()
-    with socket.socket(fileno=descriptor) as line:
-        try:
-            length = int.from_bytes(line.recv(8, socket.MSG_WAITALL), "little")
-            job: Job = pickle.loads(line.recv(length, socket.MSG_WAITALL))
-            before = _prepared(job)
-        except Exception as why:
-            line.sendall(str(why).encode())
-            return
-        line.sendall(READY)
-        _serve(line, job, before)
+    first, *others = [socket.socket(fileno=descriptor) for descriptor in descriptors]
+    try:
+        length = int.from_bytes(first.recv(8, socket.MSG_WAITALL), "little")
+        job: Job = pickle.loads(first.recv(length, socket.MSG_WAITALL))
+        before = _prepared(job)
+    except Exception as why:
+        first.sendall(str(why).encode())
+        return
+    first.sendall(READY)
+    mine = first
+    for line in others:
+        if not os.fork():
+            mine = line
+            break
+    for line in (first, *others):
+        if line is not mine:
+            line.close()
+    _serve(mine, job, before)
 
 
 def _prepared(job: Job) -> int:

@@ -17,6 +17,7 @@ from discreet.trust.isolation.server import Server
 from discreet.trust.isolation.shipment import Shipment
 
 Form = Literal["full", "process"]
+MOST_LINES = 8
 PART = 15 / 16  # of its slot, for a block; in the rest it is killed, and its memory freed
 
 REMEDIES: dict[Form, str] = {
@@ -68,7 +69,7 @@ def answers(job: Job, blocks: Sequence[Array]) -> list[Array | None]:
     """What the processes of a job make of blocks, in slots of so many seconds as each of them may take."""
     results: list[Array | None] = []
     workers, slot = processors(), job.seconds
-    with started(job) as server:
+    with started(job, min(workers, MOST_LINES)) as server:
         start = end = time.monotonic()
         pages = [Page(block, job.size) for block in blocks[:workers]]
         for number, first in enumerate(range(workers, len(blocks) + workers, workers)):
@@ -103,12 +104,12 @@ def try_form(form: Form) -> None:
     started(Job(b"", (), 0, 1.0, form == "full")).close()
 
 
-def started(job: Job) -> Server:
-    """A server of a job."""
+def started(job: Job, lines: int = 1) -> Server:
+    """A server of a job, which starts processes at once on so many lines."""
     if not hasattr(os, "fork"):
         raise NotPermitted("isolation", "this system cannot fork", REMEDIES["process"])
     try:
-        return Server(job)
+        return Server(job, lines)
     except OSError as why:
         remedy = REMEDIES["full" if job.full else "process"]
         raise NotPermitted("isolation", f"functions cannot be isolated here ({why})", remedy) from why

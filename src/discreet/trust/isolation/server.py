@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from types import TracebackType
 
 from discreet.core.installed import home, libraries
@@ -17,19 +17,21 @@ from discreet.trust.isolation.job import END, READY, START, Job
 from discreet.trust.isolation.page import Page
 
 PATIENCE = 120.0  # seconds in which it loads its libraries
-PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from discreet.trust.isolation.fork_server import main; main({})"
+PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from discreet.trust.isolation.fork_server import main; main(*{})"
 ENVIRONMENT = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "VECLIB_MAXIMUM")}
 PASSED_ON = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # where libraries find theirs
 LONGEST = 1000  # letters of an obstacle
 
 
 class Server:
-    """A fresh interpreter in a session of its own, with a clean environment and one line to here.
+    """A fresh interpreter in a session of its own, with a clean environment and a few lines to here.
 
     Parameters
     ----------
     job : Job
         Public. What its children do.
+    lines : int
+        Public. How many children it starts at once.
 
     Raises
     ------
@@ -37,11 +39,15 @@ class Server:
         It cannot do that here; the message says why.
     """
 
-    def __init__(self, job: Job) -> None:
-        self._line, theirs = socket.socketpair()
-        command = [sys.executable, "-I", "-S", "-c", PROGRAM.format(theirs.fileno()), *libraries(), home()]
+    def __init__(self, job: Job, lines: int = 1) -> None:
+        pairs = [socket.socketpair() for _ in range(lines)]
+        self._lines = [ours for ours, _ in pairs]
+        theirs = [line.fileno() for _, line in pairs]
+        command = [sys.executable, "-I", "-S", "-c", PROGRAM.format(theirs), *libraries(), home()]
         environment = ENVIRONMENT | {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-        with theirs:
+        with ExitStack() as opened:
+            for _, line in pairs:
+                opened.enter_context(line)
             self.process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
@@ -49,7 +55,7 @@ class Server:
                 stderr=subprocess.DEVNULL,
                 cwd="/",
                 env=environment,
-                pass_fds=[theirs.fileno()],
+                pass_fds=theirs,
                 start_new_session=True,
             )
         try:
@@ -60,24 +66,28 @@ class Server:
 
     def _tell(self, job: Job) -> None:
         told = pickle.dumps(job)
-        self._line.settimeout(PATIENCE)
-        self._line.sendall(len(told).to_bytes(8, "little") + told)
-        if (heard := self._line.recv(LONGEST)) != READY:
+        first = self._lines[0]
+        first.settimeout(PATIENCE)
+        first.sendall(len(told).to_bytes(8, "little") + told)
+        if (heard := first.recv(LONGEST)) != READY:
             raise OSError(heard.decode(errors="replace") or "the process that is to start others ended")
 
     def start(self, pages: Sequence[Page]) -> None:
         """Start a process for each page. A server that is gone is not missed: its pages have no answers."""
-        with suppress(OSError):
-            socket.send_fds(self._line, [START], [page.descriptor for page in pages])
+        for number, line in enumerate(self._lines):
+            with suppress(OSError):
+                socket.send_fds(line, [START], [page.descriptor for page in pages[number :: len(self._lines)]])
 
     def end(self) -> None:
         """Kill all that were started."""
-        with suppress(OSError):
-            self._line.sendall(END)
+        for line in self._lines:
+            with suppress(OSError):
+                line.sendall(END)
 
     def close(self) -> None:
         """Kill the whole session."""
-        self._line.close()
+        for line in self._lines:
+            line.close()
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
