@@ -18,12 +18,12 @@ import pytest
 
 import discreet
 from discreet.core import cookbook
-from discreet.core.cookbook import MOST_NUMBERS, question_of
 from discreet.core.errors import DiscreetError, NotPermitted, ParameterError
 from discreet.core.grid import Array
 from discreet.core.question import BoundedSum
-from discreet.core.recipe import Recipe
+from discreet.core.recipe import MOST_NUMBERS, Recipe
 from discreet.core.schema import Category, Number, Schema, Text
+from discreet.questions.named import question_of
 from discreet.trust.call import VERSION
 from discreet.trust.sources.table import tallied
 from tests.conformance.walk import modules

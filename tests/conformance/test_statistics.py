@@ -11,12 +11,12 @@ import pytest
 
 from discreet.accounting.single_plan import SinglePlan
 from discreet.core.budget import Budget
-from discreet.core.cookbook import question_of
 from discreet.core.errors import DiscreetError, NotPermitted, ParameterError
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import Recipe
 from discreet.core.schema import Category, Number, Schema, Text
 from discreet.learners.kmeans import KMeans
+from discreet.questions.named import question_of
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from discreet.core.bound import Bound
-from discreet.core.cookbook import question_of, recipe
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.grid import Array, Grid
 from discreet.core.question import BoundedSum
-from discreet.core.recipe import Recipe
+from discreet.core.recipe import Recipe, recipe
 from discreet.core.schema import Number, Schema
 from discreet.learners.kmeans import counts_and_sums
+from discreet.questions.named import question_of
 
 SCHEMA = Schema({"x": Number(-1, 1), "y": Number(0, 10)})
 CENTERS = np.array([[0.25, -0.5], [-0.125, 0.75]])
@@ -97,7 +97,7 @@ def test_what_is_no_recipe_is_refused(text: str) -> None:
         "os:system",
         "discreet.__main__:main",
         "discreet.statistics.moments:moments_size",
-        "discreet.statistics.nowhere:count_of",
+        "nowhere",
         "discreet.statistics.count:count",
         "discreet..statistics:count_of",
         "discreet",
@@ -112,7 +112,7 @@ def test_nothing_but_a_recipe_of_a_trusted_package_is_run(name: str) -> None:
 @pytest.mark.parametrize("parameters", [{}, {"column": "z"}, {"column": "x", "more": 1}, {"column": [1]}])
 def test_parameters_that_do_not_fit_are_refused(parameters: dict[str, Any]) -> None:
     with pytest.raises(NotPermitted, match="do not fit"):
-        question_of(Recipe("discreet.statistics.moments:moments_of", parameters), SCHEMA)
+        question_of(Recipe("moments", parameters), SCHEMA)
 
 
 def test_a_package_of_ones_own_is_trusted_by_name() -> None:

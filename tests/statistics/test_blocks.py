@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from discreet.core.bound import Norm
-from discreet.core.cookbook import question_of as rebuilt
 from discreet.core.schema import Category, Schema
+from discreet.questions.named import question_of as rebuilt
 from discreet.statistics.axes import Axes
 from discreet.statistics.block import Block, Contrast
 from discreet.statistics.blocks import Blocks, question_of

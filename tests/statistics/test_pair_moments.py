@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from discreet.core.bound import Norm
-from discreet.core.cookbook import question_of
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import Neighbors
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Number, Schema
+from discreet.questions.named import question_of
 from discreet.statistics.coordinates import Coordinates
 from discreet.statistics.pair_moments import PairMoments, pair_moments_of, pair_moments_size
 from discreet.statistics.second_moments import second_moments_of, weights_of

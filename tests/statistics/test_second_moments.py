@@ -14,13 +14,13 @@ import pytest
 
 from discreet.accounting.accountant import delta
 from discreet.core.budget import Budget
-from discreet.core.cookbook import question_of
 from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.neighbors import Neighbors
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Number, Schema
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.noise.deterministic import DeterministicBits
+from discreet.questions.named import question_of
 from discreet.statistics import second_moments as module
 from discreet.statistics.coordinates import Coordinates
 from discreet.statistics.second_moments import second_moments, second_moments_of, unfolded, weights_of

@@ -11,7 +11,6 @@ from scipy.optimize import minimize_scalar
 
 from discreet.accounting.accountant import delta, pure_epsilon
 from discreet.core.budget import Budget
-from discreet.core.cookbook import question_of
 from discreet.core.errors import DiscreetError
 from discreet.core.events import Composed, LaplaceLoss, PureLoss
 from discreet.core.grid import Array
@@ -23,6 +22,7 @@ from discreet.core.schema import Number, Schema
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
+from discreet.questions.named import question_of
 from discreet.statistics.ask import ColumnOf
 from discreet.statistics.figure import Figure
 from discreet.statistics.moments import Moments

@@ -21,7 +21,7 @@ from discreet.mechanisms.laplace_share import LaplaceShare
 from discreet.trust.call import Call, prepared
 from tests.trust.network.stage import HEADS, federation
 
-RECIPE = Recipe("discreet.statistics.count:count_of", {"column": "x0"})
+RECIPE = Recipe("count", {"column": "x0"})
 
 
 @pytest.mark.parametrize("noise", [Gaussian(1.5), Laplace(0.3), Gaussian(1e12), Laplace(2.0**-30)])

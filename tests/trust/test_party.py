@@ -15,12 +15,11 @@ import pytest
 from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
-from discreet.core.cookbook import recipe
 from discreet.core.errors import BudgetExceeded, Dangling, KeyReused, NotPermitted, ParameterError
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.question import BoundedSum
-from discreet.core.recipe import Recipe
+from discreet.core.recipe import Recipe, recipe
 from discreet.core.schema import Schema
 from discreet.crypto.errors import BadSignature, OutOfOrder, RoundReused, TooFewSurvivors, UnknownParty
 from discreet.crypto.messages import Message, Signed
@@ -272,7 +271,7 @@ def test_without_anybody_to_tell_a_failure_is_logged(caplog: pytest.LogCaptureFi
 def test_a_forged_bound_is_refused_before_anything_is_paid(ledgers: dict[str, SqliteLedger]) -> None:
     """Weights that cancel would make a record a billion times longer than its bound, and the noise too small for it."""
     parameters = {"column": "x0", "bins": 4, "fanout": 4, "depth": 2, "steps": (1 - 10**9, 10**9), "exponent": -30}
-    forged = Call(Recipe("discreet.statistics.tree:tree_of", {**parameters, "norm": "l1"}), NOISE, "whatever")
+    forged = Call(Recipe("weighted_tree", {**parameters, "norm": "l1"}), NOISE, "whatever")
     one = party("north", ledger=ledgers["north"])
     with pytest.raises(NotPermitted, match="weight is -999999999"):
         one.seated(Message("r1", "server", "call", forged.written()).signed(identity("server")))

@@ -19,7 +19,7 @@ from discreet.trust.policy import Policy
 from discreet.trust.secure_sum import SecureSum
 from tests.trust.network.stage import HEADS, NAMES, NOISE, counted, federation, heads_of, identity, party
 
-COUNT = Recipe("discreet.statistics.count:count_of", {"column": "x0"})
+COUNT = Recipe("count", {"column": "x0"})
 
 
 def test_without_rules_everything_may_be_asked() -> None:

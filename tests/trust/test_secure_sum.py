@@ -15,13 +15,13 @@ from discreet.accounting.single_plan import SinglePlan
 from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
-from discreet.core.cookbook import recipe
 from discreet.core.errors import DiscreetError, NotPermitted, ParameterError
 from discreet.core.events import Repeated
 from discreet.core.grid import Array, Grid
 from discreet.core.neighbors import Neighbors
 from discreet.core.question import BoundedSum
 from discreet.core.receipt import Attendance
+from discreet.core.recipe import recipe
 from discreet.core.schema import Schema
 from discreet.crypto.certificate import Card
 from discreet.crypto.errors import TooFewSurvivors

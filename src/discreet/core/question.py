@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,9 @@ from discreet.core.formula import Tally
 from discreet.core.grid import Array, Grid
 from discreet.core.neighbors import Unit
 from discreet.core.quiet import quiet
-from discreet.core.recipe import Recipe
+
+if TYPE_CHECKING:
+    from discreet.core.recipe import Recipe
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class BoundedSum:
         The same sum of a batch, fused: rows in, grid steps out. Must equal the sum of the clipped, cut rows of `of`
         to the last step, so that no n-by-k matrix is needed.
     recipe : Recipe, optional
-        Public. What others can build the same question from; `cookbook.recipe` fills it in. A question without one
+        Public. What others can build the same question from; `recipe` fills it in. A question without one
         cannot be asked where it would have to travel.
     tally : Tally, optional
         Public. The same sum once more, as formulas, for engines that add up where the records are. Must equal the sum

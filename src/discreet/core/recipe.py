@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
+import functools
+import inspect
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Concatenate, ParamSpec
 
 import numpy as np
 
 from discreet.core.errors import ParameterError
+from discreet.core.grid import Array
+from discreet.core.kinds import fitted, readings_of
+from discreet.core.question import BoundedSum
+from discreet.core.schema import Category, Column, Number, Schema
+
+MOST_NUMBERS = 2**24  # in one answer: whoever asks has a say in how much memory an answer takes
+MOST_STEPS = 2.0**52  # of what one record adds, so that float64 holds it without error
+TRIED = 2**17  # numbers in the contributions of the records that a fused sum is tried on
+P = ParamSpec("P")
+Builder = Callable[Concatenate[Schema, P], BoundedSum]
+RECIPES: dict[str, Any] = {}
+"""The recipes that have been loaded so far, by name."""
 
 
 @dataclass(frozen=True)
@@ -21,15 +36,15 @@ class Recipe:
     Parameters
     ----------
     name : str
-        Public. Where the recipe is: `package.module:function`.
+        Public. The recipe's own, for ever; see `recipe`.
     parameters : mapping
         Public. Numbers, texts, truth values, None, arrays of numbers, and lists of these.
 
     Examples
     --------
-    >>> recipe = Recipe("discreet.statistics.count:count_of", {"column": "age"})
+    >>> recipe = Recipe("count", {"column": "age"})
     >>> recipe.written()
-    '{"name":"discreet.statistics.count:count_of","parameters":{"column":"age"}}'
+    '{"name":"count","parameters":{"column":"age"}}'
     >>> Recipe.read(recipe.written()) == recipe
     True
     """
@@ -91,3 +106,97 @@ def _rich(value: Any) -> Any:
 
 def _refused(constant: str) -> Any:
     raise ValueError(f"{constant} is not finite")
+
+
+def recipe(name: str) -> Callable[[Builder[P]], Builder[P]]:
+    """Make a function a recipe: the questions that it builds know how to be built again, by somebody else.
+
+    Parameters
+    ----------
+    name : str
+        The name by which it is found, for ever: ledgers keep it and other parties send it. Plain for the recipes of
+        this library, which are in `discreet.questions`; `package:name` for those that importing a package defines.
+
+    Notes
+    -----
+    The function takes a schema and public parameters, and gives a bounded sum; nothing else may decide the outcome.
+    Whoever asks may be hostile. What its annotations say is checked here: parameters are whole numbers, finite numbers,
+    texts, truth values, choices (`Literal`), arrays of finite numbers, or tuples of these. Ranges are its own to check.
+    The bound must hold, and the sum must not fail, for every record, whatever parameters it accepts.
+
+    Examples
+    --------
+    >>> from discreet.core.schema import Number
+    >>> from discreet.questions.count import count_of
+    >>> schema = Schema({"age": Number(0, 120)})
+    >>> count_of(schema, "age").recipe
+    Recipe(name='count', parameters=mappingproxy({'column': 'age'}))
+    """
+
+    def named(build: Builder[P]) -> Builder[P]:
+        signature, readings = inspect.signature(build), readings_of(build)
+
+        @functools.wraps(build)
+        def built(*given: Any, **named: Any) -> BoundedSum:
+            bound = signature.bind(*given, **named)
+            bound.apply_defaults()
+            schema, *_ = bound.args
+            given_back = Recipe.read(Recipe(name, dict(list(bound.arguments.items())[1:])).written())
+            written = Recipe(name, fitted(f"recipe {name}", readings, given_back.parameters))
+            question = dataclasses.replace(build(schema, **written.parameters), recipe=written)  # type: ignore[call-arg]
+            check_question(question, schema)
+            return question
+
+        if RECIPES.setdefault(name, built).__wrapped__ is not build and _place(RECIPES[name]) != _place(build):
+            raise ValueError(f"there are two recipes {name!r}: {_place(RECIPES[name])} and {_place(build)}")
+        RECIPES[name] = built
+        return built
+
+    return named
+
+
+def _place(build: Callable[..., Any]) -> str:
+    return f"{build.__module__}.{build.__qualname__}"
+
+
+def check_question(question: BoundedSum, schema: Schema) -> None:
+    """Refuse a question whose answer would be too large to hold, or whose fused sum is not the sum of its rows.
+
+    A fused sum is not clipped row by row. So it is tried on records that the schema alone decides: both ends and the
+    middle of all columns, and missing values.
+    """
+    asked = "a question" if question.recipe is None else f"recipe {question.recipe.name}"
+    columns = schema.values(question.columns) if question.columns else schema.features
+    size = question.size(len(columns))
+    if not 1 <= size <= MOST_NUMBERS or question.bound.radius > MOST_STEPS * question.grid.step:
+        raise ParameterError(
+            asked,
+            f"its answer has {size} numbers, to which a record adds up to {question.bound.radius:g} on a grid of "
+            f"{question.grid.step:g}",
+            f"Ask for 1 to {MOST_NUMBERS} numbers, and less than 2**52 steps.",
+        )
+    records = public_records(schema, columns)[: max(1, TRIED // size)]
+    if question.total is not None and not np.array_equal(question.total(records), question.steps(records).sum(axis=0)):
+        raise ParameterError(asked, "its fused sum is not that of its rows", "Correct it, or leave it out.")
+
+
+def public_records(schema: Schema, columns: Iterable[str]) -> Array:
+    """Records that are known without the data: upper ends, middles, lower ends, both ends by turns, missing values."""
+    points = np.array([_points(schema.columns[name]) for name in columns]).reshape(-1, 3)
+    lower, middle, upper = points.T
+    turns = np.arange(len(points)) % 2 == 0
+    missing = np.full(len(points), np.nan)
+    return np.array(
+        [upper, middle, np.where(turns, missing, middle), lower, np.where(turns, upper, lower), missing],
+    )
+
+
+def _points(column: Column) -> tuple[float, float, float]:
+    """The lower end of a column, its middle and its upper end."""
+    match column:
+        case Number(lower, upper):
+            return float(lower), 0.5 * lower + 0.5 * upper, float(upper)
+        case Category(values):
+            return 0.0, float(len(values) // 2), len(values) - 1.0
+        case _:
+            return 0.0, 0.0, 0.0

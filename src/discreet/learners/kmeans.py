@@ -14,13 +14,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from discreet.accounting.calibration import calibrate
 from discreet.core.bound import Bound, Norm
 from discreet.core.budget import Budget
-from discreet.core.cookbook import recipe
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event, Repeated
 from discreet.core.grid import Array, Grid
 from discreet.core.knob import check_one_of
 from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
+from discreet.core.recipe import recipe
 from discreet.core.schema import Schema
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
@@ -194,7 +194,7 @@ class Scaling:
         return self._middle + self._half * points
 
 
-@recipe
+@recipe("clusters")
 def counts_and_sums(schema: Schema, centers: Array, norm: Norm) -> BoundedSum:
     """Each record writes (weight, record / sqrt(n_features)) in the block of its nearest center.
 

@@ -12,11 +12,11 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from discreet.core.bound import Bound, Norm
-from discreet.core.cookbook import recipe
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
 from discreet.core.knob import check_one_of, check_size, check_whole
 from discreet.core.question import BoundedSum
+from discreet.core.recipe import recipe
 from discreet.core.schema import Schema
 from discreet.statistics.axes import Axes, Codes, cells_along, codes_of
 from discreet.statistics.block import Block
@@ -158,7 +158,7 @@ def _marginals(places: Codes, shape: Shape, sets: Sequence[AxisSet]) -> dict[Axi
     return found
 
 
-@recipe
+@recipe("measurements")
 def blocks_of(
     schema: Schema,
     columns: tuple[str, ...],

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from discreet.core.budget import Budget
-from discreet.core.cookbook import recipe
 from discreet.core.digits import exact
 from discreet.core.grid import Array, Grid
 from discreet.core.knob import check_knob
 from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
+from discreet.core.recipe import recipe
 from discreet.core.schema import Number, Schema
 from discreet.statistics.ask import asked, column_of
 from discreet.statistics.count import whole_half_width
@@ -38,7 +38,7 @@ def magnitude_edges(number: Number, least: float) -> Array:
     return np.concatenate([[number.lower], inner[(inner > number.lower) & (inner < number.upper)], [number.upper]])
 
 
-@recipe
+@recipe("magnitudes")
 def magnitudes_of(schema: Schema, column: str, least: float) -> BoundedSum:
     """One mark for each value, in the cell of its sign and size."""
     edges = magnitude_edges(schema.number(column), least)

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.bound import Bound, Norm
-from discreet.core.cookbook import recipe
 from discreet.core.errors import ParameterError
 from discreet.core.formula import Formula, Tally
 from discreet.core.grid import Array, Grid
 from discreet.core.knob import check_one_of, check_size, check_whole
 from discreet.core.question import BoundedSum
+from discreet.core.recipe import recipe
 from discreet.core.schema import Category, Schema
 from discreet.statistics.histogram import ONE_CELL, SPELT_OUT, cells_of
 
@@ -128,7 +128,7 @@ def _edge(column: str, edges: Array, wanted: float) -> int:
     return place
 
 
-@recipe
+@recipe("table")
 def table_of(schema: Schema, columns: tuple[str, ...], bins: int) -> BoundedSum:
     """One mark in the cell of each record; a record with a missing value adds nothing."""
     cells = Cells.of(schema, columns, bins)
@@ -142,7 +142,7 @@ def table_of(schema: Schema, columns: tuple[str, ...], bins: int) -> BoundedSum:
     return BoundedSum(of, ONE_CELL, tuple(columns), Grid(0), total, tally=_tally(cells))
 
 
-@recipe
+@recipe("workload")
 def workload_of(schema: Schema, columns: tuple[str, ...], bins: int, queries: Array | str, norm: Norm) -> BoundedSum:
     """What each record counts in each query: the column of its cell in the weights; `norm` measures its length.
 

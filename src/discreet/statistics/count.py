@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
-from discreet.core.cookbook import recipe
+from discreet.core.recipe import recipe
 from discreet.core.grid import Array, Grid
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Schema
@@ -19,7 +19,7 @@ from discreet.statistics.noise import CONFIDENCE, Spread
 from discreet.trust.as_private import Bounds
 
 
-@recipe
+@recipe("count")
 def count_of(schema: Schema, column: str) -> BoundedSum:
     """One for each record whose value is not missing."""
     columns = schema.values((column,))

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.bound import Bound, Norm
-from discreet.core.cookbook import recipe
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
 from discreet.core.question import BoundedSum
+from discreet.core.recipe import recipe
 from discreet.core.schema import Schema
 
 BRANCHES = 16
@@ -29,7 +29,7 @@ def tree_size(levels: int) -> int:
     return sum(BRANCHES**level for level in range(1, levels + 1))
 
 
-@recipe
+@recipe("count_tree")
 def tree_of(schema: Schema, column: str, levels: int, norm: Norm) -> BoundedSum:
     """One mark on each level, in the cell of each value; the coarsest level first. The bound is in this norm."""
     number = schema.number(column)

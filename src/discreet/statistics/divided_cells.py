@@ -6,17 +6,17 @@ import math
 
 import numpy as np
 
-from discreet.core.cookbook import recipe
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
 from discreet.core.knob import check_size
 from discreet.core.question import BoundedSum
+from discreet.core.recipe import recipe
 from discreet.core.schema import Schema
 from discreet.statistics.axes import MOST_CELLS, Axes, Codes, cells_along, codes_of
 from discreet.statistics.histogram import ONE_CELL
 
 
-@recipe
+@recipe("divided_cells")
 def divided_of(schema: Schema, columns: tuple[str, ...], bins: tuple[int, ...], kept: Array) -> BoundedSum:
     """One mark for each record that is in a kept cell of the first columns, in its cell of the others.
 

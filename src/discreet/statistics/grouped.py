@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from discreet.core.budget import Budget
-from discreet.core.cookbook import recipe
 from discreet.core.digits import error_bar, number
 from discreet.core.errors import MissingExtra
 from discreet.core.formula import Formula, Tally
@@ -22,6 +21,7 @@ from discreet.core.grid import Array, Grid
 from discreet.core.knob import check_one_of
 from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
+from discreet.core.recipe import recipe
 from discreet.core.schema import Number, Schema
 from discreet.statistics.ask import asked
 from discreet.statistics.moments import MASS, bernstein
@@ -31,7 +31,7 @@ from discreet.trust.as_private import Bounds, as_private
 SHARES = 64  # places between the bounds at which the error of a mean is looked up
 
 
-@recipe
+@recipe("grouped_moments")
 def grouped_moments_of(schema: Schema, by: str, column: str, degree: int) -> BoundedSum:
     """The sums of the Bernstein polynomials of a column, group by group; a record without group or value adds nothing.
 

@@ -12,13 +12,13 @@ import numpy as np
 
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
-from discreet.core.cookbook import recipe
 from discreet.core.errors import ParameterError
 from discreet.core.formula import Formula, Tally
 from discreet.core.grid import Array, Grid
 from discreet.core.knob import check_whole
 from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
+from discreet.core.recipe import recipe
 from discreet.core.schema import Number, Schema
 from discreet.statistics.ask import asked, column_of
 from discreet.statistics.drawing import drawn_on
@@ -34,7 +34,7 @@ SPELT_OUT = 32  # cells between edges that an engine still finds faster than num
 COMPARED = 64  # cells between edges that comparing with each edge still finds faster than looking for each value
 
 
-@recipe
+@recipe("histogram")
 def histogram_of(schema: Schema, column: str, bins: int) -> BoundedSum:
     """One mark in the cell of each value: between two edges, or at the place of its category."""
     edges = edges_of(schema, column, bins)

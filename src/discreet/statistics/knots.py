@@ -30,10 +30,10 @@ from itertools import product
 import numpy as np
 
 from discreet.core.bound import Bound
-from discreet.core.cookbook import recipe
 from discreet.core.grid import Array, Grid
 from discreet.core.knob import check_knob, check_one_of, check_size, check_whole
 from discreet.core.question import BoundedSum
+from discreet.core.recipe import recipe
 from discreet.core.schema import Schema
 from discreet.statistics.axes import Codes, codes_of
 from discreet.statistics.box import Box
@@ -101,7 +101,7 @@ def process_size(bandwidth: float) -> int:
     return math.ceil((1 + 2 * BEYOND * deviation) / (SPACING * deviation)) + 1
 
 
-@recipe
+@recipe("splines")
 def splines_of(
     schema: Schema, columns: tuple[str, ...], bins: tuple[int, ...], degree: int, counted: bool
 ) -> BoundedSum:
@@ -163,7 +163,7 @@ def _bump(values: Array, bins: int, degree: int) -> tuple[Codes, Array]:
     return np.where(knots >= bins, 2 * bins - 1 - knots, knots), parts
 
 
-@recipe
+@recipe("kernel_process")
 def process_of(schema: Schema, columns: tuple[str, ...], bandwidths: tuple[float, ...], counted: bool) -> BoundedSum:
     """The mass at each knot, shared out by Gaussian bumps; a record with a missing value adds none.
 

@@ -25,11 +25,11 @@ from typing import Any
 import numpy as np
 
 from discreet.core.bound import Bound
-from discreet.core.cookbook import recipe
 from discreet.core.formula import Formula, Numbers, Tally
 from discreet.core.grid import Array, Grid
 from discreet.core.knob import check_one_of
 from discreet.core.question import BoundedSum
+from discreet.core.recipe import recipe
 from discreet.core.schema import Number, Schema
 from discreet.statistics.figure import Figure as Figure
 from discreet.statistics.figure import Sampling
@@ -47,7 +47,7 @@ def moments_size(degree: int, counted: bool) -> int:
     return degree if degree <= 2 and counted else degree + 1
 
 
-@recipe
+@recipe("moments")
 def moments_of(schema: Schema, column: str, degree: int, counted: bool) -> BoundedSum:
     """The sum of the Bernstein polynomials of a column.
 

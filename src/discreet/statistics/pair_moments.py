@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.bound import Bound, Norm
-from discreet.core.cookbook import MOST_NUMBERS, recipe
 from discreet.core.grid import Array, Grid
 from discreet.core.knob import check_one_of, check_size
 from discreet.core.question import BoundedSum
+from discreet.core.recipe import MOST_NUMBERS, recipe
 from discreet.core.schema import Schema
 from discreet.statistics.coordinates import Coordinates
 from discreet.statistics.second_moments import CROSS, EIGHTHS, SLICE, unfolded, weights_of
@@ -31,7 +31,7 @@ def pair_moments_size(columns: int) -> int:
     return len(weights_of(1 + columns)) + columns * (columns + 1) // 2 + columns * columns + columns * (columns - 1)
 
 
-@recipe
+@recipe("pair_moments")
 def pair_moments_of(schema: Schema, columns: tuple[str, ...], radius: float, norm: Norm) -> BoundedSum:
     """The sum of all products of two coordinates, of two squares, and of a square or a cube and a coordinate.
 

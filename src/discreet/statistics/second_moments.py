@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from discreet.core.budget import Budget
-from discreet.core.cookbook import recipe
 from discreet.core.digits import error_bar, number
 from discreet.core.grid import Array, Grid
 from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
+from discreet.core.recipe import recipe
 from discreet.core.schema import Schema
 from discreet.statistics.ask import Released, asked, columns_of
 from discreet.statistics.coordinates import Coordinates
@@ -37,7 +37,7 @@ SLICE = 2**15  # coordinates at a time, which stay in the cache; their products 
 SHOWN = 8  # columns of a matrix, when it is printed
 
 
-@recipe
+@recipe("second_moments")
 def second_moments_of(schema: Schema, columns: tuple[str, ...], radius: float) -> BoundedSum:
     """The sum of all products of two coordinates; `unfolded` makes a matrix of it.
 

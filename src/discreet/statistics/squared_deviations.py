@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
-from discreet.core.cookbook import recipe
 from discreet.core.formula import Numbers
 from discreet.core.knob import check_knob, check_one_of
 from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
+from discreet.core.recipe import recipe
 from discreet.core.schema import Number, Schema
 from discreet.statistics.ask import ColumnOf
 from discreet.statistics.figure import Figure
@@ -28,7 +28,7 @@ from discreet.statistics.together import Together, priced
 SMALL = 0.1  # of a standard deviation: what hardly changes the shape of its law
 
 
-@recipe
+@recipe("squared_deviations")
 def squared_deviations_of(schema: Schema, column: str, centre: float, degree: int) -> BoundedSum:
     """The sum over counted records of squared distances from a centre, and for degree 2 of what tells how these vary.
 

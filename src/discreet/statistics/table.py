@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from discreet.core.budget import Budget
-from discreet.core.cookbook import recipe
 from discreet.core.errors import ParameterError
 from discreet.core.formula import Formula, Tally
 from discreet.core.grid import Array, Grid
 from discreet.core.question import BoundedSum
+from discreet.core.recipe import recipe
 from discreet.core.schema import Schema
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.statistics.ask import asked, columns_of
@@ -25,7 +25,7 @@ from discreet.statistics.noise import CONFIDENCE, Spread
 from discreet.trust.as_private import Bounds
 
 
-@recipe
+@recipe("contingency")
 def contingency_of(schema: Schema, columns: tuple[str, ...], bins: tuple[int, ...]) -> BoundedSum:
     """One mark in the cell of each record; a record with a missing value adds nothing."""
     axes = Axes.listed(schema, columns, bins)

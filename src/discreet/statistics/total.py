@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
-from discreet.core.cookbook import recipe
+from discreet.core.recipe import recipe
 from discreet.core.grid import Array, Grid
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Schema
@@ -18,7 +18,7 @@ from discreet.statistics.noise import CONFIDENCE
 from discreet.trust.as_private import Bounds
 
 
-@recipe
+@recipe("total")
 def total_of(schema: Schema, column: str, origin: float) -> BoundedSum:
     """The sum of the values, measured from an origin; a missing value adds nothing."""
     number = schema.number(column)

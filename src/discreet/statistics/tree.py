@@ -15,11 +15,11 @@ from functools import lru_cache
 import numpy as np
 
 from discreet.core.bound import Bound, Norm
-from discreet.core.cookbook import recipe
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
 from discreet.core.knob import check_size, check_whole
 from discreet.core.question import BoundedSum
+from discreet.core.recipe import recipe
 from discreet.core.schema import Schema
 from discreet.statistics.axes import MOST_CELLS, Axes
 from discreet.statistics.blocks import FINENESS, MARGIN, check_weights
@@ -155,7 +155,7 @@ def trees(cells: int, norm: Norm) -> tuple[Tree, ...]:
     return (Tree.flat(cells, norm), *(Tree.weighted(one, cells, norm) for one in sorted(fanouts) if one < cells))
 
 
-@recipe
+@recipe("weighted_tree")
 def tree_of(
     schema: Schema, column: str, bins: int, fanout: int, depth: int, steps: tuple[int, ...], exponent: int, norm: Norm
 ) -> BoundedSum:

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.accounting.calibration import calibrate
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
-from discreet.core.cookbook import recipe
+from discreet.core.recipe import recipe
 from discreet.core.digits import number
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
@@ -32,13 +32,13 @@ MASS = Bound("l1", 1.0, nonnegative=True)
 INSIDE = 1 - 2.0**-40  # keeps a rounded mass inside its bound, so that clipping never acts
 
 
-@recipe
+@recipe("winsorized")
 def winsorized_of(schema: Schema, column: str, lower: float, upper: float) -> BoundedSum:
     """The mass at two cuts of each value of a column, moved to the nearer cut where it is beyond."""
     return _mass_between(column, _cuts(schema, column, lower, upper), lambda values: np.clip(values, lower, upper))
 
 
-@recipe
+@recipe("trimmed")
 def trimmed_of(schema: Schema, column: str, lower: float, upper: float) -> BoundedSum:
     """The mass at two cuts of each value of a column that is between them."""
 

@@ -43,7 +43,7 @@ class Call:
 
     Examples
     --------
-    >>> call = Call(Recipe("discreet.statistics.count:count_of", {"column": "age"}), Laplace(2.0))
+    >>> call = Call(Recipe("count", {"column": "age"}), Laplace(2.0))
     >>> Call.read(call.written()) == call
     True
     """

@@ -11,7 +11,6 @@ import numpy as np
 
 from discreet.core.answer import Answer
 from discreet.core.bits import Bits
-from discreet.core.cookbook import question_of
 from discreet.core.errors import BudgetExceeded, DiscreetError, ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Steps
@@ -27,6 +26,7 @@ from discreet.crypto.messages import Message, Signed
 from discreet.crypto.steps import check_roster
 from discreet.crypto.terms import UsedRounds
 from discreet.noise.bits import system_bits
+from discreet.questions.named import question_of
 from discreet.trust.call import Call, agreed
 from discreet.trust.exact_sum import where
 from discreet.trust.federation import Federation

@@ -29,9 +29,9 @@ class Policy:
     Examples
     --------
     >>> from discreet.core.events import LaplaceLoss
-    >>> counts = Policy(["discreet.statistics.count:count_of"], Budget(0.1))
-    >>> counts.check(Recipe("discreet.statistics.count:count_of", {"column": "age"}), LaplaceLoss(20.0))
-    >>> counts.check(Recipe("discreet.statistics.count:count_of", {"column": "age"}), LaplaceLoss(2.0))
+    >>> counts = Policy(["count"], Budget(0.1))
+    >>> counts.check(Recipe("count", {"column": "age"}), LaplaceLoss(20.0))
+    >>> counts.check(Recipe("count", {"column": "age"}), LaplaceLoss(2.0))
     Traceback (most recent call last):
     discreet.core.errors.NotPermitted: count_of: it would cost epsilon 0.5 at delta 0, and one question may cost 0.1. \
 Nothing was released or spent. Ask with more noise.

@@ -145,7 +145,7 @@ class SecureSum:
             raise NotPermitted(
                 "secure sum",
                 "the question is code of the asker's own, which no party would run",
-                "Build it with a function that is marked as a recipe (discreet.core.cookbook).",
+                "Build it with a function that is marked as a recipe (discreet.core.recipe).",
                 KEPT,
             )
         question = question.for_unit(self.unit)

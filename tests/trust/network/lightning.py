@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from discreet.core.bound import Bound
-from discreet.core.cookbook import recipe
 from discreet.core.grid import Array
 from discreet.core.question import BoundedSum
+from discreet.core.recipe import recipe
 from discreet.core.schema import Schema
 
 

@@ -13,8 +13,8 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from discreet.core.bound import Bound
-from discreet.core.cookbook import recipe
 from discreet.core.question import BoundedSum
+from discreet.core.recipe import recipe
 from discreet.core.schema import Schema
 from discreet.crypto.certificate import Card
 from discreet.crypto.identity import Identity

@@ -119,7 +119,7 @@ def test_an_old_call_is_refused_and_the_present_seat_kept() -> None:
         (Call(Recipe("os:system", {"x": 1}), NOISE).written(), "not among the packages"),
         (Call(Recipe("discreet.statistics.count:nothing", {}), NOISE).written(), "has no recipe"),
         (
-            Call(Recipe("discreet.statistics.count:count_of", {"column": "zip"}), NOISE).written(),
+            Call(Recipe("count", {"column": "zip"}), NOISE).written(),
             "'zip': the schema has none",
         ),
         (dataclasses.replace(call(), noise=Gaussian(1e-9)).written(), "share of noise"),
@@ -231,7 +231,7 @@ def test_a_party_takes_no_more_than_a_call_and_then_what_the_terms_allow(monkeyp
 
 def test_a_refusal_is_short() -> None:
     hall = Hall()
-    body = Call(Recipe("discreet.statistics.count:count_of", {"column": "zip" * 10_000}), NOISE).written()
+    body = Call(Recipe("count", {"column": "zip" * 10_000}), NOISE).written()
     answer = hall.says("north", asked("r1", body))
     assert answer is not None
     assert len(answer.message.body) == 1024

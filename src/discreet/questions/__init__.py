@@ -1,0 +1,1 @@
+"""Bounded sums by name: what more than one room asks of records."""
