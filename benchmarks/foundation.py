@@ -31,7 +31,7 @@ from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.events import Event, GaussianLoss, Repeated, Sampled
 from discreet.core.neighbors import Neighbors
-from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.noise.bits import system_bits
 from discreet.noise.gaussian import discrete_gaussian, rounded_gaussian
 from discreet.noise.laplace import discrete_laplace, rounded_laplace

@@ -17,12 +17,12 @@ from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.grid import Grid
 from discreet.core.neighbors import Neighbors
-from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.interview import Interview, Interviewer
-from discreet.mechanisms.multiplicative_weights import MultiplicativeWeights
-from discreet.mechanisms.mwem import MWEM
-from discreet.mechanisms.queries import Queries
-from discreet.mechanisms.sampled_median import SampledMedian
+from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.mechanisms.online.multiplicative_weights import MultiplicativeWeights
+from discreet.mechanisms.online.mwem import MWEM
+from discreet.mechanisms.online.online_queries import Interview, Interviewer
+from discreet.mechanisms.online.queries import Queries
+from discreet.mechanisms.online.sampled_median import SampledMedian
 from discreet.noise.deterministic import DeterministicBits
 
 RECORDS, SIDE, SHARE = 10_000, 512, 0.08  # answers may be off by 800 people

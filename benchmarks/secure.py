@@ -24,13 +24,13 @@ from discreet.crypto.identity import Identity
 from discreet.crypto.messages import Signed
 from discreet.crypto.server import Server
 from discreet.crypto.terms import UsedRounds
-from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.bits import system_bits
 from discreet.query.federation_file import written_federation
+from discreet.questions.histogram import histogram_of
 from discreet.service.key_file import write_identity
 from discreet.service.local_parties import LocalParties, local_parties
-from discreet.statistics.histogram import histogram_of
 from discreet.trust.federation import Federation
 from discreet.trust.network.link import called
 

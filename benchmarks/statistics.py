@@ -34,8 +34,8 @@ from benchmarks.queries import rows as query_rows
 from benchmarks.rows import Row, at_least, at_most, report
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
-from discreet.mechanisms.bounded_noise import BoundedNoise
-from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.additive.bounded_noise import BoundedNoise
+from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.noise.bits import system_bits
 
 SURE = 4.0  # standard errors: of three hundred cells with a ratio of 1, one in a hundred runs has one beyond

@@ -27,10 +27,10 @@ from discreet.core.question import BoundedSum
 from discreet.crypto.field import PRIME, uniform_elements
 from discreet.crypto.shamir import Deal, reconstruct, share
 from discreet.noise.bits import system_bits
-from discreet.statistics.count import count_of
-from discreet.statistics.histogram import histogram_of
-from discreet.statistics.moments import moments_of
-from discreet.statistics.second_moments import second_moments_of
+from discreet.questions.count import count_of
+from discreet.questions.histogram import histogram_of
+from discreet.questions.moments import moments_of
+from discreet.questions.second_moments import second_moments_of
 from discreet.trust.sources.file import File
 from discreet.trust.sources.matrix import Matrix
 from discreet.trust.sources.relation import Relation

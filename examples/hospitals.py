@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from discreet import Budget, Category, KMeans, Neighbors, Number, PrivateData, Schema, SqliteLedger, count
+from discreet.releases.estimate import Estimate
 from discreet.service.local_parties import local_parties
-from discreet.statistics.estimate import Estimate
-from discreet.statistics.grouped import GroupedEstimate, grouped
+from discreet.statistics.moments.grouped import GroupedEstimate, grouped
 
 # What is public: agreed on by all four, and taken from nobody's table.
 WARDS = ("maternity", "surgery", "medicine", "geriatrics")

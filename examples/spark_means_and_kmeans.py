@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet import Budget, Category, KMeans, Neighbors, Number, PrivateData, Schema, SqliteLedger, Unit
-from discreet.statistics.grouped import GroupedEstimate, grouped
+from discreet.statistics.moments.grouped import GroupedEstimate, grouped
 
 WARDS = ("maternity", "surgery", "medicine", "geriatrics")
 SCHEMA = Schema({"age": Number(0, 110), "stay_days": Number(0, 40), "ward": Category(WARDS)})

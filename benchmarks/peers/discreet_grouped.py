@@ -14,7 +14,7 @@ from benchmarks.peers.rounds import timed
 from discreet.core.budget import Budget
 from discreet.core.neighbors import Unit
 from discreet.core.schema import Category, Number, Schema
-from discreet.statistics.grouped import GroupedEstimate, grouped
+from discreet.statistics.moments.grouped import GroupedEstimate, grouped
 from discreet.trust.private_data import PrivateData
 
 SCHEMA = Schema({"group": Category(tuple(map(str, range(100)))), "value": Number(0, 60)})

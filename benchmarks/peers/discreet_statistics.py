@@ -24,14 +24,16 @@ from discreet.core.question import BoundedSum
 from discreet.core.schema import Number, Schema
 from discreet.noise.bits import system_bits
 from discreet.noise.deterministic import DeterministicBits
-from discreet.statistics.ask import ColumnOf
-from discreet.statistics.histogram import histogram, histogram_of
-from discreet.statistics.mean import mean
-from discreet.statistics.moments import Moments, moments_of, moments_size
-from discreet.statistics.noise import least_noise
-from discreet.statistics.quantile import Method, Wanted, quantile
-from discreet.statistics.together import Together
-from discreet.statistics.variance import variance
+from discreet.questions.histogram import histogram_of
+from discreet.questions.moments import moments_of, moments_size
+from discreet.releases.ask import ColumnOf
+from discreet.releases.joint_plan import Together
+from discreet.releases.spread import least_noise
+from discreet.statistics.moments.column_moments import Moments
+from discreet.statistics.moments.mean import mean
+from discreet.statistics.moments.variance import variance
+from discreet.statistics.ranks.quantile import Method, Wanted, quantile
+from discreet.statistics.tables.histogram import histogram
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
 

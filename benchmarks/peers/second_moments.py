@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow.parquet
 
 from discreet.core.schema import Schema
-from discreet.statistics.second_moments import second_moments_of
+from discreet.questions.second_moments import second_moments_of
 from discreet.trust.sources.file import File
 
 COLUMNS, RADIUS = 20, 1.0

@@ -19,43 +19,43 @@ if TYPE_CHECKING:
     from discreet.core.neighbors import Neighbors, Unit
     from discreet.core.schema import Category, Number, Schema, Text
     from discreet.learners.kmeans import KMeans
-    from discreet.mechanisms.gaussian import Gaussian
-    from discreet.mechanisms.laplace import Laplace
-    from discreet.mechanisms.sphere_report import SphereReport
+    from discreet.mechanisms.additive.gaussian import Gaussian
+    from discreet.mechanisms.additive.laplace import Laplace
+    from discreet.mechanisms.vectors.sphere_report import SphereReport
     from discreet.query.federation_file import read_federation
-    from discreet.statistics.bounds import bounds
-    from discreet.statistics.conversation import Conversation
-    from discreet.statistics.count import count
-    from discreet.statistics.covariance import correlation, covariance
-    from discreet.statistics.cube import cube
-    from discreet.statistics.density import density
-    from discreet.statistics.distribution import distribution
-    from discreet.statistics.extremes import maximum, minimum, value_range
-    from discreet.statistics.frequent_cells import frequent_cells
-    from discreet.statistics.goodness_of_fit import goodness_of_fit
-    from discreet.statistics.gross_error import gross_error_sensitivity
-    from discreet.statistics.grouped import grouped
-    from discreet.statistics.histogram import histogram
-    from discreet.statistics.independence import independence
-    from discreet.statistics.kernel_density import kernel_density
-    from discreet.statistics.keys import key_counts
-    from discreet.statistics.m_estimate import m_estimate, m_estimate_of
-    from discreet.statistics.marginals import marginals
-    from discreet.statistics.mean import mean
-    from discreet.statistics.perturbed_histogram import perturbed_histogram
-    from discreet.statistics.quantile import median, quantile
-    from discreet.statistics.robust_regression import robust_regression
-    from discreet.statistics.sample_and_aggregate import sample_and_aggregate
-    from discreet.statistics.second_moments import second_moments
-    from discreet.statistics.spread import interquartile_range
-    from discreet.statistics.stable_spread import stable_interquartile_range
-    from discreet.statistics.standard_deviation import standard_deviation
-    from discreet.statistics.t_test import t_test, two_sample_t_test
-    from discreet.statistics.table import contingency
-    from discreet.statistics.total import total
-    from discreet.statistics.trimmed import trimmed_mean, winsorized_mean
-    from discreet.statistics.variance import variance
-    from discreet.statistics.workload import workload
+    from discreet.statistics.curves.density import density
+    from discreet.statistics.curves.distribution import distribution
+    from discreet.statistics.curves.kernel_density import kernel_density
+    from discreet.statistics.fits.gross_error import gross_error_sensitivity
+    from discreet.statistics.fits.m_estimate import m_estimate, m_estimate_of
+    from discreet.statistics.fits.perturbed_histogram import perturbed_histogram
+    from discreet.statistics.fits.robust_regression import robust_regression
+    from discreet.statistics.fits.sample_and_aggregate import sample_and_aggregate
+    from discreet.statistics.hypotheses.goodness_of_fit import goodness_of_fit
+    from discreet.statistics.hypotheses.independence import independence
+    from discreet.statistics.hypotheses.t_test import t_test, two_sample_t_test
+    from discreet.statistics.moments.count import count
+    from discreet.statistics.moments.covariance import correlation, covariance
+    from discreet.statistics.moments.grouped import grouped
+    from discreet.statistics.moments.mean import mean
+    from discreet.statistics.moments.second_moments import second_moments
+    from discreet.statistics.moments.standard_deviation import standard_deviation
+    from discreet.statistics.moments.total import total
+    from discreet.statistics.moments.trimmed import trimmed_mean, winsorized_mean
+    from discreet.statistics.moments.variance import variance
+    from discreet.statistics.ranks.bounds import bounds
+    from discreet.statistics.ranks.extremes import maximum, minimum, value_range
+    from discreet.statistics.ranks.interquartile_range import interquartile_range
+    from discreet.statistics.ranks.quantile import median, quantile
+    from discreet.statistics.ranks.stable_interquartile_range import stable_interquartile_range
+    from discreet.statistics.tables.contingency import contingency
+    from discreet.statistics.tables.conversation import Conversation
+    from discreet.statistics.tables.cube import cube
+    from discreet.statistics.tables.frequent_cells import frequent_cells
+    from discreet.statistics.tables.histogram import histogram
+    from discreet.statistics.tables.key_counts import key_counts
+    from discreet.statistics.tables.marginals import marginals
+    from discreet.statistics.tables.workload import workload
     from discreet.trust.federation import Federation
     from discreet.trust.local import Local
     from discreet.trust.party import Party

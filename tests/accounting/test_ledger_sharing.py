@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.accounting import turns
+from discreet.accounting import file_lock as turns
 from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, LedgerError

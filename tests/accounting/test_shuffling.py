@@ -18,7 +18,7 @@ from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.events import Repeated
 from discreet.core.neighbors import Neighbors
-from discreet.mechanisms.randomized_response import RandomizedResponse
+from discreet.mechanisms.selection.randomized_response import RandomizedResponse
 from discreet.noise.deterministic import DeterministicBits
 
 

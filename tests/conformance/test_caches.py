@@ -67,7 +67,7 @@ def test_neighbors_look_up_the_same(kind: type[Any], looked_up: Looked) -> None:
 
 
 def test_the_walk_finds_the_caches(looked_up: Looked) -> None:
-    from discreet.mechanisms.laplace import Laplace
+    from discreet.mechanisms.additive.laplace import Laplace
 
     Laplace().release(Laplace().worst_neighbors().first, DeterministicBits(1))  # type: ignore[arg-type]
     assert {"strips_under"} == {name for name, _ in looked_up}

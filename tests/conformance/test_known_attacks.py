@@ -18,12 +18,12 @@ from discreet.core.events import GaussianLoss, LaplaceLoss, Repeated
 from discreet.core.neighbors import Neighbors
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Number, Schema
-from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.bits import SystemBits, system_bits
-from discreet.statistics.count import count
-from discreet.statistics.mean import mean
-from discreet.statistics.total import total
+from discreet.statistics.moments.count import count
+from discreet.statistics.moments.mean import mean
+from discreet.statistics.moments.total import total
 from discreet.trust.exact_sum import exact_sum
 from discreet.trust.private_data import PrivateData
 

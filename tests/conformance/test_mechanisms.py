@@ -18,8 +18,8 @@ from discreet.core.answer import Answer, KeyedAnswer, Records
 from discreet.core.budget import Budget
 from discreet.core.events import read, written
 from discreet.core.neighbors import Neighbors
-from discreet.mechanisms.randomized_response import RandomizedResponse
-from discreet.mechanisms.sphere_report import SphereReport
+from discreet.mechanisms.selection.randomized_response import RandomizedResponse
+from discreet.mechanisms.vectors.sphere_report import SphereReport
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import RUNS, Audit, outputs, varied
 from tests.conformance.walk import mechanisms, mirror
@@ -32,7 +32,8 @@ each = pytest.mark.parametrize("kind", FOUND, ids=lambda kind: kind.__name__)
 
 def mirrors() -> list[Any]:
     """The test files of the room, whether or not they mirror something that releases."""
-    return [importlib.import_module(f"tests.mechanisms.{path.stem}") for path in sorted(FOLDER.glob("test_*.py"))]
+    paths = sorted(FOLDER.rglob("test_*.py"))
+    return [importlib.import_module(f"tests.mechanisms.{path.parent.name}.{path.stem}") for path in paths]
 
 
 def audits(kind: type[Any]) -> list[Audit]:

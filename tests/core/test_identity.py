@@ -20,10 +20,10 @@ from discreet.core.identity import Unidentified, identity
 from discreet.core.neighbors import Neighbors
 from discreet.core.question import BlockSum, BoundedSum
 from discreet.core.schema import Number, Schema
-from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.mwem import MWEM
-from discreet.mechanisms.queries import Queries
-from discreet.statistics.count import count_of
+from discreet.mechanisms.additive.laplace import Laplace
+from discreet.mechanisms.online.mwem import MWEM
+from discreet.mechanisms.online.queries import Queries
+from discreet.questions.count import count_of
 
 LEVEL = 1.0
 

@@ -14,14 +14,14 @@ from discreet.core.grid import Array, Grid
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import Recipe, recipe
 from discreet.core.schema import Number, Schema
-from discreet.learners.kmeans import counts_and_sums
+from discreet.questions.clusters import counts_and_sums
 from discreet.questions.named import question_of
 
 SCHEMA = Schema({"x": Number(-1, 1), "y": Number(0, 10)})
 CENTERS = np.array([[0.25, -0.5], [-0.125, 0.75]])
 
 
-@recipe
+@recipe("tests.core.test_recipe:scaled")
 def scaled(schema: Schema, factor: float, places: tuple[int, ...] = (0,)) -> BoundedSum:
     def of(records: Array) -> Array:
         return factor * records[:, list(places)]
@@ -96,9 +96,9 @@ def test_what_is_no_recipe_is_refused(text: str) -> None:
     [
         "os:system",
         "discreet.__main__:main",
-        "discreet.statistics.moments:moments_size",
+        "moments_size",
         "nowhere",
-        "discreet.statistics.count:count",
+        "count:count",
         "discreet..statistics:count_of",
         "discreet",
         "",
@@ -146,10 +146,18 @@ def test_a_recipe_says_of_what_kind_each_parameter_is() -> None:
         return BoundedSum(lambda records: records, Bound("l2", 1.0))
 
     with pytest.raises(TypeError, match="cannot be of the kind"):
-        recipe(anything)
+        recipe("tests:anything")(anything)
 
 
-@recipe
+def test_a_name_stands_for_one_function() -> None:
+    def scaled(schema: Schema) -> BoundedSum:
+        return BoundedSum(lambda records: records, Bound("l2", 1.0))
+
+    with pytest.raises(ValueError, match="two recipes"):
+        recipe("tests.core.test_recipe:scaled")(scaled)
+
+
+@recipe("tests.core.test_recipe:fused")
 def fused(schema: Schema, factor: float, size: int) -> BoundedSum:
     def of(records: Array) -> Array:
         return np.tile(records[:, :1], size)

@@ -17,7 +17,8 @@ from discreet.core.errors import BudgetExceeded, DiscreetError
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.core.schema import Schema
-from discreet.learners.kmeans import KMeans, nearest
+from discreet.learners.kmeans import KMeans
+from discreet.questions.clusters import nearest
 from discreet.trust.private_data import PrivateData
 
 CENTERS = np.array([[-6.0, 10.0], [6.0, 30.0], [0.0, 20.0]])

@@ -15,7 +15,7 @@ from discreet.core.grid import Array
 from discreet.noise.bounded import Floored, exponent, farthest, rounded_bounded
 from discreet.noise.deterministic import DeterministicBits
 from discreet.noise.interval import Interval
-from tests.noise import test_strips
+from tests.noise import test_rejection_table
 from tests.noise.fit import ALARM, chi_square
 
 RADII = [64.0, 91.7, 1.3 * 2**31, 2.0**53]
@@ -65,8 +65,8 @@ def test_the_float_exponent_is_as_near_to_the_exact_one_as_the_strips_need(radiu
 
 @pytest.mark.parametrize("radius", RADII)
 def test_strips_cover_the_density(radius: float) -> None:
-    test_strips.test_strips_cover_the_curve_and_those_taken_untested_lie_under_it(Floored(radius))
-    test_strips.test_the_tail_starts_below_its_blocks_and_falls_faster(Floored(radius))
+    test_rejection_table.test_strips_cover_the_curve_and_those_taken_untested_lie_under_it(Floored(radius))
+    test_rejection_table.test_the_tail_starts_below_its_blocks_and_falls_faster(Floored(radius))
 
 
 def test_outside_nothing_is_ever_drawn() -> None:

@@ -13,10 +13,10 @@ from discreet.core.errors import UNTOUCHED, ParameterError
 from discreet.core.events import read, written
 from discreet.core.neighbors import Neighbors
 from discreet.core.schema import Category, Number, Schema, Text
-from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.mechanisms.additive.laplace import Laplace
 from discreet.query.plan import planned
-from discreet.statistics.histogram import ONE_CELL
+from discreet.questions.histogram import ONE_CELL
 from discreet.trust.permit import releases
 
 NUMBER, CATEGORY = Number(0, 1), Category(("a", "b"))

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from discreet.core.grid import Array
-from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.mechanisms.additive.laplace import Laplace
 from discreet.query.quantile_interval import Interval, quantile_interval
-from discreet.statistics.noise import Spread
+from discreet.releases.spread import Spread
 
 EDGES = np.linspace(0.0, 100.0, 33)
 

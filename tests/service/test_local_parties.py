@@ -17,7 +17,7 @@ from discreet.core.schema import Schema
 from discreet.crypto.errors import TooFewSurvivors
 from discreet.crypto.messages import Signed
 from discreet.crypto.server import Server
-from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.service.local_parties import LocalParties, LocalParty, local_parties
 from discreet.trust.secure_sum import SecureSum
 from tests.trust.network.lightning import lightning

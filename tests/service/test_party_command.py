@@ -20,13 +20,13 @@ import pytest
 from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.errors import UNTOUCHED
 from discreet.crypto.certificate import Card
-from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.query.federation_file import read_federation
+from discreet.questions.count import count_of
+from discreet.questions.histogram import histogram_of
 from discreet.service import party_command
 from discreet.service.cli import main
 from discreet.service.key_file import read_identity
-from discreet.statistics.count import count_of
-from discreet.statistics.histogram import histogram_of
 from discreet.trust.secure_sum import OtherSurvivors, SecureSum
 
 Out = pytest.CaptureFixture[str]

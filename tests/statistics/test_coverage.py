@@ -23,19 +23,19 @@ from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.core.schema import Category, Number, Schema
 from discreet.noise.deterministic import DeterministicBits
-from discreet.statistics.bounds import bounds
-from discreet.statistics.count import count
-from discreet.statistics.covariance import correlation, covariance
-from discreet.statistics.estimate import Estimate
-from discreet.statistics.extremes import maximum, minimum, value_range
-from discreet.statistics.grouped import grouped
-from discreet.statistics.mean import mean
-from discreet.statistics.second_moments import second_moments
-from discreet.statistics.spread import interquartile_range
-from discreet.statistics.standard_deviation import standard_deviation
-from discreet.statistics.total import total
-from discreet.statistics.trimmed import CutEstimate, trimmed_mean, winsorized_mean
-from discreet.statistics.variance import variance
+from discreet.releases.estimate import Estimate
+from discreet.statistics.moments.count import count
+from discreet.statistics.moments.covariance import correlation, covariance
+from discreet.statistics.moments.grouped import grouped
+from discreet.statistics.moments.mean import mean
+from discreet.statistics.moments.second_moments import second_moments
+from discreet.statistics.moments.standard_deviation import standard_deviation
+from discreet.statistics.moments.total import total
+from discreet.statistics.moments.trimmed import CutEstimate, trimmed_mean, winsorized_mean
+from discreet.statistics.moments.variance import variance
+from discreet.statistics.ranks.bounds import bounds
+from discreet.statistics.ranks.extremes import maximum, minimum, value_range
+from discreet.statistics.ranks.interquartile_range import interquartile_range
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.opening import source_of

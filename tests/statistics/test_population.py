@@ -20,10 +20,10 @@ from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.core.schema import Category, Number, Schema
 from discreet.noise.deterministic import DeterministicBits
-from discreet.statistics.mean import mean
-from discreet.statistics.standard_deviation import standard_deviation
-from discreet.statistics.t_test import two_sample_t_test
-from discreet.statistics.variance import variance
+from discreet.statistics.hypotheses.t_test import two_sample_t_test
+from discreet.statistics.moments.mean import mean
+from discreet.statistics.moments.standard_deviation import standard_deviation
+from discreet.statistics.moments.variance import variance
 from discreet.trust.local import Local
 from discreet.trust.permit import TrustModel
 from discreet.trust.private_data import PrivateData

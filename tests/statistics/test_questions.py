@@ -7,10 +7,10 @@ import pytest
 
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Number, Schema
-from discreet.statistics.count import count_of
-from discreet.statistics.histogram import histogram_of
-from discreet.statistics.moments import moments_of
-from discreet.statistics.total import total_of
+from discreet.questions.count import count_of
+from discreet.questions.histogram import histogram_of
+from discreet.questions.moments import moments_of
+from discreet.questions.total import total_of
 
 rng = np.random.default_rng(0)
 RECORDS = np.concatenate(

@@ -14,11 +14,11 @@ from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.schema import Category, Number, Schema
 from discreet.noise.deterministic import DeterministicBits
-from discreet.statistics.count import count
-from discreet.statistics.estimate import Estimate
-from discreet.statistics.mean import mean
-from discreet.statistics.total import total
-from discreet.statistics.variance import variance
+from discreet.releases.estimate import Estimate
+from discreet.statistics.moments.count import count
+from discreet.statistics.moments.mean import mean
+from discreet.statistics.moments.total import total
+from discreet.statistics.moments.variance import variance
 from discreet.trust.private_data import PrivateData
 
 AGES = np.random.default_rng(0).gamma(8, 5, 4000)

@@ -14,9 +14,9 @@ import pytest
 
 from discreet.core.bits import Bits
 from discreet.core.grid import Steps
-from discreet.mechanisms import spherical_laplace
+from discreet.mechanisms.vectors import spherical_laplace
 from discreet.noise.polya import _Walks
-from discreet.noise.strips import Strips
+from discreet.noise.rejection_table import Strips
 
 
 @contextmanager

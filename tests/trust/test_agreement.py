@@ -35,20 +35,21 @@ from discreet.core.question import BoundedSum
 from discreet.core.schema import Schema
 from discreet.crypto.certificate import Card
 from discreet.crypto.identity import Identity
-from discreet.learners.kmeans import FINE, KMeans, counts_and_sums
-from discreet.mechanisms.additive import Additive
-from discreet.mechanisms.bounded_noise import BoundedNoise
-from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.laplace import Laplace
+from discreet.learners.kmeans import KMeans
+from discreet.mechanisms.additive.additive_noise import Additive
+from discreet.mechanisms.additive.bounded_noise import BoundedNoise
+from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.bits import system_bits
 from discreet.noise.deterministic import DeterministicBits
-from discreet.statistics.count import count_of
-from discreet.statistics.grouped import grouped_moments_of
-from discreet.statistics.histogram import histogram_of
-from discreet.statistics.mean import mean
-from discreet.statistics.moments import moments_of
-from discreet.statistics.second_moments import second_moments_of
-from discreet.statistics.total import total_of
+from discreet.questions.clusters import FINE, counts_and_sums
+from discreet.questions.count import count_of
+from discreet.questions.grouped_moments import grouped_moments_of
+from discreet.questions.histogram import histogram_of
+from discreet.questions.moments import moments_of
+from discreet.questions.second_moments import second_moments_of
+from discreet.questions.total import total_of
+from discreet.statistics.moments.mean import mean
 from discreet.trust.curator import Curator
 from discreet.trust.federation import Federation
 from discreet.trust.local import Local

@@ -16,8 +16,8 @@ from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, DiscreetError
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Number, Schema
-from discreet.mechanisms.laplace import Laplace
-from discreet.statistics.mean import mean
+from discreet.mechanisms.additive.laplace import Laplace
+from discreet.statistics.moments.mean import mean
 from discreet.trust.as_private import as_private
 
 HEADS = BoundedSum(lambda records: np.ones((len(records), 1)), Bound("l1", 1.0))

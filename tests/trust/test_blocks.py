@@ -14,7 +14,7 @@ from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.core.question import AllRecords, BlockSum
 from discreet.core.schema import Schema
-from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
 from discreet.trust.blocks import block_sum
 from discreet.trust.curator import Curator

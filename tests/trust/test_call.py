@@ -14,10 +14,10 @@ from discreet.core.events import PureLoss, written
 from discreet.core.neighbors import Unit
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import Recipe
-from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.gaussian_share import GaussianShare
-from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.laplace_share import LaplaceShare
+from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.mechanisms.additive.laplace import Laplace
+from discreet.mechanisms.shares.gaussian_share import GaussianShare
+from discreet.mechanisms.shares.laplace_share import LaplaceShare
 from discreet.trust.call import Call, prepared
 from tests.trust.network.stage import HEADS, federation
 

@@ -15,15 +15,15 @@ from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.question import BoundedSum, KeyCounts
 from discreet.core.schema import Number, Schema
 from discreet.learners.kmeans import KMeans
-from discreet.mechanisms.exponential import Exponential
-from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.permute_and_flip import PermuteAndFlip
-from discreet.mechanisms.randomized_response import RandomizedResponse
-from discreet.mechanisms.sphere_report import SphereReport
+from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.mechanisms.additive.laplace import Laplace
+from discreet.mechanisms.selection.exponential import Exponential
+from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from discreet.mechanisms.selection.randomized_response import RandomizedResponse
+from discreet.mechanisms.vectors.sphere_report import SphereReport
 from discreet.noise.deterministic import DeterministicBits
-from discreet.statistics.histogram import histogram
-from discreet.statistics.mean import mean
+from discreet.statistics.moments.mean import mean
+from discreet.statistics.tables.histogram import histogram
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.frame import Frame

@@ -228,7 +228,7 @@ def test_two_lines_may_ask_one_party_at_once(ledgers: dict[str, SqliteLedger]) -
     assert len(ledgers["north"].entries()) == 8
 
 
-@recipe
+@recipe("tests.trust.test_party:brittle")
 def brittle(schema: Schema) -> BoundedSum:
     """Fails for values from one half on."""
 

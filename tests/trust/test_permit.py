@@ -26,8 +26,8 @@ from discreet.core.neighbors import Neighbors
 from discreet.core.question import AllRecords, BoundedSum
 from discreet.core.schema import Category, Number, Schema
 from discreet.learners.kmeans import KMeans
-from discreet.mechanisms.laplace import Laplace
-from discreet.statistics.conversation import Conversation
+from discreet.mechanisms.additive.laplace import Laplace
+from discreet.statistics.tables.conversation import Conversation
 from discreet.trust.permit import KEPT, REPLAYED
 from discreet.trust.private_data import PrivateData
 

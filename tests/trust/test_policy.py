@@ -28,7 +28,7 @@ def test_without_rules_everything_may_be_asked() -> None:
 
 def test_only_the_recipes_on_the_list_may_be_asked() -> None:
     Policy([COUNT.name]).check(COUNT, LaplaceLoss(1.0))
-    for others in ([], ["discreet.statistics.count"], [COUNT.name + " "]):
+    for others in ([], ["discreet.statistics.moments.count"], [COUNT.name + " "]):
         with pytest.raises(NotPermitted, match="does not allow it"):
             Policy(others).check(COUNT, LaplaceLoss(1.0))
     with pytest.raises(ParameterError, match="single text"):

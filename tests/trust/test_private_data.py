@@ -27,9 +27,9 @@ from discreet.core.grid import Array
 from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.core.question import BoundedSum, KeyCounts
 from discreet.core.schema import Number, Schema, Text
-from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.key_selection import KeySelection
-from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.mechanisms.additive.laplace import Laplace
+from discreet.mechanisms.selection.key_selection import KeySelection
 from discreet.noise.deterministic import DeterministicBits
 from discreet.trust.curator import Curator
 from discreet.trust.permit import Stored, decoded_releases, encoded_releases, releases

@@ -14,9 +14,9 @@ from discreet.crypto.framing import framed, labelled, split, unlabelled
 from discreet.crypto.messages import Message, Signed
 from discreet.crypto.server import Server, Total
 from discreet.crypto.terms import UsedRounds
-from discreet.mechanisms.gaussian import Gaussian
-from discreet.trust.attendance import Attendant, Hear, InProcess
+from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.trust.call import Call
+from discreet.trust.party_channel import Attendant, Hear, InProcess
 from discreet.trust.round import Round
 from tests.trust.network.stage import HEADS, LONG, NAMES, NOISE, federation, identity, party
 
@@ -198,7 +198,7 @@ def test_a_call_for_an_unknown_recipe_is_refused_by_all() -> None:
     round, _ = begun()
     attendants: dict[str, Attendant] = {name: InProcess(party(name)) for name in NAMES}
     with pytest.raises(TooFewSurvivors, match="has no recipe"):
-        asyncio.run(round.total(Call(Recipe("discreet.statistics.count:none", {}), NOISE), attendants))
+        asyncio.run(round.total(Call(Recipe("discreet.statistics.moments.count:none", {}), NOISE), attendants))
 
 
 def test_the_total_is_modulo_two_to_the_64() -> None:

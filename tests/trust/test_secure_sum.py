@@ -28,12 +28,12 @@ from discreet.crypto.errors import TooFewSurvivors
 from discreet.crypto.identity import Identity
 from discreet.crypto.messages import Signed
 from discreet.learners.kmeans import KMeans
-from discreet.mechanisms.exponential import Exponential
-from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.mechanisms.additive.laplace import Laplace
+from discreet.mechanisms.selection.exponential import Exponential
 from discreet.noise.bits import system_bits
-from discreet.statistics.histogram import histogram
-from discreet.statistics.mean import mean
+from discreet.statistics.moments.mean import mean
+from discreet.statistics.tables.histogram import histogram
 from discreet.trust.call import Call
 from discreet.trust.federation import Federation
 from discreet.trust.party import Party
@@ -45,7 +45,7 @@ SCHEMA = Schema.numeric(0.0, 1.0, 1)
 PACKAGES = ("discreet", __name__.partition(".")[0])
 
 
-@recipe
+@recipe("tests.trust.test_secure_sum:heads")
 def heads(schema: Schema) -> BoundedSum:
     return BoundedSum(lambda records: np.ones((len(records), 1)), Bound("l2", 1.0))
 
@@ -242,7 +242,7 @@ class Edition:
 EDITION = Edition()
 
 
-@recipe
+@recipe("tests.trust.test_secure_sum:edited")
 def edited(schema: Schema) -> BoundedSum:
     bound = Bound("l2", EDITION.radius, EDITION.nonnegative)
     return BoundedSum(lambda records: np.ones((len(records), 1)), bound, grid=Grid(EDITION.exponent))

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from discreet.accounting.chain import Link
-from discreet.accounting.turns import turn
+from discreet.accounting.file_lock import turn
 from discreet.core.errors import LedgerBroken, LedgerError, LedgerMissing
 
 APPLICATION = 0x64697363  # "disc"

@@ -6,8 +6,8 @@ import html
 from dataclasses import dataclass
 
 from discreet.core.events import Event
+from discreet.core.events_in_words import in_words
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.wording import in_words
 
 
 @dataclass(frozen=True)

@@ -147,7 +147,7 @@ def recipe(name: str) -> Callable[[Builder[P]], Builder[P]]:
             check_question(question, schema)
             return question
 
-        if RECIPES.setdefault(name, built).__wrapped__ is not build and _place(RECIPES[name]) != _place(build):
+        if _place(RECIPES.setdefault(name, built)) != _place(build):
             raise ValueError(f"there are two recipes {name!r}: {_place(RECIPES[name])} and {_place(build)}")
         RECIPES[name] = built
         return built

@@ -11,8 +11,8 @@ import numpy as np
 from discreet.core.bits import Bits
 from discreet.core.grid import Array, Steps
 from discreet.noise.interval import Interval
+from discreet.noise.rejection_table import drawn, nearest, refinement
 from discreet.noise.request import Size, checked_scale, checked_shape
-from discreet.noise.strips import drawn, nearest, refinement
 
 OUTSIDE = 1e6  # an exponent from which on nothing is drawn
 NEVER = Interval(Decimal("Infinity"), Decimal("Infinity"))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from discreet.core.bits import Bits
 from discreet.core.grid import Array, Steps
 from discreet.noise.interval import Interval
+from discreet.noise.rejection_table import drawn
 from discreet.noise.request import Size, checked_scale, checked_shape
-from discreet.noise.strips import drawn
 
 
 @dataclass(frozen=True)

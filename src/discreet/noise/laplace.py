@@ -10,8 +10,8 @@ import numpy as np
 from discreet.core.bits import Bits
 from discreet.core.grid import Array, Steps
 from discreet.noise.interval import Interval
+from discreet.noise.rejection_table import drawn, nearest, refinement
 from discreet.noise.request import Size, checked_scale, checked_shape
-from discreet.noise.strips import drawn, nearest, refinement
 
 
 @dataclass(frozen=True)

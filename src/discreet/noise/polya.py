@@ -17,8 +17,8 @@ from discreet.noise.bars import Bars, exponentials
 from discreet.noise.exponential import rounded_exponential
 from discreet.noise.interval import Interval, Uniform, settled
 from discreet.noise.libm import assure
+from discreet.noise.rejection_table import COMPANY, LIMIT
 from discreet.noise.request import Size, checked_scale, checked_shape
-from discreet.noise.strips import COMPANY, LIMIT
 
 assure("exp")
 CHUNK = 1 << 15

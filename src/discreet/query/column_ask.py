@@ -14,15 +14,17 @@ from discreet.core.mechanism import Mechanism
 from discreet.core.question import BoundedSum, KeyCounts, Question
 from discreet.core.receipt import Receipt
 from discreet.core.schema import Category, Number, Text
-from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.additive.laplace import Laplace
 from discreet.query.column_profile import ColumnProfile
 from discreet.query.plan import Plan
 from discreet.query.quantile_interval import Interval, quantile_interval
-from discreet.statistics.estimate import Estimate
-from discreet.statistics.histogram import Histogram, cells_of, histogram_of, quantile_of
-from discreet.statistics.keys import NamedCounts
-from discreet.statistics.moments import Figure, Moments, moments_of, moments_size
-from discreet.statistics.noise import CONFIDENCE, Spread, spread
+from discreet.questions.histogram import cells_of, histogram_of
+from discreet.questions.moments import moments_of, moments_size
+from discreet.releases.estimate import Estimate
+from discreet.releases.spread import CONFIDENCE, Spread, spread
+from discreet.statistics.moments.column_moments import Figure, Moments
+from discreet.statistics.tables.histogram import Histogram, quantile_of
+from discreet.statistics.tables.key_counts import NamedCounts
 from discreet.trust.private_data import PrivateData
 
 

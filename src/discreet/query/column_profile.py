@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from discreet.core.digits import exact
 from discreet.core.schema import Category, Column, Number, Text
 from discreet.query.bar import Bar
-from discreet.statistics.estimate import Estimate
-from discreet.statistics.histogram import Histogram
-from discreet.statistics.keys import NamedCounts
+from discreet.releases.estimate import Estimate
+from discreet.statistics.tables.histogram import Histogram
+from discreet.statistics.tables.key_counts import NamedCounts
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.grid import Array
-from discreet.statistics.noise import CONFIDENCE, Spread
+from discreet.releases.spread import CONFIDENCE, Spread
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def quantile_interval(counts: Array, edges: Array, share: float, spread: Spread)
 
     Examples
     --------
-    >>> from discreet.mechanisms.gaussian import Gaussian
+    >>> from discreet.mechanisms.additive.gaussian import Gaussian
     >>> quantile_interval(np.full(10, 100.0), np.arange(11.0), 0.5, Spread(Gaussian(1.0), 2.0))
     Interval(low=4.0, high=6.0)
     """

@@ -18,7 +18,7 @@ from discreet.query.column_profile import ColumnProfile
 from discreet.query.page import fragment, page
 from discreet.query.plan import planned
 from discreet.query.text import text
-from discreet.statistics.noise import CONFIDENCE
+from discreet.releases.spread import CONFIDENCE
 from discreet.trust.private_data import PrivateData
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)

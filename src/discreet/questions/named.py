@@ -38,7 +38,8 @@ def question_of(recipe: Recipe, schema: Schema, packages: Iterable[str] = ("disc
     ('age',)
     """
     package, _, _ = recipe.name.rpartition(":")
-    if (package or "discreet") not in set(packages):
+    parts = package.split(".") if package else ["discreet"]
+    if parts[0] not in set(packages) or not all(part.isidentifier() and part[0] != "_" for part in parts):
         raise _unknown(recipe, f"{package or 'this library'} is not among the packages that are trusted")
     if recipe.name not in RECIPES:
         _load(recipe, package)

@@ -16,13 +16,13 @@ from discreet.core.question import BoundedSum
 from discreet.core.recipe import Recipe
 from discreet.crypto.errors import UNOPENED, Disagreement
 from discreet.crypto.framing import framed
-from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.gaussian_share import GaussianShare
-from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.laplace_share import LaplaceShare
+from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.mechanisms.additive.laplace import Laplace
+from discreet.mechanisms.shares.gaussian_share import GaussianShare
+from discreet.mechanisms.shares.laplace_share import LaplaceShare
 from discreet.trust.federation import Federation
 
-VERSION = 2  # raised with every change in what a recipe adds up, on which grid noise is drawn, or how messages are read
+VERSION = 3  # raised with every change in what a recipe adds up, on which grid noise is drawn, or how messages are read
 LONGEST = 500  # letters of what an asker built, as they are quoted
 Noise = Gaussian | Laplace
 Share = GaussianShare | LaplaceShare

@@ -17,7 +17,7 @@ from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors
 from discreet.core.question import AllRecords, BlockSum, BoundedSum, CellCounts, KeyCounts, Question
 from discreet.core.secret import Secret
-from discreet.mechanisms.sphere_report import promised
+from discreet.mechanisms.vectors.sphere_report import promised
 from discreet.noise.bits import system_bits
 from discreet.trust.blocks import block_sum
 from discreet.trust.permit import KEPT

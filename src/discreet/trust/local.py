@@ -16,7 +16,7 @@ from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import RECORD, Neighbors
 from discreet.core.question import BoundedSum, Question
 from discreet.core.secret import Secret
-from discreet.mechanisms.sphere_report import SphereReport, promised
+from discreet.mechanisms.vectors.sphere_report import SphereReport, promised
 from discreet.noise.bits import system_bits
 from discreet.trust.permit import KEPT
 from discreet.trust.sources.source import Batched, check_counted
@@ -46,7 +46,7 @@ class Local(Secret):
     >>> from discreet.core.budget import Budget
     >>> from discreet.core.schema import Schema
     >>> from discreet.accounting.single_plan import SinglePlan
-    >>> from discreet.statistics.mean import mean
+    >>> from discreet.statistics.moments.mean import mean
     >>> from discreet.trust.private_data import PrivateData
     >>> from discreet.trust.sources.matrix import Matrix
     >>> phones = Matrix(np.full((10_000, 1), 3.0), Schema.numeric(0.0, 10.0, 1))

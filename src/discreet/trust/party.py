@@ -13,12 +13,12 @@ from discreet.core.answer import Answer
 from discreet.core.bits import Bits
 from discreet.core.errors import BudgetExceeded, DiscreetError, ParameterError
 from discreet.core.events import Event
+from discreet.core.events_in_words import in_words
 from discreet.core.grid import Steps
 from discreet.core.ledger import Ledger, Reservation
 from discreet.core.neighbors import Neighbors
 from discreet.core.question import BoundedSum
 from discreet.core.secret import Secret
-from discreet.core.wording import in_words
 from discreet.crypto.client import Client
 from discreet.crypto.errors import UNOPENED, OutOfOrder, RoundReused, UnknownParty
 from discreet.crypto.identity import Identity

@@ -11,10 +11,10 @@ from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import Event, NoPromise, written
+from discreet.core.events_in_words import in_words
 from discreet.core.ledger import Ledger
 from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.core.schema import Schema
-from discreet.core.wording import in_words
 from discreet.trust.curator import Curator
 from discreet.trust.permit import Permit, TrustModel, releases
 from discreet.trust.sources.opening import source_of
@@ -35,7 +35,7 @@ class PrivateData:
     Examples
     --------
     >>> import numpy as np
-    >>> from discreet.statistics.mean import mean
+    >>> from discreet.statistics.moments.mean import mean
     >>> data = PrivateData.of(np.ones((1000, 1)), Schema.numeric(0.0, 2.0, 1), Budget(1.0))
     >>> bool(0.5 < mean(data, "x0", epsilon=1.0).value < 1.5)
     True

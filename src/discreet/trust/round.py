@@ -12,9 +12,9 @@ from discreet.crypto.identity import Identity
 from discreet.crypto.messages import Message, Signed
 from discreet.crypto.server import Server, Total
 from discreet.crypto.terms import Terms, UsedRounds
-from discreet.trust.attendance import Attendant
 from discreet.trust.call import Call
 from discreet.trust.federation import Federation
+from discreet.trust.party_channel import Attendant
 
 LOG = logging.getLogger(__name__)
 

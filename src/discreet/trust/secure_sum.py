@@ -25,15 +25,15 @@ from discreet.crypto.errors import UNOPENED, TooFewSurvivors
 from discreet.crypto.identity import Identity
 from discreet.crypto.steps import check_roster
 from discreet.crypto.terms import UsedRounds
-from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.bits import system_bits
-from discreet.trust.attendance import Attendant, InProcess
 from discreet.trust.call import Call, prepared
 from discreet.trust.federation import Federation
 from discreet.trust.network.background import Background
-from discreet.trust.network.lobby import Lobby
+from discreet.trust.network.connections import Lobby
 from discreet.trust.party import Party
+from discreet.trust.party_channel import Attendant, InProcess
 from discreet.trust.permit import KEPT
 from discreet.trust.round import Round
 
@@ -183,7 +183,7 @@ class SecureSum:
         --------
         >>> from discreet.accounting.single_plan import SinglePlan
         >>> from discreet.core.budget import Budget
-        >>> from discreet.statistics.mean import mean
+        >>> from discreet.statistics.moments.mean import mean
         >>> from discreet.trust.private_data import PrivateData
         >>> wards = {name: np.full((2000, 1), 3.0) for name in ("north", "east", "south")}
         >>> with SecureSum.rehearsal(wards, Schema.numeric(0.0, 10.0, 1), threshold=2) as trust:

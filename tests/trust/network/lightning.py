@@ -15,7 +15,7 @@ from discreet.core.recipe import recipe
 from discreet.core.schema import Schema
 
 
-@recipe
+@recipe("tests.trust.network.lightning:lightning")
 def lightning(schema: Schema, doomed: str) -> BoundedSum:
     """How many records there are; whose process number is in the file dies while it counts."""
 

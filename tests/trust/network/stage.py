@@ -18,7 +18,7 @@ from discreet.core.recipe import recipe
 from discreet.core.schema import Schema
 from discreet.crypto.certificate import Card
 from discreet.crypto.identity import Identity
-from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.noise.deterministic import DeterministicBits
 from discreet.trust.federation import Federation
 from discreet.trust.network.serving import Serving
@@ -36,7 +36,7 @@ PACKAGES = ("discreet", "tests")
 LONG = 60.0  # seconds: whatever takes longer hangs
 
 
-@recipe
+@recipe("tests.trust.network.stage:heads")
 def heads(schema: Schema) -> BoundedSum:
     """How many records there are, thrice."""
     return BoundedSum(lambda records: np.full((len(records), 3), 0.5), Bound("l2", 1.0))

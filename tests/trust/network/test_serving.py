@@ -16,7 +16,7 @@ from discreet.crypto.framing import labelled
 from discreet.crypto.messages import Message, Signed
 from discreet.crypto.server import Server
 from discreet.crypto.terms import UsedRounds
-from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.trust.call import Call
 from discreet.trust.network.link import Link, called
 from discreet.trust.network.serving import Serving
@@ -117,7 +117,7 @@ def test_an_old_call_is_refused_and_the_present_seat_kept() -> None:
         (b"[" * 100_000, "it is not one"),
         (b'["{}", "{}"]', "it is not one"),
         (Call(Recipe("os:system", {"x": 1}), NOISE).written(), "not among the packages"),
-        (Call(Recipe("discreet.statistics.count:nothing", {}), NOISE).written(), "has no recipe"),
+        (Call(Recipe("discreet.statistics.moments.count:nothing", {}), NOISE).written(), "has no recipe"),
         (
             Call(Recipe("count", {"column": "zip"}), NOISE).written(),
             "'zip': the schema has none",

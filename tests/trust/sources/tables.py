@@ -21,9 +21,9 @@ from discreet.core.grid import Array, Grid
 from discreet.core.neighbors import RECORD, Unit
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Number, Schema, Text
-from discreet.statistics.grouped import grouped_moments_of
-from discreet.statistics.histogram import histogram_of
-from discreet.statistics.moments import moments_of
+from discreet.questions.grouped_moments import grouped_moments_of
+from discreet.questions.histogram import histogram_of
+from discreet.questions.moments import moments_of
 from discreet.trust.sources.source import Source
 
 COST = "co\"st'; DROP TABLE kept --"

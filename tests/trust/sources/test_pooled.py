@@ -19,11 +19,12 @@ from discreet.core.grid import Grid
 from discreet.core.neighbors import RECORD, Unit
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Number, Schema
-from discreet.statistics.count import count
-from discreet.statistics.grouped import grouped
-from discreet.statistics.histogram import histogram, histogram_of
-from discreet.statistics.mean import mean
-from discreet.statistics.total import total_of
+from discreet.questions.histogram import histogram_of
+from discreet.questions.total import total_of
+from discreet.statistics.moments.count import count
+from discreet.statistics.moments.grouped import grouped
+from discreet.statistics.moments.mean import mean
+from discreet.statistics.tables.histogram import histogram
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources import engine

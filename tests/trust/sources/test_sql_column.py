@@ -18,8 +18,8 @@ from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import RECORD, Unit
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Column, Number, Schema, Text
-from discreet.statistics.grouped import grouped_moments_of
-from discreet.statistics.histogram import histogram_of
+from discreet.questions.grouped_moments import grouped_moments_of
+from discreet.questions.histogram import histogram_of
 from discreet.trust.sources import stream
 from discreet.trust.sources.arrow_column import canonical
 from discreet.trust.sources.engine import engine

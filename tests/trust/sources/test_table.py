@@ -14,9 +14,9 @@ from discreet.core.formula import Formula, Tally
 from discreet.core.grid import Array, Grid
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Number, Schema
-from discreet.statistics.grouped import grouped_moments_of
-from discreet.statistics.histogram import histogram_of
-from discreet.statistics.moments import moments_of
+from discreet.questions.grouped_moments import grouped_moments_of
+from discreet.questions.histogram import histogram_of
+from discreet.questions.moments import moments_of
 from discreet.trust.exact_sum import exact_sum
 from discreet.trust.sources.decoding import bounded
 from discreet.trust.sources.table import Table

@@ -9,10 +9,10 @@ from typing import Any
 from discreet.core.errors import ParameterError
 from discreet.crypto.errors import UNOPENED, BadSignature, Disagreement, Malformed, OutOfOrder, UnknownParty
 from discreet.crypto.messages import Message, Signed
-from discreet.trust.attendance import Hear, Refused
 from discreet.trust.federation import Federation
 from discreet.trust.network.link import LONGEST_CALL, Link
 from discreet.trust.party import HELLO, LONGEST_REFUSAL, REFUSAL
+from discreet.trust.party_channel import Hear, Refused
 
 LONGEST_HELLO = 1 << 16  # bytes
 NOT_DUE = 100  # messages at a step that are not the one that is due

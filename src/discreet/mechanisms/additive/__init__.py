@@ -1,0 +1,1 @@
+"""Noise that is added to every coordinate of a sum."""

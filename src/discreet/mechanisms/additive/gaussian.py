@@ -1,0 +1,50 @@
+"""Gaussian noise: a sum, released with Gaussian differential privacy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from discreet.core.bits import Bits
+from discreet.core.bound import Norm
+from discreet.core.events import GaussianLoss
+from discreet.core.grid import Steps
+from discreet.mechanisms.additive.additive_noise import Additive
+from discreet.noise.gaussian import rounded_gaussian
+
+
+@dataclass(frozen=True)
+class Gaussian(Additive):
+    """Add Gaussian noise to every coordinate of a sum.
+
+    The noise is the real Gaussian variable rounded to the answer's grid: the continuous mechanism followed by
+    rounding, so no discrete correction is needed.
+
+    Parameters
+    ----------
+    multiplier : float
+        Public. Noise standard deviation in units of the l2 sensitivity.
+
+    Guarantee
+    ---------
+    `GaussianLoss(multiplier)`: Gaussian differential privacy with mu = 1 / multiplier, for the neighbors the answer
+    was bounded for. Dong, Roth and Su 2022, Theorem 2.7; the exact (epsilon, delta) curve is that of Balle and Wang
+    2018, Theorem 8.
+
+    Examples
+    --------
+    >>> Gaussian(multiplier=1.1).event
+    GaussianLoss(multiplier=1.1)
+    """
+
+    norm: ClassVar[Norm] = "l2"
+    deviation: ClassVar[float] = 1.0
+
+    @property
+    def event(self) -> GaussianLoss:
+        """The price of one release."""
+        return GaussianLoss(self.multiplier)
+
+    def noise(self, bits: Bits, shape: tuple[int, ...], scale: float) -> Steps:
+        """Independent draws of this scale, in grid steps."""
+        return rounded_gaussian(bits, shape, scale)

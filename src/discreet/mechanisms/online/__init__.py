@@ -1,0 +1,1 @@
+"""Many queries, one after another or all at once, about one data set."""

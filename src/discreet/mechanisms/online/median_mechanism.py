@@ -1,0 +1,130 @@
+"""The median mechanism: what most of the databases that fit all answers so far would say."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.answer import Answer
+from discreet.core.bits import Bits
+from discreet.core.bound import Bound
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Array, Grid
+from discreet.core.neighbors import Neighbors
+from discreet.core.rounding import upwards
+from discreet.mechanisms.online.online_queries import Interviewer
+from discreet.mechanisms.online.queries import Queries
+from discreet.mechanisms.online.small_databases import databases, orders
+
+AGREED = 0.75  # an easy query: so much agreement with the exact answer
+FITTING = 1 / 50  # tolerances within which a database fits a measured answer
+FINENESS = 30  # bits of an agreement
+
+
+@dataclass(frozen=True)
+class MedianMechanism(Interviewer):
+    """Answer counting queries by the median of all databases of `size` records that fit the answers measured so far.
+
+    As published, on a universe so small that those databases can be listed. A query is easy if most of them nearly
+    agree with its exact answer, and gets their median; a hard one gets a noisy answer, and the databases that are more
+    than a fiftieth of the tolerance away from that are dropped. Where none would be left, none is dropped.
+
+    Which queries are hard is told by the sparse vector technique, in place of the published test, whose constants make
+    it useless at any size that could be run: `median_mechanism.md` has the figures. For larger universes there is
+    `SampledMedian`.
+
+    Parameters
+    ----------
+    epsilon : float
+        Public. Pure epsilon of everything (alpha in the paper).
+    updates : int
+        Public. How many queries may be found hard.
+    queries : Queries
+        Public. What `release` answers, in this order.
+    tolerance : float
+        Public. How far off an answer may be, in records (epsilon in the paper, as a share of all).
+    size : int
+        Public. How many records the databases have (m in the paper).
+
+    Guarantee
+    ---------
+    `PureLoss(epsilon / 2)` for all tests, and `updates` + 1 times Laplace noise for the total and the measured answers;
+    everything else is made of these releases. Roth and Roughgarden 2010, with the test of Lyu, Su and Li 2017:
+    `multiplicative_weights.md`. One record moves an agreement, a mean of exp(-|difference| / tolerance), by at most
+    1 / tolerance.
+
+    Examples
+    --------
+    >>> MedianMechanism(epsilon=1.0).event.events[0]
+    PureLoss(epsilon=0.5)
+    """
+
+    tolerance: float = 2.0
+    size: int = 3
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 2.0**-10 <= self.tolerance < math.inf:
+            raise ParameterError("MedianMechanism", f"tolerance is {self.tolerance}", "Give at least 2**-10 records.")
+        databases(self.queries.cells, self.size)
+
+    @property
+    def threshold_of_doubt(self) -> float:
+        """One minus the agreement that makes a query easy."""
+        return 1 - AGREED
+
+    def hypothesis(self, total: Array, bits: Bits) -> Fitting:
+        """All databases."""
+        return Fitting(total, databases(self.queries.cells, self.size) / self.size, self.tolerance, self.size)
+
+
+class Fitting:
+    """The databases that fit all measured answers, each with the number of its orders as weight.
+
+    Parameters
+    ----------
+    total : array
+        Noisy numbers of records, to which the databases are scaled up.
+    shares : array, shape (databases, cells)
+        All databases.
+    tolerance : float
+        Public. As in `MedianMechanism`.
+    size : int
+        Public. As in `MedianMechanism`.
+    """
+
+    def __init__(self, total: Array, shares: Array, tolerance: float, size: int) -> None:
+        self._total, self._shares, self._tolerance = np.maximum(total, 1.0)[..., None], shares, tolerance
+        weights = orders(np.rint(shares * size).astype(np.int64))
+        self._weights = np.broadcast_to(weights, (*total.shape, len(weights))).copy()
+
+    def guesses(self, query: Queries) -> Array:
+        """The weighted median of what they say."""
+        shares = query.answers(self._shares)[:, 0]
+        order = np.argsort(shares)
+        below = np.cumsum(self._weights[..., order], axis=-1)
+        middle = (below < below[..., -1:] / 2).sum(axis=-1)
+        return self._total[..., 0] * shares[order][middle]
+
+    def doubts(self, query: Queries, guesses: Array, exact: Answer) -> Answer:
+        """One minus the agreement, on a grid of 2**-30; two steps of slack are for flooring and rounding in float64."""
+        apart = np.abs(exact.grid.values(exact.steps) - self._said(query)) / self._tolerance
+        agreement = np.average(np.exp(-apart), axis=-1, weights=self._weights)[..., None]
+        moved = upwards(Fraction(exact.sensitivity("linf")) / Fraction(self._tolerance))
+        steps = np.floor(np.ldexp(1 - agreement, FINENESS)).astype(np.int64)
+        return Answer(steps, Grid(-FINENESS), Bound("linf", moved), Neighbors.ADD_REMOVE, slack=2.0)
+
+    def learn(self, query: Queries, measured: Array, where: NDArray[np.bool_]) -> None:
+        """Drop those that do not fit."""
+        fits = np.abs(self._said(query) - measured[..., None]) <= FITTING * self._tolerance
+        kept = np.where(fits, self._weights, 0.0)
+        some = where & (kept > 0).any(axis=-1)
+        self._weights = np.where(some[..., None], kept, self._weights)
+
+    def _said(self, query: Queries) -> Array:
+        """What each database says, scaled up."""
+        return self._total * query.answers(self._shares)[:, 0]

@@ -1,0 +1,103 @@
+"""The median mechanism with a sample of candidates, for universes whose databases cannot be listed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.answer import Answer
+from discreet.core.bits import Bits
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Array
+from discreet.core.knob import check_whole
+from discreet.mechanisms.online.online_queries import Interviewer
+from discreet.mechanisms.online.queries import Queries, distance, on_one_grid
+from discreet.mechanisms.online.weighted_histogram import Tilted
+from discreet.noise.bars import exponentials
+
+
+@dataclass(frozen=True)
+class SampledMedian(Interviewer):
+    """Answer counting queries by the median of candidate histograms that fit the answers measured so far.
+
+    Each candidate starts from shares drawn evenly from all that there are. When an answer is measured, each is tilted
+    (see `Tilted`) towards that answer and those before, all with further noise of the candidate's own: so candidates
+    are as far apart as the answers leave open. A query gets their median, unless a noisy test finds that too far off.
+
+    This is the efficient version of Roth and Roughgarden in spirit: they draw candidates by a random walk among all
+    histograms that are within a tolerance of the answers. Nothing that is promised depends on how candidates are made.
+
+    Parameters
+    ----------
+    epsilon : float
+        Public. Pure epsilon of everything.
+    updates : int
+        Public. How many answers may be measured; from then on medians are given untested.
+    queries : Queries
+        Public. What `release` answers, in this order. An `Interview` (see `opening`) takes any queries.
+    threshold : float
+        Public. How far off a median may be, in records; see `MultiplicativeWeights`.
+    candidates : int
+        Public. How many candidates there are; an odd number has a plain median.
+
+    Guarantee
+    ---------
+    `PureLoss(epsilon / 2)` for all tests, and `updates` + 1 times Laplace noise for the total and
+    the measured answers; everything else is made of these releases and of noise that nobody's record has a part in.
+    Roth and Roughgarden 2010, with the test of Lyu, Su and Li 2017: `multiplicative_weights.md`.
+
+    Examples
+    --------
+    >>> SampledMedian(epsilon=1.0).event.events[0]
+    PureLoss(epsilon=0.5)
+    """
+
+    threshold: float = 1.0
+    candidates: int = 3
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not math.isfinite(self.threshold):
+            raise ParameterError("SampledMedian", f"threshold is {self.threshold}", "Give a finite threshold.")
+        check_whole("SampledMedian", "candidates", self.candidates)
+
+    @property
+    def threshold_of_doubt(self) -> float:
+        """The threshold."""
+        return self.threshold
+
+    def hypothesis(self, total: Array, bits: Bits) -> Candidates:
+        """Candidates that are spread over all histograms, evenly: shares of independent exponential variables."""
+        shape = (*total.shape, self.candidates)
+        shares = _exponential(bits, (*shape, self.queries.cells))
+        return Candidates(Tilted(np.broadcast_to(total[..., None], shape), shares), self.noise.multiplier, bits)
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The hypothesis of the sampled median mechanism."""
+
+    tilted: Tilted
+    spread: float
+    bits: Bits
+
+    def guesses(self, query: Queries) -> Array:
+        """The median of what they say."""
+        return np.median(self.tilted.answers(query)[..., 0], axis=-1)
+
+    def doubts(self, query: Queries, guesses: Array, exact: Answer) -> Answer:
+        """How far that is from the exact answers."""
+        return on_one_grid(distance(exact, guesses[..., None]), query)
+
+    def learn(self, query: Queries, measured: Array, where: NDArray[np.bool_]) -> None:
+        """Tilt each towards an answer with Laplace noise of its own, the difference of two exponential variables."""
+        shape = self.tilted.total.shape
+        noise = self.spread * (_exponential(self.bits, shape) - _exponential(self.bits, shape))
+        self.tilted.learn(query.row, measured[..., None] + noise, np.broadcast_to(where[..., None], shape))
+
+
+def _exponential(bits: Bits, shape: tuple[int, ...]) -> Array:
+    return exponentials(bits.words(math.prod(shape))).value.reshape(shape) + 2.0**-60

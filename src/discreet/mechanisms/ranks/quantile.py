@@ -1,0 +1,120 @@
+"""One quantile by the exponential mechanism, on a line of cells between public bounds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+
+from discreet.core.answer import Apart, Records
+from discreet.core.bits import Bits
+from discreet.core.errors import ParameterError
+from discreet.core.events import Event
+from discreet.core.grid import Array, Steps
+from discreet.core.knob import check_knob
+from discreet.core.neighbors import Neighbors
+from discreet.mechanisms.ranks.rank_grid import Line, Target
+from discreet.mechanisms.ranks.ranked_stretches import RankedStretches
+from discreet.mechanisms.selection.exponential import Exponential
+from discreet.noise.choice import Size, stretch_choice, uniform_below
+from discreet.noise.interval import Uniform
+
+
+@lru_cache(maxsize=256)
+def price(epsilon: float) -> Event:
+    """What a choice by the exponential mechanism costs; its many orders are computed once."""
+    return Exponential(epsilon).event
+
+
+@dataclass(frozen=True)
+class Quantile:
+    """Release a value below which a given share of a column lies.
+
+    A cell y of the line scores minus the number of ranks between share * n and those of y, from the number of values
+    below y to the number of values at or below y; if y is the quantile, as many as share * n lies inside of those. P(y)
+    is in proportion to exp(epsilon score / reach), with the reach of one row from 1 to 2 ranks. On up to 2^20 cells,
+    values between two cells have ranks of their own; on more they are moved to the nearest.
+
+    Parameters
+    ----------
+    epsilon : float
+        Public.
+    share : float
+        Public. In [0, 1].
+    lower, upper : float
+        Public. Values outside are moved to the nearer one.
+    cells : int
+        Public. How many steps there are from one to the other: releases are on this grid, whatever the data are.
+
+    Guarantee
+    ---------
+    The event of `Exponential(epsilon)`. McSherry and Talwar 2007, Theorem 6; Cesar and Rogers 2021, Lemma 3.4; for the
+    reach of one row, under both relations, see `quantile.md`.
+
+    Examples
+    --------
+    >>> from discreet.noise.deterministic import DeterministicBits
+    >>> ages = Records(np.arange(1000.0)[:, None], 1, Neighbors.ADD_REMOVE)
+    >>> Quantile(2.0, 0.9, 0.0, 1000.0, 1000).release(ages, DeterministicBits(1))
+    np.float64(900.0)
+    """
+
+    epsilon: float = 1.0
+    share: float = 0.5
+    lower: float = 0.0
+    upper: float = 1024.0
+    cells: int = 1024
+    knob: ClassVar[str] = "epsilon"
+
+    def __post_init__(self) -> None:
+        check_knob("Quantile", "epsilon", self.epsilon)
+        Line(self.lower, self.upper, self.cells)
+        if not 0 <= self.share <= 1:
+            raise ParameterError("Quantile", f"share is {self.share}", "Give a share in [0, 1].", share=self.share)
+
+    @property
+    def event(self) -> Event:
+        """The price of one release."""
+        return price(self.epsilon)
+
+    def target(self, rows: int, neighbors: Neighbors) -> Target:
+        """The rank that is looked for, for units of so many rows."""
+        return Target.priced(self.share, self.epsilon, rows, neighbors)
+
+    def release(self, answer: Records, bits: Bits) -> Array:
+        """A value on the grid; one for each copy."""
+        line = Line(self.lower, self.upper, self.cells)
+        stretches = RankedStretches.of(line, answer.values[:, 0], self.target(answer.rows, answer.neighbors))
+        return line.values(self.chosen(stretches, bits, math.prod(answer.copies)).reshape(answer.copies))[()]
+
+    def chosen(self, stretches: RankedStretches, bits: Bits, copies: int) -> Steps:
+        """So many cells, each drawn by itself.
+
+        A cell of a loose stretch is kept with probability exp(-(its own distance - that of the stretch) / scale), and
+        else all is drawn anew: so the law is exact.
+        """
+        lengths, scale = stretches.lengths, stretches.target.scale
+        won, again = np.empty(copies, np.int64), np.arange(copies)
+        while again.size:
+            stretch = stretch_choice(
+                bits, lengths[None, :], stretches.distances[None, :], scale, np.zeros(again.size, np.int64)
+            )
+            won[again] = stretches.edges[stretch] + 1 + uniform_below(bits, lengths[stretch])
+            loose = np.flatnonzero(stretches.loose[stretch])
+            again = again[[i for i in loose if not _stays(bits, stretches, int(won[again[i]]), int(stretch[i]))]]
+        return won
+
+    def worst_neighbors(self) -> Apart:
+        """A low record joins a high one: the few cells below it fall from best to worst."""
+        low = self.lower + math.floor(0.1 * self.cells) * (self.upper - self.lower) / self.cells
+        first, second = np.array([[self.upper]]), np.array([[self.upper], [low]])
+        return Apart(Records(first, 1, Neighbors.ADD_REMOVE), Records(second, 1, Neighbors.ADD_REMOVE))
+
+
+def _stays(bits: Bits, stretches: RankedStretches, cell: int, stretch: int) -> bool:
+    """Whether a cell of a loose stretch is kept."""
+    behind = stretches.distance(cell) - int(stretches.distances[stretch])
+    return behind == 0 or Size(1, behind, stretches.target.scale).exceeds(Uniform(bits, bits.integer(64)))

@@ -1,0 +1,162 @@
+"""Several quantiles by the exponential mechanism, by halves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from discreet.core.answer import Apart, Records
+from discreet.core.bits import Bits
+from discreet.core.errors import ParameterError
+from discreet.core.events import Repeated
+from discreet.core.grid import Array, Steps
+from discreet.core.knob import check_knob
+from discreet.core.neighbors import Neighbors
+from discreet.mechanisms.ranks.quantile import price
+from discreet.mechanisms.ranks.quantile_search import Part, Ranked, Sorted
+from discreet.mechanisms.ranks.rank_grid import AT_HAND, Line, Target
+from discreet.mechanisms.ranks.ranking import MANY
+
+FINEST = 62  # bits of all places on a line
+AT_ONCE = 2**21  # records of all copies that are worked on together
+
+
+@dataclass(frozen=True)
+class Quantiles:
+    """Release values below which given shares of a column lie.
+
+    The middle share is found first, then those below it among the records below what was found, and those above among
+    the other records: every record takes part once on each level of halves. Each cell of the line is divided into
+    places, of which a record takes one at random; so records that are tied can be parted.
+
+    Parameters
+    ----------
+    epsilon : float
+        Public. Of all shares together.
+    shares : tuple of float
+        Public. In [0, 1], ascending.
+    lower, upper : float
+        Public. Values outside are moved to the nearer one.
+    cells : int
+        Public. How many steps there are from one to the other: releases are on this grid, whatever the data are.
+
+    Guarantee
+    ---------
+    One event of `Exponential` for each level of halves. Kaplan, Schnapp and Stemmer 2022; the proof, under both
+    relations and for units of several rows, is in `quantile.md`.
+
+    Examples
+    --------
+    >>> from discreet.noise.deterministic import DeterministicBits
+    >>> ages = Records(np.arange(1000.0)[:, None], 1, Neighbors.ADD_REMOVE)
+    >>> Quantiles(2.0, (0.1, 0.5, 0.9), 0.0, 1000.0, 1000).release(ages, DeterministicBits(1))
+    array([101., 499., 901.])
+    """
+
+    epsilon: float = 1.0
+    shares: tuple[float, ...] = (0.25, 0.5, 0.75)
+    lower: float = 0.0
+    upper: float = 1024.0
+    cells: int = 1024
+    knob: ClassVar[str] = "epsilon"
+
+    def __post_init__(self) -> None:
+        shares = tuple(float(share) for share in self.shares)
+        object.__setattr__(self, "shares", shares)
+        if not shares or not all(0 <= a <= b <= 1 for a, b in zip((0.0, *shares), (*shares, 1.0), strict=True)):
+            raise ParameterError("Quantiles", f"shares are {shares}", "Give shares in [0, 1], ascending.")
+        Line(self.lower, self.upper, self.cells)
+        check_knob("Quantiles", "epsilon", self.epsilon / self.depth)
+
+    @property
+    def depth(self) -> int:
+        """How many levels of halves there are."""
+        return len(self.shares).bit_length()
+
+    @property
+    def event(self) -> Repeated:
+        """The price of one release."""
+        return Repeated(price(self.epsilon / self.depth), self.depth)
+
+    def target(self, share: float, level: int, rows: int, neighbors: Neighbors) -> Target:
+        """The rank that is looked for on a level, for units of so many rows."""
+        return Target.priced(share, self.epsilon / self.depth, rows, neighbors, parted=level > 0)
+
+    def release(self, answer: Records, bits: Bits) -> Array:
+        """One value for each share, on the grid; one row for each copy."""
+        line = Line(self.lower, self.upper, self.cells)
+        cells, copies = line.nearest(answer.values[:, 0]), math.prod(answer.copies)
+        found = np.empty((copies, len(self.shares)), np.int64)
+        finer = FINEST - (line.cells + 1).bit_length()
+        cells <<= finer
+        together = max(1, AT_ONCE // (len(cells) + 1)) if len(cells) < MANY else 1
+        for start in range(0, copies, together):
+            part = found[start : start + together]
+            places = cells[None] if copies == 1 else np.tile(cells, (len(part), 1))
+            _scatter(places.reshape(-1), finer, bits)
+            records = Sorted.of(places) if len(cells) < MANY else Ranked.of(places[0])
+            self._find(part, records, (line.cells + 1) << finer, answer, bits)
+        return line.values(found >> finer).reshape(*answer.copies, -1)
+
+    def _find(self, found: Steps, records: Sorted | Ranked, number: int, answer: Records, bits: Bits) -> None:
+        """Find the place of each share, among so many places, in a row for each copy."""
+        none, last = np.zeros(len(found), np.int64), len(self.shares) + 1
+        ends, below = {0: none, last: none + (number - 1)}, {0: none, last: none + records.number}
+        for step in _steps(self.shares, 0, len(self.shares), 0):
+            part = Part(ends[step.low], ends[step.high], below[step.low], below[step.high])
+            chosen = records.chosen(part, self.target(step.share, step.level, answer.rows, answer.neighbors), bits)
+            found[:, step.place] = ends[step.place + 1] = chosen.places
+            below[step.place + 1] = np.clip(chosen.below, part.first, part.last)
+
+    def scales(self, rows: int, neighbors: Neighbors) -> list[Array]:
+        """For each share, the scales in ranks of independent noises that add up to the error of its rank: public.
+
+        A share's rank is as far off as the ends that it lies between, in proportion, and by noise of its own: Laplace
+        noise, where values lie evenly around it.
+        """
+        own = np.zeros((len(self.shares) + 2, len(self.shares)))
+        for step in _steps(self.shares, 0, len(self.shares), 0):
+            ends = (1 - step.share) * own[step.low] + step.share * own[step.high]
+            own[step.place + 1] = ends
+            own[step.place + 1, step.place] = self.target(step.share, step.level, rows, neighbors).ranks
+        return [row[row > 0] for row in own[1:-1]]
+
+    def worst_neighbors(self) -> Apart:
+        """A low record joins a high one: the few cells below it fall from best to worst."""
+        low = self.lower + math.floor(0.1 * self.cells) * (self.upper - self.lower) / self.cells
+        first, second = np.array([[self.upper]]), np.array([[self.upper], [low]])
+        return Apart(Records(first, 1, Neighbors.ADD_REMOVE), Records(second, 1, Neighbors.ADD_REMOVE))
+
+
+def _scatter(places: Steps, finer: int, bits: Bits) -> None:
+    """Move each place by a random number of so many bits; few at a time, so that they stay at hand."""
+    for start in range(0, len(places), AT_HAND):
+        part = places[start : start + AT_HAND]
+        part += (bits.words(len(part)) >> np.uint64(64 - finer)).view(np.int64)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A share to be found between two others: its number, and where in the list that has 0 and 1 added those are."""
+
+    place: int
+    low: int
+    high: int
+    level: int
+    share: float
+
+
+def _steps(shares: tuple[float, ...], start: int, stop: int, level: int) -> Iterator[_Step]:
+    """The shares from number `start` to before number `stop`: the middle one, then those on its sides."""
+    if start == stop:
+        return
+    middle, ends = (start + stop) // 2, (0.0, *shares, 1.0)
+    low, high = ends[start], ends[stop + 1]
+    share = (ends[middle + 1] - low) / (high - low) if high > low else 0.5
+    yield _Step(middle, start, stop + 1, level, share)
+    yield from _steps(shares, start, middle, level + 1)
+    yield from _steps(shares, middle + 1, stop, level + 1)

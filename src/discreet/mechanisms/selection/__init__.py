@@ -1,0 +1,1 @@
+"""Choices among options, keys and categories."""

@@ -1,0 +1,79 @@
+"""The indices of several high scores, in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from discreet.core.answer import Answer, Apart, whole_numbers
+from discreet.core.bits import Bits
+from discreet.core.bound import Bound
+from discreet.core.errors import ParameterError
+from discreet.core.events import Repeated
+from discreet.core.grid import Steps
+from discreet.core.knob import check_knob, check_whole
+from discreet.mechanisms.selection.exponential import Exponential, below_best
+from discreet.noise.gumbel import gumbel_argmax
+
+
+@dataclass(frozen=True)
+class TopK:
+    """Release the indices of `count` high scores: the exponential mechanism, again and again on what is left.
+
+    One draw of Gumbel noise per score and its `count` largest sums have the same law (Durfee and Rogers 2019).
+
+    Parameters
+    ----------
+    epsilon : float
+        Public. Pure epsilon of all choices together.
+    count : int
+        Public. How many indices; at most the number of scores.
+
+    Guarantee
+    ---------
+    `count` times the event of `Exponential(epsilon / count)`: Dwork and Roth 2014, Theorem 3.16, adaptively.
+
+    Examples
+    --------
+    >>> TopK(epsilon=1.0, count=2).event.times
+    2
+    """
+
+    epsilon: float = 1.0
+    count: int = 2
+    knob: ClassVar[str] = "epsilon"
+
+    def __post_init__(self) -> None:
+        check_whole("TopK", "count", self.count)
+        check_knob("TopK", "epsilon", self.epsilon / self.count)
+
+    @property
+    def event(self) -> Repeated:
+        """The price of one release."""
+        return Repeated(Exponential(self.epsilon / self.count).event, self.count)
+
+    def release(self, answer: Answer, bits: Bits) -> Steps:
+        """The chosen indices, the first choice first; one row per stacked answer."""
+        if self.count > answer.size:
+            raise ParameterError(
+                "TopK",
+                f"count is {self.count} and there are {answer.size} scores",
+                "Ask for fewer.",
+                count=self.count,
+            )
+        multiplier = (1 if answer.monotone else 2) / Fraction(self.epsilon / self.count)
+        answer = answer.coarsened(multiplier, "linf")
+        scores, chosen = below_best(answer), []
+        for _ in range(self.count):
+            chosen.append(gumbel_argmax(bits, scores, answer.scale(multiplier, "linf")))
+            np.put_along_axis(scores, np.expand_dims(chosen[-1], -1), -np.inf, axis=-1)
+        return np.stack(chosen, axis=-1)
+
+    def worst_neighbors(self) -> Apart:
+        """The scores that win fall and all the others rise."""
+        bound = Bound("linf", 1.0)
+        high, low = self.count * [1] + 5 * [0], self.count * [0] + 5 * [1]
+        return Apart(whole_numbers(high, bound), whole_numbers(low, bound))

@@ -1,0 +1,1 @@
+"""A party's share of the noise on a sum."""

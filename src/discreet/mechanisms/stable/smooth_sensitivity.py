@@ -1,0 +1,279 @@
+"""Quantiles with noise in proportion to their smooth sensitivity."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from discreet.core.answer import LEAST_SCALE, Apart, Records
+from discreet.core.bits import Bits
+from discreet.core.errors import ParameterError
+from discreet.core.events import ApproximateLoss, Event, PureLoss
+from discreet.core.grid import Array, Steps
+from discreet.core.knob import check_knob, check_whole
+from discreet.core.neighbors import Neighbors
+from discreet.mechanisms.additive.shifted_noise_loss import (
+    gaussian_moved,
+    gaussian_shrunk,
+    greatest,
+    inside,
+    laplace_shrunk,
+)
+from discreet.mechanisms.ranks.order_statistic import OrderStatistic
+from discreet.mechanisms.ranks.rank_grid import Line
+from discreet.noise.request import LARGEST
+from discreet.noise.scaled import scaled_gaussian, scaled_laplace
+from discreet.noise.student import LARGEST as MOST
+from discreet.noise.student import rounded_student
+
+LEAST = 2.0**-32  # epsilon
+
+
+@dataclass(frozen=True)
+class SmoothSensitivity(ABC):
+    """Add noise to a quantile in proportion to a smooth bound on how far one unit could move it.
+
+    Where records lie close together around the quantile, one unit moves it little, and the noise is small. The bound
+    follows the data so slowly that the noise does not give it away; it is never released. The noise is rounded to a
+    grid that is chosen without the data, and the result stays between the bounds.
+
+    Parameters
+    ----------
+    epsilon : float
+        Public.
+    share : float
+        Public. The share of the values that are at or below the quantile.
+    lower, upper : float
+        Public. Values outside are moved to the nearer one.
+    cells : int
+        Public. How many steps of the grid there are from one to the other.
+    """
+
+    epsilon: float = 1.0
+    share: float = 0.5
+    lower: float = 0.0
+    upper: float = 1024.0
+    cells: int = 1024
+    knob: ClassVar[str] = "epsilon"
+
+    def __post_init__(self) -> None:
+        check_knob(type(self).__name__, "epsilon", self.epsilon, LEAST, 600.0)
+        Line(self.lower, self.upper, self.cells)
+        if not 0 <= self.share <= 1:
+            raise ParameterError(type(self).__name__, f"share is {self.share}", "Give a share in [0, 1].")
+
+    @property
+    @abstractmethod
+    def event(self) -> Event:
+        """The price of one release."""
+
+    @property
+    @abstractmethod
+    def slide(self) -> float:
+        """The noise scale is the smooth bound over this: how far one unit moves the quantile, in noise scales."""
+
+    @property
+    @abstractmethod
+    def beta(self) -> float:
+        """One unit changes the noise scale by at most this factor, as an exponent."""
+
+    @abstractmethod
+    def noise(self, bits: Bits, shape: tuple[int, ...], scale: float) -> Steps:
+        """Independent draws of this scale, which is secret, in grid steps."""
+
+    def release(self, answer: Records, bits: Bits) -> Array:
+        """The quantile with noise, on the grid; one for each copy."""
+        line = Line(self.lower, self.upper, self.cells)
+        self.check(answer.rows)
+        found = OrderStatistic(np.sort(line.nearest(answer.values[:, 0])), self.share, self.cells)
+        scale = max(self.bound(found, answer.rows) / self.slide, LEAST_SCALE)
+        noise = self.noise(bits, answer.copies, scale)
+        return line.values(np.clip(found.value + noise, 0, self.cells))[()]
+
+    def bound(self, found: OrderStatistic, rows: int) -> float:
+        """The smooth bound for a unit of so many rows, in grid steps: the sum of those for one row after the other."""
+        one = self.beta / rows
+        return found.smooth_bound(one) * math.fsum(math.exp(one * i) for i in range(rows))
+
+    def check(self, rows: int) -> None:
+        """Refuse what could need noise beyond the samplers' reach for units of so many rows, whatever the records are.
+
+        Worth asking before anything is charged.
+        """
+        if self.cells * rows * math.exp(self.beta) / self.slide > LARGEST:
+            raise ParameterError(
+                type(self).__name__, f"{self.cells} cells are too fine for so much noise", "Ask for fewer cells."
+            )
+
+    def worst_neighbors(self) -> Apart:
+        """Half of the records are low and half high, and one more makes the quantile change sides."""
+        low, high = (self.lower + part * (self.upper - self.lower) for part in (0.25, 0.75))
+        first, second = (np.array(60 * [low] + more * [high])[:, None] for more in (60, 61))
+        return Apart(Records(first, 1, Neighbors.ADD_REMOVE), Records(second, 1, Neighbors.ADD_REMOVE))
+
+
+@dataclass(frozen=True)
+class SmoothStudent(SmoothSensitivity):
+    """Add Student's noise to a quantile in proportion to its smooth sensitivity.
+
+    Parameters
+    ----------
+    epsilon : float
+        Public.
+    share : float
+        Public. The share of the values that are at or below the quantile.
+    lower, upper : float
+        Public. Values outside are moved to the nearer one.
+    cells : int
+        Public. How many steps of the grid there are from one to the other.
+    degrees : int
+        Public. Degrees of freedom: 1 is Cauchy's noise, and from 3 on the noise has a variance.
+
+    Guarantee
+    ---------
+    `PureLoss(epsilon)`. Nissim, Raskhodnikova and Smith 2007, with the exact constants of Student's law
+    (`smooth_sensitivity.md`): half of epsilon for the quantile and half for the bound.
+
+    Examples
+    --------
+    >>> round(SmoothStudent(epsilon=0.6).beta, 6)
+    0.1
+    """
+
+    degrees: int = 3
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_whole("SmoothStudent", "degrees", self.degrees, most=MOST)
+
+    @property
+    def event(self) -> PureLoss:
+        """The price of one release."""
+        return PureLoss(self.epsilon)
+
+    @property
+    def slide(self) -> float:
+        """Where (degrees + 1) asinh(slide / (2 sqrt(degrees))) is epsilon / 2."""
+        return 2 * math.sqrt(self.degrees) * math.sinh(self.epsilon / 2 / (self.degrees + 1)) * inside(self.epsilon)
+
+    @property
+    def beta(self) -> float:
+        """Where degrees * beta is epsilon / 2."""
+        return self.epsilon / (2 * self.degrees) * inside(self.epsilon)
+
+    def noise(self, bits: Bits, shape: tuple[int, ...], scale: float) -> Steps:
+        """Independent draws of this scale, in grid steps."""
+        return rounded_student(bits, shape, scale, self.degrees)
+
+
+@dataclass(frozen=True)
+class SmoothLaplace(SmoothSensitivity):
+    """Add Laplace noise to a quantile in proportion to its smooth sensitivity.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        Public.
+    share : float
+        Public. The share of the values that are at or below the quantile.
+    lower, upper : float
+        Public. Values outside are moved to the nearer one.
+    cells : int
+        Public. How many steps of the grid there are from one to the other.
+
+    Guarantee
+    ---------
+    `ApproximateLoss(epsilon, delta)`. Nissim, Raskhodnikova and Smith 2007, with the exact divergence of two
+    Laplace laws of different scales (`smooth_sensitivity.md`): half of epsilon for the quantile and half for the bound.
+
+    Examples
+    --------
+    >>> SmoothLaplace(epsilon=1.0, delta=1e-6).slide < 0.5
+    True
+    """
+
+    delta: float = 1e-6
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_delta("SmoothLaplace", self.delta)
+
+    @property
+    def event(self) -> ApproximateLoss:
+        """The price of one release."""
+        return ApproximateLoss(self.epsilon, self.delta)
+
+    @property
+    def slide(self) -> float:
+        """Half of epsilon."""
+        return self.epsilon / 2 * inside(self.epsilon)
+
+    @property
+    def beta(self) -> float:
+        """Where shrinking the noise by so much costs epsilon / 2 and delta."""
+        return greatest(laplace_shrunk, self.epsilon / 2, self.delta)
+
+    def noise(self, bits: Bits, shape: tuple[int, ...], scale: float) -> Steps:
+        """Independent draws of this scale, in grid steps."""
+        return scaled_laplace(bits, shape, scale)
+
+
+@dataclass(frozen=True)
+class SmoothGaussian(SmoothSensitivity):
+    """Add Gaussian noise to a quantile in proportion to its smooth sensitivity.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        Public.
+    share : float
+        Public. The share of the values that are at or below the quantile.
+    lower, upper : float
+        Public. Values outside are moved to the nearer one.
+    cells : int
+        Public. How many steps of the grid there are from one to the other.
+
+    Guarantee
+    ---------
+    `ApproximateLoss(epsilon, delta)`. Nissim, Raskhodnikova and Smith 2007, with the exact divergences of two
+    Gaussian laws of different means, and of different scales (`smooth_sensitivity.md`): half of epsilon for each.
+
+    Examples
+    --------
+    >>> SmoothGaussian(epsilon=1.0, delta=1e-6).slide < 0.2
+    True
+    """
+
+    delta: float = 1e-6
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_delta("SmoothGaussian", self.delta)
+
+    @property
+    def event(self) -> ApproximateLoss:
+        """The price of one release."""
+        return ApproximateLoss(self.epsilon, self.delta)
+
+    @property
+    def slide(self) -> float:
+        """Where moving the noise by so much costs epsilon / 2 and what is left of delta."""
+        return greatest(gaussian_moved, self.epsilon / 2, self.delta / 2 * math.exp(-self.epsilon / 2))
+
+    @property
+    def beta(self) -> float:
+        """Where shrinking the noise by so much costs epsilon / 2 and delta / 2."""
+        return greatest(gaussian_shrunk, self.epsilon / 2, self.delta / 2)
+
+    def noise(self, bits: Bits, shape: tuple[int, ...], scale: float) -> Steps:
+        """Independent draws of this scale, in grid steps."""
+        return scaled_gaussian(bits, shape, scale)
+
+
+def _check_delta(mechanism: str, delta: float) -> None:
+    if not 1e-50 <= delta < 0.5:
+        raise ParameterError(mechanism, f"delta is {delta}", "Give 1e-50 <= delta < 0.5, or use SmoothStudent.")

@@ -1,0 +1,204 @@
+"""What propose-test-release may be asked: figures that know how many rows must change before they could jump."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from discreet.core.answer import Records
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Array, Steps
+from discreet.core.neighbors import Neighbors
+from discreet.mechanisms.ranks.order_statistic import OrderStatistic
+from discreet.mechanisms.ranks.rank_grid import Line
+
+NEVER = 2**40  # rows; a distance is not told beyond
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A figure in whole steps, and its distance: so many rows can change before one row could move it beyond its bound.
+
+    One row changes the distance by at most one. Where it is 1 or more, one row moves the figure by at most the bound.
+    """
+
+    steps: int
+    distance: int
+
+
+class Proposal(Protocol):
+    """A frozen dataclass: a figure, and the proposal that one row moves it by at most `bound` steps."""
+
+    @property
+    def bound(self) -> int: ...
+
+    def measured(self, answer: Records) -> Measured: ...
+
+    def said(self, steps: Steps) -> Array:
+        """What so many steps stand for."""
+        ...
+
+
+@dataclass(frozen=True)
+class SteadyQuantile:
+    """A quantile, and the proposal that one row moves it by at most so many steps of a grid.
+
+    Parameters
+    ----------
+    share : float
+        Public. The share of the values that are at or below the quantile.
+    lower, upper : float
+        Public. Values outside are moved to the nearer one.
+    cells : int
+        Public. How many steps of the grid there are from one to the other.
+    bound : int
+        Public. How far one row may move it, in steps.
+
+    Examples
+    --------
+    >>> SteadyQuantile().measured(Records(np.full((100, 1), 512.0), 1, Neighbors.ADD_REMOVE))
+    Measured(steps=512, distance=49)
+    """
+
+    share: float = 0.5
+    lower: float = 0.0
+    upper: float = 1024.0
+    cells: int = 1024
+    bound: int = 8
+
+    def __post_init__(self) -> None:
+        Line(self.lower, self.upper, self.cells)
+        if not 0 <= self.share <= 1 or not 1 <= self.bound <= self.cells:
+            raise ParameterError(
+                "steady quantile",
+                f"share is {self.share} and bound {self.bound}",
+                "Give a share in [0, 1] and a bound from one step to all.",
+            )
+
+    def measured(self, answer: Records) -> Measured:
+        """The quantile, and how many values a window around it that is wider than the bound has inside at least."""
+        cells = np.sort(Line(self.lower, self.upper, self.cells).nearest(answer.values[:, 0]))
+        found = OrderStatistic(cells, self.share, self.cells)
+        return Measured(found.value, min(found.between(self.bound), NEVER))
+
+    def said(self, steps: Steps) -> Array:
+        """Values between the bounds."""
+        return Line(self.lower, self.upper, self.cells).values(np.clip(steps, 0, self.cells))
+
+
+@dataclass(frozen=True)
+class SpreadClass:
+    """The class of the interquartile range on a geometric scale, and the proposal that one row does not change it.
+
+    Class k holds the ranges from ratio**(k - 1 + offset) cells on to before ratio**(k + offset); class 0 those below.
+
+    Parameters
+    ----------
+    lower, upper : float
+        Public. Values outside are moved to the nearer one.
+    cells : int
+        Public. How many steps of the grid there are from one to the other.
+    ratio : float
+        Public. Above 1: each class begins at so many times the beginning of the one before.
+    offset : float
+        Public. In [0, 1): classes with offsets 0 and 1/2 have no end in common.
+
+    Examples
+    --------
+    >>> ages = Records(np.arange(1000.0)[:, None], 1, Neighbors.ADD_REMOVE)
+    >>> SpreadClass(offset=0.5).measured(ages)
+    Measured(steps=9, distance=273)
+    """
+
+    lower: float = 0.0
+    upper: float = 1024.0
+    cells: int = 1024
+    ratio: float = 2.0
+    offset: float = 0.0
+
+    bound = 0
+
+    def __post_init__(self) -> None:
+        Line(self.lower, self.upper, self.cells)
+        if not 1 + 2.0**-10 <= self.ratio <= 2.0**10 or not 0 <= self.offset < 1:
+            raise ParameterError(
+                "classes of spread",
+                f"ratio is {self.ratio} and offset {self.offset}",
+                "Give a ratio from 1.001 to 1000, and an offset in [0, 1).",
+            )
+
+    @property
+    def ends(self) -> Steps:
+        """Where the classes begin, in cells; no range reaches the last."""
+        most = math.ceil(math.log(self.cells + 1) / math.log(self.ratio)) + 1
+        beginnings = self.ratio ** (np.arange(most + 1) + self.offset)
+        return np.concatenate([[0], np.ceil(np.minimum(beginnings, self.cells + 1)).astype(np.int64)])
+
+    def measured(self, answer: Records) -> Measured:
+        """The class, and one less than the rows that must change before the range leaves it."""
+        cells = np.sort(Line(self.lower, self.upper, self.cells).nearest(answer.values[:, 0]))
+        low, high = (OrderStatistic(cells, share, self.cells).value for share in (0.25, 0.75))
+        ends = self.ends
+        place = int(np.searchsorted(ends, high - low, side="right")) - 1
+        moves = _Moves(np.concatenate([[0], cells, [self.cells]]), answer.neighbors)
+        rows = min(moves.to_widen(int(ends[place + 1])), moves.to_narrow(int(ends[place])))
+        return Measured(place, max(rows - 1, 0))
+
+    def said(self, steps: Steps) -> Array:
+        """The geometric middle of each class, in whole cells; zero for the class of the least."""
+        middle = np.rint(np.minimum(self.ratio ** (steps - 0.5 + self.offset), self.cells))
+        return np.where(steps > 0, middle * ((self.upper - self.lower) / self.cells), 0.0)
+
+
+@dataclass(frozen=True)
+class _Moves:
+    """How many rows must change before the quartiles are so far apart, or so close, at least.
+
+    A row moves one quartile by at most 3/4 of a rank and both together by 1/2 (add/remove), or each, and both together,
+    by one rank (replace): `propose_test_release.md`.
+
+    Parameters
+    ----------
+    padded : array of int64
+        The sorted values, between the least and the greatest that there can be.
+    neighbors : Neighbors
+        What changing a row means.
+    """
+
+    padded: Steps
+    neighbors: Neighbors
+
+    def to_widen(self, apart: int) -> int:
+        """Before the range is at least this."""
+        if apart > self.padded[-1]:
+            return NEVER
+        low = np.arange(len(self.padded))
+        high = np.searchsorted(self.padded, self.padded + apart)
+        reached = high < len(self.padded)
+        return self._least(self._number - 4 * low[reached], 4 * high[reached] - 3 * self._number)
+
+    def to_narrow(self, apart: int) -> int:
+        """Before the range is less than this."""
+        inner = self.padded[1:-1]
+        if apart <= 0:
+            return NEVER
+        if not len(inner):
+            return 0
+        low = np.arange(1, len(inner) + 1)
+        high = np.searchsorted(inner, inner + (apart - 1), side="right")
+        return self._least(4 * low - self._number, 3 * self._number - 4 * high)
+
+    @property
+    def _number(self) -> int:
+        """How many values there are."""
+        return len(self.padded) - 2
+
+    def _least(self, first: Steps, second: Steps) -> int:
+        """From how far each quartile has to move, in quarters of a rank."""
+        both, single = first + second, np.maximum(first, second)
+        if self.neighbors is Neighbors.ADD_REMOVE:
+            return max(0, -(-int(np.maximum(3 * both, 2 * single).min()) // 6) - 2)
+        return max(0, -(-int(np.maximum(both, single).min()) // 4) - 1)

@@ -1,0 +1,1 @@
+"""Releases of whole vectors and tables."""

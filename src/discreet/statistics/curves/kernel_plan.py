@@ -1,0 +1,116 @@
+"""The knots of a kernel density and the noise on them, chosen without a look at the records."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from discreet.accounting.calibration import calibrate
+from discreet.core.budget import Budget
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Array
+from discreet.core.question import BoundedSum
+from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.questions.domain import Bins, bins_of
+from discreet.questions.knots import Knots, bump_length, process_of, process_size, splines_of
+from discreet.releases.spread import Spread, least_noise, spread
+from discreet.statistics.curves.boxed import Boxed
+from discreet.statistics.curves.smoother import GAUSSIAN, Smoother
+
+Noise = Literal["least", "process"]
+LOOKS = {1: 512, 2: 64, 3: 24}  # places in each column, by the number of columns
+MOST_KNOTS = 2**15
+FINE = 2.0  # knots in a bandwidth that is given
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is asked, and how it will be read. All of it public.
+
+    `records` is their number where it is public; those that have no mass are then counted at the last place, times
+    `missing`.
+    """
+
+    question: BoundedSum
+    knots: tuple[Knots, ...]
+    records: int | None
+    missing: float = 1.0
+
+    @property
+    def knots_size(self) -> int:
+        return math.prod(one.size for one in self.knots)
+
+    @property
+    def size(self) -> int:
+        return self.knots_size + (self.records is not None)
+
+    @property
+    def apart(self) -> float | None:
+        return None if self.records is None else 1 / self.missing
+
+    def count(self, released: Array) -> float:
+        """How many records have a mass."""
+        if self.records is None:
+            return float(released.sum())
+        return self.records - float(released[-1]) / self.missing
+
+    def readers(self, widths: Array, order: int) -> tuple[Smoother, ...]:
+        looks = LOOKS[len(self.knots)]
+        return tuple(Smoother(one, float(h), order, looks) for one, h in zip(self.knots, widths, strict=True))
+
+    def variance(self, of: Boxed, widths: Array, budget: Budget) -> float:
+        """Of the noise in the curve, in the mean over the box, times the squared number of records."""
+        readers = self.readers(widths, GAUSSIAN)
+        each = (np.square(one.weights(one.places)).sum(axis=1).mean() for one in readers)
+        return least_noise(of.data, self.question, self.size, budget).stddev ** 2 * float(math.prod(each))
+
+
+def even(of: Boxed, bins: Bins | None, number: int, budget: Budget) -> Plan:
+    """Knots for a bandwidth that is chosen later."""
+    schema, columns = of.data.schema, of.box.columns
+    if bins is None:
+        trial = splines_of(schema, columns, (2,) * of.box.size, 1, False)
+        stddev = least_noise(of.data, trial, 2**of.box.size, budget).stddev
+        best = 6 * (number / stddev) ** (1 / (1 + 2 * of.box.size))
+        bins = int(min(max(best, 4), MOST_KNOTS ** (1 / of.box.size)))
+    each = bins_of(schema, columns, bins)
+    if math.prod(each) > MOST_KNOTS:
+        raise ParameterError("kernel density", f"there are {math.prod(each)} knots", f"Use {MOST_KNOTS} at most.")
+    return _splines(of, each, 1)
+
+
+def planned(of: Boxed, widths: Array, noise: Noise, budget: Budget) -> Plan:
+    """The knots that leave least noise for these bandwidths, or those of a process."""
+    bins = tuple(max(math.ceil(FINE / h), 4) for h in widths)
+    processed, shared = math.prod(map(process_size, widths)), math.prod(bins) if noise == "least" else math.inf
+    if min(processed, shared) > MOST_KNOTS:
+        raise ParameterError(
+            "kernel density",
+            f"so small a bandwidth takes {min(processed, shared)} knots",
+            f"Use {MOST_KNOTS} at most: a larger bandwidth, fewer columns or closer bounds.",
+        )
+    plans = [] if processed > MOST_KNOTS else [_process(of, widths)]
+    if shared <= MOST_KNOTS:
+        plans.append(_splines(of, bins, 3))
+    return min(plans, key=lambda plan: plan.variance(of, widths, budget))
+
+
+def _splines(of: Boxed, bins: tuple[int, ...], degree: int) -> Plan:
+    question = splines_of(of.data.schema, of.box.columns, bins, degree, of.data.public_size is not None)
+    return Plan(question, tuple(Knots.spline(one, degree) for one in bins), of.data.public_size)
+
+
+def _process(of: Boxed, widths: Array) -> Plan:
+    each = tuple(widths.tolist())
+    question = process_of(of.data.schema, of.box.columns, each, of.data.public_size is not None)
+    return Plan(question, tuple(map(Knots.process, each)), of.data.public_size, bump_length(len(each)))
+
+
+def spread_of(of: Boxed, plan: Plan, noise: Noise, budget: Budget) -> Spread:
+    """The noise on the knots: Gaussian, where it is to be a process."""
+    if noise == "process":
+        return spread(of.data, plan.question, plan.size, calibrate(Gaussian(), budget))
+    return least_noise(of.data, plan.question, plan.size, budget)

@@ -1,0 +1,1 @@
+"""M-estimates, robust regression, and any function by sample and aggregate."""

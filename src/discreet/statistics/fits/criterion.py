@@ -1,0 +1,166 @@
+"""What an M-estimate makes least: the losses of weighted points, as functions of its parameters."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Array
+from discreet.questions.domain import Axes
+from discreet.statistics.fits.layout import Layout
+from discreet.statistics.fits.loss import Loss
+from discreet.statistics.fits.losses import loss_of
+from discreet.statistics.fits.own_criterion import Own, OwnLoss, check_size
+
+
+class Criterion(Protocol):
+    """The losses of all points."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the parameters are called."""
+
+    @property
+    def start(self) -> Array:
+        """Parameters to begin with."""
+
+    @property
+    def step(self) -> Array:
+        """A change of each parameter that matters little."""
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Between which a single parameter is."""
+
+    @property
+    def matrix(self) -> Array:
+        """What turns parameters, and then an offset, into those of the columns' own units."""
+
+    @property
+    def offset(self) -> Array:
+        """The offset."""
+
+    def of(self, theta: Array) -> Array:
+        """The loss of each point."""
+
+    def scores(self, theta: Array) -> Array:
+        """How the loss of each point changes with each parameter."""
+
+    def unseen(self, nodes: int) -> float:
+        """By how much the variance of a score inside a cell is more than that of so many points of it."""
+
+
+@dataclass(frozen=True)
+class Linear:
+    """The loss of a response and a linear prediction, in units of half the bounds.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Of the parameters.
+    loss : Loss
+        In these units.
+    response : array of shape (points,)
+        What is predicted.
+    design : array of shape (points, parameters)
+        What from: a column of ones, then numbers within [-1, 1] and categories but the first as 0 and 1.
+    move : float
+        A change of predictions that matters little.
+    matrix, offset : arrays of shapes (parameters, parameters) and (parameters,)
+        What turns parameters into those of the columns' own units.
+    """
+
+    names: tuple[str, ...]
+    loss: Loss
+    response: Array
+    design: Array
+    move: float
+    matrix: Array
+    offset: Array
+
+    @classmethod
+    def on(cls, loss: Loss, axes: Axes, layout: Layout) -> Linear:
+        """The criterion of a regression of the first column on the others; of its location, if there are none."""
+        response = _response(loss, axes, layout)
+        middle, half = (0.0, 1.0) if loss.binary else (float(layout.middle[0]), float(layout.half[0]))
+        names, columns = ["intercept" if len(axes.columns) > 1 else axes.columns[0]], [np.ones(len(response))]
+        units, shifts = [1.0], [0.0]
+        for i, (column, labels, edges) in enumerate(zip(axes.columns, axes.labels, axes.edges, strict=True)):
+            if i and edges is not None:
+                names, columns = [*names, column], [*columns, layout.points[:, i]]
+                units, shifts = [*units, float(1 / layout.half[i])], [*shifts, float(layout.middle[i])]
+            elif i:
+                names += [f"{column}={label}" for label in labels[1:]]
+                columns += [(layout.points[:, i] == place).astype(np.float64) for place in range(1, len(labels))]
+                units, shifts = units + [1.0] * (len(labels) - 1), shifts + [0.0] * (len(labels) - 1)
+        check_size(len(response), len(names))
+        matrix = half * np.diag(units)
+        matrix[0] -= half * np.array(units) * np.array(shifts)
+        offset = np.r_[middle, np.zeros(len(names) - 1)]
+        move = 0.1 if loss.binary else 2 / len(axes.labels[0])
+        own = loss.in_units(half, float(layout.steps[0]))
+        return cls(tuple(names), own, response, np.stack(columns, axis=1), move, matrix, offset)
+
+    @property
+    def start(self) -> Array:
+        """The middle of the bounds."""
+        return np.zeros(len(self.names))
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The bounds of a location."""
+        return (-1.0, 1.0) if len(self.names) == 1 and not self.loss.binary else (-math.inf, math.inf)
+
+    @property
+    def step(self) -> Array:
+        return np.full(len(self.names), self.move)
+
+    def of(self, theta: Array) -> Array:
+        return self.loss.of(self.response, self.design @ theta)
+
+    def scores(self, theta: Array) -> Array:
+        return self.loss.slope(self.response, self.design @ theta)[:, None] * self.design
+
+    def unseen(self, nodes: int) -> float:
+        """As of a straight score, or of one that jumps inside the cell: a share 1 / nodes**2 of it, or 1 / nodes."""
+        return 1.0 if nodes == 1 else 1 / (1 - nodes ** -(1 if self.loss.jumps else 2))
+
+
+def layout_of(loss: str | Loss | OwnLoss, axes: Axes, merged: int = 1) -> Layout:
+    """The points of a table; a response of which only halves are told apart is not spread inside its cells."""
+    whole = not callable(loss) and loss_of(loss).binary
+    return Layout.of([None if whole and not i else edges for i, edges in enumerate(axes.edges)], axes.shape, merged)
+
+
+def criterion_of(loss: str | Loss | OwnLoss, axes: Axes, layout: Layout, start: ArrayLike | None) -> Criterion:
+    """The criterion of a loss over the points of a table; refused where they do not suit one another."""
+    if callable(loss) and not isinstance(loss, type):
+        return Own.at(loss, layout, start)
+    if start is not None:
+        raise ParameterError("M-estimate", "a start is given for a loss that needs none", "Leave it out.")
+    return Linear.on(loss_of(loss), axes, layout)
+
+
+def _response(loss: Loss, axes: Axes, layout: Layout) -> Array:
+    """The first column as a response; refused where it does not suit the loss."""
+    values, labels = layout.points[:, 0], axes.labels[0]
+    if axes.edges[0] is None and not (loss.binary and len(labels) == 2):
+        raise ParameterError(
+            "M-estimate",
+            f"its response, the first column, has the categories {', '.join(labels)}",
+            "Name a number first; or, for the logistic loss, a category of two values.",
+        )
+    if axes.edges[0] is not None and loss.binary:
+        if len(labels) % 2:
+            raise ParameterError(
+                "M-estimate",
+                f"the response is cut into {len(labels)} cells, and its halves count as 0 and 1",
+                "Give it an even number of cells, such as 2.",
+            )
+        return (values >= len(labels) / 2).astype(np.float64)
+    return values

@@ -1,0 +1,133 @@
+"""Losses that an M-estimate makes least: how badly a prediction fits a response.
+
+Each is a function of the response and of a linear prediction from other columns, or from none: then the estimate is a
+location. Thresholds are public or read off a release; see `m_estimate`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import expit
+
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Array
+from discreet.statistics.fits.bent_losses import Huber, Tukey
+from discreet.statistics.fits.loss import Loss
+
+
+@dataclass(frozen=True)
+class Squared(Loss):
+    """Half the square: the estimate is a mean, or a line through means.
+
+    Examples
+    --------
+    >>> Squared().of(np.array([3.0]), np.array([1.0]))
+    array([2.])
+    """
+
+    @property
+    def title(self) -> str:
+        return "Least squares"
+
+    def of(self, response: Array, prediction: Array) -> Array:
+        return 0.5 * np.square(response - prediction)
+
+    def slope(self, response: Array, prediction: Array) -> Array:
+        return prediction - response
+
+
+@dataclass(frozen=True)
+class Pinball(Loss):
+    """The loss whose estimate is a quantile; for a share of one half the median, and half the absolute residual.
+
+    Parameters
+    ----------
+    share : float
+        Public. In (0, 1): how much of the distribution is to lie below.
+    step : float
+        Public. Over which each response counts as spread evenly; cells fill it in.
+
+    Examples
+    --------
+    >>> Pinball(0.9).of(np.array([1.0, -1.0]), np.zeros(2)).round(2)
+    array([0.9, 0.1])
+    >>> Pinball(0.5, step=2.0).slope(np.array([0.0, 0.5, 3.0]), np.zeros(3))
+    array([-0.  , -0.25, -0.5 ])
+    """
+
+    share: float = 0.5
+    step: float = 0.0
+    jumps = True
+
+    def __post_init__(self) -> None:
+        if not 0 < self.share < 1 or not 0 <= self.step < math.inf:
+            raise ParameterError("pinball loss", f"its share is {self.share}", "Give a share between 0 and 1.")
+
+    @property
+    def title(self) -> str:
+        return "Median" if self.share == 0.5 else f"{self.share:.4g} quantile"
+
+    def of(self, response: Array, prediction: Array) -> Array:
+        """The loss of each pair: that of a response anywhere on its step, on average."""
+        far, half = response - prediction, max(self.step / 2, 1e-300)
+        size = np.where(np.abs(far) < half, (np.square(far) / half + half) / 2, np.abs(far))
+        return (self.share - 0.5) * far + 0.5 * size
+
+    def slope(self, response: Array, prediction: Array) -> Array:
+        far, half = response - prediction, max(self.step / 2, 1e-300)
+        return -(self.share - 0.5 + 0.5 * np.clip(np.clip(far, -half, half) / half, -1.0, 1.0))
+
+    def in_units(self, unit: float, step: float) -> Self:
+        """The loss of responses in such units."""
+        return dataclasses.replace(self, step=step)
+
+
+@dataclass(frozen=True)
+class Logistic(Loss):
+    """Minus the log-likelihood of a response that is 0 or 1, whose log-odds are the prediction.
+
+    The response is a category of two values, of which the second counts as 1; or a number, which counts as 1 in the
+    upper half of its bounds.
+
+    Examples
+    --------
+    >>> Logistic().of(np.array([0.0, 1.0]), np.array([0.0, 800.0])).round(3)
+    array([0.693, 0.   ])
+    """
+
+    binary = True
+
+    @property
+    def title(self) -> str:
+        return "Logistic"
+
+    def of(self, response: Array, prediction: Array) -> Array:
+        return np.logaddexp(0.0, prediction) - response * prediction
+
+    def slope(self, response: Array, prediction: Array) -> Array:
+        return np.asarray(expit(prediction) - response)
+
+
+NAMED: dict[str, Loss] = {
+    "absolute": Pinball(),
+    "huber": Huber(),
+    "tukey": Tukey(),
+    "squared": Squared(),
+    "logistic": Logistic(),
+}
+
+
+def loss_of(loss: Any) -> Loss:
+    """The loss of this name, or the loss itself."""
+    if isinstance(loss, Loss):
+        return loss
+    if not isinstance(loss, str) or loss not in NAMED:
+        raise ParameterError(
+            "M-estimate", f"there is no loss {loss!r}", f"Name one of {', '.join(NAMED)}, or give one."
+        )
+    return NAMED[loss]

@@ -1,0 +1,226 @@
+"""Private M-estimates: locations, regressions and losses of one's own, from one noisy histogram."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtri
+
+from discreet.core.budget import Budget
+from discreet.core.errors import ParameterError
+from discreet.core.schema import Column, Number
+from discreet.questions.domain import MOST_CELLS, Axes, Bins, bins_of
+from discreet.releases.estimate import check_confidence
+from discreet.releases.spread import CONFIDENCE
+from discreet.statistics.fits.coefficients import MEstimate
+from discreet.statistics.fits.criterion import Linear, criterion_of, layout_of
+from discreet.statistics.fits.loss import Loss
+from discreet.statistics.fits.losses import Pinball, loss_of
+from discreet.statistics.fits.minimizer import Landscape, Minimum
+from discreet.statistics.fits.own_criterion import OwnLoss
+from discreet.statistics.fits.perturbed_histogram import (
+    MOST_COLUMNS,
+    cells_of_columns,
+    few_columns_of,
+    perturbed_histogram,
+)
+from discreet.statistics.tables.contingency import ContingencyTable
+from discreet.trust.as_private import Bounds
+
+
+def m_estimate(
+    data: Any,
+    columns: Sequence[str] | None = None,
+    loss: str | Loss | OwnLoss = "absolute",
+    *,
+    start: ArrayLike | None = None,
+    bounds: Bounds | None = None,
+    cells: Bins | None = None,
+    records: int | None = None,
+    population: bool = False,
+    confidence: float = CONFIDENCE,
+    epsilon: float = 1.0,
+    delta: float = 0.0,
+    key: str | None = None,
+) -> MEstimate:
+    """Release the parameters that make the sum of a loss over all records least.
+
+    Of one column they are a location: its median, a quantile, Huber's or Tukey's robust mean. Of two or three, a
+    regression of the first on the others. They are computed from a noisy histogram of the columns, and the same release
+    serves for any number of others at no cost: see `m_estimate_of`. For a mean or a quantile alone, `mean` and
+    `quantile` are closer.
+
+    Parameters
+    ----------
+    data : PrivateData, array of shape (n,) or (n, columns), or data frame
+        The records. One with a missing value in any of the columns counts for nothing.
+    columns : sequence of str, optional
+        Public. One to three columns, the response first; for an array, their names. A category is as many parameters as
+        it has values after the first.
+    loss : {"absolute", "huber", "tukey", "squared", "logistic"}, Loss, or callable
+        Public. A loss of `statistics.fits.losses` (such as `Pinball(0.9)` for a quantile), or a function of one's
+        own: parameters and points (a row for each, in the units of the columns, categories by their place) in, the loss
+        of each point out.
+    start : array-like, optional
+        Public. Where the parameters of a loss of one's own are looked for first.
+    bounds : (lower, upper) or Schema, optional
+        Public. For an array: two numbers, or two sequences with one number per column.
+    cells : int, or mapping of str to int, optional
+        Public. Into how many cells numbers are cut; see `perturbed_histogram`.
+    records : int, optional
+        Public. About how many records there are, for the number of cells.
+    population : bool
+        Public. Whether the intervals are for the population that the records are an independent sample of. Else they
+        are for these data, as they are inside their bounds.
+    confidence : float
+        Public. Of each interval.
+    epsilon, delta : float
+        Public. What this may cost, in all.
+    key : str, optional
+        Public. Makes a retry safe; see `PrivateData.permit`.
+
+    Returns
+    -------
+    MEstimate
+        The parameters, their intervals and their receipt. The intervals count the noise, and what cells hide, which
+        they tell as long as cells are no wider than the standard deviation of a column, or of what a line leaves of it.
+        Beyond, they may be too short. Thresholds that were not given, and that the title tells, count as given.
+
+    Guarantee
+    ---------
+    The event on the receipt, one `Laplace`, `DiscreteLaplace` or `Gaussian` release of all cells together; see
+    `perturbed_histogram`. All else is post-processing.
+
+    Notes
+    -----
+    Lei raises negative counts to zero; this draws a location towards the middle of the bounds and flattens lines. Here
+    they are kept, and only the place where the parameters are looked for comes from counts without negative ones. With
+    1000 records, epsilon 1 and 128 cells, the median of a normal sample with a standard deviation of 0.15 around -0.5
+    between -1 and 1 was off by 0.0070 with counts raised to zero, 0.0051 with the nearest counts that are not negative,
+    and 0.0035 as it is here (root mean squares; of the first, 0.0064 was bias).
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> age = rng.uniform(20, 60, 20_000)
+    >>> pay = 1000 + 50 * age + 200 * rng.standard_t(2, 20_000)
+    >>> line = m_estimate(np.stack([pay, age], 1), ["pay", "age"], "huber", bounds=([0, 0], [6000, 100]), epsilon=1.0)
+    >>> line.names, round(line["age"], -1)
+    (('intercept', 'age'), 50.0)
+    >>> round(float(m_estimate_of(line.table, "absolute", ["age"])), -1)  # at no cost
+    40.0
+    """
+    check_confidence("M-estimate", confidence)
+    budget = Budget(epsilon, delta)
+    of = few_columns_of("M-estimate", data, columns, bounds, budget)
+    schema, names = of.data.schema, of.columns
+    each = cells_of_columns(of, cells, records, budget)
+    if _halved(loss, schema.columns.get(names[0])) and not (isinstance(cells, Mapping) and names[0] in cells):
+        each[names[0]] = 2
+    axes = Axes.of(schema, names, bins_of(schema, names, each))
+    if axes.size <= MOST_CELLS:  # else it is refused below
+        criterion_of(loss, axes, layout_of(loss, axes), start)
+    table = perturbed_histogram(of.data, names, cells=each, epsilon=epsilon, delta=delta, key=key)
+    try:
+        return m_estimate_of(table, loss, start=start, population=population, confidence=confidence)
+    except Exception as why:
+        raise ParameterError(
+            "M-estimate",
+            f"its loss fails away from its start ({why})",
+            "The error has the `table`; `m_estimate_of` makes M-estimates of it, at no cost.",
+            "A histogram was released and paid for.",
+            table=table,
+        ) from why
+
+
+def m_estimate_of(
+    table: ContingencyTable,
+    loss: str | Loss | OwnLoss = "absolute",
+    columns: Sequence[str] | None = None,
+    *,
+    start: ArrayLike | None = None,
+    population: bool = False,
+    confidence: float = CONFIDENCE,
+) -> MEstimate:
+    """The M-estimate that a released histogram makes: post-processing, at no cost.
+
+    Parameters
+    ----------
+    table : ContingencyTable
+        What was released, by `perturbed_histogram` or `contingency`.
+    loss, start, population, confidence
+        As for `m_estimate`.
+    columns : sequence of str, optional
+        Public. Some of the table's columns, the response first; all, if none are named. Summing over others adds up
+        their noise.
+
+    Returns
+    -------
+    MEstimate
+        As for `m_estimate`.
+
+    Examples
+    --------
+    >>> ages = np.random.default_rng(0).normal(40, 12, 10_000)
+    >>> from discreet.statistics.fits.losses import Pinball
+    >>> table = perturbed_histogram(ages, bounds=(0, 100), epsilon=1.0)
+    >>> [round(float(m_estimate_of(table, Pinball(share))) / 10) for share in (0.2, 0.5, 0.8)]
+    [3, 4, 5]
+    """
+    check_confidence("M-estimate", confidence)
+    if columns is not None:
+        table = table.marginal((columns,) if isinstance(columns, str) else tuple(columns))
+    if len(table.columns) > MOST_COLUMNS:
+        raise ParameterError(
+            "M-estimate",
+            f"the table has {len(table.columns)} columns",
+            f"Name {MOST_COLUMNS} at most.",
+            "The table is as it was.",
+        )
+    axes = Axes(table.columns, table.labels, table.edges)
+    layout, wide = (layout_of(loss, axes, merged) for merged in (1, 2))
+
+    def over(loss: str | Loss | OwnLoss) -> Landscape:
+        criterion, coarse = (criterion_of(loss, axes, one, start) for one in (layout, wide))
+        return Landscape(criterion, layout, coarse, wide, table.counts.ravel(), table.noise, population)
+
+    chosen, scene = loss, over(loss)
+    begin = scene.criterion.start
+    if isinstance(scene.criterion, Linear) and not (scene.criterion.loss.complete and scene.criterion.loss.convex):
+        middle = over(Pinball())
+        begin = middle.lowest(begin)
+        deviation = max(middle.deviation(begin), float(layout.steps[0])) * float(layout.half[0])
+        chosen = loss_of(loss).completed(deviation)
+        scene = over(chosen)
+    found = scene.level(scene.lowest(begin))
+    return _estimate(scene, found, _title(chosen, axes.columns), table, confidence)
+
+
+def _estimate(scene: Landscape, found: Minimum, title: str, table: ContingencyTable, confidence: float) -> MEstimate:
+    """Parameters in the units of the columns, with their intervals."""
+    criterion, size = scene.criterion, found.theta.size
+    theta = criterion.matrix @ np.clip(found.theta, *criterion.limits) + criterion.offset
+    hidden = np.where(np.eye(size) > 0, math.inf, 0.0)
+    covariance = hidden if found.covariance is None else criterion.matrix @ found.covariance @ criterion.matrix.T
+    if size == 1:
+        low, high = (criterion.matrix @ np.array([end]) + criterion.offset for end in scene.ends(found, confidence))
+    else:
+        errors = float(ndtri(0.5 + confidence / 2)) * np.sqrt(np.diag(covariance))
+        low, high = theta - errors, theta + errors
+    return MEstimate(title, criterion.names, theta, covariance, low, high, confidence, scene.population, table)
+
+
+def _title(loss: str | Loss | OwnLoss, columns: tuple[str, ...]) -> str:
+    if callable(loss):
+        return f"M-estimate of {', '.join(columns)}"
+    first, *others = columns
+    return f"{loss_of(loss).title} of {first}" + (f" on {', '.join(others)}" if others else "")
+
+
+def _halved(loss: str | Loss | OwnLoss, response: Column | None) -> bool:
+    """Whether the response is a number whose halves are told apart."""
+    return not callable(loss) and loss_of(loss).binary and isinstance(response, Number)

@@ -1,0 +1,110 @@
+"""Chi-square tests on noisy counts: the same noise is in the reference, so that a p-value means what it says.
+
+The noise in a private table looks like a departure from any hypothesis, and a p-value that leaves it out is far too
+small. Here its variance is added to the variance of every count, and the statistic is compared with that of many tables
+that are drawn under the hypothesis and have the same noise added (Gaboardi, Lim, Rogers and Vadhan 2016; Rogers and
+Kifer 2017).
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.core.errors import UNTOUCHED, ParameterError
+from discreet.core.grid import Array, Grid
+from discreet.core.receipt import Receipt
+from discreet.releases.simulation import Simulation
+from discreet.releases.spread import Spread
+from discreet.statistics.tables.contingency import ContingencyTable
+
+DRAWS = 4999
+MOST_CELLS = 2**12
+AT_A_TIME = 2**20  # counts
+
+Statistic = Callable[[Array, float], Array]
+"""Tables, stacked along the first axis, and the deviation of their noise in; how far each is from its mean out."""
+
+
+@dataclass(frozen=True)
+class ChiSquareTest:
+    """The outcome of a private chi-square test.
+
+    Parameters
+    ----------
+    hypothesis : str
+        What was tested.
+    statistic : float
+        How far the counts are from what the hypothesis expects, in squares, over the variance of sample and noise.
+    p_value : float
+        How often it is as large as this, or larger, if the hypothesis is true: at least 1 / 5000.
+    table : ContingencyTable
+        The noisy counts.
+    noise : float
+        The standard deviation of the noise on each count.
+    """
+
+    hypothesis: str
+    statistic: float
+    p_value: float
+    table: ContingencyTable
+    noise: float
+
+    @property
+    def receipt(self) -> Receipt:
+        """What it cost."""
+        return self.table.receipt
+
+    def __str__(self) -> str:
+        return f"{self.hypothesis}: p = {self.p_value:.4f} (statistic {self.statistic:.2f}, noise ± {self.noise:.2g})"
+
+    def _repr_html_(self) -> str:
+        return f"<b>{html.escape(str(self))}</b>{self.table._repr_html_()}"
+
+
+def chi_square(hypothesis: str, table: ContingencyTable, means: Array, statistic: Statistic) -> ChiSquareTest:
+    """Test a released table: post-processing.
+
+    Tables under the hypothesis have counts of records that come independently. Their total is random, and taken from
+    each noisy table, as it is from the released one.
+
+    Parameters
+    ----------
+    hypothesis : str
+        Public. What is tested.
+    table : ContingencyTable
+        Released counts.
+    means : array
+        The counts that the hypothesis expects, as far as the released table tells.
+    statistic : callable
+        How far tables are from the hypothesis; applied to simulated ones as well.
+    """
+    check_cells(hypothesis, table.counts.size, "The table is as it was.")
+    noise = table.noise
+    found = float(statistic(table.counts[None], noise)[0])
+    simulation, larger, left = Simulation(), 0, DRAWS
+    while left:
+        draws = min(left, max(1, AT_A_TIME // table.counts.size))
+        noisy = _noise(simulation, table.spread, table.summed, (draws, *means.shape))
+        tables = simulation.poisson(means, draws) + noisy
+        larger += int((statistic(tables, noise) >= found).sum())
+        left -= draws
+    return ChiSquareTest(hypothesis, found, (1 + larger) / (1 + DRAWS), table, noise)
+
+
+def check_cells(hypothesis: str, cells: int, consequence: str = UNTOUCHED) -> None:
+    """Refuse to test a table of too many cells."""
+    if cells > MOST_CELLS:
+        raise ParameterError(
+            hypothesis, f"there are {cells} cells, more than {MOST_CELLS}", "Use fewer bins.", consequence, cells=cells
+        )
+
+
+def _noise(simulation: Simulation, spread: Spread, summed: int, shape: tuple[int, ...]) -> Array:
+    """The noise of sums of so many cells; normal, where they are many."""
+    if summed > 6:
+        return simulation.normal(spread.stddev * summed**0.5, shape)
+    return np.sum([simulation.noise(spread, shape, Grid(0)) for _ in range(summed)], axis=0)

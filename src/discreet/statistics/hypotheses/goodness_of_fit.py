@@ -1,0 +1,126 @@
+"""Whether a column follows a given law, tested in private."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from discreet.core.budget import Budget
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Array
+from discreet.questions.domain import BINS, Axes, bins_of
+from discreet.releases.ask import column_of
+from discreet.statistics.hypotheses.chi_square import ChiSquareTest, check_cells, chi_square
+from discreet.statistics.tables.contingency import ContingencyTable, contingency
+from discreet.trust.as_private import Bounds
+
+Probabilities = Mapping[str, float] | Sequence[float] | Array
+
+
+def goodness_of_fit(
+    data: Any,
+    column: str | None = None,
+    probabilities: Probabilities | None = None,
+    *,
+    bounds: Bounds | None = None,
+    bins: int = BINS,
+    epsilon: float = 1.0,
+    delta: float = 0.0,
+    key: str | None = None,
+) -> ChiSquareTest:
+    """Test whether the values of a column follow a law.
+
+    Parameters
+    ----------
+    data : PrivateData, array of shape (n,), or data frame
+        The records, an independent sample. Missing values count for nothing.
+    column : str, optional
+        Public. A number, cut into equal cells between its bounds, or a category.
+    probabilities : mapping of str to float, or sequence of float, optional
+        Public. The law: by the names of the cells, or in their order; the same for all cells where not given.
+    bounds : (lower, upper) or Schema, optional
+        Public. For an array or data frame: numbers outside count as the nearer one; or a schema.
+    bins : int
+        Public. How many cells a number has.
+    epsilon, delta : float
+        Public. What this may cost, in all.
+    key : str, optional
+        Public. Makes a retry safe; see `PrivateData.permit`.
+
+    Returns
+    -------
+    ChiSquareTest
+        Statistic, p-value, the noisy counts and their receipt.
+
+    Guarantee
+    ---------
+    That of `contingency`; the test is post-processing.
+
+    Examples
+    --------
+    >>> from discreet.core.schema import Category, Schema
+    >>> coin = Schema({"coin": Category(("head", "tail"))})
+    >>> throws = {"coin": ["head"] * 700 + ["tail"] * 300}
+    >>> goodness_of_fit(throws, "coin", {"head": 0.5, "tail": 0.5}, bounds=coin, epsilon=1.0).p_value < 0.001
+    True
+    """
+    of = column_of(data, column, bounds, Budget(epsilon, delta))
+    names, schema = (of.column,), of.data.schema
+    labels = Axes.of(schema, names, bins_of(schema, names, bins)).labels[0]
+    check_cells(f"law of {of.column}", len(labels))
+    law = _law(of.column, labels, probabilities)
+    table = contingency(of.data, names, bins=bins, epsilon=epsilon, delta=delta, key=key)
+    return goodness_of_fit_of(table, law)
+
+
+def goodness_of_fit_of(table: ContingencyTable, probabilities: Probabilities | None = None) -> ChiSquareTest:
+    """Test the counts of a column that were released before, at no cost.
+
+    Parameters
+    ----------
+    table : ContingencyTable
+        Released counts of one column.
+    probabilities : mapping of str to float, or sequence of float, optional
+        Public. The law; see `goodness_of_fit`.
+    """
+    if len(table.columns) != 1:
+        raise ParameterError(
+            "test of a law",
+            f"the table has {len(table.columns)} columns",
+            "Take a marginal of one.",
+            "It is as it was.",
+        )
+    law = _law(table.columns[0], table.labels[0], probabilities)
+
+    def expected(tables: Array) -> Array:
+        return np.maximum(tables.sum(axis=1, keepdims=True), 1.0) * law
+
+    def squares(tables: Array, noise: float) -> Array:
+        means = expected(tables)
+        return np.asarray((np.square(tables - means) / (means + noise**2)).sum(axis=1))
+
+    return chi_square(f"{table.columns[0]} follows the law", table, expected(table.counts[None])[0], squares)
+
+
+def _law(column: str, labels: tuple[str, ...], probabilities: Probabilities | None) -> Array:
+    if probabilities is None:
+        return np.full(len(labels), 1 / len(labels))
+    if isinstance(probabilities, Mapping):
+        if unknown := set(probabilities) - set(labels):
+            raise _wrong(column, f"{', '.join(sorted(unknown))} is none of its cells", labels)
+        probabilities = [probabilities.get(label, 0.0) for label in labels]
+    law = np.asarray(probabilities, dtype=np.float64)
+    if law.shape != (len(labels),):
+        raise _wrong(column, f"there are {law.size} probabilities for {len(labels)} cells", labels)
+    if not (np.isfinite(law).all() and (law >= 0).all() and math.isclose(law.sum(), 1.0, abs_tol=1e-6)):
+        raise _wrong(column, "the probabilities are no law", labels)
+    return law / law.sum()
+
+
+def _wrong(column: str, obstacle: str, labels: tuple[str, ...]) -> ParameterError:
+    return ParameterError(
+        f"law of {column}", obstacle, f"Give probabilities that add up to 1, for {', '.join(labels)}."
+    )

@@ -1,0 +1,1 @@
+"""Counts, sums, means, variances and covariances."""

@@ -1,0 +1,181 @@
+"""Private means that extreme values have no part in, or only a small one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from discreet.accounting.calibration import calibrate
+from discreet.core.budget import Budget
+from discreet.core.digits import number
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Array
+from discreet.core.question import BoundedSum
+from discreet.core.schema import Number
+from discreet.questions.cuts import trimmed_of, winsorized_of
+from discreet.releases.ask import ColumnOf, Released, column_of
+from discreet.releases.estimate import Estimate, estimate_of
+from discreet.releases.figure import Figure
+from discreet.releases.joint_plan import Together, priced
+from discreet.releases.spread import CONFIDENCE, least_noise, spread
+from discreet.statistics.ranks.quantile import Wanted
+from discreet.trust.as_private import Bounds
+
+CUTS = 0.5  # what the cuts get of the price; the mean gets the rest
+GRAIN = 2.0**-20  # of the bounds' distance: cuts are no closer
+
+
+@dataclass(frozen=True)
+class CutEstimate(Estimate):
+    """A released mean between two private cuts: its interval holds the exact value of these data for these cuts.
+
+    Parameters
+    ----------
+    lower, upper : float
+        The cuts.
+    """
+
+    lower: float = field(kw_only=True)
+    upper: float = field(kw_only=True)
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}, cut at {number(self.lower, self.error)} and {number(self.upper, self.error)}"
+
+
+def winsorized_mean(
+    data: Any,
+    column: str | None = None,
+    *,
+    trim: float = 0.05,
+    bounds: Bounds | None = None,
+    epsilon: float = 1.0,
+    delta: float = 0.0,
+    key: str | None = None,
+) -> CutEstimate:
+    """Release the mean of a column whose extreme values are moved to private quantiles.
+
+    The noise of a mean is in proportion to the distance of its bounds. Where those are far too wide, cuts at private
+    quantiles make it much smaller.
+
+    Parameters
+    ----------
+    data : PrivateData, array of shape (n,), or data frame
+        The records; missing values do not count.
+    column : str, optional
+        Public. The column; an array has one only.
+    trim : float
+        Public. The share of values at each end that are moved, below one half.
+    bounds : (float, float) or Schema, optional
+        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
+        schema.
+    epsilon, delta : float
+        Public. What the cuts and the mean may cost together.
+    key : str, optional
+        Public. Makes a retry safe; see `PrivateData.permit`.
+
+    Returns
+    -------
+    CutEstimate
+        The value, its error bar for these cuts, the cuts and the receipt.
+
+    Guarantee
+    ---------
+    The event on the receipt: the cuts as in `quantile`, then one `Laplace` or `Gaussian` release.
+
+    Examples
+    --------
+    >>> found = winsorized_mean(np.arange(10_000) % 101, bounds=(-1e6, 1e6), epsilon=2.0)
+    >>> bool(abs(found.value - 50) < 2)
+    True
+    """
+    budget = Budget(epsilon, delta)
+    of = column_of(data, column, bounds, budget)
+    return _between_cuts(of, trim, winsorized_of, f"winsorized mean of {of.column}", budget, key)
+
+
+def trimmed_mean(
+    data: Any,
+    column: str | None = None,
+    *,
+    trim: float = 0.05,
+    bounds: Bounds | None = None,
+    epsilon: float = 1.0,
+    delta: float = 0.0,
+    key: str | None = None,
+) -> CutEstimate:
+    """Release the mean of the values of a column that are between two private quantiles.
+
+    Parameters
+    ----------
+    data : PrivateData, array of shape (n,), or data frame
+        The records; missing values do not count.
+    column : str, optional
+        Public. The column; an array has one only.
+    trim : float
+        Public. The share of values at each end that are left out, below one half.
+    bounds : (float, float) or Schema, optional
+        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
+        schema.
+    epsilon, delta : float
+        Public. What the cuts and the mean may cost together.
+    key : str, optional
+        Public. Makes a retry safe; see `PrivateData.permit`.
+
+    Returns
+    -------
+    CutEstimate
+        The value, its error bar for these cuts, the cuts and the receipt.
+
+    Guarantee
+    ---------
+    The event on the receipt: the cuts as in `quantile`, then one `Laplace` or `Gaussian` release.
+
+    Examples
+    --------
+    >>> found = trimmed_mean(np.arange(10_000) % 101, bounds=(-1e6, 1e6), epsilon=2.0)
+    >>> bool(abs(found.value - 50) < 2)
+    True
+    """
+    budget = Budget(epsilon, delta)
+    of = column_of(data, column, bounds, budget)
+    return _between_cuts(of, trim, trimmed_of, f"trimmed mean of {of.column}", budget, key)
+
+
+def _between_cuts(
+    of: ColumnOf, trim: float, question_of: Callable[..., BoundedSum], name: str, budget: Budget, key: str | None
+) -> CutEstimate:
+    """Pay for cuts and a mean, find the cuts, and release the mean between them."""
+    if not 0 < trim < 0.5:
+        raise ParameterError(name, f"trim is {trim}", "Give a share above 0 and below one half.", trim=trim)
+    schema, ends = of.data.schema, of.data.schema.number(of.column)
+    way = Wanted(of, (trim, 1 - trim), None, None, budget).way
+    whole = question_of(schema, of.column, ends.lower, ends.upper)
+    noise = least_noise(of.data, whole, 2, Budget(budget.epsilon * (1 - CUTS), budget.delta)).noise
+    parts = (*(priced(part, CUTS) for part in way.parts), priced(noise, 1 / budget.epsilon))
+    plan = calibrate(Together(parts), budget)
+    with of.data.permit(plan.event, name, key=key) as permit:
+        cuts = _apart(way.found(permit, plan.mechanisms[:-1]).values, ends)
+        question = question_of(schema, of.column, cuts.lower, cuts.upper)
+        sums = permit.ask(question, plan.mechanisms[-1])
+    released = Released(sums, spread(of.data, question, 2, plan.mechanisms[-1]), permit.receipt)
+    found = estimate_of(name, _mean(sums, cuts), released, CONFIDENCE, cuts)
+    return CutEstimate(**vars(found), lower=cuts.lower, upper=cuts.upper)
+
+
+def _mean(sums: Array, cuts: Number) -> Figure:
+    """The mean of values whose mass was split between two cuts, by its derivatives."""
+    size, ends = max(float(sums.sum()), 1.0), np.array([cuts.lower, cuts.upper])
+    share = min(max(float(sums[1]) / size, 0.0), 1.0)
+    value = min(cuts.lower + (cuts.upper - cuts.lower) * share, cuts.upper)
+    return Figure(value, (ends - value) / size, bend=1 / size)
+
+
+def _apart(cuts: Array, ends: Number) -> Number:
+    """Two cuts with some distance between them, inside the bounds."""
+    middle, grain = float(cuts.sum()) / 2, GRAIN * (ends.upper - ends.lower)
+    middle = min(max(middle, ends.lower + grain), ends.upper - grain)
+    lower, upper = min(float(cuts[0]), middle - grain), max(float(cuts[1]), middle + grain)
+    return Number(max(lower, ends.lower), min(upper, ends.upper))

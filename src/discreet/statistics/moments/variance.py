@@ -1,0 +1,96 @@
+"""The private variance of a column."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from discreet.core.budget import Budget
+from discreet.releases.ask import ColumnOf, column_of
+from discreet.releases.estimate import Estimate, check_confidence
+from discreet.releases.spread import CONFIDENCE
+from discreet.statistics.moments.column_figure import SAMPLED_VARIANCE, VARIANCE
+from discreet.statistics.moments.squared_deviations import centre_share, squared_deviations
+from discreet.trust.as_private import Bounds
+
+LARGEST = 0.2  # share of the budget that a centre is worth, measured at every mean
+
+
+def variance(
+    data: Any,
+    column: str | None = None,
+    *,
+    bounds: Bounds | None = None,
+    population: bool = False,
+    confidence: float = CONFIDENCE,
+    epsilon: float = 1.0,
+    delta: float = 0.0,
+    key: str | None = None,
+) -> Estimate:
+    """Release the variance of a column.
+
+    Parameters
+    ----------
+    data : PrivateData, array of shape (n,), or data frame
+        The records.
+    column : str, optional
+        Public. The column; an array has one only.
+    bounds : (float, float) or Schema, optional
+        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
+        schema.
+    population : bool
+        Public. Whether it is the variance of the population that the records are a sample of, drawn independently: the
+        sum of squares is divided by one less than the number of values, and the interval holds sampling error and
+        noise. Else it is divided by the number of values, and the interval is for these data and holds the noise
+        alone. The sampling error comes from the fourth moment; as without noise, heavy tails take many records.
+    confidence : float
+        Public. Of the interval.
+    epsilon, delta : float
+        Public. What this may cost. With delta 0 the noise is Laplace; else whichever of Laplace and Gaussian is less.
+    key : str, optional
+        Public. Makes a retry safe; see `PrivateData.permit`.
+
+    Returns
+    -------
+    Estimate
+        The value, its interval and its receipt. Fewer than two values tell nothing of a population: then the interval
+        reaches as far as a variance can.
+
+    Guarantee
+    ---------
+    The event on the receipt, for the data set's own neighbors: the number of values is secret under add/remove and
+    public under replace. One `Laplace` or `Gaussian` release of Bernstein sums; or, for a large public number, two
+    releases, of a centre and of the squared distances from it, which then have less noise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = variance(np.arange(100_000) % 10, bounds=(0, 10), epsilon=1.0)
+    >>> found.name, round(found.value)
+    ('variance of value', 8)
+    """
+    budget = Budget(epsilon, delta)
+    of = column_of(data, column, bounds, budget)
+    return released_variance(of, "variance", population, budget, key, confidence)
+
+
+def released_variance(
+    of: ColumnOf, name: str, population: bool, budget: Budget, key: str | None, confidence: float
+) -> Estimate:
+    """The variance of a column, from whichever release has less noise: what decides is public."""
+    size = of.data.public_size
+    if size is None or centre_share(of, size, budget) > LARGEST:
+        moment = SAMPLED_VARIANCE if population else VARIANCE
+        return moment.released(of, name, budget, key, confidence)
+    title, number = f"{name} of {of.column}", of.data.schema.number(of.column)
+    check_confidence(title, confidence)
+    found = squared_deviations(of, size, 2 if population else 1, title, budget, key)
+    most = (number.upper - number.lower) ** 2 / 4
+    return Estimate(
+        title,
+        min(max(found.variance, 0.0), most) * (size / (size - 1) if population else 1.0),
+        min(found.half_width(confidence), most),
+        confidence,
+        found.receipt,
+        found.law.deviation,
+        population,
+    )

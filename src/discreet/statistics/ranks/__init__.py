@@ -1,0 +1,1 @@
+"""Quantiles, extremes and what is made of them."""

@@ -1,0 +1,257 @@
+"""Private minimum, maximum and range of a column: as far out as enough records are to hide any one of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.accounting.calibration import calibrate
+from discreet.core.budget import Budget
+from discreet.core.question import AllRecords
+from discreet.core.receipt import Receipt
+from discreet.core.schema import Number
+from discreet.mechanisms.additive.laplace import Laplace
+from discreet.mechanisms.ranks.quantile import Quantile
+from discreet.questions.count import count_of
+from discreet.releases.ask import ColumnOf, column_of
+from discreet.releases.estimate import Estimate
+from discreet.releases.joint_plan import Together
+from discreet.releases.spread import CONFIDENCE, spread
+from discreet.statistics.ranks.quantile import Wanted
+from discreet.statistics.ranks.quantiles_by_tree import ByTree
+from discreet.trust.as_private import Bounds
+from discreet.trust.permit import Permit
+
+COUNT = 0.1  # what the number of values gets of the price
+MISSED, MISCOUNTED = 0.04, 0.01  # risks: that all that is found is beyond the records, and that there are fewer of them
+FAR = {1: 2.6, 2: 2.9}  # deviations that sums of noise pass somewhere in one of 20 cases, or of 40, by simulation
+NOISIEST = 7 / 15  # of the line: half a cell on every level, the farthest from counts of whole cells
+CELLS = 2**21  # a line on which values are moved to cells, and one with records is found rather than all without
+
+
+@dataclass(frozen=True)
+class _Tail:
+    """A value near an end of the records, and how far inside that end may be: mostly the same."""
+
+    value: float
+    inside: float
+
+
+@dataclass(frozen=True)
+class _Tails:
+    """The ends of a column's values; `sides` has -1 for the low one and 1 for the high one.
+
+    By records: the quantile of a rank so high that all cells without a record at or below them are together chosen with
+    probability below `MISSED`: they are `CELLS` at most, each exp(-rank / scale) times as likely as the cell of that
+    rank. So few records that there is no such rank tell nothing. By a tree: a rank that noise alone hardly passes.
+    """
+
+    of: ColumnOf
+    sides: tuple[int, ...]
+    budget: Budget
+
+    def paid(self, name: str, key: str | None) -> tuple[list[_Tail], Receipt]:
+        """Pay for the ends, and find them."""
+        way = Wanted(self.of, (0.5,), None, None, self.budget).way
+        plan = calibrate(Together(way.parts if isinstance(way, ByTree) else self._parts), self.budget)
+        with self.of.data.permit(plan.event, name, key=key) as permit:
+            if isinstance(way, ByTree):
+                found = self._by_tree(way, permit, plan.mechanisms[0])
+            else:
+                found = self._by_records(permit, *plan.mechanisms)
+        return found, permit.receipt
+
+    @property
+    def _ends(self) -> Number:
+        return self.of.data.schema.number(self.of.column)
+
+    @property
+    def _parts(self) -> tuple[Any, ...]:
+        each = Quantile((1 - COUNT) / len(self.sides), 0.5, self._ends.lower, self._ends.upper, CELLS)
+        return (Laplace(1 / COUNT), *len(self.sides) * (each,))
+
+    def _by_records(self, permit: Permit, count: Laplace, *ends: Quantile) -> list[_Tail]:
+        question = count_of(self.of.data.schema, self.of.column)
+        off = spread(self.of.data, question, 1, count).half_width([1.0], 1 - 2 * MISCOUNTED)
+        surely = max(float(permit.ask(question, count)[0]) - off, 1.0)
+        found = []
+        for side, end in zip(self.sides, ends, strict=True):
+            outermost = dataclasses.replace(end, share=0.5 + 0.49 * side)
+            scale = outermost.target(self.of.data.unit.rows, self.of.data.neighbors).ranks
+            share = scale * math.log(CELLS * len(self.sides) / MISSED) / surely
+            asked = dataclasses.replace(end, share=0.5 + side * (0.5 - min(share, 0.5)))
+            value = float(permit.ask(AllRecords((self.of.column,)), asked))
+            found.append(_Tail(value, self._beyond(value, side) if share <= 0.5 else self._farther(side)))
+        return found
+
+    def _beyond(self, value: float, side: int) -> float:
+        """Half a cell farther inside, since values are moved to the nearest cell."""
+        half = 0.5 * (self._ends.upper - self._ends.lower) / CELLS
+        return min(max(value - side * half, self._ends.lower), self._ends.upper)
+
+    def _by_tree(self, way: ByTree, permit: Permit, noise: Any) -> list[_Tail]:
+        tree, ends, deviation = way.tree(permit, noise), self._ends, way.unit(noise).stddev
+        number, noisiest = max(tree.number, 0.0), ends.lower + (ends.upper - ends.lower) * NOISIEST
+        rank = FAR[len(self.sides)] * deviation * tree.deviation(noisiest, 0.0)
+        few = 2 * rank > number - FAR[1] * deviation * tree.deviation(ends.upper, 0.0)
+        found = []
+        for side in self.sides:
+            place = tree.place(min(rank, number / 2) if side < 0 else number - min(rank, number / 2))
+            inside = self._farther(side) if few else place.high if side < 0 else place.low
+            found.append(_Tail(place.inside, inside))
+        return found
+
+    def _farther(self, side: int) -> float:
+        return self._ends.upper if side < 0 else self._ends.lower
+
+
+def minimum(
+    data: Any,
+    column: str | None = None,
+    *,
+    bounds: Bounds | None = None,
+    epsilon: float = 1.0,
+    delta: float = 0.0,
+    key: str | None = None,
+) -> Estimate:
+    """Release a value that hardly any values of a column are below.
+
+    The least value belongs to one record, so it cannot be told. What is released is the quantile of a small share: some
+    40 / epsilon records lie below, few enough where there are many, and enough that no one matters.
+
+    Parameters
+    ----------
+    data : PrivateData, array of shape (n,), or data frame
+        The records; missing values do not count.
+    column : str, optional
+        Public. The column; an array has one only.
+    bounds : (float, float) or Schema, optional
+        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
+        schema.
+    epsilon, delta : float
+        Public. What this may cost.
+    key : str, optional
+        Public. Makes a retry safe; see `PrivateData.permit`.
+
+    Returns
+    -------
+    Estimate
+        The value. The least value of these records is between the lower bound and it, with 95 % confidence, or more:
+        that holds for the worst of data, and for ordinary ones it is nearly sure. So few records that none of them
+        could hide are somewhere between the bounds.
+
+    Guarantee
+    ---------
+    The event on the receipt: `Quantile` and `Laplace` noise on the number of values, or one tree of counts; see
+    `quantile`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bool(minimum(np.arange(100_000) % 1000, bounds=(-1000, 1000), epsilon=1.0).value < 10)
+    True
+    """
+    budget = Budget(epsilon, delta)
+    of = column_of(data, column, bounds, budget)
+    name, number = f"minimum of {of.column}", of.data.schema.number(of.column)
+    (found,), receipt = _Tails(of, (-1,), budget).paid(name, key)
+    return Estimate.between(name, found.value, number.lower, found.inside, CONFIDENCE, receipt)
+
+
+def maximum(
+    data: Any,
+    column: str | None = None,
+    *,
+    bounds: Bounds | None = None,
+    epsilon: float = 1.0,
+    delta: float = 0.0,
+    key: str | None = None,
+) -> Estimate:
+    """Release a value that hardly any values of a column are above.
+
+    Parameters
+    ----------
+    data : PrivateData, array of shape (n,), or data frame
+        The records; missing values do not count.
+    column : str, optional
+        Public. The column; an array has one only.
+    bounds : (float, float) or Schema, optional
+        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
+        schema.
+    epsilon, delta : float
+        Public. What this may cost.
+    key : str, optional
+        Public. Makes a retry safe; see `PrivateData.permit`.
+
+    Returns
+    -------
+    Estimate
+        The value. The greatest value of these records is between it and the upper bound, with 95 % confidence or more;
+        see `minimum`.
+
+    Guarantee
+    ---------
+    The event on the receipt; see `minimum`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bool(maximum(np.arange(100_000) % 1000, bounds=(-1000, 2000), epsilon=1.0).value > 990)
+    True
+    """
+    budget = Budget(epsilon, delta)
+    of = column_of(data, column, bounds, budget)
+    name, number = f"maximum of {of.column}", of.data.schema.number(of.column)
+    (found,), receipt = _Tails(of, (1,), budget).paid(name, key)
+    return Estimate.between(name, found.value, found.inside, number.upper, CONFIDENCE, receipt)
+
+
+def value_range(
+    data: Any,
+    column: str | None = None,
+    *,
+    bounds: Bounds | None = None,
+    epsilon: float = 1.0,
+    delta: float = 0.0,
+    key: str | None = None,
+) -> Estimate:
+    """Release how far the values of a column are apart, but for the outermost.
+
+    Parameters
+    ----------
+    data : PrivateData, array of shape (n,), or data frame
+        The records; missing values do not count.
+    column : str, optional
+        Public. The column; an array has one only.
+    bounds : (float, float) or Schema, optional
+        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
+        schema.
+    epsilon, delta : float
+        Public. What this may cost.
+    key : str, optional
+        Public. Makes a retry safe; see `PrivateData.permit`.
+
+    Returns
+    -------
+    Estimate
+        The difference of a `maximum` and a `minimum`. The range of these records is between it and the distance of the
+        bounds, with 95 % confidence or more; see `minimum`.
+
+    Guarantee
+    ---------
+    The event on the receipt; see `minimum`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bool(value_range(np.arange(100_000) % 1000, bounds=(-1000, 2000), epsilon=1.0).value > 900)
+    True
+    """
+    budget = Budget(epsilon, delta)
+    of = column_of(data, column, bounds, budget)
+    name, number = f"range of {of.column}", of.data.schema.number(of.column)
+    (low, high), receipt = _Tails(of, (-1, 1), budget).paid(name, key)
+    value, least = (max(apart, 0.0) for apart in (high.value - low.value, high.inside - low.inside))
+    return Estimate.between(name, value, least, number.upper - number.lower, CONFIDENCE, receipt)

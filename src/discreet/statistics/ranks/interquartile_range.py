@@ -1,0 +1,126 @@
+"""The private interquartile range of a column."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+
+from discreet.accounting.calibration import calibrate
+from discreet.core.budget import Budget
+from discreet.core.grid import Array
+from discreet.mechanisms.additive.laplace import Laplace
+from discreet.releases.ask import ColumnOf, column_of
+from discreet.releases.estimate import Estimate
+from discreet.releases.joint_plan import Together
+from discreet.releases.spread import CONFIDENCE, Spread
+from discreet.statistics.ranks.quantile import Wanted
+from discreet.statistics.ranks.quantiles_by_records import ByRecords
+from discreet.statistics.ranks.quantiles_by_tree import ByTree
+from discreet.statistics.ranks.rank_width import Found
+from discreet.trust.as_private import Bounds
+
+QUARTILES, BESIDE = (0.25, 0.75), (0.2, 0.3, 0.7, 0.8)
+TOGETHER = 1 / 3  # correlation of a sample's quartiles, 1/4 * 1/4 over 1/4 * 3/4; and, nearly, of the noise by halves
+
+
+def interquartile_range(
+    data: Any,
+    column: str | None = None,
+    *,
+    bounds: Bounds | None = None,
+    step: float | None = None,
+    confidence: float | None = CONFIDENCE,
+    epsilon: float = 1.0,
+    delta: float = 0.0,
+    key: str | None = None,
+) -> Estimate:
+    """Release how far the quartiles of a column are apart.
+
+    The interval for the difference comes from those for the quartiles: how wide they are, for so many ranks, tells how
+    densely values lie there, and what a quartile is off by in ranks is known. The errors of the two add up as
+    correlated errors do.
+
+    Parameters
+    ----------
+    data : PrivateData, array of shape (n,), or data frame
+        The records; missing values do not count.
+    column : str, optional
+        Public. The column; an array has one only.
+    bounds : (float, float) or Schema, optional
+        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
+        schema.
+    step : float, optional
+        Public. What values are multiples of; see `quantile`.
+    confidence : float, optional
+        Public. Of the interval for the population's interquartile range, or None for no interval; see `quantile`.
+    epsilon, delta : float
+        Public. What this may cost.
+    key : str, optional
+        Public. Makes a retry safe; see `PrivateData.permit`.
+
+    Returns
+    -------
+    Estimate
+        The difference of two private quartiles, its interval and its receipt. With so few records that noise hides one
+        of them, the interval is all that is between 0 and the distance of the bounds.
+
+    Guarantee
+    ---------
+    The event on the receipt; see `quantile`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(interquartile_range(np.arange(10_000) % 100, bounds=(0, 99), step=1, epsilon=2.0).value, -1)
+    50.0
+    """
+    budget = Budget(epsilon, delta)
+    of = column_of(data, column, bounds, budget)
+    name, way = f"interquartile range of {of.column}", Wanted(of, QUARTILES, confidence, step, budget).way
+    plan = calibrate(Together(way.parts), budget)
+    with of.data.permit(plan.event, name, key=key) as permit:
+        found = way.found(permit, plan.mechanisms)
+    value = float(found.values[1] - found.values[0])
+    if found.ends is None or confidence is None:
+        return Estimate.between(name, value, None, None, None, permit.receipt, True)
+    ends = of.data.schema.number(of.column)
+    hidden = (found.ends[0] <= ends.lower).any() and (found.ends[1] >= ends.upper).any()
+    most = ends.upper - ends.lower
+    off = most if hidden else _half_width(of, way, plan.mechanisms, found, confidence)
+    return Estimate.between(
+        name, value, max(value - off, 0.0), min(value + off, most), confidence, permit.receipt, True
+    )
+
+
+def _half_width(
+    of: ColumnOf, way: ByRecords | ByTree, mechanisms: tuple[Any, ...], found: Found, confidence: float
+) -> float:
+    """Half the width of an interval for the difference: the errors of both quartiles, added up as correlated ones are.
+
+    Found by records, they have noise by halves, which is correlated nearly as a sample is; of a tree it counts as
+    independent, which is never too narrow.
+    """
+    assert found.ends is not None
+    assert found.sampling is not None
+    widths, together = (found.ends[1] - found.ends[0]) / 2, TOGETHER * float(found.sampling.min())
+    if isinstance(way, ByRecords):
+        widths, together = widths * _own(of, mechanisms, found.sampling, confidence), TOGETHER
+    return math.sqrt(float(widths @ widths - 2 * together * widths.prod()))
+
+
+def _own(of: ColumnOf, mechanisms: tuple[Any, ...], sampling: Array, confidence: float) -> Array:
+    """What part of the half-width of each quartile's interval the quartile itself accounts for.
+
+    The interval is as wide as the sample and the noise in its ends make it; the quartile has less noise than these.
+    """
+    rows, neighbors, (_, values, ends) = of.data.unit.rows, of.data.neighbors, mechanisms
+    unit, beside = Spread(Laplace(), math.sqrt(2)), dataclasses.replace(ends, shares=BESIDE)
+    noise, around = (
+        np.array([unit.half_width(scales, confidence) for scales in one.scales(rows, neighbors)])
+        for one in (values, beside)
+    )
+    around = around.reshape(2, 2).mean(axis=1)
+    return np.asarray(np.sqrt(sampling + np.square(noise / around) * (1 - sampling)))

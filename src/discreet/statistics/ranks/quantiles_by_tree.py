@@ -1,0 +1,104 @@
+"""Quantiles by a tree of noisy counts: bounded sums, which can be asked under every trust model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from discreet.core.bound import Norm
+from discreet.core.budget import Budget
+from discreet.core.grid import Array
+from discreet.core.question import BoundedSum
+from discreet.questions.count_tree import CountTree, tree_of, tree_size
+from discreet.releases.ask import ColumnOf
+from discreet.releases.joint_plan import priced
+from discreet.releases.spread import Spread, least_noise, spread
+from discreet.statistics.ranks.rank_width import Found, RankWidth
+from discreet.trust.permit import Permit
+
+MANY = 100.0  # reports from which on a coarse tree is as good as a fine one
+
+
+@dataclass(frozen=True)
+class ByTree:
+    """By one release of noisy counts, from which all quantiles and their intervals are read off.
+
+    Inside a cell, a quantile is put where it would be if values lay evenly there; an interval ends where a cell ends.
+
+    Parameters
+    ----------
+    of : ColumnOf
+        The column.
+    shares : tuple of float
+        Public. In [0, 1], ascending.
+    confidence : float or None
+        Public. Of each interval; None for no intervals.
+    cells : int
+        Public. Steps of the grid between the column's bounds.
+    budget : Budget
+        Public. Decides what kind of noise is least.
+    """
+
+    of: ColumnOf
+    shares: tuple[float, ...]
+    confidence: float | None
+    cells: int
+    budget: Budget
+
+    @property
+    def levels(self) -> int:
+        """Of the tree: one less, where there is so much noise that fine cells are worth nothing."""
+        return 3 if self.of.data.reports < MANY else 2
+
+    @property
+    def norm(self) -> Norm:
+        """In which one unit's marks are bounded: the one that needs less noise."""
+        return "l1" if self._spread("l1").stddev <= self._spread("l2").stddev else "l2"
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """What is paid for, at a price of 1."""
+        return (priced(self._spread(self.norm).noise, 1 / self.budget.epsilon),)
+
+    def found(self, permit: Permit, mechanisms: tuple[Any, ...]) -> Found:
+        """The quantiles, for a permit that pays for this noise."""
+        tree, unit = self.tree(permit, mechanisms[0]), self.unit(mechanisms[0])
+        values = np.array([tree.quantile(share) for share in self.shares])
+        if self.confidence is None:
+            return Found(self._on_grid(values))
+        widths = [self._width(tree, *both, unit) for both in zip(self.shares, values.tolist(), strict=True)]
+        ends = [
+            (tree.place(share * tree.number - width.ranks).low, tree.place(share * tree.number + width.ranks).high)
+            for share, width in zip(self.shares, widths, strict=True)
+        ]
+        low, high = np.minimum(np.array(ends)[:, 0], values), np.maximum(np.array(ends)[:, 1], values)
+        sampling = np.array([width.sampling for width in widths])
+        return Found(self._on_grid(values), np.stack([low, high]), sampling)
+
+    def tree(self, permit: Permit, noise: Any) -> CountTree:
+        """The tree, for a permit that pays for this noise."""
+        number = self.of.data.schema.number(self.of.column)
+        return CountTree(permit.ask(self._question(self.norm), noise), number.lower, number.upper)
+
+    def unit(self, noise: Any) -> Spread:
+        """How this noise spreads on each count."""
+        return spread(self.of.data, self._question(self.norm), tree_size(self.levels), noise)
+
+    def _question(self, norm: Norm) -> BoundedSum:
+        return tree_of(self.of.data.schema, self.of.column, self.levels, norm)
+
+    def _width(self, tree: CountTree, share: float, value: float, unit: Spread) -> RankWidth:
+        confidence = 0.5 if self.confidence is None else self.confidence
+        noise = float(ndtri(0.5 + confidence / 2)) * unit.stddev * tree.deviation(value, share)
+        return RankWidth(share, max(tree.number, 1.0), noise, confidence)
+
+    def _spread(self, norm: Norm) -> Spread:
+        return least_noise(self.of.data, self._question(norm), tree_size(self.levels), self.budget)
+
+    def _on_grid(self, values: Array) -> Array:
+        number = self.of.data.schema.number(self.of.column)
+        step = (number.upper - number.lower) / self.cells
+        return np.clip(number.lower + np.rint((values - number.lower) / step) * step, number.lower, number.upper)

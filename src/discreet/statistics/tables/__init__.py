@@ -1,0 +1,1 @@
+"""Counts in cells: histograms, contingency tables, marginals, workloads of counting queries."""

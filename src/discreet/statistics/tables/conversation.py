@@ -1,0 +1,202 @@
+"""A conversation with private data: counting queries one after another, for a price fixed before the first."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import math
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from discreet.accounting.calibration import calibrate
+from discreet.core.budget import Budget
+from discreet.core.errors import DiscreetError, NotPermitted
+from discreet.core.grid import Array
+from discreet.core.receipt import Receipt
+from discreet.mechanisms.online.multiplicative_weights import MultiplicativeWeights
+from discreet.mechanisms.online.online_queries import MEASURED, TESTED, Interview
+from discreet.mechanisms.online.queries import Queries
+from discreet.questions.workload import Cells, Condition, table_of
+from discreet.releases.spread import CONFIDENCE
+from discreet.statistics.tables.workload_answers import in_words
+from discreet.trust.permit import KEPT, REPLAYED, Permit
+from discreet.trust.private_data import PrivateData
+
+SOURCES = {MEASURED: "measured", TESTED: "tested", -1: "unchecked"}
+
+
+@dataclass(frozen=True)
+class Answered:
+    """One answer of a conversation.
+
+    Parameters
+    ----------
+    name : str
+        What was asked.
+    value : float
+        About how many records.
+    error : float
+        Half-width of an interval that holds the exact answer with the given confidence; infinite for a guess that was
+        not checked.
+    source : {"measured", "tested", "unchecked"}
+        The exact answer with noise; a guess that was found near it; a guess.
+    confidence : float
+        Of the interval.
+    """
+
+    name: str
+    value: float
+    error: float
+    source: str
+    confidence: float
+
+    def __str__(self) -> str:
+        error = f" ± {self.error:,.0f} ({self.confidence:.0%})" if math.isfinite(self.error) else ""
+        return f"{self.name}: {self.value:,.0f}{error}, {self.source}"
+
+
+class Conversation:
+    """Ask counting queries over the cells of some columns, each after you have seen the answers to those before.
+
+    Private multiplicative weights: as long as a public histogram answers well, answers cost nothing; it is corrected
+    where it does not. Use it in a `with` block: what it may cost is charged on entering, whatever is asked then.
+
+    A key that was used before holds the same conversation again: its stored answers, as long as the same queries are
+    asked in the same order. It cannot be carried on, since nothing but the answers was kept.
+
+    Parameters
+    ----------
+    data : PrivateData
+        The records, behind a curator.
+    columns : sequence of str
+        Public. Numbers, each cut into equal cells between its bounds, and categories; all their combinations are cells.
+    bins : int
+        Public. How many cells a number has.
+    epsilon, delta : float
+        Public. What the whole conversation may cost.
+    updates : int
+        Public. How many answers may be measured. From then on every answer is a guess without error bar. The more there
+        are, the more noise each answer has.
+    queries : int
+        Public. About how many will be asked: the threshold of the tests is so high that noise alone passes it once in
+        so many.
+    key : str, optional
+        Public. Makes a retry safe; see `PrivateData.permit`.
+
+    Guarantee
+    ---------
+    The event of `MultiplicativeWeights`, for as many queries as anybody likes. Hardt and Rothblum 2010.
+
+    Examples
+    --------
+    >>> from discreet.core.schema import Category, Number, Schema
+    >>> schema = Schema({"age": Number(0, 80), "sex": Category(("f", "m"))})
+    >>> people = PrivateData.of({"age": [30.0] * 9000, "sex": ["f"] * 9000}, schema, Budget(1.0))
+    >>> with Conversation(people, ("age", "sex"), bins=4, epsilon=1.0, updates=5) as talk:
+    ...     answer = talk.ask({"age": (20, 40), "sex": "f"})
+    >>> answer.source, bool(abs(answer.value - 9000) < 300)
+    ('measured', True)
+    """
+
+    def __init__(
+        self,
+        data: PrivateData,
+        columns: Sequence[str],
+        *,
+        bins: int = 10,
+        epsilon: float = 1.0,
+        delta: float = 0.0,
+        updates: int = 20,
+        queries: int = 1000,
+        key: str | None = None,
+    ) -> None:
+        self.cells = Cells.of(data.schema, columns, bins)
+        self._data, self._key = data, key
+        self._question = table_of(data.schema, tuple(columns), bins)
+        universe = Queries(np.zeros(self.cells.size, dtype=np.bool_))
+        mechanism = calibrate(MultiplicativeWeights(updates=updates, queries=universe), Budget(epsilon, delta))
+        self._radius = self._question.bound.times(data.unit.rows).radius
+        threshold = mechanism.bar.margin(1 / max(queries, 2), self._radius)
+        self.mechanism = dataclasses.replace(mechanism, threshold=threshold)
+        self._permit: Permit | None = None
+        self._talk: Interview | _Stored | None = None
+
+    def __enter__(self) -> Conversation:
+        purpose = f"a conversation on {', '.join(self.cells.columns)}"
+        self._permit = self._data.permit(self.mechanism.event, purpose, key=self._key)
+        self._permit.__enter__()
+        opened: Any = self._permit.ask(self._question, self.mechanism.opening)
+        self._talk = opened if isinstance(opened, Interview) else _Stored(np.asarray(opened))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._talk = None
+        if self._permit is not None:
+            self._permit.__exit__(kind, error, trace)
+
+    @property
+    def receipt(self) -> Receipt:
+        """What it cost."""
+        if self._permit is None:
+            raise NotPermitted("receipt", "nothing was charged yet", "Enter the conversation first.")
+        return self._permit.receipt
+
+    def ask(self, condition: Condition) -> Answered:
+        """About how many records fulfil a condition, as in `Cells.where`."""
+        try:
+            return self._reply(condition)
+        except DiscreetError as error:
+            if self._permit is not None:
+                error.settle(KEPT)
+            raise
+
+    def _reply(self, condition: Condition) -> Answered:
+        if self._talk is None:
+            raise NotPermitted("query", "the conversation is not open", "Ask inside `with Conversation(...) as talk:`.")
+        query, name = Queries(self.cells.where(condition)), _name(condition)
+        if isinstance(self._talk, _Stored):
+            return self._answered(condition, *self._talk.ask(name))
+        reply = self._talk.ask(query, name)
+        return self._answered(condition, float(reply.values), int(reply.sources))
+
+    def _answered(self, condition: Condition, value: float, source: int) -> Answered:
+        """With the error of Laplace noise, or of the test: a guess that is farther off passes it rarely enough."""
+        bar = self.mechanism.bar
+        errors = {
+            MEASURED: float(self.mechanism.noise.multiplier) * self._radius * math.log(1 / (1 - CONFIDENCE)),
+            TESTED: bar.threshold + bar.margin(1 - CONFIDENCE, self._radius),
+        }
+        return Answered(in_words(condition), value, errors.get(source, math.inf), SOURCES[source], CONFIDENCE)
+
+
+class _Stored:
+    """The transcript of a conversation that is over."""
+
+    def __init__(self, transcript: Array) -> None:
+        self._rows, self._turn = iter(transcript[:, 1:].T.tolist()), threading.Lock()
+
+    def ask(self, name: int) -> tuple[float, int]:
+        with self._turn:
+            value, source, stored = next(self._rows, (0.0, 0.0, None))
+        if stored != name:
+            raise NotPermitted(
+                "query",
+                "this conversation was held before, and then something else was asked, or nothing more",
+                "Ask the same queries in the same order, or begin another conversation with another key.",
+                REPLAYED,
+            )
+        return value, int(source)
+
+
+def _name(condition: Condition) -> int:
+    """A number to know a query again by: 48 bits, which float64 holds."""
+    text = json.dumps(condition, sort_keys=True, default=list)
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")

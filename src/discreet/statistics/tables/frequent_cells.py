@@ -1,0 +1,244 @@
+"""The frequent cells of tables with far too many cells to count them all, found column by column.
+
+A cell is frequent only if the cells of coarser tables that it lies in are. So the first columns are counted, the cells
+that stand out from the noise are kept, and only these are divided by the next columns. Every step is a bounded sum over
+cells that are public by then: the price is that of as many releases as there are steps, under any trust model, and no
+delta is needed.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.accounting.calibration import calibrate
+from discreet.core.budget import Budget
+from discreet.core.digits import error_bar
+from discreet.core.errors import MissingExtra, ParameterError
+from discreet.core.events import Repeated
+from discreet.core.grid import Array
+from discreet.core.question import BoundedSum, CellCounts
+from discreet.core.receipt import Receipt
+from discreet.mechanisms.additive.laplace import Laplace
+from discreet.mechanisms.selection.key_selection import KeySelection
+from discreet.questions.divided_cells import divided_of
+from discreet.questions.domain import BINS, Axes, Bins, Codes, bins_of
+from discreet.releases.ask import columns_of
+from discreet.releases.spread import CONFIDENCE, Spread, least_noise
+from discreet.trust.as_private import Bounds
+from discreet.trust.private_data import PrivateData
+
+COUNTED = 2**18  # cells in one step
+KEPT = 2**10  # cells that are divided further
+SHOWN = 40
+NOTHING = np.empty((1, 0))  # the one cell of no columns
+
+
+@dataclass(frozen=True)
+class FrequentCells:
+    """Cells that stand out from the noise, most frequent first; of all others nothing is said.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        The columns.
+    labels : tuple of tuple of str
+        The names of each cell, one for each column.
+    counts : array
+        Their noisy counts.
+    error : float
+        Half-width of an interval that holds a cell's exact count with the given confidence. A cell whose exact count is
+        near the threshold is listed when its noise is high, so there the noisy count is too large on average.
+    threshold : float
+        The least noisy count of a cell that is listed.
+    confidence : float
+        Of each interval.
+    receipt : Receipt
+        What all steps cost together.
+    """
+
+    columns: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+    counts: Array
+    error: float
+    threshold: float
+    confidence: float
+    receipt: Receipt
+
+    @property
+    def title(self) -> str:
+        """What is listed, and how far each count may be off."""
+        bar = f"each ± {error_bar(self.error)} ({self.confidence:.0%})"
+        return f"{len(self.labels)} cells of {' by '.join(self.columns)} with {self.threshold:,.0f} or more, {bar}"
+
+    def frame(self) -> Any:
+        """The cells as a pandas data frame, a row for each."""
+        try:
+            import pandas
+        except ImportError as why:
+            raise MissingExtra(
+                f"{self.title} as a data frame",
+                "pandas is not installed",
+                "Run: pip install 'discreet[frames]'.",
+                "What was released is in `labels` and `counts`.",
+            ) from why
+        columns = {name: [one[place] for one in self.labels] for place, name in enumerate(self.columns)}
+        return pandas.DataFrame({**columns, "count": self.counts, "error": self.error})
+
+    def __str__(self) -> str:
+        rows = [[*self.columns, "count"]]
+        rows += [[*label, f"{count:,.0f}"] for label, count in zip(self.labels[:SHOWN], self.counts, strict=False)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join(f"{text:>{width}}" for text, width in zip(row, widths, strict=True)) for row in rows]
+        rest = [f"... and {len(self.labels) - SHOWN} more"] if len(self.labels) > SHOWN else []
+        return "\n".join([self.title, *lines, *rest])
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>{self.receipt._repr_html_()}"
+
+
+def frequent_cells(
+    data: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    bounds: Bounds | None = None,
+    bins: Bins = BINS,
+    epsilon: float = 1.0,
+    delta: float = 0.0,
+    key: str | None = None,
+) -> FrequentCells:
+    """Release the frequent combinations of the values of many columns, with their counts.
+
+    Parameters
+    ----------
+    data : PrivateData, array of shape (n, columns), or data frame
+        The records. One with a missing value in any of the columns is in no cell.
+    columns : sequence of str, optional
+        Public. Numbers, each cut into equal cells between its bounds, and columns with public categories. They are
+        counted in this order: those with many cells should come first.
+    bounds : (lower, upper) or Schema, optional
+        Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
+    bins : int, or mapping of str to int
+        Public. How many cells a number has.
+    epsilon, delta : float
+        Public. What all of this may cost together.
+    key : str, optional
+        Public. Makes a retry safe; see `PrivateData.permit`.
+
+    Returns
+    -------
+    FrequentCells
+        Cells whose noisy counts are so high that, in nineteen of twenty cases, none of them is empty.
+
+    Guarantee
+    ---------
+    The event on the receipt: as many `Laplace`, `DiscreteLaplace` or `Gaussian` releases as there are steps, for the
+    data set's own neighbors. What a step asks depends on what was released before, and on the data only through that.
+    Under a curator, and with a delta, one `KeySelection` of all cells that are not empty instead: its threshold is far
+    lower.
+
+    Examples
+    --------
+    >>> from discreet.core.schema import Category, Schema
+    >>> digits = Category(tuple("0123456789"))
+    >>> schema = Schema({name: digits for name in "abcdefgh"})
+    >>> codes = {name: ["7"] * 500 + ["1"] * 300 for name in "abcdefgh"}
+    >>> found = frequent_cells(codes, tuple("abcdefgh"), bounds=schema, epsilon=1.0)
+    >>> ["".join(label) for label in found.labels[:2]]
+    ['77777777', '11111111']
+    """
+    budget = Budget(epsilon, delta)
+    of = columns_of("frequent cells", data, columns, bounds, budget)
+    private, each = of.data, bins_of(of.data.schema, of.columns, bins)
+    axes = Axes.of(private.schema, of.columns, each)
+    if delta > 0 and private.curated:
+        return _selected(private, axes, budget, key)
+    ends = _steps(axes)
+    spread = least_noise(private, _question(private, axes, each, NOTHING, ends[0]), COUNTED, budget, len(ends))
+    plan = Repeated(spread.noise.event, len(ends)) if len(ends) > 1 else spread.noise.event
+    purpose = f"frequent cells of {', '.join(axes.columns)}"
+    kept = NOTHING
+    with private.permit(plan, purpose, key=key) as permit:
+        for end in ends:
+            released = permit.ask(_question(private, axes, each, kept, end), spread.noise)
+            threshold = threshold_of(spread, len(released))
+            found = _highest(released, threshold, KEPT if end < ends[-1] else COUNTED)
+            kept = _divided(kept, found, axes.shape[kept.shape[1] : end])
+    passed = released[found] >= threshold
+    return _listed(axes, kept[passed], released[found][passed], spread, threshold, permit.receipt)
+
+
+def _selected(data: PrivateData, axes: Axes, budget: Budget, key: str | None) -> FrequentCells:
+    """All cells at once, by private key selection."""
+    selection = calibrate(KeySelection(delta=budget.delta / 2), budget)
+    purpose = f"frequent cells of {', '.join(axes.columns)}"
+    with data.permit(selection.event, purpose, key=key) as permit:
+        named = permit.ask(CellCounts(axes.places, axes.columns), selection)
+    kept = np.array([name.split() for name in named], dtype=np.float64).reshape(len(named), len(axes.shape))
+    spread = Spread(Laplace(selection.multiplier), math.sqrt(2) * selection.scale(data.unit.rows, data.neighbors))
+    threshold = float(selection.threshold(data.unit.rows, data.neighbors))
+    return _listed(axes, kept, np.array(list(named.values()), dtype=np.float64), spread, threshold, permit.receipt)
+
+
+def _question(data: PrivateData, axes: Axes, bins: tuple[int, ...], kept: Array, end: int) -> BoundedSum:
+    return divided_of(data.schema, axes.columns[:end], bins[:end], kept)
+
+
+def _divided(kept: Array, found: Codes, shape: tuple[int, ...]) -> Array:
+    """The places of cells that were found inside kept ones."""
+    outer, inner = np.divmod(found, math.prod(shape))
+    return np.column_stack([kept[outer], *np.unravel_index(inner, shape)])
+
+
+def _steps(axes: Axes) -> list[int]:
+    """Up to which column each step goes: as far as the cells stay few enough to be counted."""
+    ends, cells, most = [], 1, COUNTED
+    for end, size in enumerate(axes.shape):
+        if size > (COUNTED // KEPT if end else COUNTED):
+            raise ParameterError(
+                f"frequent cells of {', '.join(axes.columns)}",
+                f"{axes.columns[end]} has {size} cells",
+                f"Name it first if it has at most {COUNTED}; others may have {COUNTED // KEPT}.",
+            )
+        if cells * size > most:
+            ends.append(end)
+            cells, most = 1, COUNTED // KEPT
+        cells *= size
+    return [*ends, len(axes.shape)]
+
+
+def threshold_of(spread: Spread, cells: int) -> float:
+    """The least whole count that noise alone reaches in none of so many cells, in nineteen of twenty cases.
+
+    Examples
+    --------
+    >>> from discreet.mechanisms.additive.laplace import Laplace
+    >>> threshold_of(Spread(Laplace(), math.sqrt(2)), 10)  # ln(10 / 0.1) + 0.5 = 5.1
+    6.0
+    """
+    return float(math.ceil(spread.half_width([1.0], 1 - 2 * (1 - CONFIDENCE) / cells) + 0.5))
+
+
+def _highest(released: Array, threshold: float, most: int) -> Codes:
+    """The places of the highest counts that pass, and of the very highest even if it does not, in ascending order."""
+    best = np.argsort(-released, kind="stable")[:most]
+    passed = released[best] >= threshold
+    passed[0] = True
+    return np.sort(best[passed])
+
+
+def _listed(
+    axes: Axes, kept: Array, counts: Array, spread: Spread, threshold: float, receipt: Receipt
+) -> FrequentCells:
+    order = np.argsort(-counts, kind="stable")
+    labels = tuple(
+        tuple(names[place] for names, place in zip(axes.labels, row, strict=True))
+        for row in kept[order].astype(np.intp)
+    )
+    error = float(math.ceil(spread.half_width([1.0])))
+    return FrequentCells(axes.columns, labels, counts[order], error, threshold, CONFIDENCE, receipt)

@@ -1,0 +1,220 @@
+"""Private marginals of a table: all that are wanted from one release, and in agreement with one another."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from discreet.core.budget import Budget
+from discreet.core.errors import ParameterError
+from discreet.core.receipt import Receipt
+from discreet.questions.domain import BINS, Axes, Bins, bins_of
+from discreet.questions.residuals import Residuals
+from discreet.releases.ask import asked, columns_of
+from discreet.releases.spread import CONFIDENCE, Spread
+from discreet.statistics.tables.count_table import CountTable
+from discreet.statistics.tables.nonnegative import nonnegative_table, whole_table
+from discreet.statistics.tables.strategy import Strategy, Targets, ways_of
+from discreet.trust.as_private import Bounds
+from discreet.trust.private_data import PrivateData
+
+MOST_SHOWN = 6  # marginals that are printed whole
+
+
+@dataclass(frozen=True)
+class Marginals:
+    """Released marginals: where two of them overlap, their sums are the same.
+
+    Parameters
+    ----------
+    axes : Axes
+        The columns and their cells.
+    wanted : tuple of tuple of str
+        The columns of each marginal that was asked for.
+    residuals : Residuals
+        What they are made of, with variances.
+    strategy : str
+        What was measured: "table", "marginals", "parities", "contrasts" or "cuboids".
+    spread : Spread
+        The noise on each number that was measured.
+    confidence : float
+        Of each interval.
+    receipt : Receipt
+        What all of it cost.
+    """
+
+    axes: Axes
+    wanted: tuple[tuple[str, ...], ...]
+    residuals: Residuals
+    strategy: str
+    spread: Spread
+    confidence: float
+    receipt: Receipt
+
+    def marginal(self, columns: Sequence[str]) -> CountTable:
+        """The marginal of these columns, in this order, with an error bar of its own.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            Public. All or some of the columns of a marginal that was asked for; none for the number of records.
+        """
+        names = (columns,) if isinstance(columns, str) else tuple(columns)
+        if len(set(names)) != len(names) or not any(set(names) <= set(one) for one in self.wanted):
+            raise ParameterError(
+                "marginal",
+                f"none of {', '.join(names)} was asked for",
+                f"There are {'; '.join(', '.join(one) for one in self.wanted)}, and what can be summed up from these.",
+                "The release is as it was.",
+            )
+        places = [self.axes.columns.index(name) for name in names]
+        deviation = math.sqrt(self.residuals.variance(places))
+        return CountTable(
+            names,
+            tuple(self.axes.labels[place] for place in places),
+            self.residuals.marginal(places),
+            self.spread.half_width([deviation / self.spread.stddev]),
+            self.confidence,
+            self.receipt,
+        )
+
+    def nonnegative(self) -> Marginals:
+        """The same marginals of a table without negative counts: nearer to the exact ones, all in all, at no cost.
+
+        Error bars stay as they are, though a count that was raised to zero is then too large on average.
+        """
+        table = nonnegative_table(self.residuals)
+        return dataclasses.replace(self, residuals=Residuals.of_table(table, self.residuals.variances))
+
+    def whole(self) -> Marginals:
+        """The same marginals of a table of whole, nonnegative counts, such as some records could have."""
+        table = whole_table(nonnegative_table(self.residuals))
+        return dataclasses.replace(self, residuals=Residuals.of_table(table, self.residuals.variances))
+
+    def __iter__(self) -> Iterator[CountTable]:
+        return (self.marginal(names) for names in self.wanted)
+
+    def __len__(self) -> int:
+        return len(self.wanted)
+
+    @property
+    def title(self) -> str:
+        """What there is, and how it was measured."""
+        number = f"{len(self)} marginals" if len(self) != 1 else "1 marginal"
+        return f"{number} of {', '.join(self.axes.columns)}, measured by {self.strategy}"
+
+    def __str__(self) -> str:
+        if len(self) > MOST_SHOWN:
+            return "\n".join([self.title, *(f"  {one.title}, {one.counts.size:,} cells" for one in self)])
+        return "\n\n".join([self.title, *map(str, self)])
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>{self.receipt._repr_html_()}"
+
+
+def marginals(
+    data: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    bounds: Bounds | None = None,
+    sets: Sequence[Sequence[str]] | None = None,
+    bins: Bins = BINS,
+    epsilon: float = 1.0,
+    delta: float = 0.0,
+    key: str | None = None,
+) -> Marginals:
+    """Release several marginals of a table of counts.
+
+    What is measured is chosen, from the shape of the table alone, so that the mean variance of the marginals' cells is
+    least: the marginals themselves, the table of all columns, contrasts or parities, each with weights of its own.
+    Least squares over all that was measured then makes marginals that agree with one another.
+
+    Parameters
+    ----------
+    data : PrivateData, array of shape (n, columns), or data frame
+        The records. One with a missing value in any of the columns is in no marginal.
+    columns : sequence of str, optional
+        Public. Numbers, each cut into equal cells between its bounds, and columns with public categories. Those of the
+        sets where not given, or else all that are numbers.
+    bounds : (lower, upper) or Schema, optional
+        Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
+    sets : sequence of sequences of str, optional
+        Public. The columns of each marginal; every pair of columns where not given.
+    bins : int, or mapping of str to int
+        Public. How many cells a number has.
+    epsilon, delta : float
+        Public. What all of this may cost together.
+    key : str, optional
+        Public. Makes a retry safe; see `PrivateData.permit`.
+
+    Returns
+    -------
+    Marginals
+        Tables of noisy counts with their error bars.
+
+    Guarantee
+    ---------
+    The event on the receipt: one `Laplace`, `DiscreteLaplace` or `Gaussian` release of one bounded sum, for the data
+    set's own neighbors. The rest is post-processing. For columns of two cells and Laplace noise, the parities are those
+    of Barak, Chaudhuri, Dwork, Kale, McSherry and Talwar 2007.
+
+    Examples
+    --------
+    >>> from discreet.core.schema import Category, Schema
+    >>> yes_no = Category(("yes", "no"))
+    >>> schema = Schema({"smokes": yes_no, "drinks": yes_no, "runs": yes_no})
+    >>> people = {"smokes": ["yes"] * 900, "drinks": ["no"] * 900, "runs": ["yes", "no"] * 450}
+    >>> found = marginals(people, ("smokes", "drinks", "runs"), bounds=schema, epsilon=1.0)
+    >>> bool(abs(found.marginal(["smokes", "runs"]).counts[0, 0] - 450) < 50)
+    True
+    """
+    budget = Budget(epsilon, delta)
+    of = columns_of("marginals", data, _named(columns, sets), bounds, budget)
+    names, each = of.columns, bins_of(of.data.schema, of.columns, bins)
+    axes = Axes.of(of.data.schema, names, each)
+    wanted = _sets(axes, sets)
+    targets = Targets.of(axes.shape, [frozenset(map(names.index, one)) for one in wanted])
+    strategy = Strategy.best(of.data, axes, each, targets, budget, ways_of(targets), np.mean)
+    return measured(of.data, axes, wanted, strategy, budget, f"{len(wanted)} marginals of {', '.join(names)}", key)
+
+
+def measured(
+    data: PrivateData,
+    axes: Axes,
+    wanted: tuple[tuple[str, ...], ...],
+    strategy: Strategy,
+    budget: Budget,
+    purpose: str,
+    key: str | None,
+) -> Marginals:
+    """Pay for a strategy, measure, and take least squares."""
+    released = asked(data, strategy.question, strategy.blocks.total_size, budget, purpose, key)
+    residuals = strategy.blocks.residuals(released.values, released.spread.stddev)
+    return Marginals(axes, wanted, residuals, strategy.name, released.spread, CONFIDENCE, released.receipt)
+
+
+def _named(columns: Sequence[str] | None, sets: Sequence[Sequence[str]] | None) -> Sequence[str] | None:
+    if columns is not None or sets is None:
+        return columns
+    return tuple(dict.fromkeys(name for one in sets for name in one))
+
+
+def _sets(axes: Axes, sets: Sequence[Sequence[str]] | None) -> tuple[tuple[str, ...], ...]:
+    if sets is None:
+        return tuple(combinations(axes.columns, min(2, len(axes.columns))))
+    found = tuple(tuple(one) for one in sets)
+    for one, given in zip(found, sets, strict=True):
+        if isinstance(given, str) or len(set(one)) != len(one) or not set(one) <= set(axes.columns):
+            raise ParameterError(
+                "marginals", f"one of them is {given!r}", f"Name some of {', '.join(axes.columns)}, each once."
+            )
+    if not found or len({frozenset(one) for one in found}) != len(found):
+        raise ParameterError("marginals", "there is none, or one of them twice", "Name each set of columns once.")
+    return found

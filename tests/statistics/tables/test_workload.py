@@ -1,0 +1,163 @@
+"""Workloads: every method answers the same queries, error bars hold, and the choice between them is public."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet.accounting.sqlite_ledger import SqliteLedger
+from discreet.core.budget import Budget
+from discreet.core.errors import BudgetExceeded, ParameterError
+from discreet.core.neighbors import Neighbors
+from discreet.core.schema import Category, Number, Schema
+from discreet.noise.deterministic import DeterministicBits
+from discreet.questions.workload import Cells
+from discreet.statistics.tables.workload import workload
+from discreet.trust.private_data import PrivateData
+
+SCHEMA = Schema({"age": Number(0, 80), "sex": Category(("f", "m")), "smokes": Category(("yes", "no"))})
+RECORDS = 4000
+rng = np.random.default_rng(1)
+TABLE: dict[str, Any] = {
+    "age": np.clip(rng.gamma(4, 8, RECORDS), 0, 79.9),
+    "sex": rng.choice(["f", "m"], RECORDS, p=[0.6, 0.4]).tolist(),
+    "smokes": rng.choice(["yes", "no"], RECORDS, p=[0.3, 0.7]).tolist(),
+}
+COLUMNS = ("age", "sex", "smokes")
+CELLS = Cells.of(SCHEMA, COLUMNS, 8)
+EXACT = np.histogramdd(
+    np.stack([TABLE["age"], np.array(TABLE["sex"]) == "m", np.array(TABLE["smokes"]) == "no"], axis=1),
+    bins=[np.linspace(0, 80, 9), np.array([0, 0.5, 1]), np.array([0, 0.5, 1])],
+)[0]
+QUERIES: list[dict[str, Any]] = [
+    {"age": (0, 40)},
+    {"sex": "f", "smokes": "yes"},
+    {"age": (20, 30), "sex": ["f", "m"]},
+    {},
+]
+
+
+def data(budget: Budget, seed: int = 0, neighbors: Neighbors = Neighbors.ADD_REMOVE) -> PrivateData:
+    return PrivateData.of(TABLE, SCHEMA, budget, neighbors=neighbors, bits=DeterministicBits(seed))
+
+
+def exact(conditions: list[dict[str, Any]]) -> np.ndarray:
+    return np.array([EXACT.ravel() @ CELLS.where(one) for one in conditions])
+
+
+@pytest.mark.parametrize("method", ["queries", "cells", "mwem"])
+@pytest.mark.parametrize("budget", [Budget(1.0), Budget(1.0, 1e-6)], ids=["pure", "approximate"])
+@pytest.mark.parametrize("neighbors", list(Neighbors))
+def test_every_method_answers_within_its_error_bars(method: Any, budget: Budget, neighbors: Neighbors) -> None:
+    """An interval misses one time in twenty at most; of 16 more than 8 have a chance of 2e-8."""
+    conditions = [*CELLS.marginals(2), {}]
+    missed = 0
+    for seed in range(16):
+        found = workload(
+            data(budget, seed, neighbors),
+            COLUMNS,
+            conditions,
+            bins=8,
+            epsilon=1.0,
+            delta=budget.delta,
+            method=method,
+            rounds=6,
+        )
+        off = np.abs(found.values - exact(conditions)) > found.errors
+        missed += bool(off.any()) if found.together else bool(off[seed])
+    assert found.method == method
+    assert found.together == (method == "mwem")
+    assert missed <= 8
+
+
+@pytest.mark.parametrize("method", ["cells", "mwem"])
+def test_the_table_answers_further_queries_at_no_cost(method: Any) -> None:
+    found = workload(data(Budget(4.0)), COLUMNS, QUERIES, bins=8, epsilon=4.0, method=method)
+    assert found.table is not None
+    assert found.table.shape == CELLS.shape
+    assert found.count({"age": (0, 40)}) == pytest.approx(found.values[0])
+    assert found.count({"sex": "f"}) == pytest.approx(float(EXACT[:, 0].sum()), abs=600)
+
+
+def test_noise_on_each_query_makes_no_table() -> None:
+    found = workload(data(Budget(1.0)), COLUMNS, QUERIES, bins=8, epsilon=1.0, method="queries")
+    with pytest.raises(ParameterError, match="there is no table"):
+        found.count({})
+
+
+def test_a_matrix_of_weights_is_a_workload_too() -> None:
+    weights = rng.random((3, CELLS.size))
+    found = workload(data(Budget(1.0)), COLUMNS, weights, bins=8, epsilon=1.0)
+    np.testing.assert_allclose(found.values, weights @ EXACT.ravel(), atol=5 * found.errors.max())
+    assert found.labels == ("query 0", "query 1", "query 2")
+
+
+def test_without_queries_every_cell_of_every_pair_of_columns_is_counted() -> None:
+    found = workload(data(Budget(1.0)), ("sex", "smokes"), epsilon=1.0)
+    assert found.labels[:2] == ("sex f", "sex m")
+    assert len(found.labels) == 4 + 4
+    assert "8 queries (95%, each)" in str(found)
+    assert "<pre>" in found._repr_html_()
+
+
+FEW = [{"age": (0, 40)}, {"age": (40, 80)}]
+MANY = [*CELLS.marginals(3), *CELLS.marginals(2), *CELLS.marginals(1)]
+
+
+@pytest.mark.parametrize(("conditions", "better", "worse"), [(FEW, "queries", "cells"), (MANY, "cells", "queries")])
+def test_the_method_with_the_smaller_error_bars_is_taken(conditions: Any, better: str, worse: Any) -> None:
+    best = workload(data(Budget(1.0)), COLUMNS, conditions, bins=8, epsilon=1.0)
+    other = workload(data(Budget(1.0)), COLUMNS, conditions, bins=8, epsilon=1.0, method=worse)
+    assert best.method == better
+    assert best.errors.max() < other.errors.max()
+
+
+def test_mwem_is_taken_where_noise_would_drown_the_few_records() -> None:
+    schema = Schema({f"q{i}": Category(("yes", "no")) for i in range(14)})
+    answers = np.random.default_rng(0).random((2000, 14)) < np.linspace(0.2, 0.8, 14)
+    table = {name: np.where(answers[:, i], "yes", "no").tolist() for i, name in enumerate(schema.columns)}
+    pairs = list(Cells.of(schema, tuple(table), 1).marginals(2))
+    columns = {name: np.array(values) for name, values in table.items()}
+    counts = [np.all([columns[name] == value for name, value in one.items()], axis=0).sum() for one in pairs]
+    off = {}
+    methods: list[tuple[Any, int | None]] = [("best", 2000), ("cells", None), ("queries", None)]
+    for method, records in methods:
+        people = PrivateData.of(table, schema, Budget(1.0), bits=DeterministicBits(0))
+        found = workload(people, tuple(table), pairs, epsilon=1.0, method=method, records=records)
+        off[found.method] = float(np.abs(found.values - counts).max())
+    assert off["mwem"] < min(off["cells"], off["queries"])
+
+
+def test_the_choice_does_not_depend_on_the_records() -> None:
+    empty: dict[str, list[Any]] = {"age": [], "sex": [], "smokes": []}
+    nobody = PrivateData.of(empty, SCHEMA, Budget(1.0), bits=DeterministicBits(0))
+    somebody = data(Budget(1.0))
+    found = [workload(one, COLUMNS, QUERIES, bins=8, epsilon=1.0, records=100) for one in (nobody, somebody)]
+    assert found[0].method == found[1].method
+    assert found[0].receipt.event == found[1].receipt.event
+
+
+@pytest.mark.parametrize("method", ["queries", "cells", "mwem"])
+def test_a_key_gives_the_same_answers_again_and_costs_nothing(method: Any, tmp_path: Any) -> None:
+    ledger = SqliteLedger.create(tmp_path / "one.ledger", Budget(1.0), name="people", neighbors=Neighbors.ADD_REMOVE)
+    people = PrivateData.of(TABLE, SCHEMA, ledger)
+    first, again = (
+        workload(people, COLUMNS, QUERIES, bins=8, epsilon=1.0, method=method, rounds=3, key="k") for _ in range(2)
+    )
+    np.testing.assert_array_equal(first.values, again.values)
+    np.testing.assert_array_equal(first.errors, again.errors)
+    assert again.receipt.replayed
+    with pytest.raises(BudgetExceeded):
+        workload(people, COLUMNS, QUERIES, bins=8, epsilon=1.0, method=method, rounds=3)
+
+
+def test_what_has_no_meaning_is_refused_before_anything_is_charged() -> None:
+    people = data(Budget(1.0))
+    for queries in (np.ones((2, 5)), np.full((1, CELLS.size), 2.0), [], [{"age": (0, 7)}], [{"town": "Rome"}]):
+        with pytest.raises(ParameterError):
+            workload(people, COLUMNS, queries, bins=8)
+    with pytest.raises(ParameterError, match="method is 'magic'"):
+        workload(people, COLUMNS, QUERIES, bins=8, method="magic")  # type: ignore[arg-type]
+    workload(people, COLUMNS, QUERIES, bins=8, epsilon=1.0)
