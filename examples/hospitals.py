@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from discreet import Budget, Category, KMeans, Neighbors, Number, PrivateData, Schema, SqliteLedger, count
+from discreet import Budget, Category, Neighbors, Number, PrivateData, Schema, SqliteLedger, count
+from discreet.learners import KMeans
 from discreet.releases.estimate import Estimate
 from discreet.service.local_parties import local_parties
 from discreet.statistics.moments.grouped import GroupedEstimate, grouped

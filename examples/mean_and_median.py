@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from discreet import Budget, Laplace, Neighbors, Number, PrivateData, Schema, mean, median
+from discreet import Budget, Neighbors, Number, PrivateData, Schema, mean, median
+from discreet.mechanisms import Laplace
 from discreet.accounting.accountant import pure_epsilon
 
 SCHEMA = Schema({"rate": Number(0, 1)})

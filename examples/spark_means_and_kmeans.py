@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discreet import Budget, Category, KMeans, Neighbors, Number, PrivateData, Schema, SqliteLedger, Unit
+from discreet import Budget, Category, Neighbors, Number, PrivateData, Schema, SqliteLedger, Unit
+from discreet.learners import KMeans
 from discreet.statistics.moments.grouped import GroupedEstimate, grouped
 
 WARDS = ("maternity", "surgery", "medicine", "geriatrics")

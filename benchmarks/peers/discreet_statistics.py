@@ -28,7 +28,7 @@ from discreet.questions.histogram import histogram_of
 from discreet.questions.moments import moments_of, moments_size
 from discreet.releases.ask import ColumnOf
 from discreet.releases.joint_plan import Together
-from discreet.releases.spread import least_noise
+from discreet.releases.least_noise import least_noise
 from discreet.statistics.moments.column_moments import Moments
 from discreet.statistics.moments.mean import mean
 from discreet.statistics.moments.variance import variance

@@ -209,7 +209,7 @@ def lengths(rows: Array, norm: str) -> Array:
 def hold(question: BoundedSum) -> None:
     """The bound, and the equality of all ways to the sum."""
     columns = SCHEMA.features if question.columns is None else question.columns
-    size = question.size(len(columns))
+    size = question.size
     assert 1 <= size <= MOST_NUMBERS
     few = max(2, min(40, 2**21 // size))
     for records in (inside(columns)[:few], outside(columns)[:few]):

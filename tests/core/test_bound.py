@@ -39,7 +39,7 @@ def within(row: Array, norm: Norm, limit: Fraction) -> bool:
 @given(rows=anything, radius=radii)
 def test_a_contribution_is_inside_the_ball_that_the_sensitivity_names(norm: Norm, rows: Array, radius: float) -> None:
     bound = Bound(norm, radius)
-    steps = BoundedSum(lambda records: records, bound).steps(rows)
+    steps = BoundedSum(lambda records: records, bound, ("x0",)).steps(rows)
     limit = Fraction(bound.sensitivity(norm, 4, Neighbors.ADD_REMOVE))
     for row in Grid.of_radius(radius).values(steps):
         assert within(row, norm, limit)

@@ -18,11 +18,12 @@ import pytest
 from discreet.core.bound import Bound
 from discreet.core.identity import Unidentified, identity
 from discreet.core.neighbors import Neighbors
-from discreet.core.question import BlockSum, BoundedSum
+from discreet.core.question import BoundedSum
 from discreet.core.schema import Number, Schema
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.online.mwem import MWEM
 from discreet.mechanisms.online.queries import Queries
+from discreet.questions.block_sum import BlockSum
 from discreet.questions.count import count_of
 
 LEVEL = 1.0
@@ -111,9 +112,9 @@ def test_what_is_reached_by_names_made_up_in_a_function_is_not_known() -> None:
 def test_questions_are_told_apart_by_their_functions_bounds_and_columns() -> None:
     bound = Bound("l1", 1.0)
     assert distinct(
-        BoundedSum(above(1.0), bound),
-        BoundedSum(above(2.0), bound),
-        BoundedSum(above(1.0), Bound("l1", 2.0)),
+        BoundedSum(above(1.0), bound, ("x0",)),
+        BoundedSum(above(2.0), bound, ("x0",)),
+        BoundedSum(above(1.0), Bound("l1", 2.0), ("x0",)),
         BoundedSum(above(1.0), bound, ("age",)),
         BlockSum(above(1.0), ("age",), (0.0,), (1.0,), 10),
         BlockSum(above(2.0), ("age",), (0.0,), (1.0,), 10),

@@ -14,7 +14,9 @@ from discreet.core.quiet import quiet
 
 
 def test_a_sum_of_ones_own_does_not_warn_of_a_record() -> None:
-    logarithms = BoundedSum(lambda rows: np.log(rows) + np.nanmean(rows, axis=1, keepdims=True), Bound("l1", 1.0))
+    logarithms = BoundedSum(
+        lambda rows: np.log(rows) + np.nanmean(rows, axis=1, keepdims=True), Bound("l1", 1.0), ("x0",)
+    )
     for records in ([[1.0]], [[0.0]], [[-1.0]], [[np.nan]]):
         assert np.isfinite(logarithms.steps(np.array(records))).all()
 

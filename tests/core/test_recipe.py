@@ -26,7 +26,7 @@ def scaled(schema: Schema, factor: float, places: tuple[int, ...] = (0,)) -> Bou
     def of(records: Array) -> Array:
         return factor * records[:, list(places)]
 
-    return BoundedSum(of, Bound("l2", 1.0))
+    return BoundedSum(of, Bound("l2", 1.0), ("x", "y"))
 
 
 def test_a_question_is_built_again_from_what_was_written() -> None:
@@ -143,7 +143,7 @@ def test_parameters_are_of_the_kinds_that_the_signature_says() -> None:
 
 def test_a_recipe_says_of_what_kind_each_parameter_is() -> None:
     def anything(schema: Schema, value: Any) -> BoundedSum:
-        return BoundedSum(lambda records: records, Bound("l2", 1.0))
+        return BoundedSum(lambda records: records, Bound("l2", 1.0), ("x0",))
 
     with pytest.raises(TypeError, match="cannot be of the kind"):
         recipe("tests:anything")(anything)
@@ -151,7 +151,7 @@ def test_a_recipe_says_of_what_kind_each_parameter_is() -> None:
 
 def test_a_name_stands_for_one_function() -> None:
     def scaled(schema: Schema) -> BoundedSum:
-        return BoundedSum(lambda records: records, Bound("l2", 1.0))
+        return BoundedSum(lambda records: records, Bound("l2", 1.0), ("x0",))
 
     with pytest.raises(ValueError, match="two recipes"):
         recipe("tests.core.test_recipe:scaled")(scaled)

@@ -372,12 +372,12 @@ MUTANTS = [
         audits=("JohnsonLindenstrauss",),
     ),
     *_of(
-        "mechanisms/additive/gaussian_share",
+        "mechanisms/shares/gaussian_share",
         ("scale * (1 + grown) / math.sqrt(self.honest)", "scale * (1 + grown) / self.honest"),
         ("share < LEAST or", "False or"),
     ),
     *_of(
-        "mechanisms/additive/laplace_share",
+        "mechanisms/shares/laplace_share",
         ("return own.steps + up - down", "return own.steps + up"),
         ("return least * (1 + grown)", "return least * (1 - grown)"),
         ("polya(bits, own.steps.shape, scale, self.honest)", "polya(bits, own.steps.shape, scale, self.honest + 1)"),
@@ -476,24 +476,36 @@ MUTANTS = [
         ("count * times for single", "count for single"),
         tests="trust/test_private_data.py trust/test_permit.py",
     ),
+    *_of("trust/curator", ("return not promised(event)", "return True")),
     *_of(
-        "trust/curator",
-        ("bound = question.bound.times(self.unit.rows)", "bound = question.bound"),
+        "core/question",
+        ("question.grid, question.bound.times(view.unit.rows)", "question.grid, question.bound"),
         (
-            "Records(self._batched.everything(columns), self.unit.rows, self.neighbors)",
-            "Records(self._batched.everything(columns), 1, self.neighbors)",
+            "question.bound.times(view.unit.rows), view.neighbors)",
+            "question.bound.times(view.unit.rows), Neighbors.REPLACE)",
         ),
-        ("question.bound.times(self.unit.rows), Neighbors.REPLACE)", "question.bound, Neighbors.REPLACE)"),
-        (
-            "question.bound.times(self.unit.rows), Neighbors.REPLACE)",
-            "question.bound.times(self.unit.rows), self.neighbors)",
-        ),
-        (
-            "return KeyedAnswer(keys, steps, self.unit.rows, self.neighbors)",
-            "return KeyedAnswer(keys, steps, 1, self.neighbors)",
-        ),
-        ("return not promised(event)", "return True"),
-        tests="trust/test_private_data.py trust/test_blocks.py statistics/ranks/test_quantile.py",
+        tests="trust/test_curator.py",
+    ),
+    *_of(
+        "questions/all_records",
+        ("view.unit.rows, view.neighbors)", "1, view.neighbors)"),
+        tests="trust/test_curator.py",
+    ),
+    *_of(
+        "questions/key_counts",
+        ("view.unit.rows, view.neighbors)", "1, view.neighbors)"),
+        tests="trust/test_curator.py",
+    ),
+    *_of(
+        "questions/block_sum",
+        ("self.bound.times(view.unit.rows), Neighbors.REPLACE)", "self.bound, Neighbors.REPLACE)"),
+        ("view.unit.rows), Neighbors.REPLACE)", "view.unit.rows), view.neighbors)"),
+        ('return Bound("linf", float(self.deals))', 'return Bound("linf", 1.0)'),
+        tests="questions/test_block_sum.py trust/test_curator.py",
+    ),
+    *_of(
+        "mechanisms/additive/additive_noise",
+        ('if not {"noise", "release"}.isdisjoint(vars(cls)):', "if False:"),
     ),
     *_of(
         "trust/local",
@@ -528,11 +540,11 @@ MUTANTS = [
     ),
     *_of(
         "trust/party",
-        ("party.charged(self.call.noise.event, self.purpose, self.round)", "pass"),
+        ("party.charged(self.call.event, self.purpose, self.round)", "pass"),
         ("if not isinstance(charge, Reservation):", "if False:"),
-        ("party.policy.check(self.call.recipe, self.call.noise.event)", "pass"),
+        ("party.policy.check(self.call.recipe, self.call.event)", "pass"),
         ('message.sender != federation.server.name or message.kind != "call"', 'message.kind != "call"'),
-        ("and not party.ledger.affords(self.call.noise.event)", "and False"),
+        ("and not party.ledger.affords(self.call.event)", "and False"),
         ("self.federation.neighbors is Neighbors.REPLACE and", "True and"),
         ("bound = question.bound.times(party.federation.unit.rows)", "bound = question.bound"),
         tests="trust/test_party.py trust/test_policy.py trust/test_secure_sum.py",
@@ -602,8 +614,9 @@ MUTANTS = [
         ("inside = np.clip(z, -most, most)", "inside = z"),
     ),
     *_of(
-        "statistics/moments/second_moments",
+        "questions/second_moments",
         ("Grid(2 * coordinates.grid.exponent - EIGHTHS)", "Grid(2 * coordinates.grid.exponent)"),
         ("sums[:, 1:] += steps @ steps[1:].T", "sums[:, 1:] = steps @ steps[1:].T"),
+        tests="statistics/moments/test_second_moments.py",
     ),
 ]

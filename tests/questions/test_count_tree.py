@@ -31,7 +31,7 @@ def test_a_fused_sum_is_the_sum_of_its_clipped_rows(levels: int, norm: str) -> N
     assert question.total is not None
     np.testing.assert_array_equal(question.total(RECORDS), question.steps(RECORDS).sum(axis=0))
     np.testing.assert_array_equal(question.bound.clip(question.of(RECORDS)), question.of(RECORDS))
-    assert question.size(1) == tree_size(levels) == len(question.total(RECORDS))
+    assert question.size == tree_size(levels) == len(question.total(RECORDS))
 
 
 @pytest.mark.parametrize("levels", [1, 2])

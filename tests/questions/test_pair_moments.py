@@ -44,7 +44,7 @@ def test_the_fused_sum_is_the_sum_of_its_clipped_rows(radius: float, norm: Norm,
     np.testing.assert_array_equal(asked.total(records), asked.steps(records).sum(axis=0))
     rows = asked.of(records)
     np.testing.assert_array_equal(asked.bound.clip(rows), rows)
-    assert rows.shape[1] == pair_moments_size(3) == asked.size(3)
+    assert rows.shape[1] == pair_moments_size(3) == asked.size
 
 
 @pytest.mark.parametrize("size", [1, 2, 7])

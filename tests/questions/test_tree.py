@@ -72,4 +72,4 @@ def test_the_fused_sum_is_that_of_the_rows() -> None:
         question = tree_of(schema, "x", 20, tree.fanout, tree.depth, tree.steps, tree.grid.exponent, tree.norm)
         assert question.total is not None
         np.testing.assert_array_equal(question.total(records), question.steps(records).sum(axis=0))
-        assert question.size(1) == sum(tree.sizes)
+        assert question.size == sum(tree.sizes)

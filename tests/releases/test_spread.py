@@ -16,14 +16,20 @@ from discreet.core.schema import Schema
 from discreet.mechanisms.additive.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.mechanisms.vectors.sphere_report import LARGEST, SphereReport
+from discreet.mechanisms.vectors.sphere_report import SphereReport
 from discreet.noise.deterministic import DeterministicBits
-from discreet.releases.spread import Spread, least_noise, spread
+from discreet.releases.least_noise import least_noise
+from discreet.releases.spread import Spread, spread
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
 
-VECTORS = BoundedSum(lambda records: records, Bound("l2", 1.0))
+
+def vectors(size: int) -> BoundedSum:
+    return BoundedSum(lambda records: records, Bound("l2", 1.0), Schema.numeric(-1.0, 1.0, size).features)
+
+
+VECTORS = vectors(64)
 
 
 def phones(size: int, people: int = 400) -> PrivateData:
@@ -54,17 +60,17 @@ def test_no_weights_no_width() -> None:
 def test_long_vectors_of_everybody_s_own_are_reported_on_the_sphere(budget: Budget) -> None:
     """At 64 coordinates: a ninth of the deviation of Laplace noise, a third of that of Gaussian noise."""
     data = phones(64)
-    least, laplace = least_noise(data, VECTORS, 64, budget), spread(data, VECTORS, 64, Laplace(1.0))
+    least, laplace = least_noise(data, VECTORS, budget), spread(data, VECTORS, Laplace(1.0))
     assert isinstance(least.noise, SphereReport)
     assert pure_epsilon(least.noise.event) == pytest.approx(1.0, rel=1e-5)
     assert laplace.stddev / least.stddev == pytest.approx(8 * 2 * np.sqrt(2) / 2.516, rel=1e-3)
-    assert least.stddev < spread(data, VECTORS, 64, Gaussian(4.22)).stddev / 3
+    assert least.stddev < spread(data, VECTORS, Gaussian(4.22)).stddev / 3
 
 
 def test_the_sum_of_reports_spreads_as_far_as_it_says() -> None:
     """64 coordinates, none of which is off by five deviations; their mean square is within five of its own."""
     data = phones(64)
-    least = least_noise(data, VECTORS, 64, Budget(1.0))
+    least = least_noise(data, VECTORS, Budget(1.0))
     with data.permit(least.noise.event, "sum") as permit:
         off = (permit.ask(VECTORS, least.noise) - 400 * 0.5 / 8) / least.stddev
     assert np.abs(off).max() < 5
@@ -72,17 +78,18 @@ def test_the_sum_of_reports_spreads_as_far_as_it_says() -> None:
 
 
 def test_laplace_noise_is_kept_where_it_is_less() -> None:
-    number = BoundedSum(lambda records: records, Bound("l1", 1.0))
-    assert isinstance(least_noise(phones(1), number, 1, Budget(1.0)).noise, SphereReport)
-    assert isinstance(least_noise(phones(1), number, 1, Budget(10.0)).noise, Laplace)
-    assert isinstance(least_noise(phones(1), number, LARGEST + 1, Budget(1.0)).noise, Laplace)
+    number = BoundedSum(lambda records: records, Bound("l1", 1.0), ("x0",))
+    assert isinstance(least_noise(phones(1), number, Budget(1.0)).noise, SphereReport)
+    assert isinstance(least_noise(phones(1), number, Budget(10.0)).noise, Laplace)
+    too_many = BoundedSum(lambda records: np.zeros((len(records), 2**20)), Bound("l1", 1.0), ("x0",))
+    assert isinstance(least_noise(phones(1), too_many, Budget(1.0)).noise, Laplace)
 
 
 @pytest.mark.parametrize("neighbors", list(Neighbors))
 def test_a_curator_adds_noise_as_ever(neighbors: Neighbors) -> None:
     data = PrivateData.of(np.zeros((5, 64)), Schema.numeric(-1.0, 1.0, 64), Budget(1.0), neighbors=neighbors)
-    assert isinstance(least_noise(data, VECTORS, 64, Budget(1.0)).noise, Laplace)
-    assert isinstance(least_noise(data, VECTORS, 64, Budget(1.0, 1e-6)).noise, Gaussian)
+    assert isinstance(least_noise(data, VECTORS, Budget(1.0)).noise, Laplace)
+    assert isinstance(least_noise(data, VECTORS, Budget(1.0, 1e-6)).noise, Gaussian)
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
@@ -90,8 +97,8 @@ def test_a_curator_adds_noise_as_ever(neighbors: Neighbors) -> None:
 def test_whole_noise_spreads_as_its_law_says(epsilon: float, confidence: float) -> None:
     """Against the law, number by number."""
     data = PrivateData.of(np.zeros((5, 1)), Schema.numeric(0.0, 1.0, 1), Budget(epsilon))
-    counts = BoundedSum(lambda records: records, Bound("l1", 1.0), grid=Grid(0))
-    found = least_noise(data, counts, 1, Budget(epsilon))
+    counts = BoundedSum(lambda records: records, Bound("l1", 1.0), ("x0",), grid=Grid(0))
+    found = least_noise(data, counts, Budget(epsilon))
     numbers = np.arange(-2000, 2001)
     chances = np.exp(-np.abs(numbers) * epsilon)
     chances /= chances.sum()
@@ -103,7 +110,7 @@ def test_whole_noise_spreads_as_its_law_says(epsilon: float, confidence: float) 
 
 
 def test_whole_noise_is_not_for_what_it_does_not_fit() -> None:
-    counts = BoundedSum(lambda records: records, Bound("l1", 1.0), grid=Grid(0))
+    counts = BoundedSum(lambda records: records, Bound("l1", 1.0), ("x0",), grid=Grid(0))
     with_delta = PrivateData.of(np.zeros((5, 1)), Schema.numeric(0.0, 1.0, 1), Budget(1.0, 1e-6))
-    assert isinstance(least_noise(with_delta, counts, 1, Budget(1.0)).noise, Laplace)
-    assert isinstance(least_noise(phones(1), counts, 1, Budget(10.0)).noise, Laplace)
+    assert isinstance(least_noise(with_delta, counts, Budget(1.0)).noise, Laplace)
+    assert isinstance(least_noise(phones(1), counts, Budget(10.0)).noise, Laplace)

@@ -20,7 +20,7 @@ from discreet.mechanisms.additive.laplace import Laplace
 from discreet.statistics.moments.mean import mean
 from discreet.trust.as_private import as_private
 
-HEADS = BoundedSum(lambda records: np.ones((len(records), 1)), Bound("l1", 1.0))
+HEADS = BoundedSum(lambda records: np.ones((len(records), 1)), Bound("l1", 1.0), ("x0",))
 PEOPLE = np.zeros((1000, 1))
 TABLE = {"age": [30.0, 50.0] * 5000, "sex": ["f", "m"] * 5000}
 

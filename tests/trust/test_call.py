@@ -26,11 +26,11 @@ RECIPE = Recipe("count", {"column": "x0"})
 
 @pytest.mark.parametrize("noise", [Gaussian(1.5), Laplace(0.3), Gaussian(1e12), Laplace(2.0**-30)])
 def test_a_call_is_read_as_it_was_written(noise: Gaussian | Laplace) -> None:
-    call = Call(Recipe("p.m:f", {"k": 3, "centers": np.eye(2), "names": ("a", "b")}), noise)
+    call = Call(Recipe("p.m:f", {"k": 3, "centers": np.eye(2), "names": ("a", "b")}), noise.event)
     again = Call.read(call.written())
     assert again == call
     assert again.written() == call.written()
-    assert again.noise.event == call.noise.event
+    assert again.event == noise.event
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_what_is_no_call_is_refused(data: bytes) -> None:
 
 
 def changed(place: int, text: str) -> bytes:
-    parts = json.loads(Call(RECIPE, Gaussian(1.0)).written())
+    parts = json.loads(Call(RECIPE, Gaussian(1.0).event).written())
     parts[place] = text
     return json.dumps(parts).encode()
 
@@ -88,36 +88,36 @@ def test_noise_of_another_kind_is_not_permitted() -> None:
 
 
 def test_everything_that_is_asked_or_agreed_on_decides_the_keys() -> None:
-    agreed, call = federation(), Call(RECIPE, Gaussian(1.0))
+    agreed, call = federation(), Call(RECIPE, Gaussian(1.0).event)
     others = [
         call.about(federation(4)),
         call.about(dataclasses.replace(agreed, unit=Unit("user", "x0"))),
-        Call(RECIPE, Gaussian(1.5)).about(agreed),
-        Call(RECIPE, Laplace(1.0)).about(agreed),
-        Call(RECIPE, Gaussian(1.0), "something else").about(agreed),
-        Call(Recipe(RECIPE.name, {"column": "x1"}), Gaussian(1.0)).about(agreed),
+        Call(RECIPE, Gaussian(1.5).event).about(agreed),
+        Call(RECIPE, Laplace(1.0).event).about(agreed),
+        Call(RECIPE, Gaussian(1.0).event, "something else").about(agreed),
+        Call(Recipe(RECIPE.name, {"column": "x1"}), Gaussian(1.0).event).about(agreed),
     ]
     assert len({call.about(agreed), *others}) == 1 + len(others)
     assert call.about(agreed) == Call.read(call.written()).about(agreed)
 
 
 def test_each_noise_has_its_share() -> None:
-    assert Call(RECIPE, Gaussian(2.0)).share(3) == GaussianShare(Gaussian(2.0), 3)
-    assert Call(RECIPE, Laplace(2.0)).share(3) == LaplaceShare(Laplace(2.0), 3)
+    assert Call(RECIPE, Gaussian(2.0).event).share(3) == GaussianShare(2.0, 3)
+    assert Call(RECIPE, Laplace(2.0).event).share(3) == LaplaceShare(2.0, 3)
 
 
 def test_an_empty_sum_tells_size_and_grid() -> None:
-    empty = prepared(Call(RECIPE, Gaussian(1.0)), HEADS, federation())
+    empty = prepared(Call(RECIPE, Gaussian(1.0).event), HEADS, federation())
     assert empty.size == 3
     assert not empty.steps.any()
 
 
 def test_noise_that_could_keep_no_promise_is_found_before_anything_is_paid() -> None:
     with pytest.raises(ParameterError, match="share of noise"):
-        prepared(Call(RECIPE, Gaussian(1e-9)), HEADS, federation())
+        prepared(Call(RECIPE, Gaussian(1e-9).event), HEADS, federation())
 
 
 def test_a_column_that_nobody_has_is_found_before_anything_is_paid() -> None:
     question = BoundedSum(lambda rows: rows, Bound("l2", 1.0), columns=("x0", "zip"))
     with pytest.raises(SchemaError, match="'zip': the federation's schema has none"):
-        prepared(Call(RECIPE, Gaussian(1.0)), question, federation())
+        prepared(Call(RECIPE, Gaussian(1.0).event), question, federation())

@@ -12,7 +12,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.grid import Grid
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.question import BoundedSum, KeyCounts
+from discreet.core.question import BoundedSum
 from discreet.core.schema import Number, Schema
 from discreet.learners.kmeans import KMeans
 from discreet.mechanisms.additive.gaussian import Gaussian
@@ -22,6 +22,7 @@ from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.selection.randomized_response import RandomizedResponse
 from discreet.mechanisms.vectors.sphere_report import SphereReport
 from discreet.noise.deterministic import DeterministicBits
+from discreet.questions.key_counts import KeyCounts
 from discreet.statistics.moments.mean import mean
 from discreet.statistics.tables.histogram import histogram
 from discreet.trust.local import Local
@@ -57,7 +58,7 @@ def test_the_price_is_that_of_a_curator_and_the_noise_that_of_everybody() -> Non
 
 
 def test_every_record_has_noise_for_replacing_all_of_it() -> None:
-    ones = BoundedSum(lambda records: np.ones((len(records), 1)), Bound("l2", 1.0), grid=Grid(-20))
+    ones = BoundedSum(lambda records: np.ones((len(records), 1)), Bound("l2", 1.0), ("x0",), grid=Grid(-20))
     local = Local(Matrix(np.zeros((1, 1)), SCHEMA), bits=DeterministicBits(1))
     sums = [local.ask(ones, Gaussian(1.0))[0] for _ in range(4000)]
     assert np.std(sums) == pytest.approx(2.0, rel=0.06)
@@ -68,7 +69,7 @@ def test_every_record_has_noise_for_replacing_all_of_it() -> None:
 def test_noise_beyond_all_measure_is_added_up_too(mechanism: Laplace | Gaussian | SphereReport) -> None:
     """300 reports: their mean is within five deviations of its own, and none of them overflows."""
     local = Local(Matrix(np.zeros((300, 1)), SCHEMA), bits=DeterministicBits(1))
-    question = BoundedSum(lambda records: records, Bound("l2", 1.0))
+    question = BoundedSum(lambda records: records, Bound("l2", 1.0), ("x0",))
     deviation = mechanism.stddev(question.bound, 1, Neighbors.REPLACE) * np.sqrt(300)
     assert deviation / 1000 < abs(local.ask(question, mechanism)[0]) < 5 * deviation
 
@@ -77,7 +78,7 @@ def test_reports_on_the_sphere_add_up_to_the_sum_on_any_grid() -> None:
     """At epsilon 8 a report's deviation is a third of a step; rounded to whole numbers, sums would be off by 0.7 %."""
     people = np.repeat([[1.0, 0.0], [0.0, 1.0]], [150_000, 50_000], axis=0)
     local = Local(Matrix(people, Schema.numeric(0.0, 1.0, 2)), bits=DeterministicBits(1))
-    question = BoundedSum(lambda records: records, Bound("l1", 1.0, nonnegative=True), grid=Grid(0))
+    question = BoundedSum(lambda records: records, Bound("l1", 1.0, nonnegative=True), ("x0", "x1"), Grid(0))
     deviation = SphereReport(8.0).stddev(question.bound, 2, Neighbors.REPLACE) * np.sqrt(200_000)
     assert 5 * deviation < 0.0065 * 150_000
     np.testing.assert_allclose(local.ask(question, SphereReport(8.0)), [150_000, 50_000], atol=5 * deviation)
@@ -85,7 +86,7 @@ def test_reports_on_the_sphere_add_up_to_the_sum_on_any_grid() -> None:
 
 def test_the_sum_of_no_reports_is_zero() -> None:
     local = Local(Matrix(np.empty((0, 2)), Schema.numeric(0.0, 1.0, 2)))
-    question = BoundedSum(lambda records: records, Bound("l2", 1.0))
+    question = BoundedSum(lambda records: records, Bound("l2", 1.0), ("x0", "x1"))
     for mechanism in (Laplace(), SphereReport()):
         np.testing.assert_array_equal(local.ask(question, mechanism), [0.0, 0.0])
 
@@ -103,7 +104,7 @@ def test_a_histogram_and_a_learner_run_without_a_line_of_their_own() -> None:
 
 def test_what_needs_an_exact_answer_is_refused() -> None:
     local = Local(Matrix(PEOPLE, SCHEMA))
-    ones = BoundedSum(lambda records: np.ones((len(records), 2)), Bound("linf", 1.0))
+    ones = BoundedSum(lambda records: np.ones((len(records), 2)), Bound("linf", 1.0), ("x0",))
     with pytest.raises(NotPermitted, match="trust a curator"):
         local.ask(ones, Exponential())
     with pytest.raises(NotPermitted, match="trust a curator"):
@@ -120,7 +121,7 @@ def test_what_cannot_be_kept_is_refused_before_anything_is_spent() -> None:
 
 def test_a_report_on_the_sphere_is_paid_for_like_any_other() -> None:
     data = phones(Budget(1.0))
-    question = BoundedSum(lambda records: records / 100, Bound("linf", 1.0, nonnegative=True))
+    question = BoundedSum(lambda records: records / 100, Bound("linf", 1.0, nonnegative=True), ("x0",))
     with data.permit(SphereReport(1.0).event, "sum") as permit:
         found = permit.ask(question, SphereReport(1.0))
     deviation = SphereReport(1.0).stddev(question.bound, 1, Neighbors.REPLACE) * np.sqrt(20_000)
@@ -129,7 +130,7 @@ def test_a_report_on_the_sphere_is_paid_for_like_any_other() -> None:
 
 def test_a_curator_s_sum_is_no_report() -> None:
     data = PrivateData.of(PEOPLE, SCHEMA, Budget(1.0))
-    question = BoundedSum(lambda records: records, Bound("linf", 100.0))
+    question = BoundedSum(lambda records: records, Bound("linf", 100.0), ("x0",))
     with pytest.raises(NotPermitted), data.permit(SphereReport(1.0).event, "sum") as permit:
         permit.ask(question, SphereReport(1.0))
 

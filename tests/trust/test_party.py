@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from discreet.accounting.sqlite_ledger import SqliteLedger
+from discreet.core.answer import Answer
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, Dangling, KeyReused, NotPermitted, ParameterError
@@ -23,6 +24,7 @@ from discreet.core.recipe import Recipe, recipe
 from discreet.core.schema import Schema
 from discreet.crypto.errors import BadSignature, OutOfOrder, RoundReused, TooFewSurvivors, UnknownParty
 from discreet.crypto.messages import Message, Signed
+from discreet.mechanisms.shares.gaussian_share import GaussianShare
 from discreet.trust.call import Call, prepared
 from discreet.trust.party import Party
 from discreet.trust.secure_sum import SecureSum
@@ -41,7 +43,7 @@ from tests.trust.network.stage import (
 
 
 def call(round: str = "r1", sender: str = "server", kind: str = "call") -> Signed:
-    return Message(round, sender, kind, Call.of(HEADS, NOISE, federation()).written()).signed(identity(sender))
+    return Message(round, sender, kind, Call.of(HEADS, NOISE.event, federation()).written()).signed(identity(sender))
 
 
 def ledger_at(path: Path, epsilon: float = 1e4, **options: Any) -> SqliteLedger:
@@ -201,7 +203,7 @@ def test_one_round_cannot_pay_for_another_question(tmp_path: Path) -> None:
     with ledger_at(tmp_path / "l") as ledger:
         party("north", ledger=ledger).seated(call())._noisy_sum()
         seat = party("north", ledger=ledger).seated(call())
-        seat.call = dataclasses.replace(seat.call, noise=dataclasses.replace(NOISE, multiplier=0.5))
+        seat.call = dataclasses.replace(seat.call, event=dataclasses.replace(NOISE, multiplier=0.5).event)
         with pytest.raises(KeyReused, match="another request"):
             seat._noisy_sum()
         assert len(ledger.entries()) == 1
@@ -214,6 +216,17 @@ def test_what_leaves_is_the_sum_and_the_noise() -> None:
     own = empty.grid.values(seat._noisy_sum().astype(np.int64))
     assert np.allclose(own, 64, atol=4)
     assert not np.array_equal(own, np.full(3, 64.0))
+
+
+def test_the_noise_is_for_all_rows_of_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One person's three rows move a sum three times as far as one row does."""
+    seat = party("west").seated(call())
+    wide = dataclasses.replace(federation(), unit=Unit("user", column="who", rows=3))
+    seen: list[Answer] = []
+    monkeypatch.setattr(seat._party, "federation", wide)
+    monkeypatch.setattr(GaussianShare, "masked", lambda share, own, bits: seen.append(own))
+    seat._noisy_sum()
+    assert [own.bound for own in seen] == [seat.question.bound.times(3)]
 
 
 def test_two_lines_may_ask_one_party_at_once(ledgers: dict[str, SqliteLedger]) -> None:
@@ -237,7 +250,7 @@ def brittle(schema: Schema) -> BoundedSum:
             raise ValueError(f"{records.max()} is too large")
         return np.ones((len(records), 1))
 
-    return BoundedSum(of, Bound("l2", 1.0))
+    return BoundedSum(of, Bound("l2", 1.0), ("x0",))
 
 
 def test_whether_a_sum_fails_is_told_to_the_owner_alone(
@@ -261,7 +274,7 @@ def test_whether_a_sum_fails_is_told_to_the_owner_alone(
 
 def test_without_anybody_to_tell_a_failure_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     one = Party(identity("north"), np.ones((3, 1)), federation(), packages=PACKAGES)
-    said = Call.of(brittle(federation().schema), NOISE, federation()).written()
+    said = Call.of(brittle(federation().schema), NOISE.event, federation()).written()
     own = one.seated(Message("r1", "server", "call", said).signed(identity("server")))._noisy_sum()
     assert own.shape == (1,)
     assert [record.levelname for record in caplog.records] == ["ERROR"]
@@ -271,7 +284,7 @@ def test_without_anybody_to_tell_a_failure_is_logged(caplog: pytest.LogCaptureFi
 def test_a_forged_bound_is_refused_before_anything_is_paid(ledgers: dict[str, SqliteLedger]) -> None:
     """Weights that cancel would make a record a billion times longer than its bound, and the noise too small for it."""
     parameters = {"column": "x0", "bins": 4, "fanout": 4, "depth": 2, "steps": (1 - 10**9, 10**9), "exponent": -30}
-    forged = Call(Recipe("weighted_tree", {**parameters, "norm": "l1"}), NOISE, "whatever")
+    forged = Call(Recipe("weighted_tree", {**parameters, "norm": "l1"}), NOISE.event, "whatever")
     one = party("north", ledger=ledgers["north"])
     with pytest.raises(NotPermitted, match="weight is -999999999"):
         one.seated(Message("r1", "server", "call", forged.written()).signed(identity("server")))

@@ -23,10 +23,11 @@ from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, KeyReused, NotPermitted, ParameterError, UnplannedRelease
 from discreet.core.events import Repeated
 from discreet.core.neighbors import Neighbors
-from discreet.core.question import AllRecords, BoundedSum
+from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Number, Schema
 from discreet.learners.kmeans import KMeans
 from discreet.mechanisms.additive.laplace import Laplace
+from discreet.questions.all_records import AllRecords
 from discreet.statistics.tables.conversation import Conversation
 from discreet.trust.permit import KEPT, REPLAYED
 from discreet.trust.private_data import PrivateData
@@ -38,7 +39,7 @@ PEOPLE = {"x0": np.linspace(0, 1, 400), "x1": np.linspace(1, 0, 400)}
 
 
 def heads(value: float = 1.0) -> BoundedSum:
-    return BoundedSum(lambda records: np.full((len(records), 1), value), Bound("l1", 1.0))
+    return BoundedSum(lambda records: np.full((len(records), 1), value), Bound("l1", 1.0), ("x0",))
 
 
 def opened(folder: Path, records: Any = PEOPLE, schema: Schema = SCHEMA) -> PrivateData:
@@ -110,7 +111,7 @@ def test_a_key_stands_for_the_question_and_the_mechanism_that_it_paid_for(tmp_pa
 
     first = asked(heads())
     assert asked(heads()) == first
-    for other in (heads(0.5), AllRecords(("x0",)), BoundedSum(heads().of, Bound("l1", 2.0))):
+    for other in (heads(0.5), AllRecords(("x0",)), BoundedSum(heads().of, Bound("l1", 2.0), ("x0",))):
         with pytest.raises(KeyReused, match="another question") as refusal:
             asked(other)
         assert refusal.value.consequence == REPLAYED
@@ -159,7 +160,7 @@ def test_an_error_that_leaves_an_open_permit_says_what_was_charged(tmp_path: Pat
         raise ParameterError("count", "it cannot be done", "Ask for something else.")
 
     with pytest.raises(ParameterError) as failed, data.permit(NOISE.event, "count") as permit:
-        permit.ask(BoundedSum(fails, Bound("l1", 1.0)), NOISE)
+        permit.ask(BoundedSum(fails, Bound("l1", 1.0), ("x0",)), NOISE)
     with pytest.raises(ParameterError) as later, data.permit(NOISE.event, "count"):
         raise ParameterError("count", "it cannot be drawn", "Draw it otherwise.")
     for error in (failed.value, later.value, pickle.loads(pickle.dumps(later.value))):

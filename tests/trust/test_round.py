@@ -56,7 +56,7 @@ def waiting() -> object:
 
 
 def begun(patience: float | None = 0.05) -> tuple[Round, Call]:
-    call = Call.of(HEADS, NOISE, federation())
+    call = Call.of(HEADS, NOISE.event, federation())
     terms = federation().terms("r1", 3, call.about(federation()))
     return Round(identity("server"), federation(), terms, UsedRounds(), patience), call
 
@@ -188,7 +188,7 @@ def test_a_round_that_is_cancelled_leaves_nothing_under_way(step: str) -> None:
 def test_a_call_is_bound_into_every_key_of_the_round() -> None:
     """Parties that are asked something else sign for other terms, and are left out."""
     round, _ = begun()
-    other = Call.of(HEADS, Gaussian(0.5), federation())
+    other = Call.of(HEADS, Gaussian(0.5).event, federation())
     attendants: dict[str, Attendant] = {name: InProcess(party(name)) for name in NAMES}
     with pytest.raises(TooFewSurvivors, match="signed for other terms"):
         asyncio.run(round.total(other, attendants))
@@ -198,7 +198,7 @@ def test_a_call_for_an_unknown_recipe_is_refused_by_all() -> None:
     round, _ = begun()
     attendants: dict[str, Attendant] = {name: InProcess(party(name)) for name in NAMES}
     with pytest.raises(TooFewSurvivors, match="has no recipe"):
-        asyncio.run(round.total(Call(Recipe("discreet.statistics.moments.count:none", {}), NOISE), attendants))
+        asyncio.run(round.total(Call(Recipe("none", {}), NOISE.event), attendants))
 
 
 def test_the_total_is_modulo_two_to_the_64() -> None:

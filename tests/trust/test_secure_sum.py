@@ -47,7 +47,7 @@ PACKAGES = ("discreet", __name__.partition(".")[0])
 
 @recipe("tests.trust.test_secure_sum:heads")
 def heads(schema: Schema) -> BoundedSum:
-    return BoundedSum(lambda records: np.ones((len(records), 1)), Bound("l2", 1.0))
+    return BoundedSum(lambda records: np.ones((len(records), 1)), Bound("l2", 1.0), ("x0",))
 
 
 HEADS = heads(SCHEMA)
@@ -207,7 +207,7 @@ def test_every_party_pays_from_its_own_account_and_is_asked_no_more_than_that(tm
 
 def asked_otherwise(signed: Signed, identity: Identity, federation: Federation) -> Signed:
     """The server's call with other noise."""
-    call = Call.of(HEADS, Gaussian(0.5), federation)
+    call = Call.of(HEADS, Gaussian(0.5).event, federation)
     return dataclasses.replace(signed.message, body=call.written()).signed(identity)
 
 
@@ -245,7 +245,7 @@ EDITION = Edition()
 @recipe("tests.trust.test_secure_sum:edited")
 def edited(schema: Schema) -> BoundedSum:
     bound = Bound("l2", EDITION.radius, EDITION.nonnegative)
-    return BoundedSum(lambda records: np.ones((len(records), 1)), bound, grid=Grid(EDITION.exponent))
+    return BoundedSum(lambda records: np.ones((len(records), 1)), bound, ("x0",), grid=Grid(EDITION.exponent))
 
 
 class OfAnotherVersion:

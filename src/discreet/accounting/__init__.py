@@ -1,1 +1,5 @@
 """From events to epsilon and delta, and the ledger that is paid first."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,4 +1,4 @@
-"""The exact answer to a question. Secret: only `mechanisms` and `trust` may import this module."""
+"""The exact answer to a question. Secret: only `questions`, `mechanisms` and `trust` may import this module."""
 
 from __future__ import annotations
 

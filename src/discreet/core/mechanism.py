@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from discreet.core.bits import Bits
+from discreet.core.bound import Bound
 from discreet.core.events import Event
+from discreet.core.grid import Array, Grid, Steps
+from discreet.core.neighbors import Neighbors
 
 Release_co = TypeVar("Release_co", covariant=True)
 
@@ -25,3 +29,74 @@ class Mechanism(Protocol[Release_co]):
     def release(self, answer: Any, bits: Bits) -> Release_co: ...
 
     def worst_neighbors(self) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is public about a sum that noise is chosen for.
+
+    Parameters
+    ----------
+    size : int
+        How many numbers it has.
+    whole : bool
+        Whether one unit moves it by whole numbers.
+    delta : float
+        What may be paid of it.
+    pure : bool
+        Whether nothing but epsilon is ever paid.
+    local : bool
+        Whether every person reports by itself.
+    """
+
+    size: int
+    whole: bool
+    delta: float
+    pure: bool
+    local: bool
+
+
+class Share(Protocol):
+    """What one of several parties adds to its own sum, so that the honest shares keep the promise of an event."""
+
+    promises: ClassVar[type[Any]]
+    """The kind of event that such shares can keep."""
+
+    @property
+    def event(self) -> Event: ...
+
+    def prepared(self, answer: Any) -> Any:
+        """The answer on the grid that the noise is drawn on: the same for all parties."""
+        ...
+
+    def own_scale(self, prepared: Any) -> float:
+        """The scale of one share, in grid steps; an error where no promise could be kept."""
+        ...
+
+    def masked(self, answer: Any, bits: Bits) -> Steps:
+        """A party's own sum with its share, on the grid of the prepared answer, modulo 2**64."""
+        ...
+
+
+class Noise(Mechanism[Array], Protocol):
+    """A mechanism that adds noise to every coordinate of a sum, and says all that others need to know of it."""
+
+    refines: ClassVar[bool]
+    """Whether what people report is put on a fine grid first."""
+
+    @property
+    def law(self) -> Any:
+        """The law of its errors; see `mechanisms.additive.error_law`."""
+        ...
+
+    def stddev(self, bound: Bound, size: int, neighbors: Neighbors, grid: Grid | None = None) -> float:
+        """The standard deviation of the noise on each coordinate of such a sum."""
+        ...
+
+    def share(self, honest: int) -> Share:
+        """What each party adds to its own sum, if so many are honest; refused where it cannot be shared."""
+        ...
+
+    def report(self, answers: Any, bits: Bits) -> Array:
+        """What people report of their own contributions; refused where reports cannot be added up."""
+        ...

@@ -166,8 +166,7 @@ def check_question(question: BoundedSum, schema: Schema) -> None:
     middle of all columns, and missing values.
     """
     asked = "a question" if question.recipe is None else f"recipe {question.recipe.name}"
-    columns = schema.values(question.columns) if question.columns else schema.features
-    size = question.size(len(columns))
+    columns, size = schema.values(question.columns), question.size
     if not 1 <= size <= MOST_NUMBERS or question.bound.radius > MOST_STEPS * question.grid.step:
         raise ParameterError(
             asked,

@@ -1,1 +1,5 @@
 """From an exact answer to a release with a price."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.core.grid import Array
 from discreet.core.mechanism import Mechanism
-from discreet.core.question import BoundedSum, KeyCounts, Question
+from discreet.core.question import BoundedSum, Question
 from discreet.core.receipt import Receipt
 from discreet.core.schema import Category, Number, Text
 from discreet.mechanisms.additive.laplace import Laplace
@@ -19,7 +19,8 @@ from discreet.query.column_profile import ColumnProfile
 from discreet.query.plan import Plan
 from discreet.query.quantile_interval import Interval, quantile_interval
 from discreet.questions.histogram import cells_of, histogram_of
-from discreet.questions.moments import moments_of, moments_size
+from discreet.questions.key_counts import KeyCounts
+from discreet.questions.moments import moments_of
 from discreet.releases.estimate import Estimate
 from discreet.releases.spread import CONFIDENCE, Spread, spread
 from discreet.statistics.moments.column_moments import Figure, Moments
@@ -100,7 +101,7 @@ class NumberAsk:
 
     def _moments(self, sums: Array, receipt: Receipt) -> list[Estimate]:
         size, width = self.setting.public_size, self.kind.upper - self.kind.lower
-        noise = spread(self.setting.data, self._sums, moments_size(2, size is not None), self.setting.plan.noise)
+        noise = spread(self.setting.data, self._sums, self.setting.plan.noise)
         moments = Moments(sums, self.kind, size)
         count, mean, variance = moments.count(), moments.mean(), moments.variance()
         off = _square_root_error(variance, noise.half_width(variance.weights))
@@ -166,7 +167,7 @@ class Cells:
         self.name = name
         self.labels, self.edges = cells_of(setting.data.schema, name, setting.bins)
         self.question = histogram_of(setting.data.schema, name, setting.bins)
-        self.spread = spread(setting.data, self.question, len(self.labels), setting.plan.noise)
+        self.spread = spread(setting.data, self.question, setting.plan.noise)
 
     def histogram(self, counts: Array, receipt: Receipt) -> Histogram:
         """The released counts with their error bars."""

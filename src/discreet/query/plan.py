@@ -11,11 +11,11 @@ from discreet.core.errors import ParameterError
 from discreet.core.events import Composed, Event, Repeated
 from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.core.schema import Category, Number, Schema, Text
+from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.key_selection import KeySelection
 from discreet.questions.histogram import ONE_CELL
-from discreet.releases.spread import Additive
 
 SUMS = {Number: 2, Category: 1, Text: 0}
 

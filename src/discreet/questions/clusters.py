@@ -71,6 +71,7 @@ def counts_and_sums(schema: Schema, centers: Array, norm: Norm) -> BoundedSum:
     return BoundedSum(
         of=lambda records: (marks(records)[:, :, None] * entries(records)[:, None, :]).reshape(-1, size),
         bound=bound,
+        columns=schema.features,
         grid=grid,
         total=lambda records: (marks(records).T @ grid.cut(entries(records))).ravel(),
     )

@@ -11,7 +11,8 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
-from discreet.releases.spread import Spread, least_noise
+from discreet.releases.least_noise import least_noise
+from discreet.releases.spread import Spread
 from discreet.trust.as_private import Bounds, as_private
 from discreet.trust.private_data import PrivateData
 
@@ -25,11 +26,9 @@ class Released:
     receipt: Receipt
 
 
-def asked(
-    data: PrivateData, question: BoundedSum, size: int, budget: Budget, purpose: str, key: str | None = None
-) -> Released:
+def asked(data: PrivateData, question: BoundedSum, budget: Budget, purpose: str, key: str | None = None) -> Released:
     """Pay for one bounded sum with the least noise that the budget allows, and release it."""
-    return asked_with(least_noise(data, question, size, budget), data, question, purpose, key)
+    return asked_with(least_noise(data, question, budget), data, question, purpose, key)
 
 
 def asked_with(

@@ -10,7 +10,6 @@ import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from discreet.core.grid import Array
-from discreet.mechanisms.additive.laplace import Laplace
 from discreet.releases.law import Law
 from discreet.releases.spread import Spread
 
@@ -141,6 +140,6 @@ class Figure:
     def law(self, spread: Spread) -> Law:
         """How it is off, as noise and sample are distributed together."""
         variance = 0.0 if self.sampling is None else self.sampling.variance
-        if isinstance(spread.noise, Laplace) and spread.reports == 1:
+        if spread.law.laplace:
             return Law(math.sqrt(variance), spread.stddev / math.sqrt(2) * np.abs(self.weights))
         return Law(self.standard_error(spread), np.zeros(0))

@@ -6,18 +6,13 @@ Nothing here comes near an answer. The draws are the same every time, so that wh
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 from scipy.special import pdtr
 
-from discreet.core.bits import Bits
-from discreet.core.grid import Array, Grid, Steps
-from discreet.mechanisms.additive.discrete_laplace import DiscreteLaplace
-from discreet.mechanisms.additive.laplace import Laplace
+from discreet.core.grid import Array, Grid
 from discreet.noise.deterministic import DeterministicBits
 from discreet.noise.gaussian import rounded_gaussian
-from discreet.noise.laplace import discrete_laplace, rounded_laplace
 from discreet.releases.spread import Spread
 
 SEED = 2007
@@ -45,18 +40,7 @@ class Simulation:
 
     def noise(self, spread: Spread, shape: tuple[int, ...], grid: Grid) -> Array:
         """Noise as a release on this grid has on its coordinates; normal, where many have added theirs."""
-        if isinstance(spread.noise, Laplace) and spread.reports == 1:
-            return self._drawn(rounded_laplace, shape, spread.stddev / math.sqrt(2) / grid.step, grid)
-        if isinstance(spread.noise, DiscreteLaplace) and spread.reports == 1:
-            return self._drawn(discrete_laplace, shape, spread.whole_scale, grid)
-        return self.normal(spread.stddev, shape)
-
-    def _drawn(
-        self, draw: Callable[[Bits, tuple[int, ...], float], Steps], shape: tuple[int, ...], scale: float, grid: Grid
-    ) -> Array:
-        """Draws of so many steps; on a coarser grid, as the release is, where they would be very many."""
-        excess = max(0, math.frexp(scale)[1] - CELLS)
-        return Grid(grid.exponent + excess).values(draw(self._bits, shape, max(math.ldexp(scale, -excess), 2.0**-10)))
+        return spread.law.drawn(self._bits, shape, spread.stddev, grid)
 
     def normal(self, stddev: float, shape: tuple[int, ...]) -> Array:
         """Normal variables of mean zero."""

@@ -10,22 +10,18 @@ from hashlib import sha256
 import numpy as np
 
 from discreet.core.answer import Answer
-from discreet.core.errors import NotPermitted, ParameterError, SchemaError
-from discreet.core.events import Event, GaussianLoss, LaplaceLoss, read, written
+from discreet.core.errors import ParameterError, SchemaError
+from discreet.core.events import Event, read, written
+from discreet.core.mechanism import Share
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import Recipe
 from discreet.crypto.errors import UNOPENED, Disagreement
 from discreet.crypto.framing import framed
-from discreet.mechanisms.additive.gaussian import Gaussian
-from discreet.mechanisms.additive.laplace import Laplace
-from discreet.mechanisms.shares.gaussian_share import GaussianShare
-from discreet.mechanisms.shares.laplace_share import LaplaceShare
+from discreet.mechanisms.shares.named import share_of
 from discreet.trust.federation import Federation
 
 VERSION = 3  # raised with every change in what a recipe adds up, on which grid noise is drawn, or how messages are read
 LONGEST = 500  # letters of what an asker built, as they are quoted
-Noise = Gaussian | Laplace
-Share = GaussianShare | LaplaceShare
 
 
 @dataclass(frozen=True)
@@ -36,32 +32,33 @@ class Call:
     ----------
     recipe : Recipe
         Public. From which each party builds the question itself.
-    noise : Gaussian or Laplace
-        Public. The mechanism whose event is promised to every unit of every party.
+    event : Event
+        Public. What is promised to every unit of every party, by noise that they share.
     built : str
         Public. What the asker built from the recipe; see `built`. A party that builds something else takes no part.
 
     Examples
     --------
-    >>> call = Call(Recipe("count", {"column": "age"}), Laplace(2.0))
+    >>> from discreet.core.events import LaplaceLoss
+    >>> call = Call(Recipe("count", {"column": "age"}), LaplaceLoss(2.0))
     >>> Call.read(call.written()) == call
     True
     """
 
     recipe: Recipe
-    noise: Noise
+    event: Event
     built: str = ""
 
     @classmethod
-    def of(cls, question: BoundedSum, noise: Noise, federation: Federation) -> Call:
+    def of(cls, question: BoundedSum, event: Event, federation: Federation) -> Call:
         """The call of a question that was built here, from a recipe."""
         assert question.recipe is not None
-        call = cls(question.recipe, noise)
+        call = cls(question.recipe, event)
         return dataclasses.replace(call, built=built(question, prepared(call, question, federation)))
 
     def written(self) -> bytes:
         """The form in which it travels; equal calls are written alike."""
-        parts = [self.recipe.written(), written(self.noise.event), self.built]
+        parts = [self.recipe.written(), written(self.event), self.built]
         return json.dumps(parts, separators=(",", ":")).encode()
 
     @classmethod
@@ -71,7 +68,9 @@ class Call:
             recipe, event, built = json.loads(data)
             if not isinstance(built, str):
                 raise ValueError("what was built is no text")
-            return cls(Recipe.read(recipe), _noise(read(event)), built)
+            promised = read(event)
+            share_of(promised, 1)
+            return cls(Recipe.read(recipe), promised, built)
         except (ValueError, TypeError, ArithmeticError, RecursionError) as why:
             raise ParameterError("read a call", f"it is not one ({why})", "Send what `written` gives.") from why
 
@@ -84,32 +83,15 @@ class Call:
 
     def share(self, honest: int) -> Share:
         """What each party adds so that so many honest ones keep the promise."""
-        return (
-            GaussianShare(self.noise, honest) if isinstance(self.noise, Gaussian) else LaplaceShare(self.noise, honest)
-        )
-
-
-def _noise(promised: Event) -> Noise:
-    """The noise that keeps a promise, if parties can share it."""
-    match promised:
-        case GaussianLoss(multiplier):
-            return Gaussian(multiplier)
-        case LaplaceLoss(multiplier):
-            return Laplace(multiplier)
-    raise NotPermitted(
-        "read a call",
-        f"{type(promised).__name__} is not the promise of noise that parties can share",
-        "Ask with Laplace or Gaussian noise.",
-    )
+        return share_of(self.event, honest)
 
 
 def prepared(call: Call, question: BoundedSum, federation: Federation) -> Answer:
     """An empty sum on the grid that all parties draw their noise on; an error if that noise could keep no promise."""
-    columns = federation.schema.features if question.columns is None else question.columns
-    if unknown := [name for name in columns if name not in federation.schema.columns]:
+    if unknown := [name for name in question.columns if name not in federation.schema.columns]:
         known = f"There are {', '.join(federation.schema.columns)}."
         raise SchemaError(f"column {unknown[0]!r}", "the federation's schema has none", known)
-    nothing = np.zeros(question.size(len(columns)), dtype=np.int64)
+    nothing = np.zeros(question.size, dtype=np.int64)
     bound = question.bound.times(federation.unit.rows)
     share = call.share(federation.honest)
     empty = share.prepared(Answer(nothing, question.grid, bound, federation.neighbors))
@@ -120,10 +102,9 @@ def prepared(call: Call, question: BoundedSum, federation: Federation) -> Answer
 def built(question: BoundedSum, empty: Answer) -> str:
     """What was built from a recipe, in one line: all that must be alike everywhere for sums to add up."""
     bound = question.bound
-    columns = "all features" if question.columns is None else json.dumps(question.columns)
     return (
-        f"version {VERSION}: {empty.size} numbers of {columns}, {bound.norm} bound {bound.radius!r}"
-        f"{' nonnegative' if bound.nonnegative else ''}, steps of 2**{question.grid.exponent}, "
+        f"version {VERSION}: {empty.size} numbers of {json.dumps(question.columns)}, {bound.norm} bound "
+        f"{bound.radius!r}{' nonnegative' if bound.nonnegative else ''}, steps of 2**{question.grid.exponent}, "
         f"noise on steps of 2**{empty.grid.exponent}"
     )
 

@@ -16,7 +16,7 @@ from discreet.core.question import BoundedSum
 MOST = 2**22  # numbers in one matrix of contributions
 
 
-def exact_sum(question: BoundedSum, batches: Iterable[Array], width: int) -> Steps:
+def exact_sum(question: BoundedSum, batches: Iterable[Array]) -> Steps:
     """Add the contributions of all records, in grid steps.
 
     A slice has so few rows that its sum stays below 2**52 steps, so float64 adds it without error; int64 carries the
@@ -29,10 +29,8 @@ def exact_sum(question: BoundedSum, batches: Iterable[Array], width: int) -> Ste
         What is added up.
     batches : iterable of arrays
         The records.
-    width : int
-        Public. The number of columns of a record.
     """
-    size = question.size(width)
+    size = question.size
     total = np.zeros(size, dtype=np.int64)
     rows = _most_rows(question, size)
     for batch in batches:
@@ -77,7 +75,7 @@ class UnitRows:
     first: NDArray[np.bool_]
 
 
-def pooled_sum(question: BoundedSum, batches: Iterable[UnitRows], width: int) -> Steps:
+def pooled_sum(question: BoundedSum, batches: Iterable[UnitRows]) -> Steps:
     """Add what each unit brings, in grid steps: all that its rows contribute, clipped to the bound and cut once more.
 
     The rows' contributions are integers, so what a unit brings does not depend on their order or batches; clipped and
@@ -89,10 +87,8 @@ def pooled_sum(question: BoundedSum, batches: Iterable[UnitRows], width: int) ->
         What is added up.
     batches : iterable of UnitRows
         The records, unit by unit.
-    width : int
-        Public. The number of columns of a record.
     """
-    size = question.size(width)
+    size = question.size
     total, unfinished = np.zeros(size, dtype=np.int64), np.zeros((1, size), dtype=np.int64)
     rows = _most_rows(question, size)
     for batch in batches:

@@ -16,7 +16,7 @@ from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import RECORD, Neighbors
 from discreet.core.question import BoundedSum, Question
 from discreet.core.secret import Secret
-from discreet.mechanisms.vectors.sphere_report import SphereReport, promised
+from discreet.mechanisms.vectors.sphere_report import promised
 from discreet.noise.bits import system_bits
 from discreet.trust.permit import KEPT
 from discreet.trust.sources.source import Batched, check_counted
@@ -56,7 +56,7 @@ class Local(Secret):
     """
 
     neighbors = Neighbors.REPLACE
-    curated = False
+    curated, local = False, True
 
     def __init__(self, source: Batched, *, bits: Bits | None = None) -> None:
         if source.unit != RECORD:
@@ -93,29 +93,27 @@ class Local(Secret):
 
         Every report is a release of its own by the mechanism, of an answer to which one record contributes.
         """
-        if not isinstance(question, BoundedSum) or not hasattr(mechanism, "stddev"):
+        if not isinstance(question, BoundedSum) or not hasattr(mechanism, "report"):
             raise NotPermitted(
                 "local trust",
                 f"{type(mechanism).__name__} needs somebody who holds the exact answer",
                 "Ask a bounded sum with additive noise or reports on the sphere, or trust a curator.",
                 KEPT,
             )
-        columns = self.schema.features if question.columns is None else question.columns
-        nobody = self._answers(question, mechanism, np.empty((0, len(columns))))
+        nobody = self._answers(question, mechanism, np.empty((0, len(question.columns))))
         grid, total = self._grid(nobody, mechanism), np.zeros(nobody.size, dtype=np.int64)
         rows = max(1, MOST // max(1, nobody.size))
-        for batch in self._source.batches(columns):
+        for batch in self._source.batches(question.columns):
             for start in range(0, len(batch), rows):
                 answers = self._answers(question, mechanism, batch[start : start + rows])
-                reports: Any = mechanism.release(answers, self._bits)
+                reports = mechanism.report(answers, self._bits)
                 total += np.ldexp(reports, -grid.exponent).astype(np.int64).sum(axis=0)
         return grid.values(total)  # type: ignore[return-value]
 
-    def _answers(self, question: BoundedSum, mechanism: Mechanism[Any], records: Any) -> Answer:
-        """What each record adds; on a fine grid for reports on the sphere, which would be rounded to a coarse one."""
-        steps = question.steps(records).astype(np.int64)
-        answers = Answer(steps, question.grid, question.bound, self.neighbors)
-        return answers.refined(1.0, "l2") if isinstance(mechanism, SphereReport) else answers
+    def _answers(self, question: BoundedSum, mechanism: Any, records: Any) -> Answer:
+        """What each record adds."""
+        answers = Answer(question.steps(records).astype(np.int64), question.grid, question.bound, self.neighbors)
+        return answers.refined(1.0, "l2") if mechanism.refines else answers
 
     def _grid(self, answers: Answer, mechanism: Any) -> Grid:
         """The grid that reports are added on: theirs, or a coarser one that much noise is on as well."""

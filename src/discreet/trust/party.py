@@ -144,11 +144,11 @@ class Seat:
             raise UnknownParty("call", f"{message.sender!r} does not ask in this federation", "", UNOPENED)
         self.round, self._party = message.round, party
         self.call = Call.read(message.body)
-        party.policy.check(self.call.recipe, self.call.noise.event)
+        party.policy.check(self.call.recipe, self.call.event)
         self.question: BoundedSum = question_of(self.call.recipe, federation.schema, party.packages).for_unit(
             federation.unit
         )
-        if party.ledger is not None and not party.ledger.affords(self.call.noise.event):
+        if party.ledger is not None and not party.ledger.affords(self.call.event):
             raise BudgetExceeded(
                 f"{party.name!r}: {self.purpose}",
                 "its account cannot pay",
@@ -163,7 +163,7 @@ class Seat:
         """What is asked and promised, in words."""
         recipe = self.call.recipe
         parameters = ", ".join(f"{key}={_brief(value)}" for key, value in recipe.parameters.items())
-        return f"{recipe.name.partition(':')[2]}({parameters}) with {in_words(self.call.noise.event)}"
+        return f"{recipe.name.rpartition(':')[2]}({parameters}) with {in_words(self.call.event)}"
 
     @property
     def most(self) -> int:
@@ -190,7 +190,7 @@ class Seat:
     def _noisy_sum(self) -> np.ndarray:
         """The exact sum of the own records with the own share of the noise, modulo 2**64: what masks are put on."""
         party, question = self._party, self.question
-        party.charged(self.call.noise.event, self.purpose, self.round)
+        party.charged(self.call.event, self.purpose, self.round)
         bound = question.bound.times(party.federation.unit.rows)
         own = Answer(self._own_sum(), question.grid, bound, party.federation.neighbors)
         return self.call.share(party.federation.honest).masked(own, party.bits)

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
-import io
-import json
 import threading
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
-import numpy as np
-
-from discreet.core.errors import DiscreetError, KeyReused, NotPermitted, UnplannedRelease
+from discreet.core.errors import DiscreetError, KeyReused, NotPermitted, SchemaError, UnplannedRelease
 from discreet.core.events import Composed, Event, Repeated, written
 from discreet.core.identity import Unidentified, identity
 from discreet.core.ledger import Committed, Ledger, Reservation
@@ -23,6 +18,7 @@ from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.question import Question
 from discreet.core.receipt import Attendance, Receipt
 from discreet.core.schema import Schema
+from discreet.trust.stored import Artefact, KeptArtefact, Stored
 
 Release = TypeVar("Release")
 
@@ -30,9 +26,11 @@ Release = TypeVar("Release")
 class TrustModel(Protocol):
     """Who may hold an exact answer, and who adds the noise.
 
-    `reports` is the variance in units of a curator's; `curated` tells whether somebody holds all records and hands
-    them to a mechanism.
+    `reports` is the variance in units of a curator's; `curated` is whether somebody holds all records and hands them to
+    a mechanism, `local` whether every person reports by itself.
     """
+
+    local: bool
 
     neighbors: Neighbors
     unit: Unit
@@ -88,16 +86,17 @@ class Permit:
     ) -> None:
         self._trust, self._ledger, self._charge = trust, ledger, charge
         self._plan, self._purpose = plan, purpose
-        self._keyed = keyed
+        self._keyed = self._storing = keyed
         self._unspent = releases(plan)
-        self._released: list[Stored] = []
+        self._made = Stored()
         self._attendance: Attendance | None = None
-        self._stored = decoded_releases(charge.result) if isinstance(charge, Committed) else None
+        self._stored = Stored.read(charge.result) if isinstance(charge, Committed) else None
         self._open, self._turn = False, threading.RLock()
 
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
         """Release the answer to a question, if the plan pays for it."""
         with self._turn:
+            check_columns(self._purpose, question, self._trust.schema)
             self._pay(mechanism.event)
             asked = self._identity(question, mechanism)
             try:
@@ -105,9 +104,48 @@ class Permit:
             except DiscreetError as error:
                 error.settle(self._consequence)
                 raise
-            self._released.append(Stored(asked, release))
+            if asked is not None:
+                self._made.add(asked, release)
             self._attend()
             return release
+
+    def artefact(self, make: Callable[[], Artefact], where: str | None = None) -> Artefact:
+        """What the plan is for, made from releases, and stored in their place.
+
+        A retry with the key of a committed plan is given the artefact, and `make` is not called. An artefact that is
+        too large for a ledger is stored as a digest, and a retry is told where to look for it.
+
+        Parameters
+        ----------
+        make : callable
+            Asks this permit, and gives the artefact: a mapping of names to arrays, numbers, texts or None.
+        where : str, optional
+            Public. Where it is kept, for one that is too large for a ledger: a path, or whatever its owner will find.
+
+        Examples
+        --------
+        >>> from discreet.core.budget import Budget
+        >>> from discreet.core.schema import Schema
+        from discreet.trust.stored import Artefact, KeptArtefact, Stored
+        >>> from discreet.mechanisms.additive.laplace import Laplace
+        >>> from discreet.questions.count import count_of
+        >>> from discreet.trust.private_data import PrivateData
+        >>> data = PrivateData.of(np.ones((100, 1)), Schema.numeric(0.0, 2.0, 1), Budget(1.0))
+        >>> with data.permit(Laplace(1.0).event, "half of all") as permit:
+        ...     half = permit.artefact(lambda: {"half": permit.ask(count_of(data.schema, "x0"), Laplace(1.0)) / 2})
+        >>> half["half"].shape
+        (1,)
+        """
+        with self._turn:
+            if self._stored is not None and self._stored.artefact is not None:
+                return self._stored.artefact.given(self._purpose, self._charge.key)
+            self._storing = False
+            try:
+                made = make()
+            finally:
+                self._storing = self._keyed
+            self._made.artefact = KeptArtefact.of(made, where)
+            return made
 
     def _attend(self) -> None:
         """Remember who was in every sum, where the trust model knows: it tells of the last one of this thread."""
@@ -135,7 +173,7 @@ class Permit:
 
     def _identity(self, question: Question, mechanism: Mechanism[Any]) -> str | None:
         """What a retry has to ask again; None where no retry can come, or where it could not be recognised."""
-        if not self._keyed:
+        if not self._storing:
             return None
         try:
             return identity((self._trust.schema, question, mechanism))
@@ -145,9 +183,8 @@ class Permit:
     def _again(self, asked: str | None) -> Any:
         """The first stored release to the same question and mechanism that was not given yet."""
         assert self._stored is not None
-        for place, stored in enumerate(self._stored):
-            if asked is not None and stored.asked == asked:
-                return self._stored.pop(place).release
+        if self._stored.holds(asked):
+            return self._stored.taken(asked)
         raise KeyReused(
             self._purpose,
             f"the key {self._charge.key!r} stands for another question, or for a function that cannot be recognised",
@@ -193,43 +230,18 @@ class Permit:
             if isinstance(error, DiscreetError):
                 error.settle(self._consequence)
             if kind is None and isinstance(self._charge, Reservation):
-                self._charge = self._ledger.commit(self._charge, encoded_releases(self._released))
+                self._charge = self._ledger.commit(self._charge, self._made.written())
 
     def __reduce__(self) -> Any:
         raise TypeError("a permit reaches the records of its data set and is neither copied nor pickled")
 
 
+def check_columns(purpose: str, question: Question, schema: Schema) -> None:
+    """Refuse a question about columns that are not there."""
+    if unknown := [name for name in question.columns if name not in schema.columns]:
+        known = f"There are {', '.join(schema.columns)}."
+        raise SchemaError(purpose, f"there is no column {unknown[0]!r}", known)
+
+
 KEPT = "The plan was charged and stays so; this was not released."
 REPLAYED = "The plan was charged when its key was first used, and nothing more was released or spent."
-
-
-@dataclass(frozen=True)
-class Stored:
-    """A release, and what it answers."""
-
-    asked: str | None
-    release: Any
-
-
-def encoded_releases(stored: list[Stored]) -> bytes:
-    """Releases as bytes for the ledger: arrays and tables of named counts."""
-    return json.dumps([{"asked": one.asked} | _encoded(one.release) for one in stored], separators=(",", ":")).encode()
-
-
-def decoded_releases(stored: bytes) -> list[Stored]:
-    """The releases that were stored."""
-    return [Stored(one["asked"], _decoded(one)) for one in json.loads(stored)]
-
-
-def _encoded(value: Any) -> dict[str, Any]:
-    if isinstance(value, dict):
-        return {"table": value}
-    file = io.BytesIO()
-    np.save(file, np.asarray(value), allow_pickle=False)
-    return {"array": base64.b64encode(file.getvalue()).decode()}
-
-
-def _decoded(value: dict[str, Any]) -> Any:
-    if "table" in value:
-        return value["table"]
-    return np.load(io.BytesIO(base64.b64decode(value["array"])), allow_pickle=False)[()]

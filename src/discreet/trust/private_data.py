@@ -132,6 +132,11 @@ class PrivateData:
         return self._trust.curated
 
     @property
+    def local(self) -> bool:
+        """Whether every person reports by itself."""
+        return self._trust.local
+
+    @property
     def reports(self) -> float:
         """The variance of the noise in units of a curator's: one for a curator, one per person under local trust."""
         return self._trust.reports

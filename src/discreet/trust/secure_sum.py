@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.core.bits import Bits
 from discreet.core.errors import NotPermitted, ParameterError
-from discreet.core.events import Event, GaussianLoss, LaplaceLoss
+from discreet.core.events import Event
 from discreet.core.grid import Steps
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import RECORD, Neighbors, Unit
@@ -25,8 +25,7 @@ from discreet.crypto.errors import UNOPENED, TooFewSurvivors
 from discreet.crypto.identity import Identity
 from discreet.crypto.steps import check_roster
 from discreet.crypto.terms import UsedRounds
-from discreet.mechanisms.additive.gaussian import Gaussian
-from discreet.mechanisms.additive.laplace import Laplace
+from discreet.mechanisms.shares.named import kinds
 from discreet.noise.bits import system_bits
 from discreet.trust.call import Call, prepared
 from discreet.trust.federation import Federation
@@ -76,7 +75,7 @@ class SecureSum:
         longer than the slowest party needs to read its records.
     """
 
-    curated = False
+    curated = local = False
 
     def __init__(
         self,
@@ -130,11 +129,11 @@ class SecureSum:
 
     def keeps(self, event: Event) -> bool:
         """The promises of noise that can be shared among parties."""
-        return isinstance(event, GaussianLoss | LaplaceLoss)
+        return type(event) in kinds()
 
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
         """The noisy sum over all parties that stay."""
-        if not isinstance(question, BoundedSum) or not isinstance(mechanism, Gaussian | Laplace):
+        if not isinstance(question, BoundedSum) or not hasattr(mechanism, "share"):
             raise NotPermitted(
                 "secure sum",
                 f"{type(mechanism).__name__} cannot be shared among parties",
@@ -149,9 +148,9 @@ class SecureSum:
                 KEPT,
             )
         question = question.for_unit(self.unit)
-        call = Call.of(question, mechanism, self.federation)
+        call = Call.of(question, mechanism.share(self.federation.honest).event, self.federation)
         empty = prepared(call, question, self.federation)
-        return empty.grid.values(self._total(call, empty.size))
+        return empty.grid.values(self._total(call, empty.size))  # type: ignore[return-value]
 
     @classmethod
     def rehearsal(

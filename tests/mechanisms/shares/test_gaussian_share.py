@@ -13,7 +13,6 @@ from discreet.core.answer import Answer, whole_numbers
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.shares.gaussian_share import GaussianShare
 from discreet.noise.deterministic import DeterministicBits
 
@@ -46,7 +45,7 @@ CASES = [(1.0, 40.0, 1), (1.0, 40.0, 3), (0.3, 30.0, 2), (2.5, 100.0, 4), (4.0, 
 @pytest.mark.parametrize(("mu", "scale", "honest"), CASES)
 def test_the_sum_of_the_honest_shares_is_dominated_by_the_promise(mu: float, scale: float, honest: int) -> None:
     """A scalar that moves by mu * scale steps, the whole sensitivity."""
-    share = GaussianShare(Gaussian(1 / mu), honest)
+    share = GaussianShare(1 / mu, honest)
     law = law_of_sum(share.stddev(scale, 1), honest)
     shift = math.floor(mu * scale)
     for epsilon in np.linspace(0, 6 * mu + mu**2, 60):
@@ -64,7 +63,7 @@ def test_without_the_inflation_the_promise_is_broken() -> None:
 
 def test_two_coordinates_that_move_together_are_covered_too() -> None:
     mu, scale, honest = 1.0, 30.0, 2
-    share = GaussianShare(Gaussian(1 / mu), honest)
+    share = GaussianShare(1 / mu, honest)
     law = law_of_sum(share.stddev(scale, 2), honest)
     shift = math.floor(mu * scale / math.sqrt(2))
     pair = np.concatenate([law, np.zeros(shift)]), np.concatenate([np.zeros(shift), law])
@@ -76,7 +75,7 @@ def test_two_coordinates_that_move_together_are_covered_too() -> None:
 
 def test_the_shares_add_up_to_the_scale_of_the_mechanism() -> None:
     answer = whole_numbers([0], Bound("l2", 2.0**20)).stacked(50_000)
-    share = GaussianShare(Gaussian(1.5), honest=4)
+    share = GaussianShare(1.5, honest=4)
     total = sum(share.masked(answer, DeterministicBits(seed)) for seed in range(4))
     assert np.std(share.prepared(answer).grid.values(np.asarray(total))) == pytest.approx(1.5 * 2**20, rel=0.02)
 
@@ -85,25 +84,25 @@ def test_a_party_adds_to_its_own_sum_modulo_the_word() -> None:
     answer = whole_numbers([7, -3], Bound("l2", 2.0**20))
     wrapped = dataclasses.replace(answer, steps=np.array([2**63 - 1, -3]))
     for own in (answer, wrapped):
-        masked = GaussianShare(Gaussian(1.0), 1).masked(own, DeterministicBits(1))
+        masked = GaussianShare(1.0, 1).masked(own, DeterministicBits(1))
         assert isinstance(own, Answer)
         assert masked.dtype == np.int64
 
 
 def test_the_inflation_is_small_on_the_usual_grid_and_grows_with_the_dimension() -> None:
-    share = GaussianShare(Gaussian(1.0), 5)
+    share = GaussianShare(1.0, 5)
     assert share.inflation(2.0**30, 10**6) < 1e-6
     assert share.inflation(2.0**30, 10**6) > share.inflation(2.0**30, 1) > 0
 
 
 def test_too_few_honest_parties_or_too_coarse_a_grid_are_refused() -> None:
     with pytest.raises(ParameterError, match="collude"):
-        GaussianShare(Gaussian(1.0), 0)
+        GaussianShare(1.0, 0)
     for share, scale, size in (
-        (GaussianShare(Gaussian(1.0), 4), 2.0, 1),
-        (GaussianShare(Gaussian(1.0), 400), 100.0, 1),
-        (GaussianShare(Gaussian(1.0), 1), 50.0, 10_000),
-        (GaussianShare(Gaussian(0.02), 1), 2.0**30, 1),
+        (GaussianShare(1.0, 4), 2.0, 1),
+        (GaussianShare(1.0, 400), 100.0, 1),
+        (GaussianShare(1.0, 1), 50.0, 10_000),
+        (GaussianShare(0.02, 1), 2.0**30, 1),
     ):
         with pytest.raises(ParameterError, match="finer grid"):
             share.stddev(scale, size)

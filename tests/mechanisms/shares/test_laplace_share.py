@@ -13,7 +13,6 @@ from discreet.core.answer import whole_numbers
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.shares.laplace_share import LaplaceShare
 from discreet.noise.deterministic import DeterministicBits
 
@@ -55,7 +54,7 @@ CASES = [(1.0, 3, 1), (1.0, 3, 3), (0.25, 1, 2), (0.3, 2, 4), (2.5, 20, 2), (6.0
 @pytest.mark.parametrize(("loss", "reach", "honest"), CASES)
 def test_the_sum_of_the_honest_shares_is_dominated_by_the_promise(loss: float, reach: int, honest: int) -> None:
     """A scalar that moves by the whole sensitivity, and by less."""
-    share = LaplaceShare(Laplace(1 / loss), honest)
+    share = LaplaceShare(1 / loss, honest)
     law = law_of_sum(share.scale(reach / loss), honest)
     assert law.sum() == pytest.approx(1, abs=1e-12)
     for shift in {reach, reach // 2, 1}:
@@ -96,7 +95,7 @@ def test_a_vector_is_dominated_by_a_scalar_that_moves_as_far(shifts: tuple[int, 
 
 def test_the_shares_add_up_to_the_scale_of_the_mechanism() -> None:
     answer = whole_numbers([0], Bound("l1", 2.0**20)).stacked(20_000)
-    share = LaplaceShare(Laplace(1.5), honest=4)
+    share = LaplaceShare(1.5, honest=4)
     total = sum(share.masked(answer, DeterministicBits(seed)) for seed in range(4))
     reals = share.prepared(answer).grid.values(np.asarray(total)).ravel() / (1.5 * 2**20)
     assert stats.kstest(reals, stats.laplace.cdf).pvalue > 1e-4
@@ -105,7 +104,7 @@ def test_the_shares_add_up_to_the_scale_of_the_mechanism() -> None:
 def test_a_party_adds_to_its_own_sum_modulo_the_word() -> None:
     answer = whole_numbers([0, 0], Bound("l1", 2.0**30))
     far = dataclasses.replace(answer, steps=np.array([2**63 - 1, -(2**63)]))
-    share = LaplaceShare(Laplace(1.0), 1)
+    share = LaplaceShare(1.0, 1)
     noise, masked = (share.masked(own, DeterministicBits(5)) for own in (answer, far))
     assert masked.dtype == np.int64
     assert np.array_equal(masked - far.steps, noise)
@@ -114,12 +113,12 @@ def test_a_party_adds_to_its_own_sum_modulo_the_word() -> None:
 
 def test_noise_far_wider_than_the_grid_is_drawn_on_a_coarser_one() -> None:
     answer = whole_numbers([2**50], Bound("l1", 2.0**50))
-    masked = LaplaceShare(Laplace(1.0), 2).masked(answer, DeterministicBits(1))
+    masked = LaplaceShare(1.0, 2).masked(answer, DeterministicBits(1))
     assert 0 < abs(masked[0]) < 2**45
 
 
 def test_the_inflation_vanishes_on_a_fine_grid() -> None:
-    share = LaplaceShare(Laplace(1.0), 5)
+    share = LaplaceShare(1.0, 5)
     assert 0 < share.inflation(2.0**30) < 1e-18
     assert share.scale(2.0**30) > 2.0**30
     assert share.inflation(1.0) == pytest.approx((math.sqrt(2) - 1) / 2)
@@ -128,14 +127,14 @@ def test_the_inflation_vanishes_on_a_fine_grid() -> None:
 def test_too_few_honest_parties_or_too_coarse_a_grid_are_refused() -> None:
     for honest in (0, 2**20 + 1):
         with pytest.raises(ParameterError, match="collude"):
-            LaplaceShare(Laplace(1.0), honest)
+            LaplaceShare(1.0, honest)
     with pytest.raises(ParameterError, match="finer grid"):
-        LaplaceShare(Laplace(1.0), 4).scale(1.0)
+        LaplaceShare(1.0, 4).scale(1.0)
 
 
 def test_a_count_gets_its_noise_on_a_finer_grid() -> None:
     answer = whole_numbers([3], Bound("l1", 1.0))
-    share = LaplaceShare(Laplace(1.0), 2)
+    share = LaplaceShare(1.0, 2)
     masked = share.masked(answer, DeterministicBits(1))
     assert share.prepared(answer).grid.exponent == -23
     assert abs(share.prepared(answer).grid.values(masked)[0] - 3) < 40

@@ -113,7 +113,7 @@ def test_order_batches_layout_and_slices_do_not_change_a_bit(monkeypatch: pytest
     asked = question(1.0)
     expected = fused(asked, RECORDS)
     moved = RECORDS[rng.permutation(len(RECORDS))]
-    assert exact_sum(asked, [moved[:7], moved[7:500], moved[500:]], 3).tolist() == expected
+    assert exact_sum(asked, [moved[:7], moved[7:500], moved[500:]]).tolist() == expected
     assert fused(asked, np.asfortranarray(RECORDS)) == expected
     monkeypatch.setattr(module, "SLICE", 5)
     assert fused(asked, RECORDS) == expected

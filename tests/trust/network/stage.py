@@ -39,7 +39,7 @@ LONG = 60.0  # seconds: whatever takes longer hangs
 @recipe("tests.trust.network.stage:heads")
 def heads(schema: Schema) -> BoundedSum:
     """How many records there are, thrice."""
-    return BoundedSum(lambda records: np.full((len(records), 3), 0.5), Bound("l2", 1.0))
+    return BoundedSum(lambda records: np.full((len(records), 3), 0.5), Bound("l2", 1.0), ("x0",))
 
 
 HEADS = heads(SCHEMA)

@@ -25,7 +25,7 @@ from tests.trust.network.stage import HEADS, NAMES, NOISE, Stage, counted, feder
 
 
 def call(noise: Gaussian = NOISE) -> Call:
-    return Call.of(HEADS, noise, federation())
+    return Call.of(HEADS, noise.event, federation())
 
 
 def asked(round: str, body: bytes | None = None, kind: str = "call", sender: str = "server") -> bytes:
@@ -116,13 +116,13 @@ def test_an_old_call_is_refused_and_the_present_seat_kept() -> None:
         (b"\xff", "it is not one"),
         (b"[" * 100_000, "it is not one"),
         (b'["{}", "{}"]', "it is not one"),
-        (Call(Recipe("os:system", {"x": 1}), NOISE).written(), "not among the packages"),
-        (Call(Recipe("discreet.statistics.moments.count:nothing", {}), NOISE).written(), "has no recipe"),
+        (Call(Recipe("os:system", {"x": 1}), NOISE.event).written(), "not among the packages"),
+        (Call(Recipe("nothing", {}), NOISE.event).written(), "has no recipe"),
         (
-            Call(Recipe("count", {"column": "zip"}), NOISE).written(),
+            Call(Recipe("count", {"column": "zip"}), NOISE.event).written(),
             "'zip': the schema has none",
         ),
-        (dataclasses.replace(call(), noise=Gaussian(1e-9)).written(), "share of noise"),
+        (dataclasses.replace(call(), event=Gaussian(1e-9).event).written(), "share of noise"),
         (dataclasses.replace(call(), built="something else").written(), "the asker has something else"),
     ],
 )
@@ -231,7 +231,7 @@ def test_a_party_takes_no_more_than_a_call_and_then_what_the_terms_allow(monkeyp
 
 def test_a_refusal_is_short() -> None:
     hall = Hall()
-    body = Call(Recipe("count", {"column": "zip" * 10_000}), NOISE).written()
+    body = Call(Recipe("count", {"column": "zip" * 10_000}), NOISE.event).written()
     answer = hall.says("north", asked("r1", body))
     assert answer is not None
     assert len(answer.message.body) == 1024

@@ -216,7 +216,7 @@ def questions(schema: Schema) -> dict[str, BoundedSum]:
         "by kind": grouped_moments_of(schema, "kind", COST, 1),
         "days by kind": grouped_moments_of(schema, "kind", "days", 2),
         "products": _products(),
-        "features": BoundedSum(lambda records: np.nan_to_num(records), Bound("l1", 30.0)),
+        "features": BoundedSum(lambda records: np.nan_to_num(records), Bound("l1", 30.0), (COST, "days")),
         "rows": BoundedSum(lambda records: np.ones((len(records), 1)), Bound("l1", 1.0), (), Grid(0)),
     }
 

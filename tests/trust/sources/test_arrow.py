@@ -60,7 +60,7 @@ def test_a_stream_that_can_be_read_once_is_refused() -> None:
 def test_an_empty_table_is_a_table() -> None:
     source: Any = source_of(long_table(10).slice(0, 0), SCHEMA)
     assert source.units() == 0
-    assert source.sum(BoundedSum(lambda records: records, Bound("l1", 1.0))).tolist() == [0]
+    assert source.sum(BoundedSum(lambda records: records, Bound("l1", 1.0), ("x",))).tolist() == [0]
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,7 @@ def test_a_whole_unit_moves_a_sum_by_one_bound_at_most(seed: int) -> None:
 
 def test_a_unit_with_many_rows_reaches_the_bound_and_stays_there() -> None:
     schema = Schema({"x": Number(0, 1)})
-    ones = BoundedSum(lambda records: np.ones((len(records), 2)), Bound("l2", 2.0), grid=Grid(-20))
+    ones = BoundedSum(lambda records: np.ones((len(records), 2)), Bound("l2", 2.0), ("x",), grid=Grid(-20))
     few, many = ({"who": ["a"] * rows, "x": [1.0] * rows} for rows in (2, 10**5))
     reached = [np.linalg.norm(ones.grid.values(source_of(rows, schema, PERSON).sum(ones))) for rows in (few, many)]
     assert reached == pytest.approx([2.0, 2.0], abs=1e-5)

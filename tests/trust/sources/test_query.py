@@ -35,7 +35,7 @@ from discreet.trust.sources.spark import SparkFrame
 from tests.trust.sources.tables import SCHEMA, UNITS, Driver, sums, table
 
 TOWN = Schema({"town": Text()})
-TOTAL = BoundedSum(lambda records: records, Bound("l1", 100.0))
+TOTAL = BoundedSum(lambda records: records, Bound("l1", 100.0), ("x",))
 
 
 def visits() -> Any:

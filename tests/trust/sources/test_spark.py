@@ -80,7 +80,7 @@ def test_only_sums_come_to_the_driver(session: Any) -> None:
         return np.full((len(records), 1), float(os.getpid() != driver))
 
     source = source_of(frame, Schema({"x": Number(0, 1000)}))
-    question = BoundedSum(of, Bound("l1", 1.0))
+    question = BoundedSum(of, Bound("l1", 1.0), ("x",))
     assert question.grid.values(source.sum(question)) == [1000.0]
 
 
@@ -108,7 +108,7 @@ def test_a_failing_job_does_not_quote_a_record(session: Any) -> None:
     frame = session.createDataFrame([("Ann is ill",)], "x string").selectExpr("CAST(x AS DOUBLE) AS x")
     source = source_of(frame, Schema({"x": Number(0, 1)}))
     with pytest.raises(DiscreetError, match="withheld") as caught:
-        source.sum(BoundedSum(lambda records: records, Bound("l1", 1.0)))
+        source.sum(BoundedSum(lambda records: records, Bound("l1", 1.0), ("x",)))
     assert "Ann" not in f"{caught.value}{caught.value.__context__}"
 
 

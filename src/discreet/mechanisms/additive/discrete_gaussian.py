@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from discreet.core.answer import Answer
 from discreet.core.bits import Bits
 from discreet.core.bound import Norm
 from discreet.core.events import ConcentratedLoss
-from discreet.core.grid import Steps
+from discreet.core.grid import Array, Steps
 from discreet.core.rounding import upwards
 from discreet.mechanisms.additive.additive_noise import Additive
+from discreet.mechanisms.additive.error_law import ErrorLaw, NormalError
 from discreet.noise.gaussian import discrete_gaussian
 
 
@@ -39,6 +41,7 @@ class DiscreteGaussian(Additive):
     """
 
     norm: ClassVar[Norm] = "l2"
+    law: ClassVar[ErrorLaw] = NormalError()
     deviation: ClassVar[float] = 1.0
     step: ClassVar[float] = 1.0
 
@@ -50,3 +53,7 @@ class DiscreteGaussian(Additive):
     def noise(self, bits: Bits, shape: tuple[int, ...], scale: float) -> Steps:
         """Independent draws of this scale, in grid steps."""
         return discrete_gaussian(bits, shape, scale)
+
+    def report(self, answers: Answer, bits: Bits) -> Array:
+        """What people report of their own contributions: each with noise of its own."""
+        return self.release(answers, bits)

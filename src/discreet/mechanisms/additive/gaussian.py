@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from discreet.core.answer import Answer
 from discreet.core.bits import Bits
 from discreet.core.bound import Norm
 from discreet.core.events import GaussianLoss
-from discreet.core.grid import Steps
+from discreet.core.grid import Array, Steps
+from discreet.core.mechanism import Asked
 from discreet.mechanisms.additive.additive_noise import Additive
+from discreet.mechanisms.additive.error_law import ErrorLaw, NormalError
+from discreet.mechanisms.shares.gaussian_share import GaussianShare
 from discreet.noise.gaussian import rounded_gaussian
 
 
@@ -38,6 +42,7 @@ class Gaussian(Additive):
     """
 
     norm: ClassVar[Norm] = "l2"
+    law: ClassVar[ErrorLaw] = NormalError()
     deviation: ClassVar[float] = 1.0
 
     @property
@@ -48,3 +53,16 @@ class Gaussian(Additive):
     def noise(self, bits: Bits, shape: tuple[int, ...], scale: float) -> Steps:
         """Independent draws of this scale, in grid steps."""
         return rounded_gaussian(bits, shape, scale)
+
+    def share(self, honest: int) -> GaussianShare:
+        """What each party adds to its own sum, if so many are honest."""
+        return GaussianShare(self.multiplier, honest)
+
+    def report(self, answers: Answer, bits: Bits) -> Array:
+        """What people report of their own contributions: each with noise of its own."""
+        return self.release(answers, bits)
+
+    @classmethod
+    def suits(cls, asked: Asked) -> bool:
+        """Where delta may be paid."""
+        return asked.delta > 0

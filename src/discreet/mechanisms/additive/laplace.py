@@ -6,11 +6,15 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from discreet.core.answer import Answer
 from discreet.core.bits import Bits
 from discreet.core.bound import Norm
 from discreet.core.events import LaplaceLoss
-from discreet.core.grid import Steps
+from discreet.core.grid import Array, Steps
+from discreet.core.mechanism import Asked
 from discreet.mechanisms.additive.additive_noise import Additive
+from discreet.mechanisms.additive.error_law import ErrorLaw, LaplaceError
+from discreet.mechanisms.shares.laplace_share import LaplaceShare
 from discreet.noise.laplace import rounded_laplace
 
 
@@ -39,6 +43,7 @@ class Laplace(Additive):
     """
 
     norm: ClassVar[Norm] = "l1"
+    law: ClassVar[ErrorLaw] = LaplaceError()
     deviation: ClassVar[float] = math.sqrt(2)
 
     @property
@@ -49,3 +54,16 @@ class Laplace(Additive):
     def noise(self, bits: Bits, shape: tuple[int, ...], scale: float) -> Steps:
         """Independent draws of this scale, in grid steps."""
         return rounded_laplace(bits, shape, scale)
+
+    def share(self, honest: int) -> LaplaceShare:
+        """What each party adds to its own sum, if so many are honest."""
+        return LaplaceShare(self.multiplier, honest)
+
+    def report(self, answers: Answer, bits: Bits) -> Array:
+        """What people report of their own contributions: each with noise of its own."""
+        return self.release(answers, bits)
+
+    @classmethod
+    def suits(cls, asked: Asked) -> bool:
+        """Always."""
+        return True

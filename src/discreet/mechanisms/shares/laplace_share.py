@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 from discreet.core.answer import Answer
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
+from discreet.core.events import LaplaceLoss
 from discreet.core.grid import Steps
-from discreet.mechanisms.additive.laplace import Laplace
+from discreet.core.knob import check_knob
 from discreet.noise.polya import MOST_PARTS, polya
 
 MOST_INFLATION = 0.1  # a coarser grid is refused, as a waste of noise
@@ -24,27 +26,29 @@ class LaplaceShare:
 
     Parameters
     ----------
-    noise : Laplace
-        Public. The mechanism whose event is promised.
+    multiplier : float
+        Public. Of the noise whose event is promised.
     honest : int
         Public. The fewest parties whose shares are surely in the sum and unknown to everybody else; at most 2**20.
 
     Guarantee
     ---------
-    `noise.event`, whoever else adds whatever: the sum of at least `honest` independent shares, of a scale that is
+    `event`, whoever else adds whatever: the sum of at least `honest` independent shares, of a scale that is
     larger by `inflation`, is dominated by the Laplace pair, in every dimension (`laplace_share.md`; discrete Laplace
     noise from negative binomial shares as in Harrison and Manurangsi 2025).
 
     Examples
     --------
-    >>> LaplaceShare(Laplace(2.0), honest=3).scale(2.0**30) / 2.0**30  # doctest: +ELLIPSIS
+    >>> LaplaceShare(2.0, honest=3).scale(2.0**30) / 2.0**30  # doctest: +ELLIPSIS
     1.00000000...
     """
 
-    noise: Laplace
+    multiplier: float
     honest: int
+    promises: ClassVar[type[LaplaceLoss]] = LaplaceLoss
 
     def __post_init__(self) -> None:
+        check_knob("share of noise", "multiplier", self.multiplier)
         if not 1 <= self.honest <= MOST_PARTS:
             raise ParameterError(
                 "share of noise",
@@ -52,6 +56,11 @@ class LaplaceShare:
                 "Allow fewer parties to collude or to drop out, or count on fewer of them.",
                 honest=self.honest,
             )
+
+    @property
+    def event(self) -> LaplaceLoss:
+        """What is promised."""
+        return LaplaceLoss(self.multiplier)
 
     def masked(self, answer: Answer, bits: Bits) -> Steps:
         """A party's own sum with its share of the noise, on the grid of the `prepared` answer, modulo 2**64."""
@@ -62,11 +71,11 @@ class LaplaceShare:
 
     def prepared(self, answer: Answer) -> Answer:
         """The answer on the grid that its noise is drawn on: the same for all parties."""
-        return answer.coarsened(self.noise.multiplier, "l1").refined(self.noise.multiplier, "l1")
+        return answer.coarsened(self.multiplier, "l1").refined(self.multiplier, "l1")
 
     def own_scale(self, prepared: Answer) -> float:
         """The scale of this party's share, in grid steps; an error where it would be a waste of noise."""
-        return self.scale(prepared.scale(self.noise.multiplier, "l1"))
+        return self.scale(prepared.scale(self.multiplier, "l1"))
 
     def scale(self, least: float) -> float:
         """The scale of the honest shares' sum, in grid steps, for a promise of noise of scale `least`; rounded up."""
@@ -85,5 +94,5 @@ class LaplaceShare:
 
         K with K (1 + K) = multiplier / (4 least**2), rounded up.
         """
-        product = self.noise.multiplier / (4 * least**2)
+        product = self.multiplier / (4 * least**2)
         return 2 * product / (1 + math.sqrt(1 + 4 * product)) * (1 + 2.0**-48)

@@ -16,7 +16,9 @@ from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import DiscreteLoss, Event, LossTable
 from discreet.core.grid import Array, Grid
 from discreet.core.knob import check_knob
+from discreet.core.mechanism import Asked, Share
 from discreet.core.neighbors import Neighbors
+from discreet.mechanisms.additive.error_law import ErrorLaw, NormalError
 from discreet.noise.cap import Cap, leaning_gaussian, tail
 
 LARGEST = 2**20 - 1  # coordinates of a report
@@ -26,6 +28,7 @@ FARTHEST = 2.15  # the plane: beyond it and its mirror image lies one draw in 32
 SLACK = 2.0**-48  # of float64, in a loss
 BLOCK = 2**20  # numbers at a time
 LEAST, MOST = 2.0**-40, 700.0  # epsilon
+NOTHING = "Nothing was released."
 
 
 @lru_cache(maxsize=1024)
@@ -124,6 +127,8 @@ class SphereReport:
 
     epsilon: float = 1.0
     knob: ClassVar[str] = "epsilon"
+    law: ClassVar[ErrorLaw] = NormalError()
+    refines: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_knob("SphereReport", "epsilon", self.epsilon, LEAST, MOST)
@@ -156,8 +161,21 @@ class SphereReport:
         grid = Grid(max(fine.exponent, answer.grid.exponent))
         return grid.values(np.rint(np.ldexp(reports, fine.exponent - grid.exponent))).reshape(answer.steps.shape)
 
-    def stddev(self, bound: Bound, size: int, neighbors: Neighbors) -> float:
-        """The standard deviation of a report on each coordinate, but for the grid: public.
+    def share(self, honest: int) -> Share:
+        """Refused: a report is one person's."""
+        raise NotPermitted("SphereReport", "parties cannot share it", "Use Laplace or Gaussian noise.", NOTHING)
+
+    def report(self, answers: Answer, bits: Bits) -> Array:
+        """What people report of their own contributions."""
+        return self.release(answers, bits)
+
+    @classmethod
+    def suits(cls, asked: Asked) -> bool:
+        """Where every person reports by itself."""
+        return asked.local and asked.size <= LARGEST
+
+    def stddev(self, bound: Bound, size: int, neighbors: Neighbors, grid: Grid | None = None) -> float:
+        """The standard deviation of a report on each coordinate, on a fine grid: public.
 
         It is the same in every direction and for every contribution while the threshold equals the pull, and at most
         this along the contribution where the threshold is less, from epsilon 6 on.
@@ -176,14 +194,14 @@ class SphereReport:
                 "SphereReport",
                 "it reports what one person holds, and this answer is a sum that people may join or leave",
                 "Ask under local trust, or add Laplace or Gaussian noise.",
-                "Nothing was released.",
+                NOTHING,
             )
         if answer.size > LARGEST:
             raise ParameterError(
                 "SphereReport",
                 f"{answer.size} coordinates are more than can be compared exactly enough",
                 f"Report at most {LARGEST}.",
-                "Nothing was released.",
+                NOTHING,
                 size=answer.size,
             )
 

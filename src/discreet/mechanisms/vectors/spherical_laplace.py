@@ -10,7 +10,7 @@ from discreet.core.answer import Answer
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound, Norm
 from discreet.core.events import LaplaceLoss
-from discreet.core.grid import Array, Steps
+from discreet.core.grid import Array, Grid, Steps
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.noise.radial import radial_exponential
@@ -60,7 +60,11 @@ class SphericalLaplace(Additive):
         """The sum with noise, on the answer's grid, or on one where a coordinate's noise is below 2**40 steps."""
         return super().release(answer.coarsened(self.multiplier * math.sqrt(answer.size), self.norm), bits)
 
-    def stddev(self, bound: Bound, size: int, neighbors: Neighbors) -> float:
+    def report(self, answers: Answer, bits: Bits) -> Array:
+        """What people report of their own contributions: each with noise of its own."""
+        return self.release(answers, bits)
+
+    def stddev(self, bound: Bound, size: int, neighbors: Neighbors, grid: Grid | None = None) -> float:
         """The standard deviation of the noise on each coordinate of such a sum, but for the grid: public.
 
         The mean square of a length of the Gamma law of d degrees is d (d + 1), and each coordinate has a share 1 / d.

@@ -14,7 +14,8 @@ from discreet.core.grid import Array
 from discreet.questions.contingency import contingency_of
 from discreet.questions.domain import Bins, bins_of
 from discreet.releases.ask import asked
-from discreet.releases.spread import CONFIDENCE, least_noise
+from discreet.releases.least_noise import least_noise
+from discreet.releases.spread import CONFIDENCE
 from discreet.statistics.curves.boxed import Boxed, Columns, boxed
 from discreet.statistics.curves.density_estimate import DensityEstimate
 from discreet.statistics.curves.reading import Reading, check_band
@@ -111,7 +112,7 @@ def density(
     if math.prod(each) > MOST_CELLS:
         raise ParameterError("density", f"it has {math.prod(each)} cells", f"Ask for {MOST_CELLS} at most.", bins=each)
     question = contingency_of(of.data.schema, names, each)
-    released = asked(of.data, question, math.prod(each), budget, f"density of {', '.join(names)}", key)
+    released = asked(of.data, question, budget, f"density of {', '.join(names)}", key)
     count, readers = float(released.values.sum()), tuple(map(Cells, each))
     masses = released.values.reshape(each)
     reading = Reading(masses, readers, released.spread, question.grid, count, None, confidence)
@@ -126,6 +127,6 @@ def _bins(of: Boxed, number: int, budget: Budget) -> int:
     """
     columns = of.box.size
     trial = contingency_of(of.data.schema, of.box.columns, (2,) * columns)
-    stddev = least_noise(of.data, trial, 2**columns, budget).stddev
+    stddev = least_noise(of.data, trial, budget).stddev
     few, fewer = 3 * number ** (1 / (2 + columns)), 2 * (number / stddev) ** (1 / (1 + columns))
     return int(min(max(min(few, fewer), 2), MOST_CELLS ** (1 / columns)))

@@ -21,8 +21,9 @@ from discreet.questions.histogram import edges_of
 from discreet.questions.tree import Tree, tree_of, trees
 from discreet.releases.ask import asked, column_of
 from discreet.releases.drawing import drawn_on
+from discreet.releases.least_noise import least_noise
 from discreet.releases.simulation import Simulation
-from discreet.releases.spread import CONFIDENCE, Spread, least_noise
+from discreet.releases.spread import CONFIDENCE, Spread
 from discreet.statistics.tables.strategy import NORMS
 from discreet.trust.as_private import Bounds
 from discreet.trust.private_data import PrivateData
@@ -165,8 +166,8 @@ def distribution(
     edges = edges_of(data.schema, column, bins)
     assert edges is not None
     tree = _best(data, column, int(bins), budget)
-    question, size = _question(tree, data.schema, column, int(bins)), sum(tree.sizes)
-    released = asked(data, question, size, budget, f"distribution of {column}", key)
+    question = _question(tree, data.schema, column, int(bins))
+    released = asked(data, question, budget, f"distribution of {column}", key)
     sums = np.cumsum(tree.leaves_of(released.values)[:bins])
     count = max(float(sums[-1]), 1.0)
     shares = monotone(sums[None, :-1] / count)[0]
@@ -189,7 +190,7 @@ def _best(data: PrivateData, column: str, bins: int, budget: Budget) -> Tree:
 
     def error(tree: Tree) -> float:
         question = _question(tree, data.schema, column, bins)
-        return least_noise(data, question, sum(tree.sizes), budget).stddev ** 2 * tree.error(bins)
+        return least_noise(data, question, budget).stddev ** 2 * tree.error(bins)
 
     return min((tree for norm in NORMS for tree in trees(bins, norm)), key=error)
 

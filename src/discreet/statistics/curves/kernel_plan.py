@@ -16,7 +16,8 @@ from discreet.core.question import BoundedSum
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.questions.domain import Bins, bins_of
 from discreet.questions.knots import Knots, bump_length, process_of, process_size, splines_of
-from discreet.releases.spread import Spread, least_noise, spread
+from discreet.releases.least_noise import least_noise
+from discreet.releases.spread import Spread, spread
 from discreet.statistics.curves.boxed import Boxed
 from discreet.statistics.curves.smoother import GAUSSIAN, Smoother
 
@@ -65,7 +66,7 @@ class Plan:
         """Of the noise in the curve, in the mean over the box, times the squared number of records."""
         readers = self.readers(widths, GAUSSIAN)
         each = (np.square(one.weights(one.places)).sum(axis=1).mean() for one in readers)
-        return least_noise(of.data, self.question, self.size, budget).stddev ** 2 * float(math.prod(each))
+        return least_noise(of.data, self.question, budget).stddev ** 2 * float(math.prod(each))
 
 
 def even(of: Boxed, bins: Bins | None, number: int, budget: Budget) -> Plan:
@@ -73,7 +74,7 @@ def even(of: Boxed, bins: Bins | None, number: int, budget: Budget) -> Plan:
     schema, columns = of.data.schema, of.box.columns
     if bins is None:
         trial = splines_of(schema, columns, (2,) * of.box.size, 1, False)
-        stddev = least_noise(of.data, trial, 2**of.box.size, budget).stddev
+        stddev = least_noise(of.data, trial, budget).stddev
         best = 6 * (number / stddev) ** (1 / (1 + 2 * of.box.size))
         bins = int(min(max(best, 4), MOST_KNOTS ** (1 / of.box.size)))
     each = bins_of(schema, columns, bins)
@@ -112,5 +113,5 @@ def _process(of: Boxed, widths: Array) -> Plan:
 def spread_of(of: Boxed, plan: Plan, noise: Noise, budget: Budget) -> Spread:
     """The noise on the knots: Gaussian, where it is to be a process."""
     if noise == "process":
-        return spread(of.data, plan.question, plan.size, calibrate(Gaussian(), budget))
-    return least_noise(of.data, plan.question, plan.size, budget)
+        return spread(of.data, plan.question, calibrate(Gaussian(), budget))
+    return least_noise(of.data, plan.question, budget)

@@ -10,10 +10,10 @@ import numpy as np
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.question import AllRecords
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.ranks.quantile import Quantile
 from discreet.mechanisms.stable.dealt_blocks import DealtBlocks
+from discreet.questions.all_records import AllRecords
 from discreet.questions.count import count_of
 from discreet.statistics.fits.block_slopes import BlockSlopes, Frame, Residuals
 from discreet.trust.permit import Permit

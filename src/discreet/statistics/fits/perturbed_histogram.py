@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,11 +11,10 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.knob import check_whole
 from discreet.core.schema import Number
-from discreet.mechanisms.additive.discrete_laplace import DiscreteLaplace
 from discreet.questions.contingency import contingency_of
-from discreet.questions.domain import Bins, bins_of, shape_of
+from discreet.questions.domain import Bins, bins_of
 from discreet.releases.ask import ColumnsOf, columns_of
-from discreet.releases.spread import least_noise
+from discreet.releases.least_noise import least_noise
 from discreet.statistics.tables.contingency import ContingencyTable, contingency
 from discreet.trust.as_private import Bounds
 
@@ -115,8 +113,8 @@ def cells_of_columns(of: ColumnsOf, cells: Bins | None, records: int | None, bud
 def _usual(of: ColumnsOf, numbers: int, records: int | None, budget: Budget) -> int:
     """The usual number of cells for so many numbers."""
     schema, coarse = of.data.schema, bins_of(of.data.schema, of.columns, FEWEST)
-    question, size = contingency_of(schema, of.columns, coarse), math.prod(shape_of(schema, of.columns, coarse))
-    spread = least_noise(of.data, question, size, budget)
-    noise = spread.whole_scale if isinstance(spread.noise, DiscreteLaplace) else spread.stddev / math.sqrt(2)
+    question = contingency_of(schema, of.columns, coarse)
+    spread = least_noise(of.data, question, budget)
+    noise = spread.law.scale(spread.stddev)
     number = records or of.data.public_size or GUESS
     return max(round(TIMES[numbers] * (number / noise) ** (2 / (4 + numbers))), FEWEST)

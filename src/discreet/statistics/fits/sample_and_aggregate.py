@@ -18,10 +18,10 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
-from discreet.core.question import BlockSum
 from discreet.core.receipt import Receipt
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
+from discreet.questions.block_sum import BlockSum
 from discreet.releases.ask import columns_of
 from discreet.releases.spread import CONFIDENCE, Spread
 from discreet.trust.as_private import Bounds

@@ -16,7 +16,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.receipt import Receipt
 from discreet.core.schema import Category, Number, Schema
 from discreet.questions.grouped_moments import grouped_moments_of
-from discreet.questions.moments import moments_of, moments_size
+from discreet.questions.moments import moments_of
 from discreet.releases.ask import Released, asked, column_of
 from discreet.releases.estimate import Estimate, check_confidence, estimate_of
 from discreet.releases.figure import Figure
@@ -125,7 +125,7 @@ def t_test(
             mean=mean,
         )
     question = moments_of(of.data.schema, of.column, 2, size is not None)
-    released = asked(of.data, question, moments_size(2, size is not None), budget, title, key)
+    released = asked(of.data, question, budget, title, key)
     moments = Moments(released.values, number, size)
     bend = 0.0 if size is not None else 1 / max(moments.count().value, 1.0)
     found, supposed = dataclasses.replace(moments.sampled_mean(), bend=bend), moments.supposed_mean(mean)
@@ -200,7 +200,7 @@ def two_sample_t_test(
     check_confidence(title, confidence)
     places = _places(title, labels, labels if groups is None else tuple(map(str, groups)))
     question = grouped_moments_of(private.schema, by, column, 2)
-    released = asked(private, question, 3 * len(labels), budget, title, key)
+    released = asked(private, question, budget, title, key)
     first, second = (Moments(released.values[3 * at : 3 * at + 3], number, None) for at in places)
     found, (one, other) = first.sampled_mean() - second.sampled_mean(), (labels[at] for at in places)
     name, width = f"mean of {column}, {one} less {other}", number.upper - number.lower

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from discreet.core.budget import Budget
 from discreet.core.schema import Number
-from discreet.questions.moments import moments_of, moments_size
+from discreet.questions.moments import moments_of
 from discreet.releases.ask import ColumnOf, asked
 from discreet.releases.estimate import Estimate, check_confidence, estimate_of
 from discreet.releases.figure import Figure
@@ -42,7 +42,7 @@ class Moment:
         number = of.data.schema.number(of.column)
         check_confidence(title, confidence)
         question = moments_of(of.data.schema, of.column, self.degree, size is not None)
-        released = asked(of.data, question, moments_size(self.degree, size is not None), budget, title, key)
+        released = asked(of.data, question, budget, title, key)
         moments = Moments(released.values, number, size)
         bend = 0.0 if size is not None else 1 / max(moments.count().value, 1.0)
         found = dataclasses.replace(self.figure(moments), bend=bend)

@@ -55,6 +55,6 @@ def count(
     """
     budget = Budget(epsilon, delta)
     of = column_of(data, column, bounds, budget)
-    released = asked(of.data, count_of(of.data.schema, of.column), 1, budget, f"count of {of.column}", key)
+    released = asked(of.data, count_of(of.data.schema, of.column), budget, f"count of {of.column}", key)
     error = whole_half_width(released.spread, np.ones(1), CONFIDENCE)
     return Estimate(f"count of {column}", float(released.values[0]), error, CONFIDENCE, released.receipt)

@@ -168,7 +168,7 @@ def grouped(
     private = as_private(data, budget, bounds)
     limits, labels = private.schema.number(column), private.schema.category(by).values
     question = grouped_moments_of(private.schema, by, column, 1)
-    released = asked(private, question, 2 * len(labels), budget, f"{column} by {by}", key)
+    released = asked(private, question, budget, f"{column} by {by}", key)
     return _estimated(column, by, labels, limits, released.values, released.spread, released.receipt)
 
 

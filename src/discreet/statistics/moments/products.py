@@ -13,8 +13,8 @@ from discreet.core.budget import Budget
 from discreet.core.grid import Array
 from discreet.core.receipt import Receipt
 from discreet.questions.coordinates import Coordinates
-from discreet.questions.pair_moments import PairMoments, pair_moments_of, pair_moments_size
-from discreet.questions.second_moments import second_moments_of, weights_of
+from discreet.questions.pair_moments import PairMoments, pair_moments_of
+from discreet.questions.second_moments import second_moments_of
 from discreet.releases.ask import asked
 from discreet.releases.figure import Figure, Sampling
 from discreet.releases.spread import Spread
@@ -201,10 +201,10 @@ def products(
     radius = math.sqrt(len(names)) if radius is None else radius
     coordinates = Coordinates.of(data.schema, names, radius)
     if not population:
-        question, size = second_moments_of(data.schema, names, radius), len(weights_of(coordinates.size))
-        released = asked(data, question, size, budget, title, key)
+        question = second_moments_of(data.schema, names, radius)
+        released = asked(data, question, budget, title, key)
         return Products(PairMoments.of_second(released.values, coordinates), released.spread, released.receipt)
     norm: Norm = "l2" if budget.delta > 0 else "l1"
-    question, size = pair_moments_of(data.schema, names, radius, norm), pair_moments_size(len(names))
-    released = asked(data, question, size, budget, title, key)
+    question = pair_moments_of(data.schema, names, radius, norm)
+    released = asked(data, question, budget, title, key)
     return Products(PairMoments.of_fourth(released.values, coordinates, norm), released.spread, released.receipt)

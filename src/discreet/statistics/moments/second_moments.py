@@ -15,7 +15,7 @@ from discreet.core.digits import error_bar, number
 from discreet.core.grid import Array
 from discreet.core.receipt import Receipt
 from discreet.questions.coordinates import Coordinates
-from discreet.questions.second_moments import CROSS, second_moments_of, unfolded, weights_of
+from discreet.questions.second_moments import CROSS, second_moments_of, unfolded
 from discreet.releases.ask import Released, asked, columns_of
 from discreet.releases.spread import CONFIDENCE
 from discreet.trust.as_private import Bounds
@@ -117,8 +117,8 @@ def second_moments(
     schema, names = of.data.schema, of.columns
     radius = math.sqrt(len(names)) if radius is None else radius
     coordinates = Coordinates.of(schema, names, radius)
-    question, size = second_moments_of(schema, names, radius), len(weights_of(coordinates.size))
-    released = asked(of.data, question, size, budget, f"second moments of {', '.join(names)}", key)
+    question = second_moments_of(schema, names, radius)
+    released = asked(of.data, question, budget, f"second moments of {', '.join(names)}", key)
     return _described(names, coordinates, released)
 
 

@@ -19,7 +19,8 @@ from discreet.releases.ask import ColumnOf
 from discreet.releases.figure import Figure
 from discreet.releases.joint_plan import Together, priced
 from discreet.releases.law import Law, LawWithSquare
-from discreet.releases.spread import Spread, least_noise, spread
+from discreet.releases.least_noise import least_noise
+from discreet.releases.spread import Spread, spread
 from discreet.statistics.moments.column_moments import Moments
 
 SMALL = 0.1  # of a standard deviation: what hardly changes the shape of its law
@@ -80,7 +81,7 @@ def centre_share(of: ColumnOf, size: int, budget: Budget) -> float:
     (20 / N^2)^(1/5).
     """
     question = moments_of(of.data.schema, of.column, 1, True)
-    scale = least_noise(of.data, question, 1, budget).stddev / math.sqrt(2)
+    scale = least_noise(of.data, question, budget).stddev / math.sqrt(2)
     return (20 * (scale / max(size, 1)) ** 2) ** 0.2
 
 
@@ -90,7 +91,7 @@ def squared_deviations(
     """Pay for a centre and for squared distances from it, and release both; degree 2 also tells their own variance."""
     schema, number = of.data.schema, of.data.schema.number(of.column)
     question, share = moments_of(schema, of.column, 1, True), centre_share(of, size, budget)
-    noise = least_noise(of.data, question, 1, budget).noise
+    noise = least_noise(of.data, question, budget).noise
     plan = calibrate(Together(tuple(priced(noise, part / budget.epsilon) for part in (share, 1 - share))), budget)
     first, second = plan.mechanisms
     with of.data.permit(plan.event, title, key=key) as permit:
@@ -98,5 +99,5 @@ def squared_deviations(
         around = squared_deviations_of(schema, of.column, centre.value, degree)
         squares = Moments(permit.ask(around, second), squares_between(number, centre.value), size)
     mean = squares.mean() if degree == 1 else squares.sampled_mean()
-    rough, fine = spread(of.data, question, 1, first), spread(of.data, around, degree, second)
+    rough, fine = spread(of.data, question, first), spread(of.data, around, second)
     return SquaredDeviations(centre, mean, rough, fine, permit.receipt)

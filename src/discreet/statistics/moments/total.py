@@ -57,7 +57,7 @@ def total(
     of = column_of(data, column, bounds, budget)
     number, size = of.data.schema.number(of.column), of.data.public_size
     origin = 0.0 if size is None else number.lower
-    released = asked(of.data, total_of(of.data.schema, of.column, origin), 1, budget, f"sum of {of.column}", key)
+    released = asked(of.data, total_of(of.data.schema, of.column, origin), budget, f"sum of {of.column}", key)
     value = float(released.values[0]) + origin * (size or 0)
     error = released.spread.half_width([1.0])
     return Estimate(f"sum of {of.column}", value, error, CONFIDENCE, released.receipt)

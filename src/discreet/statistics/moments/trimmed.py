@@ -20,7 +20,8 @@ from discreet.releases.ask import ColumnOf, Released, column_of
 from discreet.releases.estimate import Estimate, estimate_of
 from discreet.releases.figure import Figure
 from discreet.releases.joint_plan import Together, priced
-from discreet.releases.spread import CONFIDENCE, least_noise, spread
+from discreet.releases.least_noise import least_noise
+from discreet.releases.spread import CONFIDENCE, spread
 from discreet.statistics.ranks.quantile import Wanted
 from discreet.trust.as_private import Bounds
 
@@ -153,14 +154,14 @@ def _between_cuts(
     schema, ends = of.data.schema, of.data.schema.number(of.column)
     way = Wanted(of, (trim, 1 - trim), None, None, budget).way
     whole = question_of(schema, of.column, ends.lower, ends.upper)
-    noise = least_noise(of.data, whole, 2, Budget(budget.epsilon * (1 - CUTS), budget.delta)).noise
+    noise = least_noise(of.data, whole, Budget(budget.epsilon * (1 - CUTS), budget.delta)).noise
     parts = (*(priced(part, CUTS) for part in way.parts), priced(noise, 1 / budget.epsilon))
     plan = calibrate(Together(parts), budget)
     with of.data.permit(plan.event, name, key=key) as permit:
         cuts = _apart(way.found(permit, plan.mechanisms[:-1]).values, ends)
         question = question_of(schema, of.column, cuts.lower, cuts.upper)
         sums = permit.ask(question, plan.mechanisms[-1])
-    released = Released(sums, spread(of.data, question, 2, plan.mechanisms[-1]), permit.receipt)
+    released = Released(sums, spread(of.data, question, plan.mechanisms[-1]), permit.receipt)
     found = estimate_of(name, _mean(sums, cuts), released, CONFIDENCE, cuts)
     return CutEstimate(**vars(found), lower=cuts.lower, upper=cuts.upper)
 

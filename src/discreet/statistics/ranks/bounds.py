@@ -122,7 +122,7 @@ def bounds(
     smallest = largest * 2.0**-OCTAVES if least is None else float(least)
     edges = magnitude_edges(number, smallest)
     question = magnitudes_of(of.data.schema, of.column, smallest)
-    released = asked(of.data, question, len(edges) - 1, budget, name, key)
+    released = asked(of.data, question, budget, name, key)
     noise = released.spread.half_width([1.0], 1 - 2 * RISK / (len(edges) - 1))
     full = np.flatnonzero(released.values > noise)
     first, last = (int(full[0]), int(full[-1])) if len(full) else (0, len(edges) - 2)

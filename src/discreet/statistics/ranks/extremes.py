@@ -9,11 +9,11 @@ from typing import Any
 
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
-from discreet.core.question import AllRecords
 from discreet.core.receipt import Receipt
 from discreet.core.schema import Number
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.ranks.quantile import Quantile
+from discreet.questions.all_records import AllRecords
 from discreet.questions.count import count_of
 from discreet.releases.ask import ColumnOf, column_of
 from discreet.releases.estimate import Estimate
@@ -74,7 +74,7 @@ class _Tails:
 
     def _by_records(self, permit: Permit, count: Laplace, *ends: Quantile) -> list[_Tail]:
         question = count_of(self.of.data.schema, self.of.column)
-        off = spread(self.of.data, question, 1, count).half_width([1.0], 1 - 2 * MISCOUNTED)
+        off = spread(self.of.data, question, count).half_width([1.0], 1 - 2 * MISCOUNTED)
         surely = max(float(permit.ask(question, count)[0]) - off, 1.0)
         found = []
         for side, end in zip(self.sides, ends, strict=True):

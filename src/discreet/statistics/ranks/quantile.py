@@ -18,7 +18,8 @@ from discreet.mechanisms.ranks.quantile import Quantile
 from discreet.releases.ask import ColumnOf, column_of
 from discreet.releases.estimate import Estimate, check_confidence
 from discreet.releases.joint_plan import Together
-from discreet.releases.spread import CONFIDENCE, pure
+from discreet.releases.least_noise import pure
+from discreet.releases.spread import CONFIDENCE
 from discreet.statistics.ranks.quantile_table import QuantileTable
 from discreet.statistics.ranks.quantiles_by_records import ByRecords
 from discreet.statistics.ranks.quantiles_by_tree import ByTree

@@ -12,10 +12,11 @@ from discreet.core.bound import Norm
 from discreet.core.budget import Budget
 from discreet.core.grid import Array
 from discreet.core.question import BoundedSum
-from discreet.questions.count_tree import CountTree, tree_of, tree_size
+from discreet.questions.count_tree import CountTree, tree_of
 from discreet.releases.ask import ColumnOf
 from discreet.releases.joint_plan import priced
-from discreet.releases.spread import Spread, least_noise, spread
+from discreet.releases.least_noise import least_noise
+from discreet.releases.spread import Spread, spread
 from discreet.statistics.ranks.rank_width import Found, RankWidth
 from discreet.trust.permit import Permit
 
@@ -85,7 +86,7 @@ class ByTree:
 
     def unit(self, noise: Any) -> Spread:
         """How this noise spreads on each count."""
-        return spread(self.of.data, self._question(self.norm), tree_size(self.levels), noise)
+        return spread(self.of.data, self._question(self.norm), noise)
 
     def _question(self, norm: Norm) -> BoundedSum:
         return tree_of(self.of.data.schema, self.of.column, self.levels, norm)
@@ -96,7 +97,7 @@ class ByTree:
         return RankWidth(share, max(tree.number, 1.0), noise, confidence)
 
     def _spread(self, norm: Norm) -> Spread:
-        return least_noise(self.of.data, self._question(norm), tree_size(self.levels), self.budget)
+        return least_noise(self.of.data, self._question(norm), self.budget)
 
     def _on_grid(self, values: Array) -> Array:
         number = self.of.data.schema.number(self.of.column)

@@ -11,10 +11,10 @@ from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.digits import exact
 from discreet.core.errors import ParameterError
-from discreet.core.question import AllRecords
 from discreet.core.receipt import Receipt
 from discreet.mechanisms.stable.propose_test_release import ProposeTestRelease
 from discreet.mechanisms.stable.stable_figures import SpreadClass
+from discreet.questions.all_records import AllRecords
 from discreet.releases.ask import column_of
 from discreet.trust.as_private import Bounds
 

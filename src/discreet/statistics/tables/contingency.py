@@ -12,7 +12,6 @@ import numpy as np
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.mechanisms.additive.discrete_laplace import DiscreteLaplace
 from discreet.questions.contingency import contingency_of
 from discreet.questions.domain import BINS, MOST_CELLS, Axes, Bins, bins_of, shape_of
 from discreet.releases.ask import asked, columns_of
@@ -43,7 +42,7 @@ class ContingencyTable(CountTable):
     def noise(self) -> float:
         """The standard deviation of the noise on each count: where it is rounded to whole records, that adds to it."""
         variance = self.spread.stddev**2
-        rounding = 0.0 if isinstance(self.spread.noise, DiscreteLaplace) else min(1 / 12, variance / 6)
+        rounding = min(1 / 12, variance / 6) if self.spread.law.rounded else 0.0
         return math.sqrt(self.summed * (variance + rounding))
 
     def marginal(self, columns: Sequence[str]) -> ContingencyTable:
@@ -129,7 +128,7 @@ def contingency(
     _check_size(names, shape_of(schema, names, each))
     axes = Axes.of(schema, names, each)
     question = contingency_of(schema, names, each)
-    released = asked(of.data, question, axes.size, budget, f"table of {', '.join(names)}", key)
+    released = asked(of.data, question, budget, f"table of {', '.join(names)}", key)
     counts = released.values.reshape(axes.shape)
     error, spread = error_of(released.spread, 1), released.spread
     return ContingencyTable(axes.columns, axes.labels, counts, error, CONFIDENCE, released.receipt, spread, axes.edges)

@@ -22,14 +22,16 @@ from discreet.core.digits import error_bar
 from discreet.core.errors import MissingExtra, ParameterError
 from discreet.core.events import Repeated
 from discreet.core.grid import Array
-from discreet.core.question import BoundedSum, CellCounts
+from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.key_selection import KeySelection
+from discreet.questions.cell_counts import CellCounts
 from discreet.questions.divided_cells import divided_of
 from discreet.questions.domain import BINS, Axes, Bins, Codes, bins_of
 from discreet.releases.ask import columns_of
-from discreet.releases.spread import CONFIDENCE, Spread, least_noise
+from discreet.releases.least_noise import least_noise
+from discreet.releases.spread import CONFIDENCE, Spread
 from discreet.trust.as_private import Bounds
 from discreet.trust.private_data import PrivateData
 
@@ -159,7 +161,7 @@ def frequent_cells(
     if delta > 0 and private.curated:
         return _selected(private, axes, budget, key)
     ends = _steps(axes)
-    spread = least_noise(private, _question(private, axes, each, NOTHING, ends[0]), COUNTED, budget, len(ends))
+    spread = least_noise(private, _question(private, axes, each, NOTHING, ends[0]), budget, len(ends))
     plan = Repeated(spread.noise.event, len(ends)) if len(ends) > 1 else spread.noise.event
     purpose = f"frequent cells of {', '.join(axes.columns)}"
     kept = NOTHING

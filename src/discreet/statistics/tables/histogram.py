@@ -160,6 +160,6 @@ def histogram(
     of = column_of(data, column, bounds, budget)
     labels, edges = cells_of(of.data.schema, of.column, bins)
     question = histogram_of(of.data.schema, of.column, bins)
-    released = asked(of.data, question, len(labels), budget, f"histogram of {of.column}", key)
+    released = asked(of.data, question, budget, f"histogram of {of.column}", key)
     error = float(np.ceil(released.spread.half_width([1.0])))
     return Histogram(of.column, labels, released.values, error, edges, CONFIDENCE, released.receipt)

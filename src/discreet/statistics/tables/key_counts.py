@@ -9,10 +9,10 @@ from typing import Any
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
-from discreet.core.question import KeyCounts
 from discreet.core.receipt import Receipt
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.key_selection import KeySelection
+from discreet.questions.key_counts import KeyCounts
 from discreet.releases.spread import CONFIDENCE, Spread
 from discreet.trust.as_private import Bounds, as_private
 

@@ -195,7 +195,7 @@ def measured(
     key: str | None,
 ) -> Marginals:
     """Pay for a strategy, measure, and take least squares."""
-    released = asked(data, strategy.question, strategy.blocks.total_size, budget, purpose, key)
+    released = asked(data, strategy.question, budget, purpose, key)
     residuals = strategy.blocks.residuals(released.values, released.spread.stddev)
     return Marginals(axes, wanted, residuals, strategy.name, released.spread, CONFIDENCE, released.receipt)
 

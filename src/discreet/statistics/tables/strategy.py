@@ -18,7 +18,8 @@ from discreet.questions.domain import Axes
 from discreet.questions.measurement import Block
 from discreet.questions.measurements import MOST_NUMBERS, Blocks, question_of
 from discreet.questions.residuals import AxisSet, Shape, cell_shares, cells, closure, subsets
-from discreet.releases.spread import Spread, least_noise
+from discreet.releases.least_noise import least_noise
+from discreet.releases.spread import Spread
 from discreet.trust.private_data import PrivateData
 
 MOST_PARTS = 2**18  # marginals and their residuals, in pairs
@@ -148,4 +149,4 @@ class Strategy:
         cls, name: str, blocks: Blocks, data: PrivateData, axes: Axes, bins: tuple[int, ...], budget: Budget
     ) -> Strategy:
         question = question_of(blocks, data.schema, axes, bins)
-        return cls(name, blocks, question, least_noise(data, question, blocks.total_size, budget))
+        return cls(name, blocks, question, least_noise(data, question, budget))

@@ -23,7 +23,8 @@ from discreet.mechanisms.online.mwem import MWEM
 from discreet.mechanisms.online.queries import Queries
 from discreet.questions.workload import Cells, Condition, length_of, table_of, weights_of, workload_of
 from discreet.releases.ask import asked, columns_of
-from discreet.releases.spread import CONFIDENCE, Spread, least_noise
+from discreet.releases.least_noise import least_noise
+from discreet.releases.spread import CONFIDENCE, Spread
 from discreet.statistics.tables.workload_answers import WorkloadAnswers, in_words
 from discreet.trust.as_private import Bounds
 from discreet.trust.permit import releases
@@ -170,12 +171,12 @@ class _Asker:
     def _noise(self, norm: Norm) -> Spread:
         bound = length_of(self.queries.weights.astype(np.float64), norm)
         sums = dataclasses.replace(self.table, bound=bound, grid=Grid(0), total=None, tally=None, recipe=None)
-        return least_noise(self.data, sums, len(self.queries), self.budget)
+        return least_noise(self.data, sums, self.budget)
 
     def best(self, records: int | None) -> Method:
         """The method whose farthest answer is off least, as far as public knowledge goes."""
         at_once = 1 - (1 - CONFIDENCE) / len(self.queries)
-        on_cells = least_noise(self.data, self.table, self.cells.size, self.budget)
+        on_cells = least_noise(self.data, self.table, self.budget)
         off: dict[Method, float] = {
             "queries": self._noise(self.norm).half_width([1.0], at_once),
             "cells": float(self._errors(on_cells, at_once).max()),
@@ -187,13 +188,13 @@ class _Asker:
     def by_queries(self) -> WorkloadAnswers:
         """Noise on each answer."""
         question = workload_of(self.data.schema, self.cells.columns, self.bins, self.written, self.norm)
-        released = asked(self.data, question, len(self.queries), self.budget, self.purpose, self.key)
+        released = asked(self.data, question, self.budget, self.purpose, self.key)
         errors = np.full(len(self.queries), released.spread.half_width([1.0]))
         return self._answers("queries", released.values, errors, None, released.receipt)
 
     def by_cells(self) -> WorkloadAnswers:
         """Noise on each cell."""
-        released = asked(self.data, self.table, self.cells.size, self.budget, self.purpose, self.key)
+        released = asked(self.data, self.table, self.budget, self.purpose, self.key)
         values = self.queries.answers(released.values)
         return self._answers("cells", values, self._errors(released.spread), released.values, released.receipt)
 

@@ -57,9 +57,8 @@ class Frame(Batched):
         """The exact sum; see `Source`."""
         if not self.unit.pooled:
             return super().sum(question)
-        columns = self.schema.features if question.columns is None else question.columns
         firsts = (self._first[start : start + source.BATCH] for start in range(0, len(self._first), source.BATCH))
-        return pooled_sum(question, map(UnitRows, self._matrices(columns), firsts), len(columns))
+        return pooled_sum(question, map(UnitRows, self._matrices(question.columns), firsts))
 
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
         """Matrices of at most `BATCH` rows; see `Batched`."""

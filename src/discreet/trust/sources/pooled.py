@@ -50,10 +50,10 @@ class Pooled(Table):
 
     def sum(self, question: BoundedSum) -> Steps:
         """The exact sum; see `pooled_sum`."""
-        columns = self.schema.features if question.columns is None else question.columns
+        columns = question.columns
         width = len(columns)
         if (tally := question.tally) is None:
-            return pooled_sum(question, unit_rows(self._batches(lambda: self._chosen(columns, "n")), width), width)
+            return pooled_sum(question, unit_rows(self._batches(lambda: self._chosen(columns, "n")), width))
 
         def sums() -> Any:
             return cell_sums(self._chosen(columns, "n"), tally, question.grid, f"c{width}, cell").order(f"c{width}")

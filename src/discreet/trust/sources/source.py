@@ -77,5 +77,4 @@ class Batched(Source):
 
     def sum(self, question: BoundedSum) -> Steps:
         """The exact sum; see `Source`."""
-        columns = self.schema.features if question.columns is None else question.columns
-        return exact_sum(question, self.batches(columns), len(columns))
+        return exact_sum(question, self.batches(question.columns))

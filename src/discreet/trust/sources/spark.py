@@ -62,11 +62,10 @@ class SparkFrame(Source):
 
     def sum(self, question: BoundedSum) -> Steps:
         """The exact sum; one vector per partition comes to the driver."""
-        columns = self.schema.features if question.columns is None else question.columns
-        for name in columns:
+        for name in question.columns:
             known(self.schema, name)
-        sums = self._added(question, columns)
-        total = exact_sum(question, [], len(columns))
+        sums = self._added(question, question.columns)
+        total = exact_sum(question, [])
         for steps in _collected(sums)["steps"].to_pylist():
             total += np.frombuffer(steps, dtype=np.int64)
         return total
@@ -126,7 +125,7 @@ def _kept(width: int) -> Callable[[Any], Array]:
 
 def _summed(question: BoundedSum, read: Callable[[Any], Array], width: int) -> Work:
     def work(batches: Iterable[Any]) -> Iterator[Any]:
-        steps = exact_sum(question, map(read, sliced(batches)), width)
+        steps = exact_sum(question, map(read, sliced(batches)))
         yield arrow().record_batch([arrow().array([steps.tobytes()])], names=["steps"])
 
     return work
@@ -134,7 +133,7 @@ def _summed(question: BoundedSum, read: Callable[[Any], Array], width: int) -> W
 
 def _pooled(question: BoundedSum, width: int) -> Work:
     def work(batches: Iterable[Any]) -> Iterator[Any]:
-        steps = pooled_sum(question, unit_rows(batches, width), width)
+        steps = pooled_sum(question, unit_rows(batches, width))
         yield arrow().record_batch([arrow().array([steps.tobytes()])], names=["steps"])
 
     return work

@@ -59,11 +59,11 @@ class Stream(Batched):
 
     def _fused(self, question: BoundedSum) -> Steps:
         """The same, of columns that stay as they come: a fused sum is exact, however they lie in memory."""
-        columns = self.schema.features if question.columns is None else question.columns
+        columns = question.columns
         for name in columns:
             known(self.schema, name)
         records = self._records(columns or list(self.schema.columns)[:1])
-        return exact_sum(question, (matrix(batch, columns, self.schema, "F") for batch in records), len(columns))
+        return exact_sum(question, (matrix(batch, columns, self.schema, "F") for batch in records))
 
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
         """Matrices of at most `BATCH` rows; see `Batched`."""

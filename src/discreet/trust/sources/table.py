@@ -42,8 +42,7 @@ class Table(Batched):
         """The exact sum; see `Source`."""
         if (tally := question.tally) is None:
             return super().sum(question)
-        columns = self.schema.features if question.columns is None else question.columns
-        return shielded(self._asked, lambda: tallied(self._chosen(columns), tally, question.grid))
+        return shielded(self._asked, lambda: tallied(self._chosen(question.columns), tally, question.grid))
 
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
         """Matrices of at most `BATCH` rows; see `Batched`."""

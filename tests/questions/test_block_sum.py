@@ -8,19 +8,13 @@ import numpy as np
 import pytest
 
 from discreet.core.bound import Bound
-from discreet.core.budget import Budget
-from discreet.core.errors import NotPermitted
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
-from discreet.core.question import AllRecords, BlockSum
 from discreet.core.schema import Schema
-from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.trust.blocks import block_sum
-from discreet.trust.curator import Curator
-from discreet.trust.private_data import PrivateData
+from discreet.questions.block_sum import BlockSum
+from discreet.trust.curators_view import CuratorsView
 from discreet.trust.sources.matrix import Matrix
-from discreet.trust.sources.source import Source
 
 SCHEMA = Schema.numeric(0.0, 1.0, 1)
 SLOT = 0.5  # seconds, for a machine that has much else to do
@@ -28,7 +22,10 @@ SLOT = 0.5  # seconds, for a machine that has much else to do
 
 def steps(of: Any, records: Array, deals: int = 1) -> Array:
     question = BlockSum(of, ("x0",), (-1.0,), (1.0,), 3, deals, seconds=3 * SLOT * deals)
-    return question.grid.values(block_sum(question, records, DeterministicBits(3)))
+    view = CuratorsView(Matrix(records, SCHEMA), Neighbors.ADD_REMOVE, DeterministicBits(3))
+    answer = question.answer(view)
+    assert (answer.bound, answer.neighbors) == (question.bound, Neighbors.REPLACE)
+    return question.grid.values(answer.steps)
 
 
 def tells(rows: Array) -> Array:
@@ -59,34 +56,3 @@ def test_odd_numbers_are_moved_into_their_bounds() -> None:
 def test_every_record_is_dealt_once_in_each_deal() -> None:
     total = steps(lambda rows: np.array([len(rows) / 100]), np.zeros((80, 1)), deals=2)
     assert total == pytest.approx(1.6, abs=1e-6)
-
-
-def test_all_records_reach_a_mechanism_of_the_curator_alone() -> None:
-    class Spy:
-        event = Laplace(1.0).event
-
-        def release(self, answer: Any, bits: Any) -> Array:
-            assert (answer.rows, answer.neighbors, answer.copies) == (1, Neighbors.ADD_REMOVE, ())
-            assert answer.stacked(3).copies == (3,)
-            return np.sort(answer.values[:, 0])
-
-    records = np.array([[0.3], [np.nan], [0.1], [7.0]])
-    data = PrivateData(Curator(Matrix(records, SCHEMA)), PrivateData.of(records, SCHEMA, Budget(1.0)).ledger)
-    with data.permit(Spy.event, "all") as permit:
-        seen: Any = permit.ask(AllRecords(("x0",)), Spy())  # type: ignore[arg-type]
-    np.testing.assert_array_equal(seen, [0.1, 0.3, 1.0, np.nan])
-
-
-def test_a_source_that_only_adds_up_hands_no_records_over() -> None:
-    class Adding(Source):
-        schema, unit = SCHEMA, Matrix(np.zeros((1, 1)), SCHEMA).unit
-
-        def sum(self, question: Any) -> Any: ...
-
-        def keys(self, column: str) -> Any: ...
-
-        def units(self) -> int:
-            return 0
-
-    with pytest.raises(NotPermitted, match="adds up where the records are"):
-        Curator(Adding()).ask(AllRecords(("x0",)), Laplace(1.0))

@@ -1,0 +1,3 @@
+from .kmeans import KMeans as KMeans
+
+__all__: list[str]

@@ -1,0 +1,173 @@
+"""The law of noise on each coordinate of a release: what error bars are computed from. All of it is public."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import brentq
+from scipy.special import ndtri
+
+from discreet.core.bits import Bits
+from discreet.core.errors import NotPermitted
+from discreet.core.grid import Array, Grid
+from discreet.noise.gaussian import rounded_gaussian
+from discreet.noise.laplace import discrete_laplace, rounded_laplace
+
+CELLS = 40  # bits between the scale of noise and the step of its grid, at most
+FINE = 2.0**20  # steps of a grid so fine that its rounding does not matter
+FEW = 6  # Laplace variables whose sum is not yet close to normal
+
+
+class ErrorLaw(ABC):
+    """The law of independent noise, given its standard deviation on each coordinate."""
+
+    rounded: ClassVar[bool] = True
+    """Whether it is a real variable that is rounded to the grid of the release."""
+    laplace: ClassVar[bool] = False
+    """Whether its tails are those of Laplace variables."""
+
+    @abstractmethod
+    def scale(self, stddev: float) -> float:
+        """The scale parameter of noise of this standard deviation."""
+
+    @abstractmethod
+    def drawn(self, bits: Bits, shape: tuple[int, ...], stddev: float, grid: Grid) -> Array:
+        """Noise as a release on this grid has it."""
+
+    def half_width(self, stddev: float, weights: ArrayLike, confidence: float) -> float:
+        """How far the noise moves a weighted sum of coordinates, with this confidence."""
+        return float(ndtri(0.5 + confidence / 2) * stddev * math.hypot(*_sizes(weights).tolist()))
+
+
+class NormalError(ErrorLaw):
+    """Normal noise, or a sum of many independent noises.
+
+    Examples
+    --------
+    >>> round(NormalError().half_width(2.0, [1.0], 0.95), 2)
+    3.92
+    """
+
+    def scale(self, stddev: float) -> float:
+        """The standard deviation."""
+        return stddev
+
+    def drawn(self, bits: Bits, shape: tuple[int, ...], stddev: float, grid: Grid) -> Array:
+        """Normal variables; their rounding does not matter."""
+        return rounded_gaussian(bits, shape, FINE).astype(np.float64) * (stddev / FINE)
+
+
+class LaplaceError(ErrorLaw):
+    """Laplace noise.
+
+    Examples
+    --------
+    >>> round(LaplaceError().half_width(math.sqrt(2), [1.0], 0.95), 3)  # ln 20
+    2.996
+    """
+
+    laplace = True
+
+    def scale(self, stddev: float) -> float:
+        """The scale b of a density proportional to exp(-|x| / b)."""
+        return stddev / math.sqrt(2)
+
+    def drawn(self, bits: Bits, shape: tuple[int, ...], stddev: float, grid: Grid) -> Array:
+        """Laplace variables, rounded to the grid; to a coarser one, as the release is, where it has very many steps."""
+        scale = self.scale(stddev) / grid.step
+        excess = _excess(scale)
+        steps = rounded_laplace(bits, shape, max(math.ldexp(scale, -excess), 2.0**-10))
+        return Grid(grid.exponent + excess).values(steps)
+
+    def half_width(self, stddev: float, weights: ArrayLike, confidence: float) -> float:
+        """How far the noise moves a weighted sum of coordinates, with this confidence.
+
+        A weighted sum of independent Laplace variables of scales b_i has P(|S| > t) = sum_i A_i exp(-t / b_i) with
+        A_i = prod_{j != i} b_i^2 / (b_i^2 - b_j^2), by partial fractions of its characteristic function; the sum of
+        more than six is close enough to normal.
+        """
+        sizes = _sizes(weights)
+        if not 0 < len(sizes) <= FEW:
+            return super().half_width(stddev, weights, confidence)
+        scales = stddev / math.sqrt(2) * sizes
+        if len(scales) == 1:
+            return float(-math.log(1 - confidence) * scales[0])
+        scales = np.sort(scales) * (1 + 1e-3 * np.arange(len(scales)))  # no two are equal
+        squares = np.square(scales)
+        gaps = squares[:, None] - squares[None, :]
+        factors = np.where(gaps == 0, 1.0, squares[:, None] / np.where(gaps == 0, 1.0, gaps)).prod(axis=1)
+
+        def outside(t: float) -> float:
+            return float((factors * np.exp(-t / scales)).sum()) - (1 - confidence)
+
+        return float(brentq(outside, 0.0, 60 * float(scales.sum())))
+
+
+class GeometricError(LaplaceError):
+    """Discrete Laplace (two-sided geometric) noise, on whole numbers.
+
+    Examples
+    --------
+    >>> GeometricError().half_width(1.0, [1.0], 0.95)
+    2.0
+    """
+
+    rounded = False
+
+    def scale(self, stddev: float) -> float:
+        """-1 / ln(a), from the variance 2 a / (1 - a)^2 = 1 / (2 sinh(ln(a) / 2)^2)."""
+        return 0.5 / math.asinh(math.sqrt(0.5) / stddev)
+
+    def drawn(self, bits: Bits, shape: tuple[int, ...], stddev: float, grid: Grid) -> Array:
+        """Discrete Laplace variables, in steps of the grid."""
+        scale = self.scale(stddev)
+        excess = _excess(scale)
+        steps = discrete_laplace(bits, shape, max(math.ldexp(scale, -excess), 2.0**-10))
+        return Grid(grid.exponent + excess).values(steps)
+
+    def half_width(self, stddev: float, weights: ArrayLike, confidence: float) -> float:
+        """How far the noise moves a weighted sum of coordinates, with this confidence.
+
+        A single one is beyond t with probability 2 a^(t + 1) / (1 + a), if each number is a times as likely as the one
+        before; sums are close to sums of Laplace variables of the same variance.
+        """
+        sizes = _sizes(weights)
+        if len(sizes) != 1:
+            return super().half_width(stddev, weights, confidence)
+        log = -1 / self.scale(stddev)
+        beyond = math.log((1 - confidence) * (1 + math.exp(log)) / 2) / log - 1
+        return float(sizes[0]) * max(0.0, math.ceil(beyond))
+
+
+class UnknownError(ErrorLaw):
+    """The law of a mechanism that does not say what its errors are."""
+
+    def scale(self, stddev: float) -> float:
+        """Refused."""
+        raise _unknown()
+
+    def drawn(self, bits: Bits, shape: tuple[int, ...], stddev: float, grid: Grid) -> Array:
+        """Refused."""
+        raise _unknown()
+
+    def half_width(self, stddev: float, weights: ArrayLike, confidence: float) -> float:
+        """Refused."""
+        raise _unknown()
+
+
+def _unknown() -> NotPermitted:
+    return NotPermitted("error bars", "the mechanism does not say which law its errors follow", "Give it a `law`.")
+
+
+def _sizes(weights: ArrayLike) -> Array:
+    """The sizes of the weights, except for those that do not matter beside the others."""
+    sizes = np.abs(np.atleast_1d(np.asarray(weights, dtype=np.float64)))
+    return np.asarray(sizes[sizes > 1e-9 * sizes.max(initial=0.0)])
+
+
+def _excess(scale: float) -> int:
+    return max(0, math.frexp(scale)[1] - CELLS)

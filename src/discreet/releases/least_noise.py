@@ -1,0 +1,53 @@
+"""Which noise a sum is released with: the least that the budget pays for."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from functools import cache
+from typing import Any
+
+from discreet.accounting.calibration import calibrate
+from discreet.core.budget import Budget
+from discreet.core.mechanism import Asked
+from discreet.core.question import BoundedSum
+from discreet.mechanisms import additive, vectors
+from discreet.releases.spread import Spread, spread
+from discreet.trust.private_data import PrivateData
+
+
+@cache
+def noises() -> tuple[Any, ...]:
+    """All mechanisms that say where they suit, in the rooms of those that add noise."""
+    names = [
+        module.name
+        for room in (additive, vectors)
+        for module in pkgutil.iter_modules(room.__path__, f"{room.__name__}.")
+    ]
+    classes = [kind for name in names for kind in vars(importlib.import_module(name)).values() if inspect.isclass(kind)]
+    found = {kind for kind in classes if hasattr(kind, "suits") and not inspect.isabstract(kind)}
+    return tuple(sorted(found, key=lambda kind: str(kind.__name__)))
+
+
+def least_noise(data: PrivateData, question: BoundedSum, budget: Budget, times: int = 1) -> Spread:
+    """The noise that moves each coordinate least, for `times` such releases within the budget.
+
+    Of all mechanisms that suit the question, those whose promise the trust model can keep. On whole numbers, discrete
+    Laplace noise has a lesser variance than rounded Laplace noise, by more than half at epsilon 3.
+    """
+    asked = Asked(
+        question.size,
+        question.grid.exponent == 0 and not data.unit.pooled,
+        budget.delta,
+        pure(data, budget),
+        data.local,
+    )
+    fitting = [calibrate(kind(), budget, times) for kind in noises() if kind.suits(asked)]
+    kept = [noise for noise in fitting if data.keeps(noise.event)]
+    return min((spread(data, question, noise) for noise in kept or fitting), key=lambda one: one.stddev)
+
+
+def pure(data: PrivateData, budget: Budget) -> bool:
+    """Whether nothing but epsilon is paid, now and ever: then all that a release costs is its pure loss."""
+    return budget.delta == 0 and data.ledger.budget.delta == 0

@@ -1,0 +1,130 @@
+"""What a ledger keeps of a plan that was committed: its releases, or the artefact that they were made into."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+
+from discreet.core.errors import KeyReused, ParameterError
+
+Artefact = Mapping[str, Any]
+MOST = 2**20  # bytes of an artefact that a ledger keeps; of a larger one it keeps the digest
+
+
+@dataclass(frozen=True)
+class KeptArtefact:
+    """An artefact, or the digest of one that is too large.
+
+    Parameters
+    ----------
+    values : mapping, optional
+        The artefact itself.
+    digest : str
+        SHA-256 of the artefact as it is written.
+    where : str, optional
+        Where its owner keeps it.
+    """
+
+    values: dict[str, Any] | None
+    digest: str
+    where: str | None = None
+
+    @classmethod
+    def of(cls, artefact: Artefact, where: str | None = None) -> KeptArtefact:
+        """What is kept of an artefact."""
+        values = {name: _encoded(value) for name, value in artefact.items()}
+        text = json.dumps(values, sort_keys=True, separators=(",", ":"))
+        return cls(values if len(text) <= MOST else None, sha256(text.encode()).hexdigest(), where)
+
+    def given(self, purpose: str, key: str) -> Artefact:
+        """The artefact, if it is here."""
+        if self.values is not None:
+            return {name: _decoded(value) for name, value in self.values.items()}
+        place = f"it was written to {self.where}" if self.where else "its owner has it"
+        raise KeyReused(
+            purpose,
+            f"the key {key!r} was paid for and its result is too large for the ledger; {place}, and its digest is "
+            f"{self.digest}",
+            "Load it from there, or use a new key to make another.",
+            "Nothing more was released or spent.",
+            key=key,
+            digest=self.digest,
+            where=self.where,
+        )
+
+
+@dataclass
+class Stored:
+    """Releases, each with what it answers, or an artefact.
+
+    Parameters
+    ----------
+    releases : list of (str, release)
+        What was asked, as a digest, and what was released.
+    artefact : KeptArtefact, optional
+        What the releases were made into.
+    """
+
+    releases: list[tuple[str, Any]] = field(default_factory=list)
+    artefact: KeptArtefact | None = None
+
+    def add(self, asked: str, release: Any) -> None:
+        """Remember a release."""
+        self.releases.append((asked, release))
+
+    def holds(self, asked: str | None) -> bool:
+        """Whether there is a release to this question that was not taken yet."""
+        return asked is not None and any(one == asked for one, _ in self.releases)
+
+    def taken(self, asked: str | None) -> Any:
+        """The first release to this question."""
+        place = next(place for place, (one, _) in enumerate(self.releases) if one == asked)
+        return self.releases.pop(place)[1]
+
+    def written(self) -> bytes:
+        """The form in which a ledger keeps it."""
+        releases = [{"asked": asked, "release": _encoded(release)} for asked, release in self.releases]
+        kept = None if self.artefact is None else vars(self.artefact)
+        return json.dumps({"releases": releases, "artefact": kept}, separators=(",", ":")).encode()
+
+    @classmethod
+    def read(cls, data: bytes) -> Stored:
+        """What was written."""
+        document = json.loads(data)
+        releases = [(one["asked"], _decoded(one["release"])) for one in document["releases"]]
+        kept = document["artefact"]
+        return cls(releases, None if kept is None else KeptArtefact(**kept))
+
+
+def _encoded(value: Any) -> Any:
+    """Arrays by their bytes; everything else that JSON has, as it is."""
+    if isinstance(value, np.ndarray | np.generic):
+        file = io.BytesIO()
+        np.save(file, np.asarray(value), allow_pickle=False)
+        return {"array": base64.b64encode(file.getvalue()).decode()}
+    if isinstance(value, Mapping):
+        return {"table": {str(key): _encoded(one) for key, one in value.items()}}
+    if isinstance(value, list | tuple):
+        return [_encoded(one) for one in value]
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    raise ParameterError(
+        "artefact", f"a {type(value).__name__} cannot be stored", "Give arrays, numbers, texts, and lists of these."
+    )
+
+
+def _decoded(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_decoded(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if "table" in value:
+        return {key: _decoded(one) for key, one in value["table"].items()}
+    return np.load(io.BytesIO(base64.b64decode(value["array"])), allow_pickle=False)[()]
