@@ -96,7 +96,7 @@ def test_hardly_any_records_have_an_answer_of_the_same_kind(rows: int) -> None:
     data = PrivateData.of({"x": np.zeros(rows)}, Schema({"x": Number(0, 1)}), Budget(1.0))
     answer = count(data, "x", epsilon=1.0)
     assert answer.value.is_integer()
-    assert answer.error == 3.0
+    assert answer.half_width == 3.0
 
 
 def test_copies_of_the_noise_source_do_not_repeat_it() -> None:

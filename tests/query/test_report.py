@@ -41,7 +41,7 @@ def shape(report: Report) -> list[object]:
             column.kind,
             [figure.name for figure in column.figures],
             None if isinstance(column.kind, Text) else [bar.label for bar in column.bars],
-            [all(math.isfinite(number) for number in (figure.value, figure.error)) for figure in column.figures],
+            [all(math.isfinite(number) for number in (figure.value, figure.half_width)) for figure in column.figures],
         )
         for column in report.columns
     ]
@@ -69,9 +69,9 @@ def test_the_numbers_are_right_to_within_their_error_bars(tmp_path: Path) -> Non
         *np.quantile(truth, [0.05, 0.25, 0.5, 0.75, 0.95], method="inverted_cdf"),
     ]
     for name, value in zip(NAMES, exact, strict=True):
-        assert abs(found[name].value - value) <= 2 * found[name].error, name
-    assert found["mean"].error < 1
-    assert found["median"].error < 5
+        assert abs(found[name].value - value) <= 2 * found[name].half_width, name
+    assert found["mean"].half_width < 1
+    assert found["median"].half_width < 5
     assert abs(report.columns[1].bars[0].count - 10_000) <= 2 * report.columns[1].bars[0].error
 
 
@@ -144,7 +144,7 @@ def test_error_bars_hold_as_often_as_they_say(neighbors: Neighbors) -> None:
     for seed in range(runs):
         data = private({"age": values}, schema, Budget(1.0), seed=seed, neighbors=neighbors)
         for figure in profile(data, Budget(1.0)).columns[0].figures:
-            held[figure.name] += abs(figure.value - truth[figure.name]) <= figure.error + 1e-9
+            held[figure.name] += abs(figure.value - truth[figure.name]) <= figure.half_width + 1e-9
     for name in NAMES:
         assert 0.90 <= held[name] / runs <= 1.0, name
 
@@ -154,14 +154,14 @@ def test_a_public_number_of_records_is_told_exactly() -> None:
         {"age": np.full(77, 30.0)}, Schema({"age": Number(0, 100)}), Budget(1.0), neighbors=Neighbors.REPLACE
     )
     count = profile(data, Budget(1.0)).columns[0].figures[0]
-    assert (count.value, count.error) == (77.0, 0.0)
+    assert (count.value, count.half_width) == (77.0, 0.0)
 
 
 def test_all_rows_of_a_person_are_protected_together() -> None:
     frame = {"age": np.full(300, 30.0), "who": [str(i // 3) for i in range(300)]}
     schema, unit = Schema({"age": Number(0, 100)}), Unit("user", "who", 3)
     one, three = (
-        profile(private(frame, schema, Budget(1.0), unit=each), Budget(1.0)).columns[0].figures[0].error
+        profile(private(frame, schema, Budget(1.0), unit=each), Budget(1.0)).columns[0].figures[0].half_width
         for each in (RECORD, unit)
     )
     assert three == pytest.approx(3 * one)
@@ -231,7 +231,7 @@ def test_json_holds_every_number_and_reads_back(tmp_path: Path) -> None:
     for column, stored in zip(report.columns, document["columns"], strict=True):
         assert stored["name"] == column.name
         assert [(f["name"], f["value"], f["error"]) for f in stored["figures"]] == [
-            (f.name, f.value, f.error) for f in column.figures
+            (f.name, f.value, f.half_width) for f in column.figures
         ]
         assert [(c["label"], c["count"], c["error"]) for c in stored["counts"]] == [
             (b.label, b.count, b.error) for b in column.bars

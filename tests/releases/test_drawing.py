@@ -42,7 +42,7 @@ def test_it_is_drawn_on_new_axes_or_on_those_that_are_given(released: Any) -> No
 def test_without_matplotlib_the_extra_is_named_and_nothing_is_lost(
     released: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingExtra, match=r"The release is as it was. Install discreet\[plots\]"):
         released.plot()
 

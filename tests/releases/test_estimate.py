@@ -26,7 +26,7 @@ from discreet.statistics.moments.standard_deviation import standard_deviation
 from discreet.statistics.moments.variance import variance
 from discreet.trust.private_data import PrivateData
 
-RECEIPT = Receipt("mean", PureLoss(1.0), Neighbors.ADD_REMOVE, RECORD, True, "", "")
+RECEIPT = Receipt("mean", PureLoss(1.0), 1.0, 0.0, Neighbors.ADD_REMOVE, RECORD, True, "", "")
 RELEASED = Released(np.zeros(1), Spread(Laplace(), math.sqrt(2)), RECEIPT)
 VALUES = np.random.default_rng(0).normal(40, 10, 3000).clip(0, 100)
 statistics = pytest.mark.parametrize("statistic", [mean, variance, standard_deviation])
@@ -38,29 +38,28 @@ def private(seed: int = 0, neighbors: Neighbors = Neighbors.ADD_REMOVE) -> Priva
 
 
 def test_it_says_whose_value_its_interval_holds() -> None:
-    data = Estimate("mean of age", 40.0, 0.5, 0.95, RECEIPT)
-    assert str(data) == "mean of age: 40.00 ± 0.50 (95% for these data)"
-    population = Estimate("mean of age", 40.0, 0.5, 0.999, RECEIPT, 0.2, True)
+    population = Estimate.around("mean of age", 40.0, 0.5, confidence=0.999, receipt=RECEIPT, population=True)
     assert str(population) == "mean of age: 40.00 ± 0.50 (99.9% for the population)"
     assert "99.9% for the population" in population._repr_html_()
 
 
 def test_an_interval_may_reach_farther_to_one_side() -> None:
-    assert Estimate("mean", 4.0, 0.5, 0.95, RECEIPT).interval == (3.5, 4.5)
-    assert Estimate("deviation", 4.0, 0.5, 0.95, RECEIPT, low=3.5, high=4.2).interval == (3.5, 4.2)
+    uneven = Estimate(name="deviation", value=4.0, low=3.5, high=4.2, confidence=0.95, receipt=RECEIPT)
+    assert uneven.interval == (3.5, 4.2)
+    assert uneven.half_width == 0.5
+    assert str(uneven) == "deviation: 4.00 [3.50, 4.20] (95% for these data)"
 
 
 def test_a_figure_makes_an_estimate_whose_interval_stays_between_its_ends() -> None:
     found = estimate_of("mean", Figure(20.0, np.ones(1)), RELEASED, 0.95, Number(0, 100))
     assert found.value == 20.0
-    assert found.error == pytest.approx(math.log(20))
+    assert found.half_width == pytest.approx(math.log(20))
     assert found.interval == pytest.approx((20 - math.log(20), 20 + math.log(20)))
-    assert (found.low, found.high) == (None, None)
     assert found.standard_error == pytest.approx(math.sqrt(2))
     assert not found.population
     near = estimate_of("mean", Figure(0.5, np.ones(1)), RELEASED, 0.95, Number(0, 1))
     assert near.interval == (0.0, 1.0)
-    assert near.error == 0.5
+    assert near.half_width == 0.5
     sampled = Figure(2.0, np.ones(1), Sampling(math.inf, np.zeros(1), 0.0, 1.0))
     unknown = estimate_of("mean", sampled, RELEASED, 0.95, Number(-5, 7))
     assert unknown.interval == (-5.0, 7.0)
@@ -69,10 +68,10 @@ def test_a_figure_makes_an_estimate_whose_interval_stays_between_its_ends() -> N
 
 
 def test_without_an_interval_there_is_no_promise() -> None:
-    found = Estimate.between("median", 2.5, None, None, None, RECEIPT)
+    found = Estimate(name="median", value=2.5, confidence=None, receipt=RECEIPT)
     assert found.interval == (-math.inf, math.inf)
     assert str(found) == "median: 2.5"
-    assert Estimate.between("median", 2.5, 2.0, 4.0, 0.9, RECEIPT).error == 1.5
+    assert found.half_width == math.inf
 
 
 @pytest.mark.parametrize("confidence", [0.6, 0.95])
@@ -119,7 +118,7 @@ def test_more_confidence_is_a_wider_interval_around_the_same_value(
         for confidence in (0.01, 0.5, 0.95, 0.999999)
     ]
     assert len({one.value for one in found}) == 1
-    assert all(one.error < more.error for one, more in pairwise(found))
+    assert all(one.half_width < more.half_width for one, more in pairwise(found))
     assert [one.confidence for one in found] == [0.01, 0.5, 0.95, 0.999999]
     assert found[0].population is population
 
@@ -127,7 +126,7 @@ def test_more_confidence_is_a_wider_interval_around_the_same_value(
 @statistics
 def test_an_interval_for_the_population_is_wider_than_for_these_data(statistic: Any) -> None:
     data, population = (statistic(private(1), "x", epsilon=1.0, population=whose) for whose in (False, True))
-    assert population.error > data.error > 0
+    assert population.half_width > data.half_width > 0
     assert population.standard_error > data.standard_error > 0
 
 

@@ -126,7 +126,7 @@ def test_no_trust_model_needs_a_line_of_its_own(
     data = PrivateData(trust({"x": values, "group": ["a", "b"] * 3000}), SinglePlan(budget))
     found = statistic(data, "x", epsilon=budget.epsilon, delta=budget.delta, population=True)
     assert found.population
-    assert abs(found.value - STATISTICS[statistic](truth("normal"))) <= 4 * found.error
+    assert abs(found.value - STATISTICS[statistic](truth("normal"))) <= 4 * found.half_width
 
 
 @pytest.mark.slow

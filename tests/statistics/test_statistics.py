@@ -72,7 +72,7 @@ def test_a_mean_with_a_public_number_of_records_has_the_textbook_noise() -> None
 def test_a_mean_with_a_secret_number_of_records_costs_at_most_twice_the_variance_of_a_public_one() -> None:
     secret = mean(ages(Neighbors.ADD_REMOVE, 1, Budget(1.0)), "age", epsilon=1.0)
     public = mean(ages(Neighbors.REPLACE, 1, Budget(1.0)), "age", epsilon=1.0)
-    assert secret.error < np.sqrt(2) * public.error
+    assert secret.half_width < np.sqrt(2) * public.half_width
 
 
 @pytest.mark.parametrize("statistic", [mean, variance, total])
@@ -80,7 +80,7 @@ def test_a_mean_with_a_secret_number_of_records_costs_at_most_twice_the_variance
 def test_one_wild_record_changes_neither_kind_nor_size_of_the_answer(statistic: Statistic, wild: float) -> None:
     calm = statistic(AGES, bounds=(0, 100), epsilon=1.0)
     shaken = statistic(np.append(AGES, wild), bounds=(0, 100), epsilon=1.0)
-    assert abs(calm.value - shaken.value) <= 20 * (calm.error + shaken.error)
+    assert abs(calm.value - shaken.value) <= 20 * (calm.half_width + shaken.half_width)
     assert np.isfinite(shaken.value)
     assert type(calm) is type(shaken)
 
@@ -116,7 +116,7 @@ def test_values_of_people_with_many_rows_get_noise_for_all_of_them() -> None:
         )
         for rows in (1, 3)
     )
-    assert one.error == pytest.approx(three.error, rel=0.1)  # three times the noise over three times the rows
+    assert one.half_width == pytest.approx(three.half_width, rel=0.1)  # three times the noise over three times the rows
     assert str(three.receipt).count("at most 3 rows") == 1
 
 

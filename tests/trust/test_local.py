@@ -44,7 +44,7 @@ def test_the_error_bar_holds_the_truth_as_often_as_it_says(budget: Budget) -> No
     hits = 0
     for seed in range(60):
         estimate = mean(phones(budget, seed), "x0", epsilon=1.0, delta=budget.delta)
-        hits += abs(estimate.value - PEOPLE.mean()) <= estimate.error
+        hits += abs(estimate.value - PEOPLE.mean()) <= estimate.half_width
     assert hits >= 49
 
 
@@ -54,7 +54,7 @@ def test_the_price_is_that_of_a_curator_and_the_noise_that_of_everybody() -> Non
     here, there = mean(central, "x0", epsilon=1.0), mean(phones(Budget(1.0)), "x0", epsilon=1.0)
     assert pure_epsilon(here.receipt.event) == pytest.approx(pure_epsilon(there.receipt.event), rel=1e-6)
     report = SphereReport(1.0).stddev(Bound("l2", 0.5), 1, Neighbors.REPLACE)
-    assert there.error / here.error == pytest.approx(np.sqrt(20_000) * 1.96 * report / np.log(20), rel=0.01)
+    assert there.half_width / here.half_width == pytest.approx(np.sqrt(20_000) * 1.96 * report / np.log(20), rel=0.01)
 
 
 def test_every_record_has_noise_for_replacing_all_of_it() -> None:

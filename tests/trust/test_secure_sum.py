@@ -81,7 +81,7 @@ def test_the_total_is_that_of_everybody_and_the_price_that_of_a_curator() -> Non
     people = np.random.default_rng(0).uniform(0, 1, (4000, 1))
     data = PrivateData(hospitals(people), SinglePlan(Budget(1.0, 1e-6)))
     estimate = mean(data, "x0", epsilon=1.0, delta=1e-6)
-    assert estimate.value == pytest.approx(people.mean(), abs=4 * estimate.error)
+    assert estimate.value == pytest.approx(people.mean(), abs=4 * estimate.half_width)
     assert estimate.receipt.event == calibrate(Laplace(), Budget(1.0, 1e-6)).event
 
 

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass
+import json
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
 
-from discreet.core.events import Event
+from discreet.core.errors import ParameterError
+from discreet.core.events import Event, read, written
 from discreet.core.events_in_words import in_words
 from discreet.core.neighbors import Neighbors, Unit
+
+RELATIONS = {
+    Neighbors.ADD_REMOVE: "added or removed, and the number of units is secret",
+    Neighbors.REPLACE: "replaced, and the number of units is public",
+}
 
 
 @dataclass(frozen=True)
@@ -20,7 +29,7 @@ class Attendance:
         Who was in it.
     apart : tuple of str
         Who was in it and not in an earlier answer from these parties, or the other way round: the difference of two
-        such answers tells the noisy sum of these alone.
+        such answers shows the noisy sum of these alone.
     """
 
     parties: tuple[str, ...]
@@ -32,8 +41,8 @@ class Attendance:
         return Attendance(both, tuple(sorted({*self.apart, *other.apart})))
 
     def __str__(self) -> str:
-        told = f"; beside other answers, this one tells the noisy sum of {', '.join(self.apart)} alone"
-        return ", ".join(self.parties) + (told if self.apart else "")
+        shown = f"; beside other answers, this one shows the noisy sum of {', '.join(self.apart)} alone"
+        return ", ".join(self.parties) + (shown if self.apart else "")
 
 
 @dataclass(frozen=True)
@@ -45,7 +54,9 @@ class Receipt:
     purpose : str
         What was asked.
     event : Event
-        What it cost.
+        What was released, as the ledger has it.
+    epsilon, delta : float
+        What that costs: delta 0, or the account's; epsilon infinite where nothing is promised.
     neighbors : Neighbors
         Which data sets look alike.
     unit : Unit
@@ -58,10 +69,21 @@ class Receipt:
         Whether the release was paid for earlier and cost nothing now.
     attendance : Attendance, optional
         Who was in the sums, where several parties have the records.
+
+    Examples
+    --------
+    >>> from discreet.core.events import PureLoss
+    >>> receipt = Receipt("mean of age", PureLoss(0.5), 0.5, 0.0, Neighbors.ADD_REMOVE, Unit(), True, "k", "")
+    >>> receipt.cost
+    'epsilon 0.5, delta 0'
+    >>> Receipt.read(receipt.to_json()) == receipt
+    True
     """
 
     purpose: str
     event: Event
+    epsilon: float
+    delta: float
     neighbors: Neighbors
     unit: Unit
     secret: bool
@@ -70,18 +92,61 @@ class Receipt:
     replayed: bool = False
     attendance: Attendance | None = None
 
+    @property
+    def cost(self) -> str:
+        """Epsilon and delta in words."""
+        if math.isinf(self.epsilon):
+            return "no promise"
+        return f"epsilon {self.epsilon:.6g}, delta {self.delta:.3g}" + (" (paid earlier)" if self.replayed else "")
+
     def lines(self) -> dict[str, str]:
         """The receipt as words."""
         noise = "secret, from the operating system" if self.secret else "NOT SECRET: this release is NOT PRIVATE"
-        rows = "" if self.unit.kind == "record" else f", {self.unit.limit}"
+        rows = "" if self.unit.kind == "record" else f" ({self.unit.limit})"
         return {
             "purpose": self.purpose,
-            "cost": in_words(self.event) + (" (paid earlier, replayed)" if self.replayed else ""),
-            "protects": f"one {self.unit.kind}{rows}; neighbors by {self.neighbors.value.replace('_', '/')}",
+            "cost": self.cost,
+            "released": in_words(self.event),
+            "protects": f"one {self.unit.kind}{rows} that is {RELATIONS[self.neighbors]}",
             "noise": noise,
             "ledger": f"key {self.key}, head {self.head[:16] or 'none'}",
             **({} if self.attendance is None else {"parties": str(self.attendance)}),
         }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The receipt as plain numbers, texts and lists."""
+        event, neighbors = json.loads(written(self.event)), self.neighbors.value
+        return asdict(self) | {"event": event, "neighbors": neighbors}
+
+    def to_json(self) -> str:
+        """The same as JSON; an infinite epsilon is null."""
+        plain = self.to_dict()
+        return json.dumps(plain | {"epsilon": None if math.isinf(self.epsilon) else self.epsilon}, allow_nan=False)
+
+    @classmethod
+    def read(cls, text: str) -> Receipt:
+        """The receipt whose JSON this is.
+
+        Raises
+        ------
+        ParameterError
+            It is not the JSON of a receipt.
+        """
+        try:
+            plain = json.loads(text)
+            attendance = plain["attendance"]
+            return cls(
+                **plain
+                | {
+                    "event": read(json.dumps(plain["event"])),
+                    "epsilon": math.inf if plain["epsilon"] is None else plain["epsilon"],
+                    "neighbors": Neighbors(plain["neighbors"]),
+                    "unit": Unit(**plain["unit"]),
+                    "attendance": attendance and Attendance(*map(tuple, attendance.values())),
+                }
+            )
+        except (ValueError, KeyError, TypeError, AttributeError) as why:
+            raise ParameterError("read a receipt", f"this is not the JSON of one ({why})", "", "") from why
 
     def __str__(self) -> str:
         return "\n".join(f"{name:>9}: {text}" for name, text in self.lines().items())

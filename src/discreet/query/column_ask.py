@@ -187,7 +187,7 @@ def quantile_name(share: float) -> str:
 
 
 def _estimate(name: str, value: float, error: float, receipt: Receipt) -> Estimate:
-    return Estimate(name, value, error, CONFIDENCE, receipt)
+    return Estimate.around(name, value, error, confidence=CONFIDENCE, receipt=receipt)
 
 
 def _square_root_error(variance: Figure, error: float) -> float:

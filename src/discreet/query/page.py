@@ -76,8 +76,8 @@ def _section(column: ColumnProfile) -> str:
 def _number(column: ColumnProfile) -> str:
     kind = cast(Number, column.kind)
     figures = "".join(
-        f"<tr><th>{_safe(each.name)}</th><td>{number(each.value, each.error)}</td>"
-        f"<td class='error'>± {error_bar(each.error)}</td></tr>"
+        f"<tr><th>{_safe(each.name)}</th><td>{number(each.value, each.half_width)}</td>"
+        f"<td class='error'>± {error_bar(each.half_width)}</td></tr>"
         for each in column.figures
     )
     cells = "".join(f"<tr><th>{_safe(bar.label)}</th>{_figure(bar)}</tr>" for bar in column.bars)
@@ -136,7 +136,7 @@ def _promise(report: Report) -> dict[str, str]:
         "unit": f"one {unit.kind}{rows}",
         "relation": RELATION[receipt.neighbors],
         "promise": f"({budget.epsilon:g}, {budget.delta:g})-differential privacy for the whole report",
-        "event": receipt.lines()["cost"],
+        "event": receipt.lines()["released"],
         "noise": receipt.lines()["noise"],
         "ledger": f"epsilon {balance.spent:.4g} of {balance.budget.epsilon:g} spent, at delta {balance.budget.delta:g}",
         "key": receipt.key,

@@ -10,7 +10,6 @@ from typing import Any
 
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
-from discreet.core.events import written
 from discreet.core.ledger import Balance
 from discreet.core.receipt import Receipt
 from discreet.query.column_ask import Setting, column_ask
@@ -63,7 +62,6 @@ class Report:
 
     def to_json(self) -> str:
         """The report as JSON: every figure, every count, the receipt."""
-        receipt = asdict(self.receipt) | {"event": json.loads(written(self.receipt.event))}
         document = {
             "discreet.report": FORMAT,
             "version": self.version,
@@ -71,7 +69,7 @@ class Report:
             "confidence": CONFIDENCE,
             "budget": asdict(self.budget),
             "spent": self.balance.spent,
-            "receipt": receipt | {"neighbors": self.receipt.neighbors.value},
+            "receipt": self.receipt.to_dict(),
             "columns": [_column_json(column) for column in self.columns],
         }
         return json.dumps(document, indent=2, allow_nan=False)
@@ -88,7 +86,7 @@ def _column_json(column: ColumnProfile) -> dict[str, Any]:
         "name": column.name,
         "kind": type(column.kind).__name__.lower(),
         **asdict(column.kind),
-        "figures": [{"name": each.name, "value": each.value, "error": each.error} for each in column.figures],
+        "figures": [{"name": each.name, "value": each.value, "error": each.half_width} for each in column.figures],
         "counts": [{"label": bar.label, "count": bar.count, "error": bar.error} for bar in column.bars],
     }
 

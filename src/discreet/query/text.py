@@ -30,7 +30,7 @@ def text(report: Report) -> str:
 
 def _column(column: ColumnProfile) -> list[str]:
     lines = [f"{plain(column.name)} ({column.description})"]
-    lines += [_row(figure.name, figure.value, figure.error) for figure in column.figures]
+    lines += [_row(figure.name, figure.value, figure.half_width) for figure in column.figures]
     if isinstance(column.kind, Number):
         return [*lines, f"{'histogram':>{LABEL}}  |{sparkline([bar.count for bar in column.bars])}|"]
     most = max([1.0, *(bar.count for bar in column.bars)])

@@ -2,123 +2,105 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
+from typing import TYPE_CHECKING
 
-from discreet.core.digits import error_bar, number
-from discreet.core.errors import ParameterError
+import numpy as np
+
 from discreet.core.receipt import Receipt
 from discreet.core.schema import Number
 from discreet.releases.ask import Released
+from discreet.releases.columns import Columns, ConfidenceInterval, Series
+from discreet.releases.drawing import draw_points
 from discreet.releases.figure import Figure
+from discreet.releases.release import LEAST, Release
 
-LEAST, MOST = 0.01, 0.999999  # confidence
-ROUNDS, NARROW = 3, 0.01  # of looking for an end of an interval, and what part of all it must be for a second
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+ITERATIONS, NARROW = 3, 0.01  # to find the end of an interval, and the part of all that it must be for a second one
 
 
-@dataclass(frozen=True)
-class Estimate:
+@dataclass(frozen=True, kw_only=True)
+class Estimate(Release):
     """A released number.
 
     Parameters
     ----------
-    name : str
-        What it is.
     value : float
         The private value.
-    error : float
-        Half-width of an interval around it that holds the exact value with the given confidence, or its longer side;
-        infinite, where none was asked for.
-    confidence : float or None
-        Of the interval.
-    receipt : Receipt
-        What it cost.
     standard_error : float, optional
-        The standard deviation of what it is off by.
-    population : bool
-        Whose exact value the interval holds. If not the population's, that of these data: then it measures the privacy
-        noise alone, and what a sample says of a population is another matter.
+        The standard deviation of its error, where it is known.
     low, high : float, optional
-        The ends of the interval, where it reaches less far to one side.
+        The ends of an interval that holds the exact value with the given confidence.
+
+    Examples
+    --------
+    >>> from discreet.core.events import PureLoss
+    >>> from discreet.core.neighbors import RECORD, Neighbors
+    >>> receipt = Receipt("example", PureLoss(1.0), 1.0, 0.0, Neighbors.ADD_REMOVE, RECORD, True, "", "")
+    >>> age = Estimate.around("mean of age", 40.0, 0.5, confidence=0.95, receipt=receipt)
+    >>> print(age)
+    mean of age: 40.00 ± 0.50 (95% for these data)
+    >>> age.interval, float(age)
+    (ConfidenceInterval(low=39.5, high=40.5), 40.0)
     """
 
-    name: str
     value: float
-    error: float
-    confidence: float | None
-    receipt: Receipt
     standard_error: float | None = None
-    population: bool = False
     low: float | None = None
     high: float | None = None
 
     @classmethod
-    def between(
+    def around(
         cls,
         name: str,
         value: float,
-        low: float | None,
-        high: float | None,
-        confidence: float | None,
+        half_width: float,
+        *,
+        confidence: float,
         receipt: Receipt,
+        standard_error: float | None = None,
         population: bool = False,
     ) -> Estimate:
-        """A number with an interval from `low` to `high`; without one, where they are None."""
-        error = math.inf if low is None or high is None else max(value - low, high - value)
-        return cls(name, value, error, confidence, receipt, None, population, low, high)
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The interval's ends; infinite, where none was asked for."""
-        return (
-            self.value - self.error if self.low is None else self.low,
-            self.value + self.error if self.high is None else self.high,
+        """A number with an interval that reaches equally far to both sides."""
+        return Estimate(
+            name=name,
+            value=value,
+            standard_error=standard_error,
+            low=value - half_width,
+            high=value + half_width,
+            confidence=confidence,
+            population=population,
+            receipt=receipt,
         )
 
     @property
-    def promise(self) -> str:
-        """What the interval holds, in words; nothing, if there is none."""
-        return promise(self.confidence, self.population)
+    def interval(self) -> ConfidenceInterval[float]:
+        """The interval's ends; infinite, where there is none."""
+        return ConfidenceInterval(
+            -math.inf if self.low is None else self.low, math.inf if self.high is None else self.high
+        )
+
+    @property
+    def half_width(self) -> float:
+        """How far the interval reaches, to the farther side."""
+        low, high = self.interval
+        return max(self.value - low, high - self.value)
 
     def __float__(self) -> float:
         return self.value
 
-    def __str__(self) -> str:
-        if self.confidence is not None and (self.low is None or self.high is None):
-            return f"{self.name}: {number(self.value, self.error)} ± {error_bar(self.error)}{self.promise}"
-        return f"{self.name}: {in_words(self.value, self.low, self.high)}{self.promise}"
+    def columns(self) -> Columns:
+        """The value with its errors, in one row."""
+        errors = (None if one is None else np.array([one]) for one in (self.standard_error, self.low, self.high))
+        return Columns({}, (Series("value", np.array([self.value]), *errors),))
 
-    def _repr_html_(self) -> str:
-        return f"<b>{html.escape(str(self))}</b>{self.receipt._repr_html_()}"
-
-
-def in_words(value: float, low: float | None, high: float | None) -> str:
-    """A value and its interval, cut where the interval makes digits worthless.
-
-    Examples
-    --------
-    >>> in_words(3.14159, 3.1, 3.25), in_words(2.5, None, None)
-    ('3.142 [3.100, 3.250]', '2.5')
-    """
-    if low is None or high is None:
-        return number(value, 0.0)
-    texts = [number(end, (high - low) / 2) for end in (value, low, high)]
-    return f"{texts[0]} [{texts[1]}, {texts[2]}]"
-
-
-def promise(confidence: float | None, population: bool) -> str:
-    """What an interval holds, in brackets; nothing, if there is none.
-
-    Examples
-    --------
-    >>> promise(0.95, True)
-    ' (95% for the population)'
-    """
-    whose = "the population" if population else "these data"
-    return "" if confidence is None else f" ({100 * confidence:.10g}% for {whose})"
+    def draw(self, ax: Axes) -> None:
+        """A point with its interval."""
+        draw_points(ax, [self.name], self.columns().series[0])
 
 
 def estimate_of(name: str, figure: Figure, released: Released, confidence: float, ends: Number) -> Estimate:
@@ -127,24 +109,22 @@ def estimate_of(name: str, figure: Figure, released: Released, confidence: float
     def half_width(wanted: float, supposed: float) -> float:
         return figure.supposed(supposed).half_width(released.spread, wanted)
 
-    low, high = interval_inside(figure.value, half_width, confidence, ends, ROUNDS if figure.bend else 1)
-    even = math.isclose(figure.value - low, high - figure.value, rel_tol=1e-9)
+    low, high = interval_inside(figure.value, half_width, confidence, ends, ITERATIONS if figure.bend else 1)
     return Estimate(
-        name,
-        figure.value,
-        max(figure.value - low, high - figure.value),
-        confidence,
-        released.receipt,
-        figure.standard_error(released.spread),
-        figure.sampling is not None,
-        None if even else low,
-        None if even else high,
+        name=name,
+        value=figure.value,
+        standard_error=figure.standard_error(released.spread),
+        low=low,
+        high=high,
+        confidence=confidence,
+        population=figure.sampling is not None,
+        receipt=released.receipt,
     )
 
 
 def interval_inside(
-    value: float, half_width: Callable[[float, float], float], confidence: float, ends: Number, rounds: int = 1
-) -> tuple[float, float]:
+    value: float, half_width: Callable[[float, float], float], confidence: float, ends: Number, max_iter: int = 1
+) -> ConfidenceInterval[float]:
     """An interval for a number between two ends, from an estimate that is moved to the nearer one if it is beyond.
 
     Let noise exceed h with probability 1 - confidence on both sides together, and g on one of them. Take an exact value
@@ -164,8 +144,8 @@ def interval_inside(
         Public. Of the interval.
     ends : Number
         Public. Between which the exact value lies.
-    rounds : int
-        How often an end is looked for again, since the noise depends on it.
+    max_iter : int
+        How often an end is found again, since the noise depends on it.
 
     Examples
     --------
@@ -184,20 +164,9 @@ def interval_inside(
         return min(room, max(side, min(room / 2, half)))
 
     low = high = value
-    for _ in range(rounds):
+    for _ in range(max_iter):
         low = value - reach(low, max(value - ends.lower, 0.0))
         high = value + reach(high, max(ends.upper - value, 0.0))
         if high - low <= NARROW * (ends.upper - ends.lower):
             break
-    return low, high
-
-
-def check_confidence(asked: str, confidence: float) -> None:
-    """Refuse a confidence that no interval has, or none worth having."""
-    if not (isinstance(confidence, Real) and LEAST <= confidence <= MOST):
-        raise ParameterError(
-            asked,
-            f"the confidence is {confidence}",
-            f"Give one between {LEAST} and {MOST}, such as 0.95.",
-            confidence=confidence,
-        )
+    return ConfidenceInterval(low, high)

@@ -79,6 +79,16 @@ class Figure:
         )
         return Figure(self.value - other.value, weights, sampling)
 
+    def times(self, factor: float) -> Figure:
+        """The same, multiplied by a constant."""
+        sampling = self.sampling and Sampling(
+            factor**2 * self.sampling.variance,
+            factor**2 * self.sampling.weights,
+            factor**4 * self.sampling.wobble,
+            self.sampling.records,
+        )
+        return Figure(factor * self.value, factor * self.weights, sampling, self.bend)
+
     def standard_error(self, spread: Spread) -> float:
         """The standard deviation of what it is off by: of the noise, and of the sample where that counts."""
         noise = spread.stddev * float(np.linalg.norm(self.weights))

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
+from discreet.accounting.price import price
 from discreet.core.errors import DiscreetError, KeyReused, NotPermitted, SchemaError, UnplannedRelease
 from discreet.core.events import Composed, Event, Repeated, written
 from discreet.core.identity import Unidentified, identity
@@ -206,9 +207,12 @@ class Permit:
     @property
     def receipt(self) -> Receipt:
         """What this permit cost."""
+        cost = price(self._plan, self._ledger.budget.delta)
         return Receipt(
             self._purpose,
             self._plan,
+            cost.epsilon,
+            cost.delta,
             self._trust.neighbors,
             self._trust.unit,
             self._trust.secret,

@@ -15,7 +15,7 @@ from discreet.core.neighbors import RECORD, Neighbors
 from discreet.core.receipt import Receipt
 from discreet.statistics.moments.pair_table import PairTable
 
-RECEIPT = Receipt("covariance", PureLoss(1.0), Neighbors.ADD_REMOVE, RECORD, True, "", "")
+RECEIPT = Receipt("covariance", PureLoss(1.0), 1.0, 0.0, Neighbors.ADD_REMOVE, RECORD, True, "", "")
 
 
 def table(matrix: Array, name: str = "covariance", units: Array | None = None) -> PairTable:

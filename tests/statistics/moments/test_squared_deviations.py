@@ -37,7 +37,7 @@ NUMBER = Number(-10.0, 30.0)
 SCHEMA = Schema({"x": NUMBER})
 rng = np.random.default_rng(0)
 VALUES = rng.normal(5, 6, 2000).clip(-10, 30)
-RECEIPT = Receipt("variance", PureLoss(1.0), Neighbors.REPLACE, RECORD, False, "", "")
+RECEIPT = Receipt("variance", PureLoss(1.0), 1.0, 0.0, Neighbors.REPLACE, RECORD, False, "", "")
 CENTRES = [-10.0, 4.7, 10.0, 30.0]
 centres = pytest.mark.parametrize("centre", CENTRES)
 degrees = pytest.mark.parametrize("degree", [1, 2])
@@ -120,7 +120,7 @@ def test_the_interval_holds_the_variance_of_these_data_as_often_as_it_says(budge
     hits = 0
     for seed in range(300):
         found = variance(private(VALUES, seed, budget), "x", epsilon=budget.epsilon, delta=budget.delta)
-        hits += abs(found.value - VALUES.var()) <= found.error
+        hits += abs(found.value - VALUES.var()) <= found.half_width
     assert 0.92 <= hits / 300 <= 0.99
 
 
@@ -169,7 +169,7 @@ def test_the_squared_error_of_the_centre_counts_as_what_it_is(noise: Laplace | G
 def test_a_retry_gives_the_same_variance_and_costs_nothing() -> None:
     data = private(VALUES, 1)
     once, again = (variance(data, "x", epsilon=1.0, key="monday") for _ in range(2))
-    assert (once.value, once.error) == (again.value, again.error)
+    assert (once.value, once.half_width) == (again.value, again.half_width)
     assert again.receipt.replayed
     with pytest.raises(DiscreetError, match="monday"):
         variance(data, "x", epsilon=1.0, key="monday", population=True)

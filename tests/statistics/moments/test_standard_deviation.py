@@ -19,7 +19,7 @@ from discreet.statistics.moments.standard_deviation import root, standard_deviat
 from discreet.statistics.moments.variance import variance
 from discreet.trust.private_data import PrivateData
 
-RECEIPT = Receipt("variance", PureLoss(1.0), Neighbors.ADD_REMOVE, RECORD, True, "", "")
+RECEIPT = Receipt("variance", PureLoss(1.0), 1.0, 0.0, Neighbors.ADD_REMOVE, RECORD, True, "", "")
 VALUES = np.random.default_rng(0).gamma(4, 5, 4000).clip(0, 100)
 
 
@@ -41,17 +41,21 @@ def test_it_is_the_root_of_the_variance_with_the_same_noise(neighbors: Neighbors
     assert found.population is population
 
 
+def square_of(value: float, half_width: float, error: float | None) -> Estimate:
+    return Estimate.around("x", value, half_width, confidence=0.95, receipt=RECEIPT, standard_error=error)
+
+
 def test_the_error_is_the_longer_side() -> None:
-    found = root(Estimate("x", 4.0, 3.0, 0.95, RECEIPT, 1.5))
+    found = root(square_of(4.0, 3.0, 1.5))
     assert found.interval == (1.0, math.sqrt(7))
-    assert found.error == 1.0
+    assert found.half_width == 1.0
     assert found.standard_error == pytest.approx(1.5 / 4)
 
 
 def test_the_root_of_nothing_is_nothing() -> None:
-    found = root(Estimate("x", 0.0, 4.0, 0.95, RECEIPT, 9.0))
-    assert (found.value, found.interval, found.error, found.standard_error) == (0.0, (0.0, 2.0), 2.0, 3.0)
-    assert root(Estimate("x", 4.0, 3.0, 0.95, RECEIPT)).standard_error is None
+    found = root(square_of(0.0, 4.0, 9.0))
+    assert (found.value, found.interval, found.half_width, found.standard_error) == (0.0, (0.0, 2.0), 2.0, 3.0)
+    assert root(square_of(4.0, 3.0, None)).standard_error is None
 
 
 def test_the_noise_is_that_of_a_variance_and_not_of_a_deviation() -> None:

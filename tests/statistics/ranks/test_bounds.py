@@ -46,7 +46,7 @@ def test_they_go_into_a_schema_and_make_a_mean_much_better() -> None:
         mean(INCOMES, bounds=(-1e9, 1e9), epsilon=1.0),
         mean(INCOMES, bounds=(found.number.lower, found.number.upper), epsilon=1.0),
     )
-    assert tight.error < wide.error / 1000
+    assert tight.half_width < wide.half_width / 1000
 
 
 def test_one_record_far_out_does_not_show() -> None:

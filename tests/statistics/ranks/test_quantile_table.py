@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.releases.estimate import Estimate
 from discreet.statistics.ranks.quantile import median, quantile
 from discreet.statistics.ranks.quantile_table import QuantileTable
 
@@ -36,8 +35,3 @@ def test_a_table_has_a_row_for_each_share() -> None:
     plain = quantile(AGES, share=[0.5], bounds=(0, 100), confidence=None, epsilon=1.0)
     assert isinstance(plain, QuantileTable)
     assert "[" not in str(plain)
-
-
-def test_names_are_escaped() -> None:
-    receipt = median(AGES, bounds=(0, 100), epsilon=1.0).receipt
-    assert "<script>" not in Estimate.between("<script>", 1.0, 0.0, 2.0, 0.95, receipt)._repr_html_()

@@ -216,7 +216,9 @@ def test_a_pooled_unit_weighs_as_one_record_and_gets_the_noise_of_one() -> None:
     alone, together, row = (visits(unit) for unit in (RECORD, PERSON, Unit("user", column="who")))
     found = count(together, "stay", epsilon=1.0)
     assert found.value == pytest.approx(1100, abs=40)
-    assert found.error == count(row, "stay", epsilon=1.0).error == count(alone, "stay", epsilon=1.0).error
+    assert (
+        found.half_width == count(row, "stay", epsilon=1.0).half_width == count(alone, "stay", epsilon=1.0).half_width
+    )
     assert "all rows of each bounded together" in str(found.receipt)
 
 

@@ -16,7 +16,8 @@ from discreet.core.grid import Array
 from discreet.core.knob import check_whole
 from discreet.core.receipt import Receipt
 from discreet.questions.box import Box
-from discreet.releases.drawing import KEPT, drawn_on
+from discreet.releases.columns import KEPT
+from discreet.releases.drawing import drawn_on
 from discreet.releases.simulation import Simulation
 from discreet.statistics.curves.reading import Band, Reading
 

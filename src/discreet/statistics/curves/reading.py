@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
-from discreet.releases.estimate import check_confidence
+from discreet.releases.release import check_confidence
 from discreet.releases.simulation import Simulation
 from discreet.releases.spread import Spread
 from discreet.statistics.curves.smoother import across

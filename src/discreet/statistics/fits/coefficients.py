@@ -9,7 +9,8 @@ import numpy as np
 
 from discreet.core.grid import Array
 from discreet.core.receipt import Receipt
-from discreet.releases.estimate import in_words, promise
+from discreet.releases.columns import in_words
+from discreet.releases.release import promise
 from discreet.statistics.tables.contingency import ContingencyTable
 
 

@@ -14,7 +14,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.schema import Column, Number
 from discreet.questions.domain import MOST_CELLS, Axes, Bins, bins_of
-from discreet.releases.estimate import check_confidence
+from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
 from discreet.statistics.fits.coefficients import MEstimate
 from discreet.statistics.fits.criterion import Linear, criterion_of, layout_of

@@ -13,7 +13,8 @@ from discreet.core.digits import exact
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.receipt import Receipt
-from discreet.releases.estimate import in_words, promise
+from discreet.releases.columns import in_words
+from discreet.releases.release import promise
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from discreet.core.errors import ParameterError
 from discreet.core.knob import check_whole
 from discreet.core.receipt import Receipt
 from discreet.mechanisms.ranks.box_depth import COLUMNS
-from discreet.releases.estimate import check_confidence
 from discreet.releases.joint_plan import Together
+from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
 from discreet.statistics.fits.block_slopes import Frame
 from discreet.statistics.fits.dealing import Blocks, Fit

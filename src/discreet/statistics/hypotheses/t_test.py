@@ -18,8 +18,9 @@ from discreet.core.schema import Category, Number, Schema
 from discreet.questions.grouped_moments import grouped_moments_of
 from discreet.questions.moments import moments_of
 from discreet.releases.ask import Released, asked, column_of
-from discreet.releases.estimate import Estimate, check_confidence, estimate_of
+from discreet.releases.estimate import Estimate, estimate_of
 from discreet.releases.figure import Figure
+from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
 from discreet.statistics.moments.column_moments import Moments
 from discreet.trust.as_private import Bounds, as_private

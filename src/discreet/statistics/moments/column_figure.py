@@ -10,8 +10,9 @@ from discreet.core.budget import Budget
 from discreet.core.schema import Number
 from discreet.questions.moments import moments_of
 from discreet.releases.ask import ColumnOf, asked
-from discreet.releases.estimate import Estimate, check_confidence, estimate_of
+from discreet.releases.estimate import Estimate, estimate_of
 from discreet.releases.figure import Figure
+from discreet.releases.release import check_confidence
 from discreet.statistics.moments.column_moments import Moments
 
 

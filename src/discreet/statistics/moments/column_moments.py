@@ -59,6 +59,28 @@ class Moments:
         mean = self.mean()
         return Figure(mean.value, mean.weights, self._sampling(self._variance(), 0.25, 2))
 
+    def sampled_count(self) -> Figure:
+        """The expected number of values in samples like this one: records come independently (Poisson)."""
+        count = self.count()
+        if self.public_size is not None:
+            return Figure(count.value, count.weights, Sampling(0.0, count.weights, 0.0, count.value))
+        return Figure(count.value, count.weights, Sampling(count.value, count.weights, count.value, count.value))
+
+    def sampled_sum(self) -> Figure:
+        """The expected sum of samples like this one.
+
+        Of a public number n of records it is n times the mean. Else records come independently, and the variance of
+        their sum is the sum of their squares.
+        """
+        if self.public_size is not None:
+            return self.sampled_mean().times(self._number)
+        lower, (first, second) = self.number.lower, (bernstein_shares(len(self.sums) - 1, power) for power in (1, 2))
+        weights = lower + self._width * first
+        squares = lower**2 + 2 * lower * self._width * first + self._width**2 * second
+        most = max(lower**2, self.number.upper**2)
+        variance = min(max(float(squares @ self.sums), 0.0), most * self._number)
+        return Figure(float(weights @ self.sums), weights, Sampling(variance, squares, most * variance, self._number))
+
     def supposed_mean(self, mean: float) -> Figure:
         """The mean of the population, off by what noise makes of it if it is supposed to be this one.
 

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.releases.ask import columns_of
-from discreet.releases.estimate import check_confidence
+from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
 from discreet.statistics.moments.pair_table import PairTable
 from discreet.statistics.moments.products import products

@@ -61,7 +61,7 @@ def mean(
     >>> import numpy as np
     >>> ages = np.random.default_rng(0).normal(40, 12, 10_000)
     >>> exact, sampled = (mean(ages, bounds=(0, 100), population=whose) for whose in (False, True))
-    >>> exact.error < 0.1 < sampled.error < 0.3
+    >>> exact.half_width < 0.1 < sampled.half_width < 0.3
     True
     """
     budget = Budget(epsilon, delta)

@@ -65,7 +65,7 @@ class PairTable:
         --------
         >>> from discreet.core.neighbors import RECORD, Neighbors
         >>> from discreet.core.events import PureLoss
-        >>> receipt = Receipt("example", PureLoss(1.0), Neighbors.ADD_REMOVE, RECORD, True, "", "")
+        >>> receipt = Receipt("example", PureLoss(1.0), 1.0, 0.0, Neighbors.ADD_REMOVE, RECORD, True, "", "")
         >>> noisy = np.array([[1.0, 1.2], [1.2, 1.0]])
         >>> PairTable("covariance", ("x", "y"), noisy, noisy, np.ones(2), 0.95, False, receipt).projected().matrix
         array([[1.1, 1.1],

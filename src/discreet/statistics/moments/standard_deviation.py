@@ -78,6 +78,4 @@ def root(square: Estimate) -> Estimate:
     low, high = (math.sqrt(max(end, 0.0)) for end in square.interval)
     if error is not None:
         error = min(error / (2 * value) if value > 0 else math.inf, math.sqrt(error))
-    return dataclasses.replace(
-        square, value=value, error=max(value - low, high - value), standard_error=error, low=low, high=high
-    )
+    return dataclasses.replace(square, value=value, standard_error=error, low=low, high=high)

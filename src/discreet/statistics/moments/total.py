@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from discreet.core.budget import Budget
+from discreet.questions.moments import moments_of
 from discreet.questions.total import total_of
-from discreet.releases.ask import asked, column_of
+from discreet.releases.ask import ColumnOf, Released, asked, column_of
 from discreet.releases.estimate import Estimate
+from discreet.releases.figure import Figure
+from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
+from discreet.statistics.moments.column_moments import Moments
 from discreet.trust.as_private import Bounds
 
 
@@ -17,6 +23,8 @@ def total(
     column: str | None = None,
     *,
     bounds: Bounds | None = None,
+    confidence: float = CONFIDENCE,
+    population: bool = False,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
@@ -32,6 +40,12 @@ def total(
     bounds : (float, float) or Schema, optional
         Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
         schema.
+    confidence : float
+        Public. Of the interval.
+    population : bool
+        Public. Whether the interval is for the expected sum of samples like this one, whose records come independently:
+        then it holds sampling error and noise. Else it is for these data, and holds the noise alone. The sums that
+        show the sampling error add up to an eighth to the noise.
     epsilon, delta : float
         Public. What this may cost.
     key : str, optional
@@ -40,13 +54,13 @@ def total(
     Returns
     -------
     Estimate
-        The value, its error bar and its receipt.
+        The value, its interval and its receipt.
 
     Guarantee
     ---------
     The event on the receipt, one `Laplace` or `Gaussian` release. Where the number of records is public, values are
     measured from the lower bound, so that a replaced record moves the sum by the width of the bounds only; there a
-    missing value counts as the lower bound.
+    missing value counts as the lower bound or, for a population, as the middle of the bounds.
 
     Examples
     --------
@@ -55,9 +69,31 @@ def total(
     """
     budget = Budget(epsilon, delta)
     of = column_of(data, column, bounds, budget)
-    number, size = of.data.schema.number(of.column), of.data.public_size
-    origin = 0.0 if size is None else number.lower
-    released = asked(of.data, total_of(of.data.schema, of.column, origin), budget, f"sum of {of.column}", key)
-    value = float(released.values[0]) + origin * (size or 0)
-    error = released.spread.half_width([1.0])
-    return Estimate(f"sum of {of.column}", value, error, CONFIDENCE, released.receipt)
+    name = f"sum of {of.column}"
+    check_confidence(name, confidence)
+    figure, released = (_sampled if population else _exact)(of, name, budget, key)
+    return Estimate.around(
+        name,
+        figure.value,
+        figure.half_width(released.spread, confidence),
+        standard_error=figure.standard_error(released.spread),
+        confidence=confidence,
+        population=population,
+        receipt=released.receipt,
+    )
+
+
+def _exact(of: ColumnOf, name: str, budget: Budget, key: str | None) -> tuple[Figure, Released]:
+    """The sum of these data."""
+    size = of.data.public_size
+    origin = 0.0 if size is None else of.data.schema.number(of.column).lower
+    released = asked(of.data, total_of(of.data.schema, of.column, origin), budget, name, key)
+    return Figure(float(released.values[0]) + origin * (size or 0), np.ones(1)), released
+
+
+def _sampled(of: ColumnOf, name: str, budget: Budget, key: str | None) -> tuple[Figure, Released]:
+    """The expected sum of samples like this one, from moments that show their variance, too."""
+    size, schema = of.data.public_size, of.data.schema
+    question = moments_of(schema, of.column, 2, size is not None)
+    released = asked(of.data, question, budget, name, key)
+    return Moments(released.values, schema.number(of.column), size).sampled_sum(), released

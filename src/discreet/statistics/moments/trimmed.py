@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
-from discreet.core.digits import number
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Number
 from discreet.questions.cuts import trimmed_of, winsorized_of
 from discreet.releases.ask import ColumnOf, Released, column_of
+from discreet.releases.columns import Columns, Series
 from discreet.releases.estimate import Estimate, estimate_of
 from discreet.releases.figure import Figure
 from discreet.releases.joint_plan import Together, priced
@@ -29,7 +29,7 @@ CUTS = 0.5  # what the cuts get of the price; the mean gets the rest
 GRAIN = 2.0**-20  # of the bounds' distance: cuts are no closer
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CutEstimate(Estimate):
     """A released mean between two private cuts: its interval holds the exact value of these data for these cuts.
 
@@ -39,11 +39,13 @@ class CutEstimate(Estimate):
         The cuts.
     """
 
-    lower: float = field(kw_only=True)
-    upper: float = field(kw_only=True)
+    lower: float
+    upper: float
 
-    def __str__(self) -> str:
-        return f"{super().__str__()}, cut at {number(self.lower, self.error)} and {number(self.upper, self.error)}"
+    def columns(self) -> Columns:
+        """The value with its errors, and the cuts."""
+        cuts = (Series(f"{name}_cut", np.array([cut])) for name, cut in (("lower", self.lower), ("upper", self.upper)))
+        return Columns({}, (*super().columns().series, *cuts))
 
 
 def winsorized_mean(

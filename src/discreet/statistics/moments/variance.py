@@ -6,7 +6,8 @@ from typing import Any
 
 from discreet.core.budget import Budget
 from discreet.releases.ask import ColumnOf, column_of
-from discreet.releases.estimate import Estimate, check_confidence
+from discreet.releases.estimate import Estimate
+from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
 from discreet.statistics.moments.column_figure import SAMPLED_VARIANCE, VARIANCE
 from discreet.statistics.moments.squared_deviations import centre_share, squared_deviations
@@ -85,12 +86,12 @@ def released_variance(
     check_confidence(title, confidence)
     found = squared_deviations(of, size, 2 if population else 1, title, budget, key)
     most = (number.upper - number.lower) ** 2 / 4
-    return Estimate(
+    return Estimate.around(
         title,
         min(max(found.variance, 0.0), most) * (size / (size - 1) if population else 1.0),
         min(found.half_width(confidence), most),
-        confidence,
-        found.receipt,
-        found.law.deviation,
-        population,
+        standard_error=found.law.deviation,
+        confidence=confidence,
+        population=population,
+        receipt=found.receipt,
     )

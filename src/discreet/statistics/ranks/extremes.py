@@ -157,7 +157,14 @@ def minimum(
     of = column_of(data, column, bounds, budget)
     name, number = f"minimum of {of.column}", of.data.schema.number(of.column)
     (found,), receipt = _Tails(of, (-1,), budget).paid(name, key)
-    return Estimate.between(name, found.value, number.lower, found.inside, CONFIDENCE, receipt)
+    return Estimate(
+        name=name,
+        value=found.value,
+        low=number.lower,
+        high=found.inside,
+        confidence=CONFIDENCE,
+        receipt=receipt,
+    )
 
 
 def maximum(
@@ -205,7 +212,14 @@ def maximum(
     of = column_of(data, column, bounds, budget)
     name, number = f"maximum of {of.column}", of.data.schema.number(of.column)
     (found,), receipt = _Tails(of, (1,), budget).paid(name, key)
-    return Estimate.between(name, found.value, found.inside, number.upper, CONFIDENCE, receipt)
+    return Estimate(
+        name=name,
+        value=found.value,
+        low=found.inside,
+        high=number.upper,
+        confidence=CONFIDENCE,
+        receipt=receipt,
+    )
 
 
 def value_range(
@@ -254,4 +268,11 @@ def value_range(
     name, number = f"range of {of.column}", of.data.schema.number(of.column)
     (low, high), receipt = _Tails(of, (-1, 1), budget).paid(name, key)
     value, least = (max(apart, 0.0) for apart in (high.value - low.value, high.inside - low.inside))
-    return Estimate.between(name, value, least, number.upper - number.lower, CONFIDENCE, receipt)
+    return Estimate(
+        name=name,
+        value=value,
+        low=least,
+        high=number.upper - number.lower,
+        confidence=CONFIDENCE,
+        receipt=receipt,
+    )

@@ -85,13 +85,19 @@ def interquartile_range(
         found = way.found(permit, plan.mechanisms)
     value = float(found.values[1] - found.values[0])
     if found.ends is None or confidence is None:
-        return Estimate.between(name, value, None, None, None, permit.receipt, True)
+        return Estimate(name=name, value=value, confidence=None, population=True, receipt=permit.receipt)
     ends = of.data.schema.number(of.column)
     hidden = (found.ends[0] <= ends.lower).any() and (found.ends[1] >= ends.upper).any()
     most = ends.upper - ends.lower
     off = most if hidden else _half_width(of, way, plan.mechanisms, found, confidence)
-    return Estimate.between(
-        name, value, max(value - off, 0.0), min(value + off, most), confidence, permit.receipt, True
+    return Estimate(
+        name=name,
+        value=value,
+        low=max(value - off, 0.0),
+        high=min(value + off, most),
+        confidence=confidence,
+        population=True,
+        receipt=permit.receipt,
     )
 
 

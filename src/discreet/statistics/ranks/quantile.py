@@ -16,9 +16,10 @@ from discreet.core.receipt import Receipt
 from discreet.mechanisms.ranks.flipped_quantile import FlippedQuantile
 from discreet.mechanisms.ranks.quantile import Quantile
 from discreet.releases.ask import ColumnOf, column_of
-from discreet.releases.estimate import Estimate, check_confidence
+from discreet.releases.estimate import Estimate
 from discreet.releases.joint_plan import Together
 from discreet.releases.least_noise import pure
+from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
 from discreet.statistics.ranks.quantile_table import QuantileTable
 from discreet.statistics.ranks.quantiles_by_records import ByRecords
@@ -105,7 +106,15 @@ class Wanted:
         """The first of them, as a number with an interval."""
         paid = self.paid(name, key)
         low, high = (None, None) if paid.found.ends is None else paid.found.ends[:, 0].tolist()
-        return Estimate.between(name, float(paid.found.values[0]), low, high, self.confidence, paid.receipt, True)
+        return Estimate(
+            name=name,
+            value=float(paid.found.values[0]),
+            low=low,
+            high=high,
+            confidence=self.confidence,
+            population=True,
+            receipt=paid.receipt,
+        )
 
 
 def cells_between(of: ColumnOf, step: float | None) -> int:

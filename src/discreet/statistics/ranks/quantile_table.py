@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from discreet.core.grid import Array
 from discreet.core.receipt import Receipt
-from discreet.releases.estimate import in_words, promise
+from discreet.releases.columns import in_words
+from discreet.releases.release import promise
 
 
 @dataclass(frozen=True)
