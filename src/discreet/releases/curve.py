@@ -64,7 +64,7 @@ class Curve(Release):
         """The ends of its band at its `points`."""
         return self.band(self.points)
 
-    def columns(self) -> Columns:
+    def tabulated(self) -> Columns:
         """The function and its band at its `points`."""
         return self._at(self.points)
 

@@ -93,14 +93,14 @@ class Estimate(Release):
     def __float__(self) -> float:
         return self.value
 
-    def columns(self) -> Columns:
+    def tabulated(self) -> Columns:
         """The value with its errors, in one row."""
         errors = (None if one is None else np.array([one]) for one in (self.standard_error, self.low, self.high))
         return Columns({}, (Series("value", np.array([self.value]), *errors),))
 
     def draw(self, ax: Axes) -> None:
         """A point with its interval."""
-        draw_points(ax, [self.name], self.columns().series[0])
+        draw_points(ax, [self.name], self.tabulated().series[0])
 
 
 def estimate_of(name: str, figure: Figure, released: Released, confidence: float, ends: Number) -> Estimate:

@@ -76,7 +76,7 @@ class Fit(Release):
             raise TypeError(f"{self.name} has {len(self.names)} coefficients")
         return float(self.values[0])
 
-    def columns(self) -> Columns:
+    def tabulated(self) -> Columns:
         """A row for each coefficient."""
         return Columns({"coefficient": self.names}, (self._series,))
 

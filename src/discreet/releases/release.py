@@ -25,7 +25,7 @@ LEAST, MOST = 0.01, 0.999999  # confidence
 class Release(ABC):
     """A released result.
 
-    A kind of result says what its columns are and how it is drawn; everything else follows.
+    A kind of result says what its columns are (`tabulated`) and how it is drawn (`draw`); everything else follows.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Release(ABC):
     population: bool = False
 
     @abstractmethod
-    def columns(self) -> Columns:
+    def tabulated(self) -> Columns:
         """The result as labels and numbers."""
 
     @abstractmethod
@@ -60,13 +60,13 @@ class Release(ABC):
 
     def shown(self) -> Columns:
         """The columns that are printed: all, unless a kind of result has too many."""
-        return self.columns()
+        return self.tabulated()
 
     def to_dict(self) -> dict[str, Any]:
         """The result and its receipt as plain numbers, texts and lists."""
         about = {"kind": type(self).__name__, "name": self.name}
         sure = {"confidence": self.confidence, "population": self.population, "receipt": self.receipt.to_dict()}
-        return {**about, **self.columns().to_dict(), **sure}
+        return {**about, **self.tabulated().to_dict(), **sure}
 
     def to_json(self) -> str:
         """The same as JSON; null for what is not a finite number."""
@@ -80,7 +80,7 @@ class Release(ABC):
         MissingExtra
             pandas is not installed.
         """
-        return self.columns().to_pandas(self.name)
+        return self.tabulated().to_pandas(self.name)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the result.

@@ -22,31 +22,31 @@ class Tabular(Release):
     @property
     def values(self) -> Array:
         """The numbers of the first column."""
-        return self.columns().series[0].values
+        return self.tabulated().series[0].values
 
     @property
     def standard_error(self) -> Array | None:
         """The standard deviations of their errors, where they are known."""
-        return self.columns().series[0].standard_error
+        return self.tabulated().series[0].standard_error
 
     @property
     def interval(self) -> ConfidenceInterval[Array]:
         """The ends of their intervals."""
-        return self.columns().series[0].interval
+        return self.tabulated().series[0].interval
 
     def __getitem__(self, name: str) -> Series:
         """A column of numbers by its name."""
-        columns = {one.name: one for one in self.columns().series}
+        columns = {one.name: one for one in self.tabulated().series}
         if name not in columns:
             raise KeyError(f"{name!r} is not among {', '.join(columns)}")
         return columns[name]
 
     def __len__(self) -> int:
-        return len(self.columns())
+        return len(self.tabulated())
 
     def draw(self, ax: Axes) -> None:
         """A bar with its interval for each row, of the first column of numbers."""
-        columns = self.columns()
+        columns = self.tabulated()
         draw_bars(ax, columns, columns.series[0])
 
     def plot(self, ax: Axes | None = None, column: str | None = None) -> Axes:
@@ -63,7 +63,7 @@ class Tabular(Release):
             return super().plot(ax)
         series = self[column]
         ax = drawn_on(self.name, ax)
-        draw_bars(ax, self.columns(), series)
+        draw_bars(ax, self.tabulated(), series)
         return ax
 
 
@@ -99,6 +99,6 @@ class Table(Tabular):
     labels: Mapping[str, Sequence[str] | Array]
     series: tuple[Series, ...]
 
-    def columns(self) -> Columns:
+    def tabulated(self) -> Columns:
         """The labels and the numbers."""
         return Columns(self.labels, self.series)

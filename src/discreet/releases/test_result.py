@@ -77,9 +77,9 @@ class TestResult(Release):
         """The hypothesis, and what follows."""
         return f"{self.hypothesis}: {self.conclusion}"
 
-    def columns(self) -> Columns:
+    def tabulated(self) -> Columns:
         """The statistic, the p-value and, where there is one, the estimate."""
-        found = Columns({}, ()) if self.estimate is None else self.estimate.columns()
+        found = Columns({}, ()) if self.estimate is None else self.estimate.tabulated()
         numbers = {"statistic": self.statistic, "p_value": self.p_value}
         return Columns({}, (*(Series(name, np.array([one])) for name, one in numbers.items()), *found.series))
 

@@ -42,10 +42,10 @@ class CutEstimate(Estimate):
     lower: float
     upper: float
 
-    def columns(self) -> Columns:
+    def tabulated(self) -> Columns:
         """The value with its errors, and the cuts."""
         cuts = (Series(f"{name}_cut", np.array([cut])) for name, cut in (("lower", self.lower), ("upper", self.upper)))
-        return Columns({}, (*super().columns().series, *cuts))
+        return Columns({}, (*super().tabulated().series, *cuts))
 
 
 def winsorized_mean(
