@@ -21,8 +21,9 @@ import numpy as np
 from discreet import Budget, Category, Neighbors, Number, PrivateData, Schema, SqliteLedger, count
 from discreet.learners import KMeans
 from discreet.releases.estimate import Estimate
+from discreet.releases.table import Table
 from discreet.service.local_parties import local_parties
-from discreet.statistics.moments.grouped import GroupedEstimate, grouped
+from discreet.statistics.moments.grouped import grouped
 
 # What is public: agreed on by all four, and taken from nobody's table.
 WARDS = ("maternity", "surgery", "medicine", "geriatrics")
@@ -35,7 +36,7 @@ BUDGET = Budget(epsilon=2.0, delta=1e-6)
 class Findings:
     """What an analyst asks of any patients, wherever they are."""
 
-    stays: GroupedEstimate
+    stays: Table
     kinds: KMeans
 
 
@@ -65,7 +66,7 @@ def main() -> dict[str, Any]:
             tell(patients, warned)
             print(f"\nThe asker's account: {data.ledger.balance()}.")
     return {
-        "stays": [one.stays.means.tolist() for one in (together, pooled)],
+        "stays": [one.stays["mean"].values.tolist() for one in (together, pooled)],
         "kinds": [ages_and_stays(one.kinds) for one in (together, pooled)],
         "patients": [one.value for one in patients],
     }
@@ -76,7 +77,7 @@ def show(together: Findings, pooled: Findings) -> None:
     print(f"{'':<18}{'four hospitals, masked':>26}{'one trusted curator':>26}")
     print("Mean stay, in days")
     for i, ward in enumerate(WARDS):
-        stays = (f"{one.stays.means[i]:.2f} ± {one.stays.mean_errors[i]:.2f}" for one in (together, pooled))
+        stays = (one.stays["mean"].texts()[i] for one in (together, pooled))
         print(f"  {ward:<16}" + "".join(f"{stay:>26}" for stay in stays))
     print("Kinds of patients")
     both = (ages_and_stays(one.kinds) for one in (together, pooled))

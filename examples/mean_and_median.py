@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from discreet import Budget, Neighbors, Number, PrivateData, Schema, mean, median
-from discreet.mechanisms import Laplace
 from discreet.accounting.accountant import pure_epsilon
+from discreet.mechanisms import Laplace
 
 SCHEMA = Schema({"rate": Number(0, 1)})
 RECORDS, EPSILON, RUNS = 1000, 0.1, 1000

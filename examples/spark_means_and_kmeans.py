@@ -17,7 +17,8 @@ from typing import Any
 
 from discreet import Budget, Category, Neighbors, Number, PrivateData, Schema, SqliteLedger, Unit
 from discreet.learners import KMeans
-from discreet.statistics.moments.grouped import GroupedEstimate, grouped
+from discreet.releases.table import Table
+from discreet.statistics.moments.grouped import grouped
 
 WARDS = ("maternity", "surgery", "medicine", "geriatrics")
 SCHEMA = Schema({"age": Number(0, 110), "stay_days": Number(0, 40), "ward": Category(WARDS)})
@@ -30,7 +31,7 @@ PEOPLE, VISITS = 60_000, 200_000
 class Findings:
     """What an analyst asks of any patients, wherever they are."""
 
-    stays: GroupedEstimate
+    stays: Table
     kinds: KMeans
 
 
@@ -51,7 +52,11 @@ def main() -> dict[str, Any]:
         for number, (age, stay) in enumerate(kinds, 1):
             print(f"kind {number}: {age:.0f} years, {stay:.0f} days")
         print(f"\nThe receipt of these kinds\n{found.kinds.receipt_}\n\nThe account: {data.ledger.balance()}.")
-    return {"stays": found.stays.means.tolist(), "counts": found.stays.counts.tolist(), "kinds": kinds}
+    return {
+        "stays": found.stays["mean"].values.tolist(),
+        "counts": found.stays["count"].values.tolist(),
+        "kinds": kinds,
+    }
 
 
 def account(folder: str) -> SqliteLedger:

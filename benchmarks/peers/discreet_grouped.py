@@ -14,14 +14,15 @@ from benchmarks.peers.rounds import timed
 from discreet.core.budget import Budget
 from discreet.core.neighbors import Unit
 from discreet.core.schema import Category, Number, Schema
-from discreet.statistics.moments.grouped import GroupedEstimate, grouped
+from discreet.releases.table import Table
+from discreet.statistics.moments.grouped import grouped
 from discreet.trust.private_data import PrivateData
 
 SCHEMA = Schema({"group": Category(tuple(map(str, range(100)))), "value": Number(0, 60)})
 USER = Unit("user", column="user", rows=20)
 
 
-def release(path: str) -> GroupedEstimate:
+def release(path: str) -> Table:
     data = PrivateData.of(path, SCHEMA, Budget(1.0, 1e-8), unit=USER)
     return grouped(data, "value", by="group", epsilon=1.0, delta=1e-8)
 

@@ -25,7 +25,7 @@ from discreet.core.schema import Number, Schema
 from discreet.noise.bits import system_bits
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.histogram import histogram_of
-from discreet.questions.moments import moments_of, moments_size
+from discreet.questions.moments import moments_of
 from discreet.releases.ask import ColumnOf
 from discreet.releases.joint_plan import Together
 from discreet.releases.least_noise import least_noise
@@ -101,14 +101,14 @@ def apart(asked: Asked, bits: Bits) -> Releases:
         return lambda count: mechanism.release(records.stacked(count), bits)
     if asked.statistic == "mean":
         question = moments_of(schema(asked), "x", 1, size is not None)
-        noise = least_noise(data, question, moments_size(1, size is not None), budget).noise
+        noise = least_noise(data, question, budget).noise
         answer = added_up(question, values, asked)
         number = schema(asked).number("x")
         return lambda count: [
             Moments(sums, number, size).mean().value for sums in noise.release(answer.stacked(count), bits)
         ]
     question = histogram_of(schema(asked), "x", BINS)
-    noise, answer = least_noise(data, question, BINS, budget).noise, added_up(question, values, asked)
+    noise, answer = least_noise(data, question, budget).noise, added_up(question, values, asked)
     least = 0.0 if asked.statistic == "nonnegative histogram" else -np.inf
     return lambda count: np.maximum(noise.release(answer.stacked(count), bits), least)
 

@@ -23,6 +23,7 @@ from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.core.schema import Category, Number, Schema
 from discreet.noise.deterministic import DeterministicBits
+from discreet.releases.columns import ConfidenceInterval
 from discreet.releases.estimate import Estimate
 from discreet.statistics.moments.count import count
 from discreet.statistics.moments.covariance import correlation, covariance
@@ -103,6 +104,11 @@ def holds(found: Estimate, exact: float) -> bool:
     return low - ROUNDING * (1 + abs(exact)) <= exact <= high + ROUNDING * (1 + abs(exact))
 
 
+def inside(interval: ConfidenceInterval[Array], exact: float, place: Any) -> bool:
+    slack = ROUNDING * (1 + abs(exact))
+    return bool(interval.low[place] - slack <= exact <= interval.high[place] + slack)
+
+
 def near(value: float, exact: float, error: float) -> bool:
     return abs(value - exact) <= error + ROUNDING * (1 + abs(exact))
 
@@ -128,21 +134,20 @@ def outside_bounds(trial: Trial) -> bool:
 def of_small_group(figure: str) -> Callable[[Trial], bool]:
     def hit(trial: Trial) -> bool:
         found, own = trial.asked(grouped, "x", by="kind"), trial.x[::5]
-        exact = {"counts": len(own), "sums": own.sum(), "means": own.mean()}[figure]
-        error = {"counts": found.count_error, "sums": found.sum_error, "means": found.mean_errors[1]}[figure]
-        return near(getattr(found, figure)[1], exact, error)
+        exact = {"count": len(own), "sum": own.sum(), "mean": own.mean()}[figure]
+        return inside(found[figure].interval, exact, 1)
 
     return hit
 
 
 def of_second_moments(trial: Trial) -> bool:
     found = trial.asked(second_moments, ("x", "y"))
-    return near(found.mean[0], trial.x.mean(), found.mean_error[0])
+    return inside(found.interval, trial.x.mean(), 0)
 
 
 def counted_by_second_moments(trial: Trial) -> bool:
     found = trial.asked(second_moments, ("x", "y"))
-    return near(found.count, len(trial.x), found.count_error)
+    return holds(found.count, len(trial.x))
 
 
 @cache
@@ -163,7 +168,7 @@ def of_pair(statistic: Any, i: int, population: bool) -> Callable[[Trial], bool]
         data = np.cov(both, bias=True) if name == "covariance" else np.corrcoef(both)
         exact = (truth(trial.case.law)[name] if population else data)[i, 1]
         found = trial.asked(statistic, ("x", "y"), population=population)
-        return near(found.matrix[i, 1], exact, found.errors[i, 1])
+        return inside(found.interval, exact, (i, 1))
 
     return hit
 
@@ -203,9 +208,9 @@ INTERVALS = {
     "range": Interval(of_column(value_range, lambda x, found: np.ptp(x)), CAUTIOUS),
     "interquartile range": Interval(of_quartiles, laws=("normal", "skewed")),
     "outside bounds": Interval(outside_bounds, RAISED),
-    "count of a group": Interval(of_small_group("counts")),
-    "sum of a group": Interval(of_small_group("sums")),
-    "mean of a group": Interval(of_small_group("means")),
+    "count of a group": Interval(of_small_group("count")),
+    "sum of a group": Interval(of_small_group("sum")),
+    "mean of a group": Interval(of_small_group("mean")),
     "second moments": Interval(of_second_moments),
     "count by second moments": Interval(counted_by_second_moments),
     "variance of a pair": Interval(of_pair(covariance, 1, False)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ from discreet.releases.release import LEAST, Release
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+ENDLESS = Number(-sys.float_info.max / 4, sys.float_info.max / 4)
 ITERATIONS, NARROW = 3, 0.01  # to find the end of an interval, and the part of all that it must be for a second one
 
 
@@ -103,8 +105,8 @@ class Estimate(Release):
         draw_points(ax, [self.name], self.tabulated().series[0])
 
 
-def estimate_of(name: str, figure: Figure, released: Released, confidence: float, ends: Number) -> Estimate:
-    """The estimate that a figure makes of a number between these ends: post-processing."""
+def estimate_of(name: str, figure: Figure, released: Released, confidence: float, ends: Number = ENDLESS) -> Estimate:
+    """The estimate that a figure makes of a number, which may lie between two ends: post-processing."""
 
     def half_width(wanted: float, supposed: float) -> float:
         return figure.supposed(supposed).half_width(released.spread, wanted)

@@ -187,8 +187,10 @@ def test_the_error_bars_hold_the_truth_as_often_as_they_say(budget: Budget) -> N
     hits = np.zeros(4)
     for seed in range(200):
         found = second_moments(data(seed, budget), epsilon=budget.epsilon, delta=budget.delta)
-        hits[0] += abs(found.count - len(kept)) <= found.count_error
-        hits[1:] += np.abs(found.mean - kept.mean(axis=0)) <= found.mean_error + 1e-4 * HALF
+        low, high = found.interval
+        hits[0] += abs(found.count.value - len(kept)) <= found.count.half_width
+        mean = kept.mean(axis=0)
+        hits[1:] += (low - 1e-4 * HALF <= mean) & (mean <= high + 1e-4 * HALF)
     assert hits.min() >= 176
 
 
@@ -217,9 +219,9 @@ def test_odd_records_give_numbers_of_the_same_shape(records: np.ndarray, neighbo
     private = PrivateData.of(records, SCHEMA, Budget(1.0, 1e-6), neighbors=neighbors)
     found = second_moments(private)
     assert found.matrix.shape == (3, 3)
-    for value in (found.count, found.count_error, found.mean, found.mean_error, found.matrix):
+    for value in (found.count.value, found.count.half_width, found.values, *found.interval, found.matrix):
         assert np.isfinite(value).all()
-    assert (np.abs(found.mean - MIDDLE) <= HALF * (1 + 1e-9)).all()
+    assert (np.abs(found.values - MIDDLE) <= HALF * (1 + 1e-9)).all()
 
 
 @pytest.mark.parametrize("radius", [0.0, -1.0, float("nan"), 0.01])
@@ -240,12 +242,12 @@ def test_columns_that_cannot_be_multiplied_are_refused() -> None:
 def test_it_prints_means_and_their_products() -> None:
     found = second_moments(data(1, Budget(1.0, 1e-6)), ["a", "b"])
     lines = str(found).splitlines()
-    assert lines[0].startswith("second moments of 1,0")
-    assert lines[1].split() == ["mean", "a", "b"]
+    assert lines[0] == "second moments of a, b (95% for these data)"
+    assert lines[1].split() == ["column", "mean", "times", "a", "times", "b"]
     assert lines[2].split()[0] == "a"
     assert "±" in lines[2]
     assert len(lines) == 4
     wide = Schema.numeric(0.0, 1.0, 9)
     many = second_moments(PrivateData.of(np.ones((9, 9)), wide, Budget(1.0, 1e-6)))
     assert [len(line.split()) for line in str(many).splitlines()[2:]] == [4] * 9
-    assert "<pre>" in found._repr_html_()
+    assert str(found.count).startswith("number of records: 1,0")

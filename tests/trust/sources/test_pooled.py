@@ -238,4 +238,4 @@ def test_means_are_those_of_units() -> None:
     """Noise on the two sums moves a mean over 1100 people by less than 50 * 40 / 1100."""
     assert mean(visits(PERSON), "stay", epsilon=1.0).value == pytest.approx((1000 * 10 + 100 * 30) / 1100, abs=2)
     by_ward = grouped(visits(PERSON), "stay", by="ward", epsilon=1.0)
-    assert by_ward.counts.tolist() == pytest.approx([1000, 100], abs=40)
+    assert by_ward.values.tolist() == pytest.approx([1000, 100], abs=40)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import combinations, combinations_with_replacement
 from typing import Any
@@ -59,7 +60,7 @@ def covariance(
     Returns
     -------
     PairTable
-        The matrix with its error bars and its receipt; `projected` makes it positive semidefinite.
+        The matrix with its intervals and its receipt; `projected` makes it positive semidefinite.
 
     Guarantee
     ---------
@@ -69,7 +70,7 @@ def covariance(
     Examples
     --------
     >>> rows = np.random.default_rng(0).uniform(-1, 1, (100_000, 1)) * [1.0, -1.0]
-    >>> covariance(rows, bounds=(-1, 1)).matrix.round(2)
+    >>> covariance(rows, bounds=(-1, 1)).values.round(2)
     array([[ 0.33, -0.33],
            [-0.33,  0.33]])
     """
@@ -79,16 +80,28 @@ def covariance(
     names = of.columns
     found = products(f"covariance of {', '.join(names)}", of.data, names, radius, population, budget, key)
     figure = found.sampled_covariance if population else found.covariance
-    matrix, errors = np.zeros((2, len(names), len(names)))
+    values, errors, halves = np.zeros((3, len(names), len(names)))
     counted = found.counted(confidence)
     for i, j in combinations_with_replacement(range(len(names)), 2):
         one = figure(i, j)
-        matrix[i, j] = matrix[j, i] = min(max(one.value, -1.0), 1.0)
+        values[i, j] = values[j, i] = min(max(one.value, -1.0), 1.0)
+        errors[i, j] = errors[j, i] = one.standard_error(found.spread) if counted else math.inf
         half = one.half_width(found.spread, confidence) if counted else 2.0
-        errors[i, j] = errors[j, i] = min(half, 1 + abs(matrix[i, j]))
+        halves[i, j] = halves[j, i] = min(half, 1 + abs(values[i, j]))
     units = np.array([0.5 * column.upper - 0.5 * column.lower for column in map(of.data.schema.number, names)])
     both = np.outer(units, units)
-    return PairTable("covariance", names, both * matrix, both * errors, units, confidence, population, found.receipt)
+    return PairTable(
+        name="covariance",
+        columns=names,
+        values=both * values,
+        standard_error=both * errors,
+        low=both * (values - halves),
+        high=both * (values + halves),
+        units=units,
+        confidence=confidence,
+        population=population,
+        receipt=found.receipt,
+    )
 
 
 def correlation(
@@ -130,7 +143,7 @@ def correlation(
     Returns
     -------
     PairTable
-        The matrix, between -1 and 1, with its error bars and its receipt; `projected` makes it positive semidefinite.
+        The matrix, between -1 and 1, with its intervals and its receipt; `projected` makes it positive semidefinite.
 
     Guarantee
     ---------
@@ -140,7 +153,7 @@ def correlation(
     Examples
     --------
     >>> rows = np.random.default_rng(0).uniform(-1, 1, (100_000, 1)) * [1.0, -1.0]
-    >>> correlation(rows, bounds=(-1, 1)).matrix.round(2)
+    >>> correlation(rows, bounds=(-1, 1)).values.round(2)
     array([[ 1., -1.],
            [-1.,  1.]])
     """
@@ -153,11 +166,23 @@ def correlation(
     found = products(f"correlation of {', '.join(names)}", of.data, names, radius, population, budget, key)
     figure = found.sampled_correlation if population else found.correlation
     sure = [found.sure(i, confidence) for i in range(len(names))]
-    matrix, errors = np.eye(len(names)), 1 - np.eye(len(names))
+    values, halves = np.eye(len(names)), 1 - np.eye(len(names))
+    errors = np.where(halves > 0, math.inf, 0.0)
     for i, j in combinations(range(len(names)), 2):
         if sure[i] and sure[j]:
             one = figure(i, j)
-            matrix[i, j] = matrix[j, i] = one.value
-            errors[i, j] = errors[j, i] = min(one.half_width(found.spread, confidence), 1 + abs(one.value))
-    units = np.ones(len(names))
-    return PairTable("correlation", names, matrix, errors, units, confidence, population, found.receipt)
+            values[i, j] = values[j, i] = one.value
+            errors[i, j] = errors[j, i] = one.standard_error(found.spread)
+            halves[i, j] = halves[j, i] = min(one.half_width(found.spread, confidence), 1 + abs(one.value))
+    return PairTable(
+        name="correlation",
+        columns=names,
+        values=values,
+        standard_error=errors,
+        low=values - halves,
+        high=values + halves,
+        units=np.ones(len(names)),
+        confidence=confidence,
+        population=population,
+        receipt=found.receipt,
+    )

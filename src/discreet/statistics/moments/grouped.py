@@ -7,112 +7,24 @@ the same numbers.
 
 from __future__ import annotations
 
-import html
-from dataclasses import dataclass
+import math
 from typing import Any
 
 import numpy as np
 
 from discreet.core.budget import Budget
-from discreet.core.digits import error_bar, number
-from discreet.core.errors import MissingExtra
 from discreet.core.grid import Array
-from discreet.core.receipt import Receipt
 from discreet.core.schema import Number
 from discreet.questions.grouped_moments import grouped_moments_of
 from discreet.releases.ask import asked
+from discreet.releases.columns import Series
+from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE, Spread
+from discreet.releases.table import Table
+from discreet.statistics.moments.column_moments import Moments
 from discreet.trust.as_private import Bounds, as_private
 
-SHARES = 64  # places between the bounds at which the error of a mean is looked up
-
-
-@dataclass(frozen=True)
-class GroupedEstimate:
-    """Released counts, sums and means, one of each for every group.
-
-    Parameters
-    ----------
-    column, by : str
-        The column, and the category that it is grouped by.
-    labels : tuple of str
-        The groups: all that the schema lists, the empty ones too.
-    counts, sums, means : array
-        Noisy values. Counts may be negative; means stay inside the column's bounds.
-    count_error, sum_error : float
-        Half-width of an interval that holds a group's exact count, or sum, with the given confidence.
-    mean_errors : array
-        The same for each mean: wide where a group is small. There noise may hide it, and the interval holds more often.
-    confidence : float
-        Of each interval.
-    receipt : Receipt
-        What all of it cost.
-    """
-
-    column: str
-    by: str
-    labels: tuple[str, ...]
-    counts: Array
-    sums: Array
-    means: Array
-    count_error: float
-    sum_error: float
-    mean_errors: Array
-    confidence: float
-    receipt: Receipt
-
-    def frame(self) -> Any:
-        """All of it as a pandas data frame, a row for each group."""
-        try:
-            import pandas
-        except ImportError as why:
-            raise MissingExtra(
-                f"{self.column} by {self.by} as a data frame",
-                "pandas is not installed",
-                "Run: pip install 'discreet[frames]'.",
-                "What was released is in `counts`, `sums` and `means`.",
-            ) from why
-        columns = {
-            "count": self.counts,
-            "count_error": self.count_error,
-            "sum": self.sums,
-            "sum_error": self.sum_error,
-            "mean": self.means,
-            "mean_error": self.mean_errors,
-        }
-        return pandas.DataFrame(columns, index=pandas.Index(self.labels, name=self.by))
-
-    def rows(self) -> list[tuple[str, str, str, str]]:
-        """Label, count, sum and mean of each group, for a reader."""
-        return [
-            (
-                label,
-                number(float(self.counts[i]), self.count_error),
-                number(float(self.sums[i]), self.sum_error),
-                f"{number(float(self.means[i]), float(self.mean_errors[i]))} ± {error_bar(float(self.mean_errors[i]))}",
-            )
-            for i, label in enumerate(self.labels)
-        ]
-
-    @property
-    def title(self) -> str:
-        """What it is, and how far counts and sums may be off."""
-        bars = f"counts ± {error_bar(self.count_error)}, sums ± {error_bar(self.sum_error)}"
-        return f"{self.column} by {self.by}, {bars} ({self.confidence:.0%})"
-
-    def __str__(self) -> str:
-        rows = [(self.by, "count", "sum", "mean"), *self.rows()]
-        widths = [max(len(row[i]) for row in rows) for i in range(4)]
-        lines = ("  ".join(f"{text:>{width}}" for text, width in zip(row, widths, strict=True)) for row in rows)
-        return "\n".join([self.title, *lines])
-
-    def _repr_html_(self) -> str:
-        head = "".join(f"<th>{html.escape(text)}</th>" for text in (self.by, "count", "sum", "mean"))
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in row) + "</tr>" for row in self.rows()
-        )
-        table = f"<table class='discreet-groups'><tr>{head}</tr>{body}</table>"
-        return f"<b>{html.escape(self.title)}</b>{table}{self.receipt._repr_html_()}"
+SHARES = 64  # places between the bounds at which the error of a mean is tabulated
 
 
 def grouped(
@@ -121,10 +33,12 @@ def grouped(
     *,
     by: str,
     bounds: Bounds | None = None,
+    confidence: float = CONFIDENCE,
+    population: bool = False,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
-) -> GroupedEstimate:
+) -> Table:
     """Release count, sum and mean of a column in every group.
 
     Parameters
@@ -137,6 +51,12 @@ def grouped(
         Public. A column with public categories: the groups.
     bounds : Schema, optional
         Public. For a data frame: its bounds and categories.
+    confidence : float
+        Public. Of each interval.
+    population : bool
+        Public. Whether the intervals are for what samples like this one are expected to have, whose records come
+        independently: count and sum, and the mean of the population. Else they are for these data. The sums that show
+        the sampling error add up to an eighth to the noise.
     epsilon, delta : float
         Public. What all of this may cost together. With delta 0 the noise is Laplace; else whichever of Laplace and
         Gaussian is less.
@@ -145,8 +65,10 @@ def grouped(
 
     Returns
     -------
-    GroupedEstimate
-        A row for every listed group, the empty ones too; records without group or value are in none.
+    Table
+        The columns "count", "sum" and "mean", each with intervals, and a row for every listed group, the empty ones
+        too; records without group or value are in none. The mean of a small group has a wide interval: where noise
+        hides it, all between the bounds.
 
     Guarantee
     ---------
@@ -155,53 +77,70 @@ def grouped(
 
     Examples
     --------
-    >>> from discreet.core.schema import Category
+    >>> from discreet.core.schema import Category, Schema
     >>> schema = Schema({"ward": Category(("a", "b", "c")), "age": Number(0, 100)})
     >>> visits = {"ward": ["a"] * 600 + ["b"] * 400, "age": [30.0] * 600 + [70.0] * 400}
     >>> found = grouped(visits, "age", by="ward", bounds=schema, epsilon=1.0)
-    >>> found.labels
+    >>> found.labels["ward"]
     ('a', 'b', 'c')
-    >>> bool(found.means[0] < 50 < found.means[1])
+    >>> bool(found["mean"].values[0] < 50 < found["mean"].values[1])
     True
     """
-    budget = Budget(epsilon, delta)
-    private = as_private(data, budget, bounds)
-    limits, labels = private.schema.number(column), private.schema.category(by).values
-    question = grouped_moments_of(private.schema, by, column, 1)
-    released = asked(private, question, budget, f"{column} by {by}", key)
-    return _estimated(column, by, labels, limits, released.values, released.spread, released.receipt)
-
-
-def _estimated(
-    column: str, by: str, labels: tuple[str, ...], limits: Number, released: Array, spread: Spread, receipt: Receipt
-) -> GroupedEstimate:
-    """Count, sum and mean from the noisy mass at both ends of a column's bounds: post-processing."""
-    masses = released.reshape(len(labels), 2)
-    ends = np.array([limits.lower, limits.upper], dtype=np.float64)
-    counts = masses.sum(axis=1)
-    sizes = np.maximum(counts, 1.0)
-    shares = np.clip(masses[:, 1] / sizes, 0.0, 1.0)
-    width = float(ends[1] - ends[0])
-    return GroupedEstimate(
-        column,
-        by,
-        labels,
-        counts,
-        masses @ ends,
-        np.clip(ends[0] + width * shares, *ends),
-        spread.half_width([1.0, 1.0]),
-        spread.half_width(ends),
-        np.minimum(width * _share_errors(shares, spread) / sizes, width),
-        CONFIDENCE,
-        receipt,
+    budget, title = Budget(epsilon, delta), f"{column} by {by}"
+    check_confidence(title, confidence)
+    private, degree = as_private(data, budget, bounds), 2 if population else 1
+    number, labels = private.schema.number(column), private.schema.category(by).values
+    question = grouped_moments_of(private.schema, by, column, degree)
+    released = asked(private, question, budget, title, key)
+    masses = released.values.reshape(len(labels), degree + 1)
+    series = (_sampled if population else _exact)(masses, number, released.spread, confidence)
+    return Table(
+        name=title,
+        labels={by: labels},
+        series=series,
+        confidence=confidence,
+        population=population,
+        receipt=released.receipt,
     )
 
 
-def _share_errors(shares: Array, spread: Spread) -> Array:
+def _exact(masses: Array, number: Number, spread: Spread, confidence: float) -> tuple[Series, ...]:
+    """Count, sum and mean of these data, from the noisy mass at both ends of the bounds: post-processing."""
+    ends = np.array([number.lower, number.upper], dtype=np.float64)
+    counts, width = masses.sum(axis=1), number.upper - number.lower
+    sizes = np.maximum(counts, 1.0)
+    shares = np.clip(masses[:, 1] / sizes, 0.0, 1.0)
+    off = np.minimum(width * _share_errors(shares, spread, confidence) / sizes, width)
+    deviations = width * spread.stddev * np.hypot(shares, 1 - shares) / sizes
+    return (
+        Series.around("count", counts, spread.half_width([1.0, 1.0], confidence), spread.stddev * math.sqrt(2)),
+        Series.around("sum", masses @ ends, spread.half_width(ends, confidence), spread.stddev * math.hypot(*ends)),
+        Series.around("mean", np.clip(ends[0] + width * shares, *ends), off, deviations),
+    )
+
+
+def _sampled(masses: Array, number: Number, spread: Spread, confidence: float) -> tuple[Series, ...]:
+    """What samples like this one are expected to have, from moments of the second degree: post-processing."""
+    width, groups = number.upper - number.lower, [Moments(one, number, None) for one in masses]
+    figures = {
+        "count": [one.sampled_count() for one in groups],
+        "sum": [one.sampled_sum() for one in groups],
+        "mean": [one.sampled_mean() for one in groups],
+    }
+    series = []
+    for name, each in figures.items():
+        most = width if name == "mean" else math.inf
+        halves = np.array([min(one.half_width(spread, confidence), most) for one in each])
+        errors = np.array([one.standard_error(spread) for one in each])
+        series.append(Series.around(name, np.array([one.value for one in each]), halves, errors))
+    return tuple(series)
+
+
+def _share_errors(shares: Array, spread: Spread, confidence: float) -> Array:
     """How far noise moves (1 - a) times the upper mass less a times the lower one, at each share a.
 
-    That is by what a mean is off, times its count (Fieller 1954). It grows from the middle to the ends, so the next
-    place towards the nearer end is never too small.
+    That is the error of a mean times its count (Fieller 1954). It grows from the middle to the ends, so the next place
+    towards the nearer end is never too small.
     """
-    at = [spread.half_width([place / SHARES, 1 - place / SHARES]) for place in range(SHARES // 2 + 1)]
+    at = [spread.half_width([place / SHARES, 1 - place / SHARES], confidence) for place in range(SHARES // 2 + 1)]
     return np.array(at)[np.floor(SHARES * np.minimum(shares, 1 - shares)).astype(np.intp)]

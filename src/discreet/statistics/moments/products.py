@@ -15,7 +15,7 @@ from discreet.core.receipt import Receipt
 from discreet.questions.coordinates import Coordinates
 from discreet.questions.pair_moments import PairMoments, pair_moments_of
 from discreet.questions.second_moments import second_moments_of
-from discreet.releases.ask import asked
+from discreet.releases.ask import Released, asked
 from discreet.releases.figure import Figure, Sampling
 from discreet.releases.spread import Spread
 from discreet.trust.private_data import PrivateData
@@ -81,6 +81,10 @@ class Pair:
         beside = self.sums + 1j * STEP * np.eye(len(self.sums))
         return Figure(float(formula(self.sums)), formula(beside).imag / STEP * self.scales)
 
+    def mean(self, sums: Array) -> Array:
+        """The mean of the first."""
+        return self._mean(sums, 1, 0)
+
     def covariance(self, sums: Array) -> Array:
         """The covariance of both."""
         return self.central(sums, 1, 1)
@@ -121,15 +125,22 @@ class Products:
     ----------
     moments : PairMoments
         The sums.
-    spread : Spread
-        Public. The noise on each number as it was released.
-    receipt : Receipt
-        What it cost.
+    released : Released
+        The release that they come from.
     """
 
     moments: PairMoments
-    spread: Spread
-    receipt: Receipt
+    released: Released
+
+    @property
+    def spread(self) -> Spread:
+        """The noise on each number as it was released."""
+        return self.released.spread
+
+    @property
+    def receipt(self) -> Receipt:
+        """What it cost."""
+        return self.released.receipt
 
     def covariance(self, i: int, j: int) -> Figure:
         """The covariance of two columns of these data."""
@@ -140,6 +151,27 @@ class Products:
         """The correlation of two columns of these data whose variances are positive."""
         pair = Pair.of(self.moments, i, j)
         return _within_one(pair.figure(pair.correlation))
+
+    def count(self) -> Figure:
+        """The number of records."""
+        return Figure(float(self.moments.second[0, 0]), np.array([self.moments.scale_of(0, 0)]))
+
+    def sampled_count(self) -> Figure:
+        """The expected number of records in samples like this one, whose records come independently (Poisson)."""
+        count = self.count()
+        number = max(count.value, 1.0)
+        return Figure(count.value, count.weights, Sampling(number, count.weights, number, number))
+
+    def mean(self, i: int) -> Figure:
+        """The mean of a column of these data."""
+        pair = Pair.of(self.moments, i, i)
+        return pair.figure(pair.mean)
+
+    def sampled_mean(self, i: int) -> Figure:
+        """The mean of a column in the population."""
+        pair, found = Pair.of(self.moments, i, i), self.mean(i)
+        varies = pair.figure(lambda sums: pair.central(sums, 2, 0))
+        return Figure(found.value, found.weights, _sampling(varies, max(1 - found.value**2, 0.0), pair.number))
 
     def sampled_covariance(self, i: int, j: int) -> Figure:
         """The covariance in the population, from moments up to the fourth."""
@@ -162,7 +194,7 @@ class Products:
 
     def counted(self, confidence: float) -> bool:
         """Whether the number of records is clearly more than noise."""
-        number = Figure(self.moments.sum_of(0, 0, 0, 0), np.array([self.moments.scale_of(0, 0)]))
+        number = self.count()
         return number.value > UNSURE * number.half_width(self.spread, confidence)
 
     def sure(self, i: int, confidence: float) -> bool:
@@ -203,8 +235,8 @@ def products(
     if not population:
         question = second_moments_of(data.schema, names, radius)
         released = asked(data, question, budget, title, key)
-        return Products(PairMoments.of_second(released.values, coordinates), released.spread, released.receipt)
+        return Products(PairMoments.of_second(released.values, coordinates), released)
     norm: Norm = "l2" if budget.delta > 0 else "l1"
     question = pair_moments_of(data.schema, names, radius, norm)
     released = asked(data, question, budget, title, key)
-    return Products(PairMoments.of_fourth(released.values, coordinates, norm), released.spread, released.receipt)
+    return Products(PairMoments.of_fourth(released.values, coordinates, norm), released)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,60 +10,50 @@ from typing import Any
 import numpy as np
 
 from discreet.core.budget import Budget
-from discreet.core.digits import error_bar, number
 from discreet.core.grid import Array
-from discreet.core.receipt import Receipt
 from discreet.questions.coordinates import Coordinates
-from discreet.questions.second_moments import CROSS, second_moments_of, unfolded
-from discreet.releases.ask import Released, asked, columns_of
+from discreet.releases.ask import columns_of
+from discreet.releases.columns import Columns, Series
+from discreet.releases.estimate import Estimate, estimate_of
+from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
+from discreet.releases.table import Tabular
+from discreet.statistics.moments.products import products
 from discreet.trust.as_private import Bounds
 
 SHOWN = 8  # columns of a matrix, when it is printed
 
 
-@dataclass(frozen=True)
-class SecondMoments:
-    """Released second moments, over the records without a missing value.
+@dataclass(frozen=True, kw_only=True)
+class SecondMoments(Tabular):
+    """Released second moments, over the records without a missing value, as they were shrunk.
 
     Parameters
     ----------
     columns : tuple of str
         The columns.
-    count, count_error : float
-        The number of records, and half the width of an interval that holds the exact one.
-    mean, mean_error : arrays of shape (n,)
-        The mean of each column, and half the widths of such intervals: for the records as they were shrunk.
+    count : Estimate
+        The number of records.
+    means : Series
+        The mean of each column.
     matrix : array of shape (n, n)
         The mean product of each pair of columns; noise may keep it from being positive definite.
-    confidence : float
-        Of each interval.
-    receipt : Receipt
-        What it cost.
     """
 
     columns: tuple[str, ...]
-    count: float
-    count_error: float
-    mean: Array
-    mean_error: Array
+    count: Estimate
+    means: Series
     matrix: Array
-    confidence: float
-    receipt: Receipt
 
-    def __str__(self) -> str:
-        bar = f"{number(self.count, self.count_error)} ± {error_bar(self.count_error)}"
-        means = [f"{number(m, e)} ± {error_bar(e)}" for m, e in zip(self.mean, self.mean_error, strict=True)]
-        rows = [["", "mean"], *([name, text] for name, text in zip(self.columns, means, strict=True))]
-        if len(self.columns) <= SHOWN:
-            cells = [[f"{value:.5g}" for value in values] for values in self.matrix]
-            rows = [[*row, *more] for row, more in zip(rows, [self.columns, *cells], strict=True)]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ["  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows]
-        return "\n".join([f"second moments of {bar} records ({self.confidence:.0%})", *lines])
+    def tabulated(self) -> Columns:
+        """A row for each column: its mean, and its mean product with each column."""
+        products = (Series(f"times {name}", self.matrix[:, j]) for j, name in enumerate(self.columns))
+        return Columns({"column": self.columns}, (self.means, *products))
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>{self.receipt._repr_html_()}"
+    def shown(self) -> Columns:
+        """Without products, where there are many columns."""
+        columns = self.tabulated()
+        return columns if len(self.columns) <= SHOWN else Columns(columns.labels, columns.series[:1])
 
 
 def second_moments(
@@ -73,6 +62,8 @@ def second_moments(
     *,
     bounds: Bounds | None = None,
     radius: float | None = None,
+    confidence: float = CONFIDENCE,
+    population: bool = False,
     epsilon: float = 1.0,
     delta: float = 1e-6,
     key: str | None = None,
@@ -90,6 +81,11 @@ def second_moments(
     radius : float, optional
         Public. The length that a record is shrunk to where the bounds of every column are [-1, 1]. The noise grows with
         its square. For n columns sqrt(n) shrinks nothing, and is the radius where none is given.
+    confidence : float
+        Public. Of each interval.
+    population : bool
+        Public. Whether the intervals are for the expected number of records in samples like this one and for the means
+        of the population, from which records were drawn independently. Else they are for these data.
     epsilon, delta : float
         Public. What this may cost, in all.
     key : str, optional
@@ -98,12 +94,13 @@ def second_moments(
     Returns
     -------
     SecondMoments
-        The means with their error bars, the mean products and the receipt.
+        The means with their intervals, the mean products and the receipt.
 
     Guarantee
     ---------
     The event on the receipt: one `Laplace` or `Gaussian` release of one bounded sum, for the data set's own neighbors.
-    With Gaussian noise it is how Dwork, Talwar, Thakurta and Zhang 2014 release a covariance matrix, but for the 11/8.
+    With Gaussian noise it is how Dwork, Talwar, Thakurta and Zhang 2014 release a covariance matrix, apart from the
+    factor 11/8.
 
     Examples
     --------
@@ -112,32 +109,29 @@ def second_moments(
     array([[0.33, 0.  ],
            [0.  , 0.33]])
     """
-    budget = Budget(epsilon, delta)
-    of = columns_of("second moments", data, columns, bounds, budget)
-    schema, names = of.data.schema, of.columns
+    budget, purpose = Budget(epsilon, delta), "second moments"
+    check_confidence(purpose, confidence)
+    of = columns_of(purpose, data, columns, bounds, budget)
+    names = of.columns
     radius = math.sqrt(len(names)) if radius is None else radius
-    coordinates = Coordinates.of(schema, names, radius)
-    question = second_moments_of(schema, names, radius)
-    released = asked(of.data, question, budget, f"second moments of {', '.join(names)}", key)
-    return _described(names, coordinates, released)
-
-
-def _described(names: tuple[str, ...], coordinates: Coordinates, released: Released) -> SecondMoments:
-    """Post-processing: sums over the count, and how far noise throws a ratio, by its derivatives."""
-    sums, weight = unfolded(released.values, coordinates), coordinates.weight
-    count = max(float(sums[0, 0]), 1.0)
-    moments = np.clip(sums / count, -1.0, 1.0)
+    coordinates = Coordinates.of(of.data.schema, names, radius)
+    name = f"{purpose} of {', '.join(names)}"
+    found = products(name, of.data, names, radius, False, budget, key)
+    count = (found.sampled_count if population else found.count)()
+    mean_of = found.sampled_mean if population else found.mean
+    figures = [mean_of(i) for i in range(len(names))]
+    moments = np.clip(found.moments.second / max(count.value, 1.0), -1.0, 1.0)
     moments[0, 0] = 1.0
-    one = 1 / (weight * count)
-    errors = [released.spread.half_width([one / CROSS, one * mean / weight]) for mean in moments[0, 1:]]
-    own = coordinates.back(moments)
+    own, half = coordinates.back(moments), coordinates.half[:, 0]
+    widths = np.minimum([one.half_width(found.spread, confidence) for one in figures], 2.0)
+    errors = np.array([one.standard_error(found.spread) for one in figures])
     return SecondMoments(
-        names,
-        max(float(sums[0, 0]), 0.0),
-        released.spread.half_width([weight**-2]),
-        own[0, 1:],
-        coordinates.half[:, 0] * np.minimum(errors, 2.0),
-        own[1:, 1:],
-        CONFIDENCE,
-        released.receipt,
+        name=name,
+        columns=names,
+        count=estimate_of("number of records", count, found.released, confidence),
+        means=Series.around("mean", own[0, 1:], half * widths, half * errors),
+        matrix=own[1:, 1:],
+        confidence=confidence,
+        population=population,
+        receipt=found.receipt,
     )

@@ -10,7 +10,7 @@ from discreet.core.budget import Budget
 from discreet.questions.moments import moments_of
 from discreet.questions.total import total_of
 from discreet.releases.ask import ColumnOf, Released, asked, column_of
-from discreet.releases.estimate import Estimate
+from discreet.releases.estimate import Estimate, estimate_of
 from discreet.releases.figure import Figure
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
@@ -72,15 +72,7 @@ def total(
     name = f"sum of {of.column}"
     check_confidence(name, confidence)
     figure, released = (_sampled if population else _exact)(of, name, budget, key)
-    return Estimate.around(
-        name,
-        figure.value,
-        figure.half_width(released.spread, confidence),
-        standard_error=figure.standard_error(released.spread),
-        confidence=confidence,
-        population=population,
-        receipt=released.receipt,
-    )
+    return estimate_of(name, figure, released, confidence)
 
 
 def _exact(of: ColumnOf, name: str, budget: Budget, key: str | None) -> tuple[Figure, Released]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -18,9 +19,10 @@ from discreet.questions.cuts import trimmed_of, winsorized_of
 from discreet.releases.ask import ColumnOf, Released, column_of
 from discreet.releases.columns import Columns, Series
 from discreet.releases.estimate import Estimate, estimate_of
-from discreet.releases.figure import Figure
+from discreet.releases.figure import Figure, Sampling
 from discreet.releases.joint_plan import Together, priced
 from discreet.releases.least_noise import least_noise
+from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE, spread
 from discreet.statistics.ranks.quantile import Wanted
 from discreet.trust.as_private import Bounds
@@ -54,6 +56,8 @@ def winsorized_mean(
     *,
     trim: float = 0.05,
     bounds: Bounds | None = None,
+    confidence: float = CONFIDENCE,
+    population: bool = False,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
@@ -74,6 +78,12 @@ def winsorized_mean(
     bounds : (float, float) or Schema, optional
         Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
         schema.
+    confidence : float
+        Public. Of the interval.
+    population : bool
+        Public. Whether the interval is for the population that the records are a sample of, between these cuts. Its
+        sampling error is bounded by that of values at the cuts, so it holds more often than it says. Else it is for
+        these data, between these cuts, and holds the noise alone.
     epsilon, delta : float
         Public. What the cuts and the mean may cost together.
     key : str, optional
@@ -82,7 +92,7 @@ def winsorized_mean(
     Returns
     -------
     CutEstimate
-        The value, its error bar for these cuts, the cuts and the receipt.
+        The value, its interval for these cuts, the cuts and the receipt.
 
     Guarantee
     ---------
@@ -96,7 +106,9 @@ def winsorized_mean(
     """
     budget = Budget(epsilon, delta)
     of = column_of(data, column, bounds, budget)
-    return _between_cuts(of, trim, winsorized_of, f"winsorized mean of {of.column}", budget, key)
+    return _between_cuts(
+        of, trim, winsorized_of, f"winsorized mean of {of.column}", budget, key, confidence, population
+    )
 
 
 def trimmed_mean(
@@ -105,6 +117,8 @@ def trimmed_mean(
     *,
     trim: float = 0.05,
     bounds: Bounds | None = None,
+    confidence: float = CONFIDENCE,
+    population: bool = False,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
@@ -122,6 +136,12 @@ def trimmed_mean(
     bounds : (float, float) or Schema, optional
         Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
         schema.
+    confidence : float
+        Public. Of the interval.
+    population : bool
+        Public. Whether the interval is for the population that the records are a sample of, between these cuts. Its
+        sampling error is bounded by that of values at the cuts, so it holds more often than it says. Else it is for
+        these data, between these cuts, and holds the noise alone.
     epsilon, delta : float
         Public. What the cuts and the mean may cost together.
     key : str, optional
@@ -130,7 +150,7 @@ def trimmed_mean(
     Returns
     -------
     CutEstimate
-        The value, its error bar for these cuts, the cuts and the receipt.
+        The value, its interval for these cuts, the cuts and the receipt.
 
     Guarantee
     ---------
@@ -144,13 +164,21 @@ def trimmed_mean(
     """
     budget = Budget(epsilon, delta)
     of = column_of(data, column, bounds, budget)
-    return _between_cuts(of, trim, trimmed_of, f"trimmed mean of {of.column}", budget, key)
+    return _between_cuts(of, trim, trimmed_of, f"trimmed mean of {of.column}", budget, key, confidence, population)
 
 
 def _between_cuts(
-    of: ColumnOf, trim: float, question_of: Callable[..., BoundedSum], name: str, budget: Budget, key: str | None
+    of: ColumnOf,
+    trim: float,
+    question_of: Callable[..., BoundedSum],
+    name: str,
+    budget: Budget,
+    key: str | None,
+    confidence: float,
+    population: bool,
 ) -> CutEstimate:
     """Pay for cuts and a mean, find the cuts, and release the mean between them."""
+    check_confidence(name, confidence)
     if not 0 < trim < 0.5:
         raise ParameterError(name, f"trim is {trim}", "Give a share above 0 and below one half.", trim=trim)
     schema, ends = of.data.schema, of.data.schema.number(of.column)
@@ -164,16 +192,21 @@ def _between_cuts(
         question = question_of(schema, of.column, cuts.lower, cuts.upper)
         sums = permit.ask(question, plan.mechanisms[-1])
     released = Released(sums, spread(of.data, question, plan.mechanisms[-1]), permit.receipt)
-    found = estimate_of(name, _mean(sums, cuts), released, CONFIDENCE, cuts)
+    found = estimate_of(name, _mean(sums, cuts, population), released, confidence, cuts)
     return CutEstimate(**vars(found), lower=cuts.lower, upper=cuts.upper)
 
 
-def _mean(sums: Array, cuts: Number) -> Figure:
-    """The mean of values whose mass was split between two cuts, by its derivatives."""
+def _mean(sums: Array, cuts: Number, population: bool) -> Figure:
+    """The mean of values whose mass was split between two cuts, by its derivatives.
+
+    The variance of values between a and b, of mean m, is at most (m - a) (b - m) (Bhatia and Davis 2000).
+    """
     size, ends = max(float(sums.sum()), 1.0), np.array([cuts.lower, cuts.upper])
     share = min(max(float(sums[1]) / size, 0.0), 1.0)
     value = min(cuts.lower + (cuts.upper - cuts.lower) * share, cuts.upper)
-    return Figure(value, (ends - value) / size, bend=1 / size)
+    variance = (value - cuts.lower) * (cuts.upper - value) / size if size >= 2 else math.inf
+    sampling = Sampling(variance, np.zeros(2), 0.0, size) if population else None
+    return Figure(value, (ends - value) / size, sampling, bend=1 / size)
 
 
 def _apart(cuts: Array, ends: Number) -> Number:
