@@ -93,7 +93,7 @@ def test_a_guess_that_is_tested_is_near_with_the_confidence_that_the_margin_stat
     """Of all tested guesses that are off by more than threshold + margin, at most a share of 5 % passes: here of
     4000 that are off by exactly that, hence at most 200 and five deviations."""
     mechanism = MultiplicativeWeights(1.0, 1, Queries([[1, 0]]), threshold=50.0)
-    off = math.ceil(50.0 + mechanism.bar.margin(0.05))
+    off = math.ceil(50.0 + mechanism.tests.margin(0.05))
     answer = Answer(np.array([10_000 + 2 * off, 10_000]), Grid(0), Bound("l1", 1.0, True), Neighbors.ADD_REMOVE)
     release = mechanism.release(answer.stacked(4000), DeterministicBits(6))
     assert (release[:, 1, 1] == TESTED).sum() <= 200 + 5 * math.sqrt(200)

@@ -15,7 +15,7 @@ from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.events import Repeated
 from discreet.core.grid import Steps
-from discreet.mechanisms.online.sparse_vector import SparseVector
+from discreet.mechanisms.online.online_sparse_vector import SparseVector
 from discreet.mechanisms.selection.exponential import Exponential, below_best
 from discreet.noise.deterministic import DeterministicBits
 from discreet.noise.gumbel import gumbel_argmax

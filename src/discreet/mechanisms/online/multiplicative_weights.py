@@ -36,8 +36,8 @@ class MultiplicativeWeights(Interviewer):
     queries : Queries
         Public. What `release` answers, in this order. An `Interview` (see `opening`) takes any queries.
     threshold : float
-        Public. How far off a guess may be, in records. Below `bar.margin(1 / number of queries)`, noise alone would use
-        the updates up.
+        Public. How far off a guess may be, in records. Below `tests.margin(1 / number of queries)`, noise alone would
+        use the updates up.
 
     Guarantee
     ---------

@@ -17,10 +17,10 @@ from discreet.core.events import Composed, Repeated
 from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_knob, check_whole
 from discreet.mechanisms.additive.laplace import Laplace
+from discreet.mechanisms.online.online_sparse_vector import ABOVE, BELOW, UNASKED, OnlineSparseVector, SparseVector
 from discreet.mechanisms.online.queries import TWO_CELLS, ExactCounts, Queries, answer_steps, one_more
-from discreet.mechanisms.online.running_bar import Bar, RunningBar
 
-MEASURED, TESTED, UNCHECKED = 1, 0, -1
+MEASURED, TESTED, UNCHECKED = ABOVE, BELOW, UNASKED
 ENDED = "Its price was charged when it began, and this was not answered."
 
 
@@ -87,9 +87,9 @@ class Interviewer(ABC):
         """What is believed when nothing but noisy totals is known."""
 
     @property
-    def bar(self) -> Bar:
-        """The tests."""
-        return Bar(self.epsilon / 2, self.threshold_of_doubt, self.updates)
+    def tests(self) -> SparseVector:
+        """The tests of all guesses."""
+        return SparseVector(self.epsilon / 2, self.threshold_of_doubt, self.updates)
 
     @property
     def noise(self) -> Laplace:
@@ -99,7 +99,7 @@ class Interviewer(ABC):
     @property
     def event(self) -> Composed:
         """The price of all answers, whatever is asked."""
-        return Composed((self.bar.event, Repeated(self.noise.event, self.updates + 1)))
+        return Composed((self.tests.event, Repeated(self.noise.event, self.updates + 1)))
 
     def release(self, answer: Answer, bits: Bits) -> Array:
         """Two rows, values and sources as in `Reply`: of the total, then of each query; two for each stacked answer."""
@@ -159,12 +159,11 @@ class Interview:
 
     def __init__(self, interviewer: Interviewer, answer: Answer, bits: Bits) -> None:
         self._exact, self._bits, self._noise = ExactCounts(answer), bits, interviewer.noise
-        self._bar = RunningBar(interviewer.bar, bits)
-        self._left = np.full(answer.steps.shape[:-1], interviewer.updates)
+        self._tests = OnlineSparseVector(interviewer.tests, bits)
         self._rows: list[Array] = []
         self._over, self._turn = False, threading.Lock()
         total = self._measured(self._exact.total)
-        self._write(Reply(total, np.full_like(self._left, MEASURED)), 0)
+        self._write(Reply(total, np.full(total.shape, MEASURED)), 0)
         self._hypothesis = interviewer.hypothesis(total, bits)
 
     def ask(self, query: Queries, name: int = 0) -> Reply:
@@ -186,14 +185,13 @@ class Interview:
         exact = self._exact.to(query)
         guesses = self._hypothesis.guesses(query)
         values = exact.grid.values(answer_steps(exact, guesses))
-        sources = np.where(self._left > 0, TESTED, UNCHECKED)
-        if self._left.any():
-            doubted = (self._left > 0) & self._bar.passed(self._hypothesis.doubts(query, guesses, exact))[..., 0]
-            if doubted.any():
-                values = np.where(doubted, self._measured(exact), values)
-                sources = np.where(doubted, MEASURED, sources)
-                self._left = self._left - doubted
-                self._hypothesis.learn(query, values, doubted)
+        if self._tests.ended:
+            return Reply(values, np.full(values.shape, UNCHECKED))
+        sources = self._tests.compare(self._hypothesis.doubts(query, guesses, exact))[..., 0]
+        doubted = sources == MEASURED
+        if doubted.any():
+            values = np.where(doubted, self._measured(exact), values)
+            self._hypothesis.learn(query, values, doubted)
         return Reply(values, sources)
 
     @property

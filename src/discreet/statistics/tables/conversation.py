@@ -122,7 +122,7 @@ class Conversation:
         universe = Queries(np.zeros(self.cells.size, dtype=np.bool_))
         mechanism = calibrate(MultiplicativeWeights(updates=updates, queries=universe), Budget(epsilon, delta))
         self._radius = self._question.bound.times(data.unit.rows).radius
-        threshold = mechanism.bar.margin(1 / max(queries, 2), self._radius)
+        threshold = mechanism.tests.margin(1 / max(queries, 2), self._radius)
         self.mechanism = dataclasses.replace(mechanism, threshold=threshold)
         self._permit: Permit | None = None
         self._talk: Interview | _Stored | None = None
@@ -169,10 +169,10 @@ class Conversation:
 
     def _answered(self, condition: Condition, value: float, source: int) -> Answered:
         """With the error of Laplace noise, or of the test: a guess that is farther off passes it rarely enough."""
-        bar = self.mechanism.bar
+        tests = self.mechanism.tests
         errors = {
             MEASURED: float(self.mechanism.noise.multiplier) * self._radius * math.log(1 / (1 - CONFIDENCE)),
-            TESTED: bar.threshold + bar.margin(1 - CONFIDENCE, self._radius),
+            TESTED: tests.threshold + tests.margin(1 - CONFIDENCE, self._radius),
         }
         return Answered(in_words(condition), value, errors.get(source, math.inf), SOURCES[source], CONFIDENCE)
 
