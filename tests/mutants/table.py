@@ -134,6 +134,11 @@ MUTANTS = [
         ("for run in _runs(tied.tolist()):", "for run in _runs([]):"),
     ),
     *_of(
+        "noise/dealing",
+        ("permutations(bits, copies, max(n, places))", "permutations(bits, copies, places)"),
+        ('np.argsort(places, kind="stable")', "np.arange(n)"),
+    ),
+    *_of(
         "noise/bits",
         ("own.process != process or", "False or"),
         ("own.stream.spent >= KEY_LIFE", "False"),
@@ -238,12 +243,11 @@ MUTANTS = [
         audits=("DeepPoint",),
     ),
     *_of(
-        "mechanisms/stable/dealt_blocks",
+        "mechanisms/stable/sample_and_aggregate",
         ("return answer.rows * self.deals", "return answer.rows"),
         ("return answer.rows * self.deals", "return self.deals"),
         ("self.unit(answer), Neighbors.REPLACE", "self.unit(answer), Neighbors.ADD_REMOVE"),
-        ("permutations(bits, copies, max(len(rows), places))", "permutations(bits, copies, places)"),
-        audits=("DealtBlocks",),
+        audits=("SampleAndAggregate",),
     ),
     *_of(
         "mechanisms/online/online_sparse_vector",
@@ -253,7 +257,7 @@ MUTANTS = [
         ("- above < self._left", "- above <= self._left"),
         ("self._left = self._left - (above & asked)", "self._left = self._left - 0 * (above & asked)"),
         ("if self._threshold is None:", "if True:"),
-        ('threshold_multiplier(queries.monotone), "linf")', '1, "linf")'),
+        ("scale(self._mechanism.threshold_multiplier(queries.monotone),", "scale(1,"),
         ("above = queries.steps + noise >=", "above = queries.steps >="),
         ("multiplier = 2 * self.count / Fraction(self.epsilon)", "multiplier = 2 / Fraction(self.epsilon)"),
         ("SparseVector(self.epsilon / 2, self.threshold", "SparseVector(self.epsilon, self.threshold"),

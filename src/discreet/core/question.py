@@ -43,8 +43,8 @@ class View(Protocol):
         """All rows in one matrix."""
         ...
 
-    def integers(self, count: int, below: int) -> Steps:
-        """Secret numbers from 0, each below a limit with the same chance."""
+    def dealt(self, records: Array, blocks: int) -> list[Array]:
+        """Records in secret random blocks, each record by itself."""
         ...
 
     def isolated(

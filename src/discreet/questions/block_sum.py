@@ -77,14 +77,8 @@ class BlockSum:
         each deal and no other; what a block adds is replaced.
         """
         records = view.everything(self.columns)
-        blocks = [block for _ in range(self.deals) for block in self._dealt(records, view)]
+        blocks = [block for _ in range(self.deals) for block in view.dealt(records, self.blocks)]
         found = view.isolated(self.of, blocks, self.size, self.seconds, self.isolation)
         rows = np.array([self.stretched(one) for one in found])
         steps = self.grid.cut(rows).sum(axis=0).astype(np.int64)
         return Answer(steps, self.grid, self.bound.times(view.unit.rows), Neighbors.REPLACE)
-
-    def _dealt(self, records: Array, view: View) -> list[Array]:
-        """Blocks of records, each in the order in which they were."""
-        places = view.integers(len(records), self.blocks)
-        ends = np.cumsum(np.bincount(places, minlength=self.blocks))
-        return np.split(records[np.argsort(places, kind="stable")], ends[:-1])

@@ -11,7 +11,7 @@ from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import Neighbors
 from discreet.core.question import BoundedSum
 from discreet.core.secret import Secret
-from discreet.noise.uniform import uniform_integers
+from discreet.noise.dealing import dealt
 from discreet.trust.isolation.isolated import Form, isolated
 from discreet.trust.permit import KEPT
 from discreet.trust.sources.source import Batched, Source
@@ -50,9 +50,9 @@ class CuratorsView(Secret):
         """All rows in one matrix."""
         return self._batched.everything(columns)
 
-    def integers(self, count: int, below: int) -> Steps:
-        """Secret numbers from 0, each below a limit with the same chance."""
-        return uniform_integers(self._bits, count, below)
+    def dealt(self, records: Array, blocks: int) -> list[Array]:
+        """Records in secret random blocks, each record by itself."""
+        return [records[block] for block in dealt(self._bits, len(records), blocks)]
 
     def isolated(
         self, of: Callable[[Array], Any], blocks: Sequence[Array], size: int, seconds: float, form: str

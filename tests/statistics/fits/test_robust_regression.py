@@ -16,8 +16,8 @@ from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, DiscreetError, NotPermitted, ParameterError
 from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.core.schema import Category, Number, Schema
-from discreet.mechanisms.stable import dealt_blocks
-from discreet.mechanisms.stable.dealt_blocks import DealtBlocks
+from discreet.mechanisms.stable.sample_and_aggregate import SampleAndAggregate
+from discreet.noise import dealing
 from discreet.noise.deterministic import DeterministicBits
 from discreet.statistics.fits.robust_fit import RobustRegression
 from discreet.statistics.fits.robust_regression import robust_regression
@@ -285,9 +285,7 @@ def neighboring(runs: int, monkeypatch: pytest.MonkeyPatch) -> Verdict:
 
     Two blocks of two records: one has a slope of -4, and in the other a single record decides between the ends.
     """
-    monkeypatch.setattr(
-        dealt_blocks, "permutations", lambda bits, count, number: np.tile(np.arange(number), (count, 1))
-    )
+    monkeypatch.setattr(dealing, "permutations", lambda bits, count, number: np.tile(np.arange(number), (count, 1)))
     bits, schema = DeterministicBits(1), Schema.numeric(-1.0, 1.0, 2)
     seen = []
     for step in (1e-5, -1e-5):
@@ -313,10 +311,10 @@ def test_the_audit_does_not_refute_the_whole(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_the_audit_would_see_deals_that_are_not_paid_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    def forgetful(self: DealtBlocks, answer: Records) -> int:
+    def forgetful(self: SampleAndAggregate, answer: Records) -> int:
         return answer.rows
 
-    monkeypatch.setattr(DealtBlocks, "unit", forgetful)
+    monkeypatch.setattr(SampleAndAggregate, "unit", forgetful)
     verdict = neighboring(250, monkeypatch)
     assert not verdict.holds, str(verdict)
 

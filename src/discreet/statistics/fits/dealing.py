@@ -12,7 +12,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.ranks.quantile import Quantile
-from discreet.mechanisms.stable.dealt_blocks import DealtBlocks
+from discreet.mechanisms.stable.sample_and_aggregate import SampleAndAggregate
 from discreet.questions.all_records import AllRecords
 from discreet.questions.count import count_of
 from discreet.statistics.fits.block_slopes import BlockSlopes, Frame, Residuals
@@ -109,16 +109,16 @@ class Dealing:
     blocks: int
     size: int
 
-    def asked(self, mechanism: DealtBlocks, of: BlockSlopes, deals: int = 1, together: int = 1) -> Any:
+    def asked(self, mechanism: SampleAndAggregate, of: BlockSlopes, deals: int = 1, together: int = 1) -> Any:
         """What a mechanism releases about the blocks, or about so many of them together."""
         blocks, size = max(self.blocks // together, 1), self.size * together
         mechanism = dataclasses.replace(mechanism, blocks=blocks, size=size, deals=deals, of=of)
         return self.permit.ask(AllRecords(self.frame.names), mechanism)
 
-    def residual(self, mechanism: DealtBlocks, slopes: tuple[float, ...], middle: float | None = None) -> float:
+    def residual(self, mechanism: SampleAndAggregate, slopes: tuple[float, ...], middle: float | None = None) -> float:
         """The median residual of single records; or, where a residual is given, the median distance from it."""
         most = 1.0 + float(np.abs(slopes).sum())
         ends = (-most, most) if middle is None else (0.0, 2 * most)
         shared, of = Quantile(mechanism.epsilon, 0.5, *ends, CELLS), Residuals(self.frame, slopes, middle)
-        mechanism = DealtBlocks(mechanism.epsilon, shared, of, self.blocks * self.size)
+        mechanism = SampleAndAggregate(mechanism.epsilon, shared, of, self.blocks * self.size)
         return float(self.permit.ask(AllRecords(self.frame.names), mechanism))

@@ -12,7 +12,7 @@ from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.ranks.box_depth import DeepPoint
 from discreet.mechanisms.ranks.quantile import Quantile
-from discreet.mechanisms.stable.dealt_blocks import DealtBlocks
+from discreet.mechanisms.stable.sample_and_aggregate import SampleAndAggregate
 from discreet.releases.spread import CONFIDENCE
 from discreet.statistics.fits.block_slopes import (
     FARTHEST,
@@ -59,11 +59,11 @@ class SlopesByDepth:
     def parts(self) -> tuple[Any, ...]:
         """What is paid for, at a price of 1 in all: a count; a first fit and its band; slopes, spread, intercept."""
         count = self.of.parts
-        spread = () if self.confidence is None else (DealtBlocks(SPREAD, SPREADS),)
+        spread = () if self.confidence is None else (SampleAndAggregate(SPREAD, SPREADS),)
         rest = 1 - INTERCEPT - COUNT * len(count) - SPREAD * len(spread)
-        first = (DealtBlocks(ROUGH * rest, SLOPES), *2 * (DealtBlocks(BAND / 2 * rest, Quantile()),))
+        first = (SampleAndAggregate(ROUGH * rest, SLOPES), *2 * (SampleAndAggregate(BAND / 2 * rest, Quantile()),))
         share = 1 if self.rounds == 1 else 1 - ROUGH - BAND
-        slopes, intercept = DealtBlocks(share * rest, SLOPES), DealtBlocks(INTERCEPT, Quantile())
+        slopes, intercept = SampleAndAggregate(share * rest, SLOPES), SampleAndAggregate(INTERCEPT, Quantile())
         return (*count, *first * (self.rounds - 1), slopes, *spread, intercept)
 
     def check(self, mechanisms: tuple[Any, ...]) -> None:

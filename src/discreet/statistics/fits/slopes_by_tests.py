@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from discreet.mechanisms.ranks.quantile import Quantile
-from discreet.mechanisms.stable.dealt_blocks import DealtBlocks
 from discreet.mechanisms.stable.propose_test_release import ProposeTestRelease
+from discreet.mechanisms.stable.sample_and_aggregate import SampleAndAggregate
 from discreet.mechanisms.stable.stable_figures import SpreadClass, SteadyQuantile
 from discreet.statistics.fits.block_slopes import OneSlope
 from discreet.statistics.fits.dealing import COUNT, INTERCEPT, Blocks, Dealing, Fit
@@ -53,8 +53,8 @@ class SlopesByTests:
         each = (1 - INTERCEPT - COUNT * len(count)) / (2 * columns)
         risk = TESTED * self.delta / (2 * columns)
         tests = [ProposeTestRelease(1.0, risk, proposals) for proposals in (CLASSES, (_median(1),))]
-        both = tuple(DealtBlocks(each, test) for test in tests)
-        return (*count, *columns * both, DealtBlocks(INTERCEPT, Quantile()))
+        both = tuple(SampleAndAggregate(each, test) for test in tests)
+        return (*count, *columns * both, SampleAndAggregate(INTERCEPT, Quantile()))
 
     def check(self, mechanisms: tuple[Any, ...]) -> None:
         """Refuse, before anything is charged, what could need more noise than can be drawn."""
@@ -73,7 +73,7 @@ class SlopesByTests:
         intercept = dealing.residual(rest[-1], tuple(slopes.tolist())) if answered else math.nan
         return Fit(slopes, None, intercept, dealing.blocks)
 
-    def _slope(self, dealing: Dealing, of: OneSlope, spread: DealtBlocks, median: DealtBlocks) -> float:
+    def _slope(self, dealing: Dealing, of: OneSlope, spread: SampleAndAggregate, median: SampleAndAggregate) -> float:
         """One slope, or nan for no answer."""
         apart = float(dealing.asked(spread, of))
         if math.isnan(apart):

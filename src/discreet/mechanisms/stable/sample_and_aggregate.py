@@ -1,4 +1,4 @@
-"""Blocks of rows, dealt at random, and a mechanism that is shown what a function makes of each."""
+"""Sample and aggregate: a mechanism releases from what a function makes of random blocks of rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.core.quiet import quiet
 from discreet.mechanisms.ranks.box_depth import DeepPoint
-from discreet.noise.uniform import permutations
+from discreet.noise.dealing import dealt_to_places
 
 MOST = 2**40  # places in all blocks
 DEEP = DeepPoint()
@@ -31,13 +31,13 @@ def first_rows(blocks: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class DealtBlocks:
+class SampleAndAggregate:
     """Deal the rows into blocks, and let a mechanism release from one answer for each block.
 
-    There is a public number of blocks with so many places each. As many rows as possible get a place of their own, all
+    There is a public number of blocks with `size` places each. As many rows as possible get a place of their own, all
     ways to do so being equally likely; places may stay empty, and rows may be left over. Rows with a missing value are
-    not dealt. One row more, less or other changes one block of each deal, and no other: so the answers are records of
-    which one unit replaces as many as it has rows, times the deals.
+    not dealt. To add, remove or replace a row changes one block of each deal, and no other. So the answers are records
+    of which one unit replaces at most the number of its rows times the number of deals.
 
     Parameters
     ----------
@@ -51,19 +51,19 @@ class DealtBlocks:
     blocks, size : int
         Public. How many blocks there are, and how many rows each has room for.
     deals : int
-        Public. How often all rows are dealt anew. More deals make for more answers, of which one unit changes the same
-        share: less chance in how rows fell together, and no more noise.
+        Public. How often all rows are dealt anew. More deals give more answers, of which one unit changes the same
+        share: results depend less on which rows met in a block, and need no more noise.
 
     Guarantee
     ---------
     The event of the mechanism, under either relation: sample and aggregate of Nissim, Raskhodnikova and Smith 2007.
-    `dealt_blocks.md` shows that one block changes in each deal.
+    `noise/dealing.md` shows that one block changes in each deal.
 
     Examples
     --------
     >>> from discreet.noise.deterministic import DeterministicBits
     >>> rows = Records(np.arange(1000.0)[:, None], 1, Neighbors.ADD_REMOVE)
-    >>> means = DealtBlocks(2.0, DeepPoint(), lambda blocks: np.nanmean(blocks, axis=1), blocks=100, size=10)
+    >>> means = SampleAndAggregate(2.0, DeepPoint(), lambda blocks: np.nanmean(blocks, axis=1), blocks=100, size=10)
     >>> means.release(rows, DeterministicBits(1)).round()
     array([491.])
     """
@@ -78,11 +78,13 @@ class DealtBlocks:
 
     def __post_init__(self) -> None:
         for name in ("blocks", "size", "deals"):
-            check_whole("DealtBlocks", name, getattr(self, name))
-        check_whole("DealtBlocks", "number of places", self.blocks * self.size * self.deals, most=MOST)
+            check_whole("SampleAndAggregate", name, getattr(self, name))
+        check_whole("SampleAndAggregate", "number of places", self.blocks * self.size * self.deals, most=MOST)
         if self.mechanism.knob != "epsilon":
             raise ParameterError(
-                "DealtBlocks", f"{type(self.mechanism).__name__} has no epsilon", "Give a mechanism that has one."
+                "SampleAndAggregate",
+                f"{type(self.mechanism).__name__} has no epsilon",
+                "Give a mechanism that has one.",
             )
         object.__setattr__(self, "mechanism", dataclasses.replace(self.mechanism, epsilon=self.epsilon))
 
@@ -108,15 +110,14 @@ class DealtBlocks:
         return np.asarray(released).reshape((*answer.copies, *np.shape(released[0])))[()]
 
     def unit(self, answer: Records) -> int:
-        """How many answers one unit of so many rows changes at most."""
+        """How many answers one unit changes at most."""
         return answer.rows * self.deals
 
     def _dealt(self, rows: Array, copies: int, bits: Bits) -> Array:
-        """One answer for each block of one deal, for so many copies."""
-        places = self.blocks * self.size
-        order = permutations(bits, copies, max(len(rows), places))[:, :places]
+        """One answer for each block of one deal, for each copy."""
+        places = dealt_to_places(bits, len(rows), self.blocks, self.size, copies)
         padded = np.concatenate([rows, np.full((1, rows.shape[1]), np.nan)])
-        blocks = padded[np.minimum(order, len(rows))].reshape(copies * self.blocks, self.size, rows.shape[1])
+        blocks = padded[places].reshape(copies * self.blocks, self.size, rows.shape[1])
         with quiet():
             return self.of(blocks).reshape(copies, self.blocks, -1)
 

@@ -1,4 +1,4 @@
-"""Dealt blocks: the price, how rows are dealt, the exact law of small data sets and neighbors, where twins break."""
+"""Sample and aggregate: the price, the exact law of small data sets and neighbors, where twins break."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.ranks.box_depth import DeepPoint
 from discreet.mechanisms.ranks.quantile import Quantile
-from discreet.mechanisms.stable.dealt_blocks import DealtBlocks, first_rows
+from discreet.mechanisms.stable.sample_and_aggregate import SampleAndAggregate, first_rows
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit, tripled
 from tests.mechanisms.ranks.test_box_depth import chances
@@ -28,7 +28,7 @@ from tests.noise.fit import ALARM
 
 
 @dataclasses.dataclass(frozen=True)
-class ForgetsDeals(DealtBlocks):
+class ForgetsDeals(SampleAndAggregate):
     """As if a row that is dealt four times changed one block only."""
 
     deals: int = 4
@@ -38,7 +38,6 @@ class ForgetsDeals(DealtBlocks):
 
 
 BROKEN_TWINS = [ForgetsDeals()]
-MISSING = -1.0
 
 
 def records(values: list[float] | np.ndarray, neighbors: Neighbors = Neighbors.ADD_REMOVE, rows: int = 1) -> Records:
@@ -57,10 +56,10 @@ def filled(blocks: Array) -> Array:
 
 REPLACED = Apart(*(records([end, 100.0], Neighbors.REPLACE) for end in (0.0, 1024.0)))
 AUDITS = [
-    Audit("a row is replaced", DealtBlocks(), REPLACED),
-    Audit("a row is replaced, two deals", DealtBlocks(deals=2), REPLACED),
-    Audit("three rows are replaced", DealtBlocks(1.5, blocks=6), tripled(REPLACED)),
-    Audit("a row joins", DealtBlocks(of=filled), Apart(records([100.0]), records([1024.0, 100.0]))),
+    Audit("a row is replaced", SampleAndAggregate(), REPLACED),
+    Audit("a row is replaced, two deals", SampleAndAggregate(deals=2), REPLACED),
+    Audit("three rows are replaced", SampleAndAggregate(1.5, blocks=6), tripled(REPLACED)),
+    Audit("a row joins", SampleAndAggregate(of=filled), Apart(records([100.0]), records([1024.0, 100.0]))),
 ]
 
 
@@ -77,29 +76,10 @@ class Shown:
 
 
 def test_the_price_is_that_of_the_mechanism() -> None:
-    assert DealtBlocks(0.3, Quantile(), deals=7).event == Quantile(0.3).event
+    assert SampleAndAggregate(0.3, Quantile(), deals=7).event == Quantile(0.3).event
 
 
-@pytest.mark.parametrize(("number", "blocks", "size"), [(12, 4, 3), (9, 4, 3), (20, 4, 3), (0, 2, 2)])
-def test_as_many_rows_as_possible_get_a_place_of_their_own(number: int, blocks: int, size: int) -> None:
-    mechanism = DealtBlocks(1.0, Shown(), lambda dealt: dealt.reshape(len(dealt), -1)[:, :1], blocks * size, 1, 3)
-    for deal in mechanism.release(records(np.arange(number)), DeterministicBits(1)).reshape(3, -1):
-        there = deal[~np.isnan(deal)]
-        assert len(there) == len(set(there.tolist())) == min(number, blocks * size)
-
-
-@pytest.mark.parametrize("number", [2, 3, 5])
-def test_all_deals_are_equally_likely(number: int) -> None:
-    """Three places: every way to fill them with rows, or with rows and what is left."""
-    shown = DealtBlocks(1.0, Shown(), lambda dealt: np.nan_to_num(dealt[:, 0], nan=MISSING), 3).release(
-        records(np.arange(number)).stacked(30_000), DeterministicBits(2)
-    )
-    _, counts = np.unique(shown, axis=0, return_counts=True)
-    assert len(counts) == math.perm(max(number, 3), 3) // math.factorial(max(3 - number, 0))
-    assert stats.chisquare(counts).pvalue > ALARM
-
-
-def law(values: tuple[int, ...], mechanism: DealtBlocks, top: int) -> np.ndarray:
+def law(values: tuple[int, ...], mechanism: SampleAndAggregate, top: int) -> np.ndarray:
     """The exact law of a release: over all deals, of the law of the deep point that is shown the blocks' answers."""
     places, cells = mechanism.blocks * mechanism.size, mechanism.mechanism
     padded = np.array([*values, *max(places - len(values), 0) * [np.nan]])
@@ -116,14 +96,14 @@ def law(values: tuple[int, ...], mechanism: DealtBlocks, top: int) -> np.ndarray
 
 
 SMALL = [
-    DealtBlocks(1.0, DeepPoint(1.0, 0.0, 3.0, 3), first_rows, 3, 1),
-    DealtBlocks(1.0, DeepPoint(1.0, 0.0, 3.0, 3), sums, 2, 2),
-    DealtBlocks(1.0, DeepPoint(1.0, 0.0, 3.0, 3), sums, 2, 1, 2),
+    SampleAndAggregate(1.0, DeepPoint(1.0, 0.0, 3.0, 3), first_rows, 3, 1),
+    SampleAndAggregate(1.0, DeepPoint(1.0, 0.0, 3.0, 3), sums, 2, 2),
+    SampleAndAggregate(1.0, DeepPoint(1.0, 0.0, 3.0, 3), sums, 2, 1, 2),
 ]
 
 
 @pytest.mark.parametrize("mechanism", SMALL, ids=["singles", "pairs", "twice"])
-def test_no_pair_of_neighbors_differs_by_more_than_epsilon(mechanism: DealtBlocks) -> None:
+def test_no_pair_of_neighbors_differs_by_more_than_epsilon(mechanism: SampleAndAggregate) -> None:
     """All data sets of one to four rows on a small line, and all rows that may join or be replaced; exactly."""
     laws = {
         values: np.log(law(values, mechanism, 3))
@@ -141,18 +121,18 @@ def test_no_pair_of_neighbors_differs_by_more_than_epsilon(mechanism: DealtBlock
 
 
 @pytest.mark.parametrize("mechanism", SMALL, ids=["singles", "pairs", "twice"])
-def test_releases_follow_the_exact_law(mechanism: DealtBlocks) -> None:
+def test_releases_follow_the_exact_law(mechanism: SampleAndAggregate) -> None:
     found = mechanism.release(records([0, 2, 3]).stacked(40_000), DeterministicBits(4))
     counts = np.bincount(found[:, 0].astype(int), minlength=4)
     assert stats.chisquare(counts, law((0, 2, 3), mechanism, 3) * 40_000).pvalue > ALARM
 
 
 def test_a_unit_of_several_rows_changes_as_many_blocks_of_each_deal() -> None:
-    assert DealtBlocks(deals=5).unit(records([1.0], rows=3)) == 15
+    assert SampleAndAggregate(deals=5).unit(records([1.0], rows=3)) == 15
 
 
 def test_rows_with_a_missing_value_are_not_dealt() -> None:
-    shown = DealtBlocks(1.0, Shown(), first_rows, 3).release(records([1.0, math.nan, 2.0]), DeterministicBits(1))
+    shown = SampleAndAggregate(1.0, Shown(), first_rows, 3).release(records([1.0, math.nan, 2.0]), DeterministicBits(1))
     assert sorted(shown[~np.isnan(shown)].tolist()) == [1.0, 2.0]
 
 
@@ -163,27 +143,27 @@ def test_no_warning_tells_of_a_block() -> None:
         warnings.warn("an empty block", UserWarning, stacklevel=1)
         return np.nanmean(blocks, axis=1) / np.nanmin(np.nan_to_num(blocks), axis=1)
 
-    DealtBlocks(1.0, DeepPoint(), warns, 3, 2).release(records([1.0, 0.0]), DeterministicBits(1))
+    SampleAndAggregate(1.0, DeepPoint(), warns, 3, 2).release(records([1.0, 0.0]), DeterministicBits(1))
 
 
 def test_a_scalar_mechanism_releases_a_scalar() -> None:
-    found = DealtBlocks(1.0, Quantile(), first_rows, 100).release(records(np.arange(100)), DeterministicBits(1))
+    found = SampleAndAggregate(1.0, Quantile(), first_rows, 100).release(records(np.arange(100)), DeterministicBits(1))
     assert np.shape(found) == ()
 
 
 @pytest.mark.parametrize("changed", [{"blocks": 0}, {"size": 1.5}, {"deals": 0}, {"blocks": 2**39, "size": 4}])
 def test_blocks_that_cannot_be_are_refused(changed: dict[str, Any]) -> None:
     with pytest.raises(ParameterError, match="Nothing was released or spent"):
-        dataclasses.replace(DealtBlocks(), **changed)
+        dataclasses.replace(SampleAndAggregate(), **changed)
 
 
 def test_a_mechanism_without_an_epsilon_is_refused() -> None:
     with pytest.raises(ParameterError, match="Laplace has no epsilon"):
-        DealtBlocks(1.0, Laplace())
+        SampleAndAggregate(1.0, Laplace())
 
 
 def test_the_worst_neighbors_are_neighbors() -> None:
-    pair = DealtBlocks().worst_neighbors()
+    pair = SampleAndAggregate().worst_neighbors()
     assert isinstance(pair, Apart)
     assert isinstance(pair.first, Records)
     assert isinstance(pair.second, Records)
