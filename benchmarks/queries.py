@@ -20,7 +20,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.online.multiplicative_weights import MultiplicativeWeights
 from discreet.mechanisms.online.mwem import MWEM
-from discreet.mechanisms.online.online_queries import Interview, Interviewer
+from discreet.mechanisms.online.online_queries import OnlineMechanism, OnlineQueries
 from discreet.mechanisms.online.queries import Queries
 from discreet.mechanisms.online.sampled_median import SampledMedian
 from discreet.noise.deterministic import DeterministicBits
@@ -80,14 +80,14 @@ def with_gaussian() -> int:
     return most(lambda k: float(1 - 2 * ndtr(-SHARE * RECORDS / (multiplier * math.sqrt(k)))) ** k)
 
 
-def answered(interviewer: Interviewer, asked: int, seed: int) -> int:
+def answered(mechanism: OnlineMechanism, asked: int, seed: int) -> int:
     """How many queries are answered, in their order, before one is off by more than the share."""
     counts, corners = plane(seed), rectangles(asked, seed + 1)
-    interview, exact = Interview(interviewer, answer(counts), DeterministicBits(seed)), sums(counts, corners)
+    online, exact = OnlineQueries(mechanism, answer(counts), DeterministicBits(seed)), sums(counts, corners)
     for number, (a, b, c, d) in enumerate(corners):
         inside = np.zeros((SIDE, SIDE), dtype=np.bool_)
         inside[a:b, c:d] = True
-        if abs(float(interview.ask(Queries(inside.ravel())).values) - exact[number]) > SHARE * RECORDS:
+        if abs(float(online.ask(Queries(inside.ravel())).values) - exact[number]) > SHARE * RECORDS:
             return number
     return asked
 
@@ -108,12 +108,12 @@ def online() -> Iterator[Row]:
     nothing = Queries(np.zeros(SIDE**2, dtype=np.bool_))
     weights = MultiplicativeWeights(EPSILON, UPDATES, nothing, THRESHOLD)
     median = SampledMedian(EPSILON, UPDATES, nothing, THRESHOLD, CANDIDATES)
-    for name, interviewer, asked in (
+    for name, mechanism, asked in (
         ("multiplicative weights", weights, ASKED),
         ("sampled median", median, ASKED_OF_CANDIDATES),
     ):
         start = time.process_time()
-        found = min(answered(interviewer, asked, seed) for seed in (0, 1))
+        found = min(answered(mechanism, asked, seed) for seed in (0, 1))
         yield at_least(f"{name}, pure epsilon: answered of {asked} asked, the worse of two runs", found, asked)
         yield at_least(f"{name} over Laplace noise", found / laplace, 20)
         yield at_least(f"{name} over Gaussian noise", found / gaussian, 2)

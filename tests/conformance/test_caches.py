@@ -70,4 +70,4 @@ def test_the_walk_finds_the_caches(looked_up: Looked) -> None:
     from discreet.mechanisms.additive.laplace import Laplace
 
     Laplace().release(Laplace().worst_neighbors().first, DeterministicBits(1))  # type: ignore[arg-type]
-    assert {"strips_under"} == {name for name, _ in looked_up}
+    assert {"rejection_table"} == {name for name, _ in looked_up}

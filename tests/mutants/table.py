@@ -97,7 +97,10 @@ MUTANTS = [
         "noise/laplace",
         ("return np.maximum(k, -1.0 - k) / self.scale", "return np.abs(k) / self.scale"),
         ("return np.abs(k) / self.scale", "return np.abs(k) / self.scale / 1.05"),
-        ("drawn(bits, Floored(math.ldexp(scale, finer)), shape), finer)", "drawn(bits, Floored(scale), shape), finer)"),
+        (
+            "drawn(bits, FlooredLaplaceLaw(math.ldexp(scale, finer)), shape), finer)",
+            "drawn(bits, Floored(scale), shape), finer)",
+        ),
         ("Interval.of(max(k, -1 - k)) / self.scale", "Interval.of(k) / self.scale"),
     ),
     *_of(
@@ -240,7 +243,7 @@ MUTANTS = [
         ("- GRAIN, 0.0) / neighbors.reach", "- GRAIN, 0.0)"),
         ("depths = rows * np.arange(1, number // rows + 1)", "depths = np.arange(1, number + 1)"),
         ("sizes + steepness * depths", "sizes + 2 * steepness * depths"),
-        audits=("DeepPoint",),
+        audits=("BoxDepth",),
     ),
     *_of(
         "mechanisms/stable/sample_and_aggregate",
@@ -298,14 +301,14 @@ MUTANTS = [
     ),
     *_of(
         "mechanisms/stable/propose_test_release",
-        ("risk = 2 * self.delta / len(self.proposals)", "risk = 2 * self.delta"),
+        ("risk = 2 * self.delta / len(self.figures)", "risk = 2 * self.delta"),
         ("(rows - 1 + rows * self.multiplier", "(rows * self.multiplier"),
         ("(rows - 1 + rows * self.multiplier", "(rows - 1 + self.multiplier"),
         ("Fraction(self.multiplier) * answer.rows), FINENESS)", "Fraction(self.multiplier)), FINENESS)"),
         ("Fraction(self.multiplier) * answer.rows * bound)", "Fraction(self.multiplier) * bound)"),
         (
-            "1 if proposal.bound == 0 else 2 for proposal in self.proposals)\n        return upwards",
-            "1 for proposal in self.proposals)\n        return upwards",
+            "1 if figure.bound == 0 else 2 for figure in self.figures)\n        return upwards",
+            "1 for figure in self.figures)\n        return upwards",
         ),
         audits=("ProposeTestRelease",),
     ),

@@ -12,7 +12,7 @@ from scipy.integrate import quad
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.noise.bounded import Floored, exponent, farthest, rounded_bounded
+from discreet.noise.bounded import FlooredBoundedLaw, exponent, farthest, rounded_bounded
 from discreet.noise.deterministic import DeterministicBits
 from discreet.noise.interval import Interval
 from tests.noise import test_rejection_table
@@ -54,7 +54,7 @@ def test_the_exponent_is_that_of_the_density() -> None:
 
 @pytest.mark.parametrize("radius", RADII)
 def test_the_float_exponent_is_as_near_to_the_exact_one_as_the_strips_need(radius: float) -> None:
-    law = Floored(radius)
+    law = FlooredBoundedLaw(radius)
     for share in np.linspace(-0.93, 0.93, 41):
         k = math.floor(share * radius)
         with localcontext(Context(prec=50)):
@@ -65,12 +65,12 @@ def test_the_float_exponent_is_as_near_to_the_exact_one_as_the_strips_need(radiu
 
 @pytest.mark.parametrize("radius", RADII)
 def test_strips_cover_the_density(radius: float) -> None:
-    test_rejection_table.test_strips_cover_the_curve_and_those_taken_untested_lie_under_it(Floored(radius))
-    test_rejection_table.test_the_tail_starts_below_its_blocks_and_falls_faster(Floored(radius))
+    test_rejection_table.test_strips_cover_the_curve_and_those_taken_untested_lie_under_it(FlooredBoundedLaw(radius))
+    test_rejection_table.test_the_tail_starts_below_its_blocks_and_falls_faster(FlooredBoundedLaw(radius))
 
 
 def test_outside_nothing_is_ever_drawn() -> None:
-    law = Floored(100.0)
+    law = FlooredBoundedLaw(100.0)
     with localcontext(Context(prec=50)):
         assert (-law.exact_exponent(100, Interval.of(0.0))).exp().hi < 1e-300
     assert np.isinf(law.exponent(np.array([99.0]), 1.0)).all()

@@ -6,7 +6,7 @@ from scipy import stats
 
 from discreet.core.grid import Array
 from discreet.noise.deterministic import DeterministicBits
-from discreet.noise.exponential import Floored, rounded_exponential
+from discreet.noise.exponential import FlooredExponentialLaw, rounded_exponential
 from discreet.noise.interval import Interval
 from tests.noise.fit import ALARM, chi_square, chi_square_of_bins
 
@@ -29,7 +29,7 @@ def test_draws_at_large_scales_fit_the_real_law(scale: float) -> None:
 @pytest.mark.parametrize("scale", [0.1, 1.0, 1.3 * 2**30])
 def test_each_further_step_costs_the_same_factor(scale: float) -> None:
     """Then the weights are geometric and P(R >= r + k) = exp(-k / scale) P(R >= r)."""
-    law, nothing = Floored(scale), Interval.of(0)
+    law, nothing = FlooredExponentialLaw(scale), Interval.of(0)
     costs = [law.exact_exponent(k, nothing) - law.exact_exponent(k - 1, nothing) for k in (1, 2, 1000, 2**40)]
     for cost in costs:
         assert float(cost.lo) == pytest.approx(1 / scale, rel=1e-12)

@@ -6,7 +6,7 @@ from scipy import stats
 
 from discreet.core.grid import Array
 from discreet.noise.deterministic import DeterministicBits
-from discreet.noise.gaussian import Discrete, Floored, discrete_gaussian, rounded_gaussian
+from discreet.noise.gaussian import DiscreteGaussianLaw, FlooredGaussianLaw, discrete_gaussian, rounded_gaussian
 from discreet.noise.interval import Interval
 from tests.noise.fit import ALARM, chi_square, chi_square_of_bins
 
@@ -65,7 +65,7 @@ def test_the_largest_scale_fits_into_int64() -> None:
 
 
 def test_draws_are_settled_by_the_law_that_they_are_made_by() -> None:
-    for law in (Discrete(3.7), Floored(3.7)):
+    for law in (DiscreteGaussianLaw(3.7), FlooredGaussianLaw(3.7)):
         for k in (-7, -1, 0, 1, 12):
             settled = law.exact_exponent(k, Interval.of(0.25))
             assert float(settled.lo) == pytest.approx(float(law.exponent(np.array(float(k)), 0.25)), rel=1e-12)

@@ -11,7 +11,7 @@ from scipy.special import softmax
 from discreet.core.errors import ParameterError
 from discreet.noise import contest
 from discreet.noise.deterministic import DeterministicBits
-from discreet.noise.gumbel import Gumbel, gumbel_argmax
+from discreet.noise.gumbel import UnitGumbel, gumbel_argmax
 from tests.noise.fit import ALARM, ScriptedBits
 
 
@@ -43,7 +43,7 @@ def test_error_bars_hold_the_noisy_score() -> None:
     words[:200] |= np.uint64(2**64 - 2**20)  # E near 0, where it is known worst
     words = words.reshape(-1, 2)
     rows = DeterministicBits(76).words(400).astype(np.float64).reshape(-1, 2) * 2.0**-61
-    bounds = contest._noisy_bounds(rows, 0.75, Gumbel().reals(words[None]))
+    bounds = contest._noisy_bounds(rows, 0.75, UnitGumbel().reals(words[None]))
     with localcontext(Context(prec=50)):
         for row in range(len(rows)):
             for i in range(2):
@@ -75,7 +75,7 @@ def test_scores_far_apart_or_huge_do_no_harm() -> None:
     for trailing in (-1e300, -math.inf):
         bits = ScriptedBits([0, 2**64 - 1], [2**63] * 40)
         assert gumbel_argmax(bits, [0.0, trailing], 1e-3) == 0
-    noise = Gumbel().reals(np.full((1, 1, 2), 2**63, np.uint64))
+    noise = UnitGumbel().reals(np.full((1, 1, 2), 2**63, np.uint64))
     bounds = contest._noisy_bounds(np.array([[0.0, -1e300]]), 1e-3, noise)
     assert bounds.low[0, 1] == -math.inf
     assert bounds.high[0, 1] < bounds.low[0, 0]

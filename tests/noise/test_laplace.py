@@ -7,7 +7,7 @@ from scipy import stats
 from discreet.core.grid import Array
 from discreet.noise.deterministic import DeterministicBits
 from discreet.noise.interval import Interval
-from discreet.noise.laplace import Discrete, Floored, discrete_laplace, rounded_laplace
+from discreet.noise.laplace import DiscreteLaplaceLaw, FlooredLaplaceLaw, discrete_laplace, rounded_laplace
 from tests.noise.fit import ALARM, chi_square, chi_square_of_bins
 
 SMALL = [1e-6, 0.05, 0.3, 0.6, 2.0, 7.3]
@@ -62,7 +62,7 @@ def test_the_largest_scale_fits_into_int64() -> None:
 
 
 def test_draws_are_settled_by_the_law_that_they_are_made_by() -> None:
-    for law in (Discrete(3.7), Floored(3.7)):
+    for law in (DiscreteLaplaceLaw(3.7), FlooredLaplaceLaw(3.7)):
         for k in (-7, -1, 0, 1, 12):
             settled = law.exact_exponent(k, Interval.of(0.25))
             assert float(settled.lo) == pytest.approx(float(law.exponent(np.array(float(k)), 0.25)), rel=1e-12)

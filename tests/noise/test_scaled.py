@@ -15,14 +15,14 @@ from discreet.core.grid import Steps
 from discreet.noise.bars import Bars
 from discreet.noise.deterministic import DeterministicBits
 from discreet.noise.interval import Uniform
-from discreet.noise.scaled import Gaussian, Laplace, UnitLaw, _settled, scaled_gaussian, scaled_laplace
-from discreet.noise.student import Student, rounded_student
+from discreet.noise.scaled import UnitGaussian, UnitLaplace, UnitLaw, _settled, scaled_gaussian, scaled_laplace
+from discreet.noise.student import UnitStudent, rounded_student
 from tests.noise.fit import ALARM, chi_square
 
 Draw = Callable[[DeterministicBits, int, float], Steps]
 LAWS: list[tuple[Draw, UnitLaw, Any]] = [
-    (scaled_laplace, Laplace(), stats.laplace()),
-    (scaled_gaussian, Gaussian(), stats.norm()),
+    (scaled_laplace, UnitLaplace(), stats.laplace()),
+    (scaled_gaussian, UnitGaussian(), stats.norm()),
 ]
 each = pytest.mark.parametrize(("draw", "law", "known"), LAWS, ids=["Laplace", "Gaussian"])
 
@@ -44,7 +44,7 @@ def exact_gaussian(uniform: Any, turns: Any) -> Any:
     return mp.sqrt(-2 * mp.log(uniform)) * mp.cos(2 * mp.pi * turns)
 
 
-@pytest.mark.parametrize(("law", "exact"), [(Laplace(), exact_laplace), (Gaussian(), exact_gaussian)])
+@pytest.mark.parametrize(("law", "exact"), [(UnitLaplace(), exact_laplace), (UnitGaussian(), exact_gaussian)])
 def test_error_bars_hold_the_real(law: UnitLaw, exact: Any) -> None:
     words = DeterministicBits(43).words(800).reshape(2, -1).copy()
     words[0, :100] >>= np.uint64(40)  # far out
@@ -58,9 +58,9 @@ def test_error_bars_hold_the_real(law: UnitLaw, exact: Any) -> None:
     assert np.median(reals.error[200:]) < 1e-11
 
 
-@pytest.mark.parametrize("law", [Laplace(), Gaussian(), Student(1), Student(3)])
+@pytest.mark.parametrize("law", [UnitLaplace(), UnitGaussian(), UnitStudent(1), UnitStudent(3)])
 def test_fast_equals_slow_on_the_same_bits(law: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    draws: dict[type[Any], Any] = {Laplace: scaled_laplace, Gaussian: scaled_gaussian}
+    draws: dict[type[Any], Any] = {UnitLaplace: scaled_laplace, UnitGaussian: scaled_gaussian}
     draw: Any = draws.get(type(law), lambda bits, size, scale: rounded_student(bits, size, scale, law.degrees))
     fast, reals = draw(DeterministicBits(44), 100, 1000.0), type(law).reals
     monkeypatch.setattr(
@@ -69,7 +69,7 @@ def test_fast_equals_slow_on_the_same_bits(law: Any, monkeypatch: pytest.MonkeyP
     np.testing.assert_array_equal(draw(DeterministicBits(44), 100, 1000.0), fast)
 
 
-@pytest.mark.parametrize("law", [Laplace(), Gaussian(), Student(1), Student(64)])
+@pytest.mark.parametrize("law", [UnitLaplace(), UnitGaussian(), UnitStudent(1), UnitStudent(64)])
 def test_the_ends_of_the_unit_interval_have_draws(law: UnitLaw) -> None:
     for far in (0, 2**64 - 1):
         for turn in (0, 2**62, 2**63, 2**64 - 1):

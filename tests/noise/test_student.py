@@ -11,7 +11,7 @@ from discreet.core.errors import ParameterError
 from discreet.noise.deterministic import DeterministicBits
 from discreet.noise.interval import Uniform
 from discreet.noise.scaled import _settled
-from discreet.noise.student import Student, rounded_student
+from discreet.noise.student import UnitStudent, rounded_student
 from tests.noise.fit import ALARM, chi_square
 
 
@@ -38,7 +38,7 @@ def test_error_bars_hold_the_real(degrees: int) -> None:
     words = DeterministicBits(23).words(800).reshape(2, -1).copy()
     words[0, :100] >>= np.uint64(40)  # far out
     words[0, 100:200] |= np.uint64(2**64 - 2**20)  # near the middle
-    reals = Student(degrees).reals(words)
+    reals = UnitStudent(degrees).reals(words)
     mp.dps = 60
     for i in range(words.shape[1]):
         for more in (0, 1):
@@ -52,7 +52,7 @@ def test_error_bars_hold_the_real(degrees: int) -> None:
 def test_draws_out_of_range_are_put_at_its_end() -> None:
     """U of 2**-64: the length is 2**64, along the axis."""
     bits = DeterministicBits(1)
-    assert _settled([Uniform(bits, 1), Uniform(bits, 0)], 2.0**40, Student(1)) == 2**62
+    assert _settled([Uniform(bits, 1), Uniform(bits, 0)], 2.0**40, UnitStudent(1)) == 2**62
 
 
 @pytest.mark.parametrize(("scale", "degrees"), [(0.0, 3), (1.0, 0), (1.0, 65), (1.0, 2.5), (2.0**60, 3)])

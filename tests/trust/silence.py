@@ -16,14 +16,14 @@ from discreet.core.bits import Bits
 from discreet.core.grid import Steps
 from discreet.mechanisms.vectors import spherical_laplace
 from discreet.noise.polya import _Walks
-from discreet.noise.rejection_table import Strips
+from discreet.noise.rejection_table import RejectionTable
 
 
 @contextmanager
 def silence() -> Iterator[None]:
     """No noise in this process, as long as the block lasts."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Strips, "fill", lambda strips, bits, out: _zero(out))
+        patch.setattr(RejectionTable, "fill", lambda strips, bits, out: _zero(out))
         patch.setattr(_Walks, "fill", lambda walks, out: _zero(out))
         patch.setattr(spherical_laplace, "radial_exponential", _no_vectors)
         yield

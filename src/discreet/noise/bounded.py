@@ -45,12 +45,12 @@ def farthest(exponent: float) -> float:
 
 
 @dataclass(frozen=True)
-class Floored:
+class FlooredBoundedLaw:
     """The real rounded down: the density at k + u.
 
     At a share s of the radius, y = 1 / (1 - s**2) is off by 5 y**2 units of 2**-53, so that exp(y) - e is off by
-    (5 y**2 + 9) (x + e) of them where it is x. Heights down to `strips.ERROR` have y < 3.5, and x + e against exp(-x)
-    is greatest at x = 0: less than 2**-45 in all, a thirtieth of that margin.
+    (5 y**2 + 9) (x + e) of them where it is x. Heights down to `ERROR` of `rejection_table` have y < 3.5, and x + e
+    against exp(-x) is greatest at x = 0: less than 2**-45 in all, a thirtieth of that margin.
     """
 
     radius: float
@@ -101,4 +101,4 @@ def rounded_bounded(bits: Bits, size: Size, radius: float) -> Steps:
     """
     shape, radius = checked_shape("bounded noise", size), checked_scale("bounded noise", radius)
     finer = refinement(radius / 4)
-    return nearest(drawn(bits, Floored(math.ldexp(radius, finer)), shape), finer)
+    return nearest(drawn(bits, FlooredBoundedLaw(math.ldexp(radius, finer)), shape), finer)

@@ -13,7 +13,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
 from discreet.noise.bars import Bars, exponentials
 from discreet.noise.interval import Interval, Uniform, settled
-from discreet.noise.scaled import Laplace, UnitLaw
+from discreet.noise.scaled import UnitLaplace, UnitLaw
 
 CHUNK = 1 << 15
 FAR = -(2.0**60)  # whatever trails by more may lie anywhere below
@@ -121,7 +121,7 @@ def exponential_argmax(bits: Bits, scores: ArrayLike, scale: float) -> Steps:
     >>> exponential_argmax(DeterministicBits(1), np.zeros((4, 3)), scale=1.0)
     array([0, 0, 1, 0])
     """
-    return argmax(bits, scores, scale, Exponential())
+    return argmax(bits, scores, scale, UnitExponential())
 
 
 def laplace_argmax(bits: Bits, scores: ArrayLike, scale: float) -> Steps:
@@ -135,10 +135,10 @@ def laplace_argmax(bits: Bits, scores: ArrayLike, scale: float) -> Steps:
     >>> laplace_argmax(DeterministicBits(1), np.zeros((4, 3)), scale=1.0)
     array([0, 0, 2, 2])
     """
-    return argmax(bits, scores, scale, Laplace())
+    return argmax(bits, scores, scale, UnitLaplace())
 
 
-class Exponential:
+class UnitExponential:
     """Density exp(-x) for x > 0."""
 
     uniforms = 1

@@ -12,7 +12,7 @@ from discreet.noise.request import Size, checked_scale, checked_shape
 
 
 @dataclass(frozen=True)
-class Floored:
+class FlooredExponentialLaw:
     """An exponential real rounded down: by the memoryless law, weight exp(-k / scale) for k >= 0."""
 
     scale: float
@@ -55,4 +55,4 @@ def rounded_exponential(bits: Bits, size: Size, scale: float) -> Steps:
     array([10, 23, 12,  5,  2])
     """
     asked = "exponential noise"
-    return drawn(bits, Floored(checked_scale(asked, scale)), checked_shape(asked, size))
+    return drawn(bits, FlooredExponentialLaw(checked_scale(asked, scale)), checked_shape(asked, size))

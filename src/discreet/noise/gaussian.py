@@ -15,7 +15,7 @@ from discreet.noise.request import Size, checked_scale, checked_shape
 
 
 @dataclass(frozen=True)
-class Discrete:
+class DiscreteGaussianLaw:
     """Weight exp(-(k / scale)**2 / 2)."""
 
     scale: float
@@ -32,7 +32,7 @@ class Discrete:
 
 
 @dataclass(frozen=True)
-class Floored:
+class FlooredGaussianLaw:
     """A Gaussian real rounded down: the density at k + u."""
 
     scale: float
@@ -75,7 +75,7 @@ def rounded_gaussian(bits: Bits, size: Size, stddev: float) -> Steps:
     """
     shape, scale = checked_shape("rounded Gaussian noise", size), checked_scale("rounded Gaussian noise", stddev)
     finer = refinement(scale)
-    return nearest(drawn(bits, Floored(math.ldexp(scale, finer)), shape), finer)
+    return nearest(drawn(bits, FlooredGaussianLaw(math.ldexp(scale, finer)), shape), finer)
 
 
 def discrete_gaussian(bits: Bits, size: Size, stddev: float) -> Steps:
@@ -104,4 +104,4 @@ def discrete_gaussian(bits: Bits, size: Size, stddev: float) -> Steps:
            [-2, -7,  5]])
     """
     shape, scale = checked_shape("discrete Gaussian noise", size), checked_scale("discrete Gaussian noise", stddev)
-    return drawn(bits, Discrete(scale), shape)
+    return drawn(bits, DiscreteGaussianLaw(scale), shape)

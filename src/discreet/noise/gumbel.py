@@ -39,10 +39,10 @@ def gumbel_argmax(bits: Bits, scores: ArrayLike, scale: float) -> Steps:
     >>> gumbel_argmax(DeterministicBits(1), np.zeros((4, 3)), scale=1.0)
     array([2, 1, 2, 2])
     """
-    return argmax(bits, scores, scale, Gumbel())
+    return argmax(bits, scores, scale, UnitGumbel())
 
 
-class Gumbel:
+class UnitGumbel:
     """The real -ln E, E exponential with error bar dE: off by 2 dE / E, if E > 2 dE, and 4 units in the last place."""
 
     uniforms = 1

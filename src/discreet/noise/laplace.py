@@ -15,7 +15,7 @@ from discreet.noise.request import Size, checked_scale, checked_shape
 
 
 @dataclass(frozen=True)
-class Discrete:
+class DiscreteLaplaceLaw:
     """Weight exp(-|k| / scale)."""
 
     scale: float
@@ -32,7 +32,7 @@ class Discrete:
 
 
 @dataclass(frozen=True)
-class Floored:
+class FlooredLaplaceLaw:
     """A Laplace real rounded down: weight exp(-k / scale) for k >= 0, without memory, mirrored to -1 - k."""
 
     scale: float
@@ -75,7 +75,7 @@ def rounded_laplace(bits: Bits, size: Size, scale: float) -> Steps:
     """
     shape, scale = checked_shape("rounded Laplace noise", size), checked_scale("rounded Laplace noise", scale)
     finer = refinement(scale)
-    return nearest(drawn(bits, Floored(math.ldexp(scale, finer)), shape), finer)
+    return nearest(drawn(bits, FlooredLaplaceLaw(math.ldexp(scale, finer)), shape), finer)
 
 
 def discrete_laplace(bits: Bits, size: Size, scale: float) -> Steps:
@@ -102,4 +102,4 @@ def discrete_laplace(bits: Bits, size: Size, scale: float) -> Steps:
            [-2, -8,  5]])
     """
     shape, scale = checked_shape("discrete Laplace noise", size), checked_scale("discrete Laplace noise", scale)
-    return drawn(bits, Discrete(scale), shape)
+    return drawn(bits, DiscreteLaplaceLaw(scale), shape)

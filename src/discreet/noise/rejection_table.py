@@ -25,7 +25,7 @@ STRIPS = 1 << 16
 FINENESS = 5  # 32 to 64 cells to a scale
 
 
-class Law(Protocol):
+class IntegerLaw(Protocol):
     """A weight on the integers: that of k is the mean of exp(-exponent(k, u)) over uniform u in [0, 1).
 
     The exponent is at least 0, does not fall as k + u moves away from 0 on either side, and grows by 1 or more with
@@ -54,7 +54,7 @@ class Law(Protocol):
 
 
 @dataclass(frozen=True)
-class Strips:
+class RejectionTable:
     """Rectangles of one area that cover the curve exp(-exponent), to draw from by rejection.
 
     The integers are cut into cells of 2**shift, `cells` of them on each side of 0, and each cell into levels of equal
@@ -84,7 +84,7 @@ class Strips:
         The level of each strip from number `sure` on.
     """
 
-    law: Law
+    law: IntegerLaw
     shift: int
     cells: int
     height: float
@@ -93,7 +93,7 @@ class Strips:
     sure: int
 
     @classmethod
-    def under(cls, law: Law) -> Strips:
+    def under(cls, law: IntegerLaw) -> RejectionTable:
         """The strips of a law, 2**16 of them."""
         shift = max(0, math.frexp(law.scale)[1] - 1 - FINENESS)
         cells = math.ceil(law.reach(math.log(16 * STRIPS)) / 2**shift)
@@ -188,12 +188,12 @@ class Strips:
 
 
 @lru_cache(maxsize=16)
-def strips_under(law: Law) -> Strips:
-    """The strips of a law, kept for the next draw of the same scale."""
-    return Strips.under(law)
+def table_of(law: IntegerLaw) -> RejectionTable:
+    """The table of a law, kept for the next draw of the same scale."""
+    return RejectionTable.under(law)
 
 
-def drawn(bits: Bits, law: Law, shape: tuple[int, ...]) -> Steps:
+def drawn(bits: Bits, law: IntegerLaw, shape: tuple[int, ...]) -> Steps:
     """Independent draws of a law.
 
     A draw of 2**62 steps or more is put at 2**62: at the largest scale its probability is below exp(-500).
@@ -204,9 +204,9 @@ def drawn(bits: Bits, law: Law, shape: tuple[int, ...]) -> Steps:
     """
     size = math.prod(shape)
     out = np.empty(max(size, COMPANY), np.int64)
-    strips = strips_under(law)
+    table = table_of(law)
     for start in range(0, out.size, BLOCK):
-        strips.fill(bits, out[start : start + BLOCK])
+        table.fill(bits, out[start : start + BLOCK])
     return out[:size].reshape(shape)
 
 

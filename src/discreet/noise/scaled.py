@@ -35,7 +35,7 @@ class UnitLaw(Protocol):
         ...
 
 
-class Laplace:
+class UnitLaplace:
     """Density exp(-|x|) / 2: an exponential real, and the first bit of the second uniform for a sign."""
 
     uniforms = 2
@@ -50,7 +50,7 @@ class Laplace:
         return log if turn.known >> (turn.width - 1) else -log
 
 
-class Gaussian:
+class UnitGaussian:
     """Density in proportion to exp(-x^2 / 2): sqrt(2 E) cos(2 pi V), E exponential and V uniform (Box-Muller 1958).
 
     If E is known to a half of itself, sqrt(2 E) is off by at most 2 dE / sqrt(2 E), and two roundings.
@@ -140,7 +140,7 @@ def scaled_laplace(bits: Bits, size: Size, scale: float) -> Steps:
     >>> scaled_laplace(DeterministicBits(1), 5, scale=10.0)
     array([ 17,   8,   2, -16,   3])
     """
-    return scaled("Laplace noise", bits, size, scale, Laplace())
+    return scaled("Laplace noise", bits, size, scale, UnitLaplace())
 
 
 def scaled_gaussian(bits: Bits, size: Size, scale: float) -> Steps:
@@ -165,4 +165,4 @@ def scaled_gaussian(bits: Bits, size: Size, scale: float) -> Steps:
     >>> scaled_gaussian(DeterministicBits(1), 5, scale=10.0)
     array([-3,  8,  5, -3, -4])
     """
-    return scaled("Gaussian noise", bits, size, scale, Gaussian())
+    return scaled("Gaussian noise", bits, size, scale, UnitGaussian())

@@ -100,7 +100,7 @@ def stretch_race(
 
 
 @dataclass(frozen=True)
-class _Bounds:
+class _Times:
     low: Array
     high: Array
 
@@ -149,7 +149,7 @@ class _Course:
             won[row] = self.settled(bits, words[row], np.flatnonzero(contenders[row] | everybody))
         return won
 
-    def bounds(self, words: Words) -> _Bounds:
+    def bounds(self, words: Words) -> _Times:
         """Of ln U + distance / scale, less the least distance, for the least U of each stretch."""
         exponential = exponentials(words)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -160,7 +160,7 @@ class _Course:
             behind = (self.distances - self.distances.min()) / self.scale
             error = 2 * exponential.error / exponential.value + lost + ERROR * (1 + np.abs(least) + behind)
             known = exponential.value > 2 * exponential.error
-        return _Bounds(
+        return _Times(
             low=np.where(known, least + behind - error, -np.inf), high=np.where(known, least + behind + error, np.inf)
         )
 

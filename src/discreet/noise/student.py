@@ -46,11 +46,11 @@ def rounded_student(bits: Bits, size: Size, scale: float, degrees: int) -> Steps
     array([-4,  9,  5, -4, -5])
     """
     check_whole("Student's noise", "degrees", degrees, most=LARGEST)
-    return scaled("Student's noise", bits, size, scale, Student(int(degrees)))
+    return scaled("Student's noise", bits, size, scale, UnitStudent(int(degrees)))
 
 
 @dataclass(frozen=True)
-class Student:
+class UnitStudent:
     """The real sqrt(d (exp(2 E / d) - 1)) cos(2 pi V), E exponential and V uniform, for d degrees (Bailey 1994).
 
     With g = 2 E / d, known where it is below 50 and its error dg below 1/8, and R = sqrt(d (e**g - 1)): e**g, which is

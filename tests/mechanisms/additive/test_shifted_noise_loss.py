@@ -8,7 +8,7 @@ import pytest
 from mpmath import mp, mpf  # type: ignore[import-untyped]
 
 from discreet.mechanisms.additive.shifted_noise_loss import (
-    gaussian_moved,
+    gaussian_shifted,
     gaussian_shrunk,
     greatest,
     laplace_shrunk,
@@ -43,11 +43,11 @@ def test_the_delta_of_moved_gaussian_noise_is_the_analytic_one(epsilon: float) -
     mp.dps = 30
     for slide in (0.05, 0.2, 1.0):
         exact = mp.ncdf(slide / 2 - epsilon / slide) - mp.exp(epsilon) * mp.ncdf(-slide / 2 - epsilon / slide)
-        assert gaussian_moved(slide, epsilon) == pytest.approx(float(exact), rel=1e-9)
+        assert gaussian_shifted(slide, epsilon) == pytest.approx(float(exact), rel=1e-9)
 
 
 @pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 30.0])
-@pytest.mark.parametrize("delta_at", [laplace_shrunk, gaussian_shrunk, gaussian_moved])
+@pytest.mark.parametrize("delta_at", [laplace_shrunk, gaussian_shrunk, gaussian_shifted])
 def test_the_greatest_argument_keeps_its_delta_and_is_hardly_smaller_than_it_could_be(
     delta_at: object, epsilon: float
 ) -> None:

@@ -16,7 +16,7 @@ from discreet.core.grid import Grid
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.online.multiplicative_weights import MultiplicativeWeights
-from discreet.mechanisms.online.online_queries import MEASURED, TESTED, Interview
+from discreet.mechanisms.online.online_queries import MEASURED, TESTED, OnlineQueries
 from discreet.mechanisms.online.queries import Queries
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit, counted, part, stretched
@@ -78,7 +78,7 @@ def test_anybody_can_compute_the_public_histogram_from_the_release() -> None:
     queries, answer = intervals(8), bell(8, 5000)
     mechanism = MultiplicativeWeights(2.0, 4, queries, threshold=200.0)
     release = mechanism.release(answer.stacked(3), DeterministicBits(4))
-    talk = Interview(mechanism, answer.stacked(3), DeterministicBits(4))
+    talk = OnlineQueries(mechanism, answer.stacked(3), DeterministicBits(4))
     for place in range(len(queries)):
         talk.ask(queries[place])
     last = queries[0]

@@ -1,4 +1,4 @@
-"""Interviews: any queries at a fixed price, an exact histogram that cannot get out, and an end."""
+"""Online queries: any of them at a fixed price, an exact histogram that cannot get out, and an end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from discreet.core.events import Composed, LaplaceLoss, PureLoss, Repeated
 from discreet.core.grid import Array, Grid
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.online.multiplicative_weights import MultiplicativeWeights
-from discreet.mechanisms.online.online_queries import MEASURED, TESTED, UNCHECKED, Interview, Interviewer
+from discreet.mechanisms.online.online_queries import MEASURED, TESTED, UNCHECKED, OnlineMechanism, OnlineQueries
 from discreet.mechanisms.online.queries import Queries, distance
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit
@@ -32,8 +32,10 @@ def histogram(counts: list[int], neighbors: Neighbors = Neighbors.ADD_REMOVE) ->
     return Answer(np.array(counts), Grid(0), Bound("l1", 1.0, nonnegative=True), neighbors)
 
 
-def interview(counts: list[int], updates: int = 2, threshold: float = 100.0, epsilon: float = 10.0) -> Interview:
-    return Interview(MultiplicativeWeights(epsilon, updates, FOUR, threshold), histogram(counts), DeterministicBits(5))
+def opened(counts: list[int], updates: int = 2, threshold: float = 100.0, epsilon: float = 10.0) -> OnlineQueries:
+    return OnlineQueries(
+        MultiplicativeWeights(epsilon, updates, FOUR, threshold), histogram(counts), DeterministicBits(5)
+    )
 
 
 class Nothing:
@@ -53,7 +55,7 @@ class Nothing:
 
 
 @dataclasses.dataclass(frozen=True)
-class Doubter(Interviewer):
+class Doubter(OnlineMechanism):
     """Nothing but tests and measured answers."""
 
     threshold: float = 0.0
@@ -98,7 +100,7 @@ def test_the_price_is_that_of_all_tests_and_all_noise_whatever_is_asked() -> Non
 @pytest.mark.parametrize("neighbors", list(Neighbors))
 def test_good_guesses_are_given_and_bad_ones_replaced_by_noisy_answers(neighbors: Neighbors) -> None:
     mechanism = MultiplicativeWeights(10.0, 2, FOUR, 100.0)
-    talk = Interview(mechanism, histogram([1000, 0, 500, 500], neighbors), DeterministicBits(5))
+    talk = OnlineQueries(mechanism, histogram([1000, 0, 500, 500], neighbors), DeterministicBits(5))
     replies = [talk.ask(query) for query in (ALL, FIRST, FIRST, SECOND, SECOND, Queries([0, 0, 1, 0]))]
     assert [int(reply.sources) for reply in replies] == [TESTED, MEASURED, TESTED, MEASURED, UNCHECKED, UNCHECKED]
     np.testing.assert_allclose([float(reply.values) for reply in replies], [2000, 1000, 1000, 0, 0, 500], atol=60)
@@ -106,7 +108,7 @@ def test_good_guesses_are_given_and_bad_ones_replaced_by_noisy_answers(neighbors
 
 def test_measured_answers_have_the_laplace_noise_that_is_paid_for() -> None:
     mechanism = MultiplicativeWeights(1.0, 1, FOUR, 0.0)
-    talk = Interview(mechanism, histogram([10**6, 0, 0, 0]).stacked(4000), DeterministicBits(3))
+    talk = OnlineQueries(mechanism, histogram([10**6, 0, 0, 0]).stacked(4000), DeterministicBits(3))
     reply = talk.ask(FIRST)
     assert (reply.sources == MEASURED).all()
     for noisy in (reply.values, talk.transcript[:, 0, 0]):  # the sample variance is within a fifth, five deviations
@@ -114,14 +116,14 @@ def test_measured_answers_have_the_laplace_noise_that_is_paid_for() -> None:
 
 
 def test_a_query_may_depend_on_the_answers_before_it_and_be_linear() -> None:
-    talk = interview([4000, 3000, 2000, 1000])
+    talk = opened([4000, 3000, 2000, 1000])
     first = float(talk.ask(FIRST).values)
     second = talk.ask(Queries([1, 0.5, 0, 0]) if first > 3000 else SECOND)
     assert float(second.values) == pytest.approx(5500, abs=300)
 
 
 def test_the_transcript_has_the_total_every_reply_and_its_name() -> None:
-    talk = interview([1000, 0, 0, 0])
+    talk = opened([1000, 0, 0, 0])
     replies = [talk.ask(FIRST, name=17), talk.ask(SECOND, name=2**47 + 1)]
     rows = talk.transcript
     assert rows.shape == (3, 3)
@@ -130,30 +132,30 @@ def test_the_transcript_has_the_total_every_reply_and_its_name() -> None:
     assert rows[2].tolist() == [0, 17, 2**47 + 1]
 
 
-def test_reading_the_transcript_as_an_array_ends_the_interview() -> None:
-    talk = interview([1000, 0, 0, 0])
+def test_reading_the_transcript_as_an_array_ends_the_queries() -> None:
+    talk = opened([1000, 0, 0, 0])
     talk.ask(FIRST)
     assert "over" not in repr(talk)
     assert np.asarray(talk).shape == (3, 2)
-    assert repr(talk) == "Interview(1 queries answered, over)"
-    with pytest.raises(NotPermitted, match="the interview is over"):
+    assert repr(talk) == "OnlineQueries(1 queries answered, over)"
+    with pytest.raises(NotPermitted, match="these online queries have ended"):
         talk.ask(FIRST)
 
 
 def test_it_is_neither_copied_nor_pickled_and_does_not_show_what_it_holds() -> None:
-    talk = interview([123456, 0, 0, 0])
+    talk = opened([123456, 0, 0, 0])
     for attempt in (pickle.dumps, copy.copy, copy.deepcopy):
         with pytest.raises(TypeError, match="neither copied nor pickled"):
             attempt(talk)
     assert "123456" not in repr(talk)
 
 
-def test_a_batch_is_an_interview_with_these_queries() -> None:
+def test_a_batch_is_online_queries_with_these() -> None:
     queries = Queries(np.eye(4))
     mechanism = MultiplicativeWeights(1.0, 2, queries, 20.0)
     answer = histogram([500, 300, 100, 0]).stacked(6)
     batch = mechanism.release(answer, DeterministicBits(9))
-    talk = Interview(mechanism, answer, DeterministicBits(9))
+    talk = OnlineQueries(mechanism, answer, DeterministicBits(9))
     for place in range(4):
         talk.ask(queries[place])
     np.testing.assert_array_equal(batch, talk.transcript[:, :2])

@@ -53,7 +53,7 @@ BROKEN_TWINS = [
 def test_candidates_begin_evenly_spread_over_all_histograms() -> None:
     """Shares of exponential variables are uniform on the simplex: each has mean 1/3 and variance 2/36."""
     mechanism = SampledMedian(queries=Queries(np.zeros(3)), candidates=20_000)
-    shares = mechanism.hypothesis(np.array(30.0), DeterministicBits(1)).tilted.shares
+    shares = mechanism.hypothesis(np.array(30.0), DeterministicBits(1)).weighted.shares
     np.testing.assert_allclose(shares.sum(axis=1), 1.0)
     np.testing.assert_allclose(shares.mean(axis=0), 1 / 3, atol=0.01)
     np.testing.assert_allclose(shares.var(axis=0), 2 / 36, atol=0.003)
@@ -63,9 +63,9 @@ def test_candidates_fit_what_was_measured_within_its_noise_and_differ_elsewhere(
     query, other = Queries([1, 1, 0, 0]), Queries([1, 0, 1, 0])
     mechanism = SampledMedian(2.0, 1, query, candidates=400)
     candidates = mechanism.hypothesis(np.array(1000.0), DeterministicBits(1))
-    free = np.std(candidates.tilted.answers(query)[:, 0])
+    free = np.std(candidates.weighted.answers(query)[:, 0])
     candidates.learn(query, np.array(600.0), np.array(True))
-    said, elsewhere = (candidates.tilted.answers(one)[:, 0] for one in (query, other))
+    said, elsewhere = (candidates.weighted.answers(one)[:, 0] for one in (query, other))
     assert np.median(said) == pytest.approx(600, abs=1)
     assert np.std(said) == pytest.approx(math.sqrt(2) * 2, rel=0.3)  # Laplace noise of scale 2 (1 + 1) / epsilon
     assert np.std(elsewhere) > 0.5 * free

@@ -1,4 +1,4 @@
-"""Tilted histograms: each step gains what the bound says, and answers are fitted."""
+"""WeightedHistogram histograms: each step gains what the bound says, and answers are fitted."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from discreet.core.grid import Array
-from discreet.mechanisms.online import weighted_histogram as tilted_module
+from discreet.mechanisms.online import weighted_histogram
 from discreet.mechanisms.online.queries import Queries
-from discreet.mechanisms.online.weighted_histogram import Tilted
+from discreet.mechanisms.online.weighted_histogram import WeightedHistogram
 
 
 def divergence(exact: Array, guess: Array) -> float:
@@ -21,12 +21,12 @@ def divergence(exact: Array, guess: Array) -> float:
 def test_each_step_brings_the_exact_histogram_nearer_by_twice_the_squared_error(
     plain: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tilted_module, "SWEEPS", 1)
+    monkeypatch.setattr(weighted_histogram, "SWEEPS", 1)
     rng = np.random.default_rng(0)
     for _ in range(200):
         exact, start = rng.dirichlet(np.full(12, 0.3)), rng.dirichlet(np.ones(12))
         query = (rng.random(12) < 0.5).astype(float) if plain else rng.random(12)
-        guess = Tilted(np.array(1000.0), start)
+        guess = WeightedHistogram(np.array(1000.0), start)
         error = query @ exact - query @ start
         guess.learn(query, np.array(1000 * query @ exact))
         assert guess.shares.sum() == pytest.approx(1.0, abs=1e-12)
@@ -35,9 +35,9 @@ def test_each_step_brings_the_exact_histogram_nearer_by_twice_the_squared_error(
 
 def test_no_sequence_of_queries_finds_more_errors_than_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """The worst query that there is, each time: the sign of the difference, over all cells."""
-    monkeypatch.setattr(tilted_module, "SWEEPS", 1)
+    monkeypatch.setattr(weighted_histogram, "SWEEPS", 1)
     exact, least = np.eye(64)[7], 0.05
-    guess, found = Tilted(np.array(1.0), np.ones(64)), 0
+    guess, found = WeightedHistogram(np.array(1.0), np.ones(64)), 0
     while True:
         query = (exact > guess.shares).astype(float)
         if query @ exact - query @ guess.shares < least:
@@ -51,7 +51,7 @@ def test_no_sequence_of_queries_finds_more_errors_than_the_bound(monkeypatch: py
 def test_all_answers_are_fitted_and_nothing_else_is_assumed() -> None:
     """Of all histograms with these answers, the one of greatest entropy: independent columns, for two marginals."""
     rows, columns = np.array([0.2, 0.8]), np.array([0.1, 0.3, 0.6])
-    guess = Tilted(np.array(100.0), np.ones(6))
+    guess = WeightedHistogram(np.array(100.0), np.ones(6))
     cells = np.arange(6).reshape(2, 3)
     for _ in range(20):
         for place in range(2):
@@ -62,20 +62,20 @@ def test_all_answers_are_fitted_and_nothing_else_is_assumed() -> None:
 
 
 def test_stacked_histograms_learn_by_themselves() -> None:
-    both = Tilted(np.array([100.0, 200.0]), np.ones((2, 3)))
+    both = WeightedHistogram(np.array([100.0, 200.0]), np.ones((2, 3)))
     both.learn(np.array([1, 0, 0]), np.array([90.0, 20.0]), np.array([True, False]))
-    alone = Tilted(np.array(100.0), np.ones(3))
+    alone = WeightedHistogram(np.array(100.0), np.ones(3))
     alone.learn(np.array([1, 0, 0]), np.array(90.0))
     np.testing.assert_allclose(both.counts[0], alone.counts)
     np.testing.assert_allclose(both.counts[1], 200 / 3)
-    each = Tilted(np.array([100.0, 100.0]), np.ones((2, 3)))
+    each = WeightedHistogram(np.array([100.0, 100.0]), np.ones((2, 3)))
     each.learn(np.array([[1, 0, 0], [0, 1, 0]]), np.array([90.0, 90.0]))
     np.testing.assert_allclose(each.counts[0], each.counts[1][[1, 0, 2]])
 
 
 def test_answers_beyond_nobody_and_everybody_are_taken_as_such() -> None:
     for measured, share in ((-50.0, 0.0), (500.0, 1.0)):
-        guess = Tilted(np.array(-3.0), np.ones(4))
+        guess = WeightedHistogram(np.array(-3.0), np.ones(4))
         for _ in range(10):
             guess.learn(np.array([1, 1, 0, 0]), np.array(measured))
         assert guess.total == 1.0

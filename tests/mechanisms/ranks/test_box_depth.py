@@ -15,7 +15,7 @@ from discreet.audit.trial import trial
 from discreet.core.answer import Apart, Records
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import Neighbors
-from discreet.mechanisms.ranks.box_depth import Boxes, DeepPoint
+from discreet.mechanisms.ranks.box_depth import BoxDepth, Boxes
 from discreet.mechanisms.selection.exponential import Exponential
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit, tripled
@@ -23,7 +23,7 @@ from tests.noise.fit import ALARM
 
 
 @dataclasses.dataclass(frozen=True)
-class TooSteep(DeepPoint):
+class TooSteep(BoxDepth):
     """As if a row had two thirds of the reach that it has."""
 
     def steepness(self, neighbors: Neighbors) -> float:
@@ -31,7 +31,7 @@ class TooSteep(DeepPoint):
 
 
 @dataclasses.dataclass(frozen=True)
-class AsIfRowsOnlyJoined(DeepPoint):
+class AsIfRowsOnlyJoined(BoxDepth):
     """The reach of a row that joins, where one is replaced: it raises the depth here and lowers it there."""
 
     def steepness(self, neighbors: Neighbors) -> float:
@@ -61,10 +61,10 @@ def depths(values: np.ndarray, cells: int) -> np.ndarray:
 JOINED = Apart(records([[0.0], [922.0]]), records([[0.0], [922.0], [1024.0]]))
 REPLACED = Apart(*(records([[end], [100.0]], Neighbors.REPLACE) for end in (0.0, 1024.0)))
 AUDITS = [
-    Audit("a row joins", DeepPoint(), JOINED),
-    Audit("three rows join", DeepPoint(1.5), tripled(JOINED)),
-    Audit("a row is replaced", DeepPoint(), REPLACED),
-    Audit("three rows are replaced", DeepPoint(1.5), tripled(REPLACED)),
+    Audit("a row joins", BoxDepth(), JOINED),
+    Audit("three rows join", BoxDepth(1.5), tripled(JOINED)),
+    Audit("a row is replaced", BoxDepth(), REPLACED),
+    Audit("three rows are replaced", BoxDepth(1.5), tripled(REPLACED)),
 ]
 
 
@@ -75,13 +75,13 @@ def chances(values: np.ndarray, cells: int, steepness: float, rows: int = 1) -> 
 
 
 def test_the_price_is_that_of_the_exponential_mechanism_whatever_the_columns() -> None:
-    assert DeepPoint(0.7).event == Exponential(0.7).event
+    assert BoxDepth(0.7).event == Exponential(0.7).event
 
 
 @pytest.mark.parametrize("neighbors", list(Neighbors))
 @pytest.mark.parametrize("rows", [1, 2])
 def test_points_are_chosen_by_the_exponential_of_their_depth(neighbors: Neighbors, rows: int) -> None:
-    mechanism = DeepPoint(1.3, 0.0, 5.0, 5)
+    mechanism = BoxDepth(1.3, 0.0, 5.0, 5)
     found = mechanism.release(records(ROWS, neighbors, rows).stacked(100_000), DeterministicBits(1)).astype(int)
     whole = np.array([row for row in ROWS if not math.isnan(row[1])])
     expected = chances(whole, 5, 1.3 / neighbors.reach, rows)
@@ -119,7 +119,7 @@ def test_a_row_that_joins_changes_every_depth_by_none_or_one() -> None:
 @pytest.mark.parametrize("neighbors", list(Neighbors))
 def test_no_pair_of_neighbors_on_a_small_grid_differs_by_more_than_epsilon(neighbors: Neighbors) -> None:
     """Every point of every pair: the logarithms of ratios lie within epsilon, and in an interval of that width."""
-    mechanism, worst = DeepPoint(1.0, 0.0, 2.0, 2), 0.0
+    mechanism, worst = BoxDepth(1.0, 0.0, 2.0, 2), 0.0
     law = {rows: np.log(chances(np.array(rows), 2, mechanism.steepness(neighbors))) for rows in data_sets(4)}
     for rows in data_sets(3):
         base = rows if neighbors is Neighbors.ADD_REMOVE else rows[1:]
@@ -134,8 +134,8 @@ def test_no_pair_of_neighbors_on_a_small_grid_differs_by_more_than_epsilon(neigh
 def test_a_person_of_three_rows_is_hidden_too() -> None:
     first, second = [[0.0], [900.0]] * 3, [[0.0], [900.0]] * 3 + [[1024.0]] * 3
     pair, careless = (Apart(records(first, rows=rows), records(second, rows=rows)) for rows in (3, 1))
-    assert trial(DeepPoint(), DeterministicBits(6), neighbors=pair, runs=60_000).holds
-    assert not trial(DeepPoint(), DeterministicBits(6), neighbors=careless, runs=60_000).holds
+    assert trial(BoxDepth(), DeterministicBits(6), neighbors=pair, runs=60_000).holds
+    assert not trial(BoxDepth(), DeterministicBits(6), neighbors=careless, runs=60_000).holds
 
 
 @pytest.mark.parametrize("columns", [1, 2, 5])
@@ -143,7 +143,7 @@ def test_ranks_are_off_as_the_note_says(columns: int) -> None:
     """On evenly spread values, 5000 draws: the deviation and two tails, each within five standard errors."""
     rng = np.random.default_rng(0)
     values = np.stack([rng.permutation(4000) for _ in range(columns)], axis=1)
-    mechanism = DeepPoint(0.4, 0.0, 4000.0, 2**40)
+    mechanism = BoxDepth(0.4, 0.0, 4000.0, 2**40)
     found = mechanism.release(records(values, Neighbors.REPLACE).stacked(5000), DeterministicBits(2)) - 2000
     scaled = 0.2 * found[:, 0]
     assert scaled.var() == pytest.approx((columns + 1) * (columns + 2) / 3, rel=0.15)
@@ -154,20 +154,20 @@ def test_ranks_are_off_as_the_note_says(columns: int) -> None:
 
 def test_five_columns_at_once_are_closer_than_one_after_the_other() -> None:
     values = np.stack([np.random.default_rng(j).permutation(2000) for j in range(5)], axis=1)
-    together = DeepPoint(1.0, 0.0, 2000.0, 2**40).release(records(values).stacked(4000), DeterministicBits(1))
-    single = DeepPoint(0.2, 0.0, 2000.0, 2**40).release(records(values[:, :1]).stacked(4000), DeterministicBits(1))
+    together = BoxDepth(1.0, 0.0, 2000.0, 2**40).release(records(values).stacked(4000), DeterministicBits(1))
+    single = BoxDepth(0.2, 0.0, 2000.0, 2**40).release(records(values[:, :1]).stacked(4000), DeterministicBits(1))
     assert single.var() / together[:, 0].var() == pytest.approx(2 * 5**2 / (6 * 7 / 3), rel=0.2)
 
 
 def test_without_rows_the_point_is_anywhere() -> None:
-    found = DeepPoint(1.0, 0.0, 3.0, 3).release(records(np.empty((0, 2))).stacked(40_000), DeterministicBits(1))
+    found = BoxDepth(1.0, 0.0, 3.0, 3).release(records(np.empty((0, 2))).stacked(40_000), DeterministicBits(1))
     counts = np.bincount((4 * found[:, 0] + found[:, 1]).astype(int), minlength=16)
     assert stats.chisquare(counts).pvalue > ALARM
 
 
 def test_an_epsilon_of_nothing_buys_nothing() -> None:
     """What rounding may cost is taken off first; where nothing is left, the draw is even."""
-    mechanism = DeepPoint(2.0**-35, 0.0, 3.0, 3)
+    mechanism = BoxDepth(2.0**-35, 0.0, 3.0, 3)
     assert mechanism.steepness(Neighbors.ADD_REMOVE) == 0
     found = mechanism.release(records([[1.0]] * 5).stacked(20_000), DeterministicBits(1))
     assert stats.chisquare(np.bincount(found[:, 0].astype(int), minlength=4)).pvalue > ALARM
@@ -175,4 +175,4 @@ def test_an_epsilon_of_nothing_buys_nothing() -> None:
 
 def test_too_many_columns_are_refused() -> None:
     with pytest.raises(ParameterError, match="number of columns is 65"):
-        DeepPoint().release(records(np.zeros((3, 65))), DeterministicBits(1))
+        BoxDepth().release(records(np.zeros((3, 65))), DeterministicBits(1))

@@ -19,7 +19,7 @@ from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.ranks import ranked_stretches as module
 from discreet.mechanisms.ranks.quantile import Quantile
-from discreet.mechanisms.ranks.rank_grid import Line, Target
+from discreet.mechanisms.ranks.rank_grid import RankGrid, Target
 from discreet.mechanisms.selection.exponential import Exponential
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit, tripled
@@ -53,7 +53,7 @@ def records(values: list[float] | np.ndarray, neighbors: Neighbors = Neighbors.A
 
 
 def audits(kind: type[Quantile]) -> list[Audit]:
-    """The worst of all data sets of up to three values on this line, by the exact law."""
+    """The worst of all data sets of up to three values on this grid, by the exact law."""
     median, quartile = kind(1.0, 0.5, 0.0, 15.0, 15), kind(1.3, 0.25, 0.0, 15.0, 15)
     joined = Apart(records([0.0] * 3), records([0.0] * 4))
     replaced = Apart(*(records(values, Neighbors.REPLACE) for values in ([0.0, 0.0, 1.0], [0.0, 1.0, 15.0])))
@@ -181,11 +181,11 @@ def test_a_single_release_is_a_number_and_copies_are_rows_of_them() -> None:
 
 
 def test_the_grid_is_that_of_the_bounds() -> None:
-    line = Line(-3.0, 7.0, 2**40)
+    grid = RankGrid(-3.0, 7.0, 2**40)
     found = Quantile(1.0, 0.5, -3.0, 7.0, 2**40).release(
         records(np.linspace(-3, 7, 50)).stacked(1000), DeterministicBits(8)
     )
-    np.testing.assert_array_equal(line.values(line.nearest(found)), found)
+    np.testing.assert_array_equal(grid.values(grid.nearest(found)), found)
 
 
 @pytest.mark.parametrize(

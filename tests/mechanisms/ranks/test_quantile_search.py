@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from discreet.mechanisms.ranks import quantile_search as module
-from discreet.mechanisms.ranks.quantile_search import Part, Ranked, Sorted
+from discreet.mechanisms.ranks.quantile_search import RankedPlaces, SearchRange, SortedPlaces
 from discreet.mechanisms.ranks.rank_grid import RANK, Target
 from discreet.noise.deterministic import DeterministicBits
 from tests.noise.fit import ALARM
@@ -27,8 +27,8 @@ def chances() -> np.ndarray:
     return weights / weights.sum()
 
 
-def part(copies: int) -> Part:
-    return Part(*(np.full(copies, end) for end in PART))
+def part(copies: int) -> SearchRange:
+    return SearchRange(*(np.full(copies, end) for end in PART))
 
 
 def check(places: np.ndarray, below: np.ndarray) -> None:
@@ -38,7 +38,7 @@ def check(places: np.ndarray, below: np.ndarray) -> None:
 
 
 def test_all_copies_together_follow_the_law() -> None:
-    chosen = Sorted.of(np.tile(PLACES, (50_000, 1))).chosen(part(50_000), TARGET, DeterministicBits(1))
+    chosen = SortedPlaces.of(np.tile(PLACES, (50_000, 1))).chosen(part(50_000), TARGET, DeterministicBits(1))
     check(chosen.places, chosen.below)
 
 
@@ -46,13 +46,13 @@ def test_all_copies_together_follow_the_law() -> None:
 def test_looking_near_the_share_only_follows_the_same_law(soon: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second time with so near a limit that most draws are beyond it."""
     monkeypatch.setattr(module, "SOON", soon)
-    ranked, bits = Ranked.of(PLACES), DeterministicBits(2)
+    ranked, bits = RankedPlaces.of(PLACES), DeterministicBits(2)
     chosen = [ranked.chosen(part(1), TARGET, bits) for _ in range(4000)]
     check(np.array([one.places[0] for one in chosen]), np.array([one.below[0] for one in chosen]))
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0])
 def test_a_part_without_records_has_places_that_are_all_alike(share: float) -> None:
-    empty, bits = Part(*(np.array([end]) for end in (10, 13, 3, 3))), DeterministicBits(3)
-    found = {int(Ranked.of(PLACES).chosen(empty, Target(share, RANK), bits).places[0]) for _ in range(200)}
+    empty, bits = SearchRange(*(np.array([end]) for end in (10, 13, 3, 3))), DeterministicBits(3)
+    found = {int(RankedPlaces.of(PLACES).chosen(empty, Target(share, RANK), bits).places[0]) for _ in range(200)}
     assert found == {10, 11, 12, 13}

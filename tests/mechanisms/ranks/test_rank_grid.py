@@ -1,4 +1,4 @@
-"""The line of cells: what they stand for, and how far one row can drive two scores apart."""
+"""The grid of cells: what they stand for, and how far one row can drive two scores apart."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import Neighbors
-from discreet.mechanisms.ranks.rank_grid import RANK, Line, Target, reach
+from discreet.mechanisms.ranks.rank_grid import RANK, RankGrid, Target, reach
 
 TOP = 5
 
@@ -70,14 +70,14 @@ def test_the_scale_grows_with_the_rows_of_a_unit_and_falls_with_the_price() -> N
 
 
 def test_a_cell_stands_for_the_value_that_it_was_nearest_to() -> None:
-    line = Line(-1.0, 3.0, 8)
+    grid = RankGrid(-1.0, 3.0, 8)
     values = np.array([-1.0, -0.6, 2.9, 3.0, -7.0, 99.0, np.nan])
-    np.testing.assert_array_equal(line.values(line.nearest(values)), [-1.0, -0.5, 3.0, 3.0, -1.0, 3.0])
+    np.testing.assert_array_equal(grid.values(grid.nearest(values)), [-1.0, -0.5, 3.0, 3.0, -1.0, 3.0])
 
 
 @pytest.mark.parametrize("cells", [1, 1000, 2**40, 2**50])
 def test_the_last_cell_stands_for_the_upper_bound(cells: int) -> None:
-    assert Line(-0.1, 0.3, cells).values(np.array([0, cells])).tolist() == [-0.1, 0.3]
+    assert RankGrid(-0.1, 0.3, cells).values(np.array([0, cells])).tolist() == [-0.1, 0.3]
 
 
 @pytest.mark.parametrize(
@@ -86,4 +86,4 @@ def test_the_last_cell_stands_for_the_upper_bound(cells: int) -> None:
 )
 def test_a_line_without_meaning_is_refused(lower: float, upper: float, cells: int) -> None:
     with pytest.raises(ParameterError):
-        Line(lower, upper, cells)
+        RankGrid(lower, upper, cells)

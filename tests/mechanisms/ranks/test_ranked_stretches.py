@@ -10,7 +10,7 @@ import pytest
 
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.ranks import ranking as module
-from discreet.mechanisms.ranks.rank_grid import RANK, Line, Target, reach
+from discreet.mechanisms.ranks.rank_grid import RANK, RankGrid, Target, reach
 from discreet.mechanisms.ranks.ranked_stretches import RankedStretches
 
 rng = np.random.default_rng(0)
@@ -27,12 +27,12 @@ COLUMNS = {
 }
 
 
-def distances(line: Line, values: np.ndarray, target: Target, cells: np.ndarray) -> np.ndarray:
+def distances(grid: RankGrid, values: np.ndarray, target: Target, cells: np.ndarray) -> np.ndarray:
     """Counted for each cell by itself: a value is a sixteenth at its cell, and the rest at its place."""
-    places = np.sort(line.places(values))
-    held = (places + line.finer // 2) // line.finer
+    places = np.sort(grid.places(values))
+    held = (places + grid.finer // 2) // grid.finer
     below, upto = (
-        15 * np.searchsorted(places, cells * line.finer, side) + np.searchsorted(held, cells, side)
+        15 * np.searchsorted(places, cells * grid.finer, side) + np.searchsorted(held, cells, side)
         for side in ("left", "right")
     )
     wanted = round(target.share * RANK) * len(places)
@@ -44,8 +44,8 @@ def distances(line: Line, values: np.ndarray, target: Target, cells: np.ndarray)
 @pytest.mark.parametrize("cells", [50, 2**20, 2**40])
 @pytest.mark.parametrize("column", COLUMNS)
 def test_every_stretch_has_the_distance_of_its_cells(column: str, cells: int, share: float, kept: int) -> None:
-    line, values, target = Line(0.0, 100.0, cells), COLUMNS[column][:kept], Target(share, 3.0 * RANK)
-    found = RankedStretches.of(line, values, target)
+    grid, values, target = RankGrid(0.0, 100.0, cells), COLUMNS[column][:kept], Target(share, 3.0 * RANK)
+    found = RankedStretches.of(grid, values, target)
     assert found.number == np.count_nonzero(~np.isnan(values))
     assert found.edges[0] == -1
     assert found.edges[-1] == cells
@@ -56,11 +56,11 @@ def test_every_stretch_has_the_distance_of_its_cells(column: str, cells: int, sh
     sure = ~found.loose[there]
     assert not found.loose[1:-1].any()
     for chosen in (first, last, (first + last) // 2):
-        exact = distances(line, values, target, chosen)
+        exact = distances(grid, values, target, chosen)
         np.testing.assert_array_equal(own[sure], exact[sure])
         assert (own <= exact).all()
     for cell in (int(first[0]), int(last[-1])):
-        assert found.distance(cell) == distances(line, values, target, np.array([cell]))[0]
+        assert found.distance(cell) == distances(grid, values, target, np.array([cell]))[0]
 
 
 @pytest.mark.parametrize("scale", [0.1, 1.0, 30.0])
@@ -70,14 +70,14 @@ def test_every_stretch_has_the_distance_of_its_cells(column: str, cells: int, sh
 def test_what_is_not_told_apart_is_hardly_ever_chosen(column: str, cells: int, share: float, scale: float) -> None:
     """However coarse the cells: else a choice would go through all of it, one cell after the other."""
     target = Target(share, scale * RANK)
-    found = RankedStretches.of(Line(0.0, 100.0, cells), COLUMNS[column], target)
+    found = RankedStretches.of(RankGrid(0.0, 100.0, cells), COLUMNS[column], target)
     best = found.distances[~found.loose & (found.lengths > 0)].min()
     assert (found.distances[found.loose] - best >= 30 * target.scale).all()
 
 
 def test_values_that_many_have_between_two_cells_are_found_at_the_nearest() -> None:
     """Where nothing else tells its neighbors apart, which are alike."""
-    found = RankedStretches.of(Line(0.0, 100.0, 100), np.repeat([20.3, 30.3], [300, 700]), Target(0.1, RANK))
+    found = RankedStretches.of(RankGrid(0.0, 100.0, 100), np.repeat([20.3, 30.3], [300, 700]), Target(0.1, RANK))
     best = int(found.distances.argmin())
     assert (found.edges[best] + 1, found.edges[best + 1]) == (20, 20)
     assert np.sort(found.distances)[1] - found.distances[best] > 10 * RANK
@@ -88,28 +88,28 @@ def test_values_that_many_have_between_two_cells_are_found_at_the_nearest() -> N
 def test_a_sample_finds_what_a_search_of_all_values_finds(
     column: str, cells: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    line, values, target = Line(0.0, 100.0, cells), COLUMNS[column], Target(0.3, 3.0 * RANK)
-    sampled = RankedStretches.of(line, values, target)
+    grid, values, target = RankGrid(0.0, 100.0, cells), COLUMNS[column], Target(0.3, 3.0 * RANK)
+    sampled = RankedStretches.of(grid, values, target)
     monkeypatch.setattr(module, "MANY", 2**62)
-    searched = RankedStretches.of(line, values, target)
+    searched = RankedStretches.of(grid, values, target)
     np.testing.assert_array_equal(sampled.edges, searched.edges)
     np.testing.assert_array_equal(sampled.distances, searched.distances)
 
 
 @pytest.mark.parametrize("margin", [-1000.0, -1.0, 0.0])
 def test_a_sample_that_misleads_costs_time_alone(margin: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    line, values, target = Line(0.0, 100.0, 2**40), COLUMNS["spread"], Target(0.5, 3.0 * RANK)
-    searched = RankedStretches.of(line, values, target)
+    grid, values, target = RankGrid(0.0, 100.0, 2**40), COLUMNS["spread"], Target(0.5, 3.0 * RANK)
+    searched = RankedStretches.of(grid, values, target)
     monkeypatch.setattr(module, "MARGIN", margin)
-    found = RankedStretches.of(line, values, target)
+    found = RankedStretches.of(grid, values, target)
     np.testing.assert_array_equal(found.edges, searched.edges)
     np.testing.assert_array_equal(found.distances, searched.distances)
 
 
 def test_cells_beyond_what_is_told_apart_are_hardly_ever_chosen() -> None:
     """Their weights all together, in units of the best cell's."""
-    line, target = Line(0.0, 100.0, 2**40), Target(0.5, 3.0 * RANK)
-    found = RankedStretches.of(line, COLUMNS["spread"], target)
+    grid, target = RankGrid(0.0, 100.0, 2**40), Target(0.5, 3.0 * RANK)
+    found = RankedStretches.of(grid, COLUMNS["spread"], target)
     nearest = int(found.distances[found.lengths > 0].min())
     for stretch in (0, -1):
         exponent = (int(found.distances[stretch]) - nearest) / target.scale
@@ -122,10 +122,10 @@ def test_one_row_drives_the_distances_of_two_cells_no_farther_apart_than_its_rea
     share: float, neighbors: Neighbors
 ) -> None:
     """Over all neighbors of all data sets with up to three values, some of which lie between cells."""
-    line, target, row = Line(0.0, 3.0, 3), Target(share, RANK), (0.0, 0.3, 0.5, 1.0, 1.6, 3.0, math.nan)
+    grid, target, row = RankGrid(0.0, 3.0, 3), Target(share, RANK), (0.0, 0.3, 0.5, 1.0, 1.6, 3.0, math.nan)
 
     def all_distances(values: tuple[float, ...]) -> np.ndarray:
-        found = RankedStretches.of(line, np.array(values), target)
+        found = RankedStretches.of(grid, np.array(values), target)
         return np.array([found.distance(cell) for cell in range(4)])
 
     known = {values: all_distances(values) for n in range(4) for values in combinations_with_replacement(row, n)}

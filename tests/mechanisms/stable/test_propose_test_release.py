@@ -18,7 +18,7 @@ from discreet.core.events import ApproximateLoss, LaplaceLoss
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.stable.propose_test_release import ProposeTestRelease
-from discreet.mechanisms.stable.stable_figures import SpreadClass, SteadyQuantile
+from discreet.mechanisms.stable.stable_figures import SpreadClass, StableQuantile
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit, tripled
 
@@ -58,10 +58,10 @@ class WithoutAThreshold(ProposeTestRelease):
 class FreeRelease(ProposeTestRelease):
     """The test is paid for, and the noise of the release is that of the whole price again."""
 
-    proposals: tuple[SteadyQuantile, ...] = (SteadyQuantile(bound=512),)
+    figures: tuple[StableQuantile, ...] = (StableQuantile(bound=512),)
 
     def release(self, answer: Records, bits: Bits) -> Array:
-        return ProposeTestRelease(2 * self.epsilon, self.delta, self.proposals).release(answer, bits)
+        return ProposeTestRelease(2 * self.epsilon, self.delta, self.figures).release(answer, bits)
 
     def worst_neighbors(self) -> Apart:
         """Far from a jump of more than half the line, so the release is what counts."""
@@ -83,7 +83,7 @@ def nearly_passing(neighbors: Neighbors, rows: int) -> Callable[[ProposeTestRele
     return pair
 
 
-LEAST, HALF = (SteadyQuantile(share=0.0),), (SteadyQuantile(bound=512),)
+LEAST, HALF = (StableQuantile(share=0.0),), (StableQuantile(bound=512),)
 JUMP = Apart(*(records([256.0] * (200 - i) + [768.0] * (200 + i), Neighbors.REPLACE) for i in (0, 1)))
 AUDITS = [
     *(
@@ -107,7 +107,7 @@ def test_every_test_and_every_noisy_release_is_paid_for() -> None:
     tests, _, rest = ProposeTestRelease(1.0, 1e-6).event.events
     assert tests == LaplaceLoss(2.0)
     assert rest == ApproximateLoss(0.0, 1e-6)
-    noisy = ProposeTestRelease(1.0, 1e-6, (SteadyQuantile(), SpreadClass()))
+    noisy = ProposeTestRelease(1.0, 1e-6, (StableQuantile(), SpreadClass()))
     assert noisy.event.events[:3] == 3 * (LaplaceLoss(3.0),)
     assert delta(noisy.event, 1.0) <= 1e-6 * (1 + 1e-9)
 
@@ -115,7 +115,7 @@ def test_every_test_and_every_noisy_release_is_paid_for() -> None:
 @pytest.mark.parametrize("neighbors", list(Neighbors))
 @pytest.mark.parametrize(
     "mechanism",
-    [ProposeTestRelease(2.0, 0.01, (SteadyQuantile(bound=64),)), ProposeTestRelease(2.0, 0.01, (SpreadClass(),))],
+    [ProposeTestRelease(2.0, 0.01, (StableQuantile(bound=64),)), ProposeTestRelease(2.0, 0.01, (SpreadClass(),))],
     ids=["quantile", "spread"],
 )
 def test_the_audit_does_not_refute_the_claim_next_to_a_jump(
@@ -137,8 +137,8 @@ def test_next_to_a_jump_hardly_anything_passes() -> None:
 
 def test_far_from_a_jump_it_answers_and_is_right() -> None:
     values = np.random.default_rng(0).normal(500, 100, 5000)
-    proposals = tuple(SpreadClass(0.0, 1000.0, 10**6, 1.25, offset) for offset in (0.0, 0.5))
-    found = ProposeTestRelease(1.0, 1e-6, proposals).release(records(values).stacked(300), DeterministicBits(2))
+    figures = tuple(SpreadClass(0.0, 1000.0, 10**6, 1.25, offset) for offset in (0.0, 0.5))
+    found = ProposeTestRelease(1.0, 1e-6, figures).release(records(values).stacked(300), DeterministicBits(2))
     exact = np.subtract(*np.quantile(values, [0.75, 0.25]))
     assert np.isfinite(found).mean() > 0.99
     assert (np.abs(np.log(found[np.isfinite(found)] / exact)) < math.log(1.25) / 2 * 1.05).all()
@@ -150,7 +150,7 @@ def test_few_records_have_no_answer_and_no_error() -> None:
 
 
 def test_a_steady_quantile_gets_noise_for_its_bound() -> None:
-    mechanism = ProposeTestRelease(2.0, 1e-6, (SteadyQuantile(0.5, 0.0, 1000.0, 1000, 5),))
+    mechanism = ProposeTestRelease(2.0, 1e-6, (StableQuantile(0.5, 0.0, 1000.0, 1000, 5),))
     found = mechanism.release(records(np.arange(0.0, 1000.0, 1.0)).stacked(5000), DeterministicBits(3))
     passed = found[np.isfinite(found)]
     assert len(passed) < 200  # five values between is near enough to a jump
@@ -163,11 +163,11 @@ def test_a_person_of_several_rows_needs_a_greater_distance() -> None:
     """Noise of two tests of epsilon 1/2, per row of a unit, passes what is left with probability delta / 2 in each."""
     for rows in (1, 3):
         assert ProposeTestRelease().threshold(rows) == pytest.approx(rows - 1 + 2 * rows * math.log(1e6), rel=1e-4)
-    noisy = ProposeTestRelease(1.0, 1e-3, (SteadyQuantile(),))
+    noisy = ProposeTestRelease(1.0, 1e-3, (StableQuantile(),))
     assert noisy.threshold(1) == pytest.approx(2 * math.log(500), rel=1e-3)
 
 
-@pytest.mark.parametrize("fields", [{"delta": 0.0}, {"delta": 0.6}, {"epsilon": 0.0}, {"proposals": ()}])
+@pytest.mark.parametrize("fields", [{"delta": 0.0}, {"delta": 0.6}, {"epsilon": 0.0}, {"figures": ()}])
 def test_parameters_without_meaning_are_refused(fields: dict[str, object]) -> None:
     with pytest.raises(ParameterError):
         ProposeTestRelease(**fields)  # type: ignore[arg-type]

@@ -18,7 +18,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.mechanisms.ranks.box_depth import DeepPoint
+from discreet.mechanisms.ranks.box_depth import BoxDepth
 from discreet.mechanisms.ranks.quantile import Quantile
 from discreet.mechanisms.stable.sample_and_aggregate import SampleAndAggregate, first_rows
 from discreet.noise.deterministic import DeterministicBits
@@ -96,9 +96,9 @@ def law(values: tuple[int, ...], mechanism: SampleAndAggregate, top: int) -> np.
 
 
 SMALL = [
-    SampleAndAggregate(1.0, DeepPoint(1.0, 0.0, 3.0, 3), first_rows, 3, 1),
-    SampleAndAggregate(1.0, DeepPoint(1.0, 0.0, 3.0, 3), sums, 2, 2),
-    SampleAndAggregate(1.0, DeepPoint(1.0, 0.0, 3.0, 3), sums, 2, 1, 2),
+    SampleAndAggregate(1.0, BoxDepth(1.0, 0.0, 3.0, 3), first_rows, 3, 1),
+    SampleAndAggregate(1.0, BoxDepth(1.0, 0.0, 3.0, 3), sums, 2, 2),
+    SampleAndAggregate(1.0, BoxDepth(1.0, 0.0, 3.0, 3), sums, 2, 1, 2),
 ]
 
 
@@ -143,7 +143,7 @@ def test_no_warning_tells_of_a_block() -> None:
         warnings.warn("an empty block", UserWarning, stacklevel=1)
         return np.nanmean(blocks, axis=1) / np.nanmin(np.nan_to_num(blocks), axis=1)
 
-    SampleAndAggregate(1.0, DeepPoint(), warns, 3, 2).release(records([1.0, 0.0]), DeterministicBits(1))
+    SampleAndAggregate(1.0, BoxDepth(), warns, 3, 2).release(records([1.0, 0.0]), DeterministicBits(1))
 
 
 def test_a_scalar_mechanism_releases_a_scalar() -> None:

@@ -17,7 +17,7 @@ from discreet.core.events import ApproximateLoss, GaussianLoss, LaplaceLoss, Pur
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.shifted_noise_loss import (
-    gaussian_moved,
+    gaussian_shifted,
     gaussian_shrunk,
     laplace_shrunk,
 )
@@ -163,7 +163,7 @@ def test_student_s_noise_moved_and_shrunk_loses_no_more_than_epsilon(degrees: in
 def test_slide_and_beta_use_what_the_price_allows_and_no_more(epsilon: float, delta: float) -> None:
     laplace, gaussian = SmoothLaplace(epsilon, delta=delta), SmoothGaussian(epsilon, delta=delta)
     assert 0.999 * delta < laplace_shrunk(laplace.beta, epsilon / 2) <= delta
-    together = gaussian_shrunk(gaussian.beta, epsilon / 2) + math.exp(epsilon / 2) * gaussian_moved(
+    together = gaussian_shrunk(gaussian.beta, epsilon / 2) + math.exp(epsilon / 2) * gaussian_shifted(
         gaussian.slide, epsilon / 2
     )
     assert 0.999 * delta < together <= delta

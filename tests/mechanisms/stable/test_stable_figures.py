@@ -11,13 +11,13 @@ import pytest
 from discreet.core.answer import Records
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import Neighbors
-from discreet.mechanisms.stable.stable_figures import NEVER, Measured, Proposal, SpreadClass, SteadyQuantile
+from discreet.mechanisms.stable.stable_figures import NEVER, Measured, SpreadClass, StableFigure, StableQuantile
 
-PROPOSALS: list[Proposal] = [
+PROPOSALS: list[StableFigure] = [
     SpreadClass(0.0, 4.0, 4, 2.0),
     SpreadClass(0.0, 4.0, 4, 2.0, 0.5),
     SpreadClass(0.0, 4.0, 4, 1.4, 0.2),
-    *(SteadyQuantile(share, 0.0, 4.0, 4, 1) for share in (0.0, 0.25, 0.5, 0.9)),
+    *(StableQuantile(share, 0.0, 4.0, 4, 1) for share in (0.0, 0.25, 0.5, 0.9)),
 ]
 
 
@@ -35,11 +35,11 @@ def changed(values: tuple[int, ...], neighbors: Neighbors, top: int) -> set[tupl
 
 
 @pytest.mark.parametrize("neighbors", list(Neighbors))
-@pytest.mark.parametrize("proposal", PROPOSALS, ids=repr)
-def test_distances_change_by_one_and_are_zero_next_to_a_jump(proposal: Proposal, neighbors: Neighbors) -> None:
+@pytest.mark.parametrize("figure", PROPOSALS, ids=repr)
+def test_distances_change_by_one_and_are_zero_next_to_a_jump(figure: StableFigure, neighbors: Neighbors) -> None:
     top, most = 4, 7
     found = {
-        values: proposal.measured(records(values, neighbors))
+        values: figure.measured(records(values, neighbors))
         for number in range(most + 1)
         for values in itertools.combinations_with_replacement(range(top + 1), number)
     }
@@ -47,7 +47,7 @@ def test_distances_change_by_one_and_are_zero_next_to_a_jump(proposal: Proposal,
         for other in changed(values, neighbors, top) & found.keys():
             there = found[other]
             assert abs(here.distance - there.distance) <= 1 or min(here.distance, there.distance) > NEVER - 2
-            if abs(here.steps - there.steps) > proposal.bound:
+            if abs(here.steps - there.steps) > figure.bound:
                 assert here.distance == there.distance == 0
 
 
@@ -61,13 +61,13 @@ def test_a_distance_is_about_the_rows_that_it_takes() -> None:
 
 
 def test_every_spread_has_its_class_and_the_class_its_middle() -> None:
-    proposal = SpreadClass(0.0, 1000.0, 1000, 1.5, 0.5)
+    figure = SpreadClass(0.0, 1000.0, 1000, 1.5, 0.5)
     for spread in (0, 1, 2, 7, 100, 999, 1000):
         values = np.repeat([0.0, spread], 500)
-        measured = proposal.measured(records(values))
-        middle = float(proposal.said(np.array([measured.steps]))[0])
+        measured = figure.measured(records(values))
+        middle = float(figure.said(np.array([measured.steps]))[0])
         assert abs(middle - spread) <= 1 or math.sqrt(2 / 3) * 0.99 < middle / spread < math.sqrt(1.5) * 1.01
-        assert proposal.ends[measured.steps] <= spread < proposal.ends[measured.steps + 1]
+        assert figure.ends[measured.steps] <= spread < figure.ends[measured.steps + 1]
 
 
 def test_classes_with_offsets_have_no_end_in_common() -> None:
@@ -77,14 +77,14 @@ def test_classes_with_offsets_have_no_end_in_common() -> None:
 
 
 def test_a_quantile_is_said_within_its_bounds() -> None:
-    proposal = SteadyQuantile(0.5, -1.0, 1.0, 4, 1)
-    assert proposal.said(np.array([-3, 0, 1, 99])).tolist() == [-1.0, -1.0, -0.5, 1.0]
+    figure = StableQuantile(0.5, -1.0, 1.0, 4, 1)
+    assert figure.said(np.array([-3, 0, 1, 99])).tolist() == [-1.0, -1.0, -0.5, 1.0]
 
 
-@pytest.mark.parametrize("proposal", PROPOSALS, ids=repr)
-def test_no_records_are_measured_too(proposal: Proposal) -> None:
-    assert isinstance(proposal.measured(records(())), Measured)
-    assert isinstance(proposal.measured(records((math.nan, math.nan))), Measured)
+@pytest.mark.parametrize("figure", PROPOSALS, ids=repr)
+def test_no_records_are_measured_too(figure: StableFigure) -> None:
+    assert isinstance(figure.measured(records(())), Measured)
+    assert isinstance(figure.measured(records((math.nan, math.nan))), Measured)
 
 
 @pytest.mark.parametrize(
@@ -93,8 +93,8 @@ def test_no_records_are_measured_too(proposal: Proposal) -> None:
         lambda: SpreadClass(ratio=1.0),
         lambda: SpreadClass(offset=1.0),
         lambda: SpreadClass(lower=5.0, upper=1.0),
-        lambda: SteadyQuantile(share=2.0),
-        lambda: SteadyQuantile(bound=0),
+        lambda: StableQuantile(share=2.0),
+        lambda: StableQuantile(bound=0),
     ],
 )
 def test_a_proposal_without_meaning_is_refused(wrong: object) -> None:

@@ -148,7 +148,7 @@ def test_it_can_be_asked_inside_its_block_alone_and_not_be_pickled() -> None:
         talk.ask({})
     with pytest.raises(NotPermitted, match=r"not open\. The plan was charged and stays so"):
         talk.ask({})
-    with pytest.raises(NotPermitted, match="the interview is over"):
+    with pytest.raises(NotPermitted, match="these online queries have ended"):
         inside.ask(None)  # type: ignore[union-attr, arg-type]
 
 

@@ -27,7 +27,7 @@ def gaussian_shrunk(beta: float, epsilon: float) -> float:
     return math.erfc(edge / math.sqrt(2)) - math.exp(epsilon) * math.erfc(edge * math.exp(beta) / math.sqrt(2))
 
 
-def gaussian_moved(slide: float, epsilon: float) -> float:
+def gaussian_shifted(slide: float, epsilon: float) -> float:
     """The delta, at this epsilon, of Gaussian noise against the same moved by so many deviations.
 
     Balle and Wang 2018, Theorem 8.

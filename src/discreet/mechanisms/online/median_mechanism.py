@@ -16,7 +16,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
 from discreet.core.neighbors import Neighbors
 from discreet.core.rounding import upwards
-from discreet.mechanisms.online.online_queries import Interviewer
+from discreet.mechanisms.online.online_queries import OnlineMechanism
 from discreet.mechanisms.online.queries import Queries
 from discreet.mechanisms.online.small_databases import databases, orders
 
@@ -26,7 +26,7 @@ FINENESS = 30  # bits of an agreement
 
 
 @dataclass(frozen=True)
-class MedianMechanism(Interviewer):
+class MedianMechanism(OnlineMechanism):
     """Answer counting queries by the median of all databases of `size` records that fit the answers measured so far.
 
     As published, on a universe so small that those databases can be listed. A query is easy if most of them nearly

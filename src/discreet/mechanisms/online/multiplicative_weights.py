@@ -12,18 +12,18 @@ from discreet.core.answer import Answer
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.mechanisms.online.online_queries import MEASURED, Interviewer
+from discreet.mechanisms.online.online_queries import MEASURED, OnlineMechanism
 from discreet.mechanisms.online.queries import Queries, distance, on_one_grid
-from discreet.mechanisms.online.weighted_histogram import Tilted
+from discreet.mechanisms.online.weighted_histogram import WeightedHistogram
 
 
 @dataclass(frozen=True)
-class MultiplicativeWeights(Interviewer):
+class MultiplicativeWeights(OnlineMechanism):
     """Answer counting queries on a histogram from a public one, which is corrected where it is found to be far off.
 
     The public histogram starts with equal shares. A query whose exact answer is farther from it than the threshold,
     both with noise, gets a noisy answer, and the public histogram is tilted towards that. A public histogram over c
-    cells needs few corrections (see `Tilted.learn`), so most answers cost nothing.
+    cells needs few corrections (see `WeightedHistogram.learn`), so most answers cost nothing.
 
     Records are counted, not shares of them, so nobody has to know how many there are: their number is measured first.
 
@@ -34,7 +34,7 @@ class MultiplicativeWeights(Interviewer):
     updates : int
         Public. How many answers may be measured; from then on guesses are given untested.
     queries : Queries
-        Public. What `release` answers, in this order. An `Interview` (see `opening`) takes any queries.
+        Public. What `release` answers, in this order. `OnlineQueries` (see `opening`) take any queries.
     threshold : float
         Public. How far off a guess may be, in records. Below `tests.margin(1 / number of queries)`, noise alone would
         use the updates up.
@@ -43,7 +43,7 @@ class MultiplicativeWeights(Interviewer):
     ---------
     `PureLoss(epsilon / 2)` for all tests, and `updates` + 1 times Laplace noise for the total and the measured answers,
     whatever the queries are and however they depend on earlier answers. Hardt and Rothblum 2010; with the sparse vector
-    technique of Lyu, Su and Li 2017, both in one interview: `multiplicative_weights.md`.
+    technique of Lyu, Su and Li 2017, used together: `multiplicative_weights.md`.
 
     Examples
     --------
@@ -65,28 +65,28 @@ class MultiplicativeWeights(Interviewer):
 
     def hypothesis(self, total: Array, bits: Bits) -> PublicHistogram:
         """Equal shares of the total."""
-        return PublicHistogram(Tilted(total, np.ones((*total.shape, self.queries.cells))))
+        return PublicHistogram(WeightedHistogram(total, np.ones((*total.shape, self.queries.cells))))
 
     def histogram(self, release: Array) -> Array:
         """The public histogram at the end of `release`, which anybody can compute from it."""
         values, sources = release[..., 0, :], release[..., 1, :]
-        tilted = Tilted(values[..., 0], np.ones((*values.shape[:-1], self.queries.cells)))
+        weighted = WeightedHistogram(values[..., 0], np.ones((*values.shape[:-1], self.queries.cells)))
         for place in range(len(self.queries)):
             where = sources[..., place + 1] == MEASURED
             if where.any():
-                tilted.learn(self.queries[place].row, values[..., place + 1], where)
-        return tilted.counts
+                weighted.learn(self.queries[place].row, values[..., place + 1], where)
+        return weighted.counts
 
 
 @dataclass(frozen=True)
 class PublicHistogram:
     """The hypothesis of private multiplicative weights."""
 
-    tilted: Tilted
+    weighted: WeightedHistogram
 
     def guesses(self, query: Queries) -> Array:
         """What the histogram says."""
-        return self.tilted.answers(query)[..., 0]
+        return self.weighted.answers(query)[..., 0]
 
     def doubts(self, query: Queries, guesses: Array, exact: Answer) -> Answer:
         """How far that is from the exact answers."""
@@ -94,4 +94,4 @@ class PublicHistogram:
 
     def learn(self, query: Queries, measured: Array, where: NDArray[np.bool_]) -> None:
         """Tilt it."""
-        self.tilted.learn(query.row, measured, where)
+        self.weighted.learn(query.row, measured, where)

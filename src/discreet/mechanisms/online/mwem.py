@@ -15,7 +15,7 @@ from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_knob, check_whole
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.online.queries import TWO_CELLS, ExactCounts, Queries, distance, one_more
-from discreet.mechanisms.online.weighted_histogram import Tilted
+from discreet.mechanisms.online.weighted_histogram import WeightedHistogram
 from discreet.mechanisms.selection.exponential import Exponential
 
 TOTAL, FARTHEST = -1, -2
@@ -85,9 +85,9 @@ class MWEM:
         That is the total (-1), the queries by their places, and the farthest distance (-2).
         """
         exact = ExactCounts(answer)
-        answers, fit = exact.to(self.queries), _Fit(self, self.noise.release(exact.total, bits)[..., 0])
+        answers, fit = exact.to(self.queries), _Progress(self, self.noise.release(exact.total, bits)[..., 0])
         for _ in range(self.rounds):
-            place = self.choice.release(distance(answers, fit.tilted.answers(self.queries)), bits)
+            place = self.choice.release(distance(answers, fit.weighted.answers(self.queries)), bits)
             fit.learn(place, self._measured(answers, np.take_along_axis(answers.steps, place[..., None], -1), bits))
         apart = distance(answers, self.queries.answers(fit.histogram))
         farthest = self._measured(apart, apart.steps.max(axis=-1, keepdims=True), bits)
@@ -99,7 +99,7 @@ class MWEM:
 
     def histogram(self, release: Array) -> Array:
         """The public histogram of a release, which anybody can compute from it."""
-        fit = _Fit(self, release[..., 1, 0])
+        fit = _Progress(self, release[..., 1, 0])
         for number in range(1, self.rounds + 1):
             fit.learn(release[..., 0, number].astype(np.int64), release[..., 1, number])
         return fit.histogram
@@ -109,21 +109,21 @@ class MWEM:
         return one_more(self.queries.cells)
 
 
-class _Fit:
+class _Progress:
     """What is public after each round: what was measured, and the histograms made of it."""
 
     def __init__(self, mechanism: MWEM, total: Array) -> None:
         self._weights, self._skipped = mechanism.queries.weights, mechanism.rounds // 2
-        self.tilted = Tilted(total, np.ones((*total.shape, mechanism.queries.cells)))
+        self.weighted = WeightedHistogram(total, np.ones((*total.shape, mechanism.queries.cells)))
         self.places, self.values = [np.full(total.shape, TOTAL)], [total]
-        self._sum = np.zeros_like(self.tilted.shares)
+        self._sum = np.zeros_like(self.weighted.shares)
 
     def learn(self, place: Steps, value: Array) -> None:
         self.places.append(place)
         self.values.append(value)
-        self.tilted.learn(self._weights[place], value)
+        self.weighted.learn(self._weights[place], value)
         if len(self.places) - 1 > self._skipped:
-            self._sum += self.tilted.counts
+            self._sum += self.weighted.counts
 
     @property
     def histogram(self) -> Array:

@@ -1,4 +1,4 @@
-"""An interview: counting queries asked one after another, most of them answered from what is public already."""
+"""Counting queries that are asked one after another, most of them answered from what is public already."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from discreet.mechanisms.online.online_sparse_vector import ABOVE, BELOW, UNASKE
 from discreet.mechanisms.online.queries import TWO_CELLS, ExactCounts, Queries, answer_steps, one_more
 
 MEASURED, TESTED, UNCHECKED = ABOVE, BELOW, UNASKED
-ENDED = "Its price was charged when it began, and this was not answered."
+ENDED = "Their price was charged when they began, and this one was not answered."
 
 
 class Hypothesis(Protocol):
-    """What is believed of a histogram, from releases alone. Arrays have an entry for each stacked answer."""
+    """A public estimate of a histogram, from releases alone. Arrays have an entry for each stacked answer."""
 
     def guesses(self, query: Queries) -> Array:
         """Its answers to a query."""
@@ -50,7 +50,7 @@ class Reply:
         The answer.
     sources : array of int
         1 (`MEASURED`) if it is the exact answer with noise; 0 (`TESTED`) if it is a guess that passed a noisy test;
-        -1 (`UNCHECKED`) if it is a guess, and nothing more.
+        -1 (`UNCHECKED`) if it is a guess that was not tested.
     """
 
     values: Array
@@ -58,11 +58,11 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class Interviewer(ABC):
+class OnlineMechanism(ABC):
     """A mechanism that answers counting queries on a histogram one after another, for a price fixed before.
 
     The total comes first, with noise. For each query after it, a noisy test decides: either a guess is given, made from
-    what was released before, or a noisy answer, from which later guesses are better. When `updates` answers have been
+    what was released before, or a noisy answer, which improves later guesses. When `updates` answers have been
     measured, every guess is given untested. Half of epsilon pays for all tests, the other half for the total and the
     measured answers.
     """
@@ -84,7 +84,7 @@ class Interviewer(ABC):
 
     @abstractmethod
     def hypothesis(self, total: Array, bits: Bits) -> Hypothesis:
-        """What is believed when nothing but noisy totals is known."""
+        """The estimate from noisy totals alone."""
 
     @property
     def tests(self) -> SparseVector:
@@ -103,14 +103,14 @@ class Interviewer(ABC):
 
     def release(self, answer: Answer, bits: Bits) -> Array:
         """Two rows, values and sources as in `Reply`: of the total, then of each query; two for each stacked answer."""
-        interview = Interview(self, answer, bits)
+        online = OnlineQueries(self, answer, bits)
         for place in range(len(self.queries)):
-            interview.ask(self.queries[place])
-        return interview.transcript[..., :2, :]
+            online.ask(self.queries[place])
+        return online.transcript[..., :2, :]
 
     @property
     def opening(self) -> _Opening:
-        """The same mechanism for queries that are not known yet: its release is an `Interview`."""
+        """The same mechanism for queries that are not known yet: it releases `OnlineQueries`."""
         return _Opening(self)
 
     def worst_neighbors(self) -> Apart:
@@ -120,32 +120,32 @@ class Interviewer(ABC):
 
 @dataclass(frozen=True)
 class _Opening:
-    """Releases an interview, at the price of its interviewer."""
+    """Releases `OnlineQueries`, at the price of their mechanism."""
 
-    interviewer: Interviewer
+    mechanism: OnlineMechanism
     knob: ClassVar[str] = "epsilon"
 
     @property
     def event(self) -> Composed:
-        return self.interviewer.event
+        return self.mechanism.event
 
-    def release(self, answer: Answer, bits: Bits) -> Interview:
-        return Interview(self.interviewer, answer, bits)
+    def release(self, answer: Answer, bits: Bits) -> OnlineQueries:
+        return OnlineQueries(self.mechanism, answer, bits)
 
     def worst_neighbors(self) -> Apart:
-        return self.interviewer.worst_neighbors()
+        return self.mechanism.worst_neighbors()
 
 
-class Interview:
+class OnlineQueries:
     """Holds an exact histogram and answers queries about it, each chosen with all replies before it in view.
 
     It cannot be copied or pickled. Threads that share it are answered one after another. Reading it as an array gives
     the transcript and ends it: that is what a permit stores when it is committed, so a key that is used again gives the
-    transcript and not another interview.
+    transcript and no further answers.
 
     Parameters
     ----------
-    interviewer : Interviewer
+    mechanism : OnlineMechanism
         Public. How guesses are made, and the price.
     answer : Answer
         The histogram.
@@ -154,17 +154,17 @@ class Interview:
 
     Guarantee
     ---------
-    `interviewer.event`, for as many queries as anybody likes: `multiplicative_weights.md`.
+    `mechanism.event`, for any number of queries: `multiplicative_weights.md`.
     """
 
-    def __init__(self, interviewer: Interviewer, answer: Answer, bits: Bits) -> None:
-        self._exact, self._bits, self._noise = ExactCounts(answer), bits, interviewer.noise
-        self._tests = OnlineSparseVector(interviewer.tests, bits)
+    def __init__(self, mechanism: OnlineMechanism, answer: Answer, bits: Bits) -> None:
+        self._exact, self._bits, self._noise = ExactCounts(answer), bits, mechanism.noise
+        self._tests = OnlineSparseVector(mechanism.tests, bits)
         self._rows: list[Array] = []
         self._over, self._turn = False, threading.Lock()
         total = self._measured(self._exact.total)
         self._write(Reply(total, np.full(total.shape, MEASURED)), 0)
-        self._hypothesis = interviewer.hypothesis(total, bits)
+        self._hypothesis = mechanism.hypothesis(total, bits)
 
     def ask(self, query: Queries, name: int = 0) -> Reply:
         """The answer to one query.
@@ -174,11 +174,11 @@ class Interview:
         query : Queries
             Public. A single one.
         name : int
-            Public. What to know the query again by in the transcript.
+            Public. Identifies the query in the transcript.
         """
         with self._turn:
             if self._over:
-                raise NotPermitted("query", "the interview is over", "Ask while its permit is open.", ENDED)
+                raise NotPermitted("query", "these online queries have ended", "Ask while their permit is open.", ENDED)
             return self._write(self._reply(query), name)
 
     def _reply(self, query: Queries) -> Reply:
@@ -212,7 +212,7 @@ class Interview:
         return self.transcript.astype(np.float64 if dtype is None else dtype)
 
     def __reduce__(self) -> Any:
-        raise TypeError("an interview holds exact counts and is neither copied nor pickled")
+        raise TypeError("online queries hold exact counts and are neither copied nor pickled")
 
     def __repr__(self) -> str:
-        return f"Interview({len(self._rows) - 1} queries answered{', over' if self._over else ''})"
+        return f"OnlineQueries({len(self._rows) - 1} queries answered{', over' if self._over else ''})"

@@ -13,19 +13,20 @@ from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_whole
-from discreet.mechanisms.online.online_queries import Interviewer
+from discreet.mechanisms.online.online_queries import OnlineMechanism
 from discreet.mechanisms.online.queries import Queries, distance, on_one_grid
-from discreet.mechanisms.online.weighted_histogram import Tilted
+from discreet.mechanisms.online.weighted_histogram import WeightedHistogram
 from discreet.noise.bars import exponentials
 
 
 @dataclass(frozen=True)
-class SampledMedian(Interviewer):
+class SampledMedian(OnlineMechanism):
     """Answer counting queries by the median of candidate histograms that fit the answers measured so far.
 
-    Each candidate starts from shares drawn evenly from all that there are. When an answer is measured, each is tilted
-    (see `Tilted`) towards that answer and those before, all with further noise of the candidate's own: so candidates
-    are as far apart as the answers leave open. A query gets their median, unless a noisy test finds that too far off.
+    Each candidate starts from shares that are uniform over all histograms. When an answer is measured, each is
+    reweighted (see `WeightedHistogram`) towards that answer and those before, all with further noise of the candidate's
+    own: so candidates differ as much as the answers allow. A query gets their median, unless a noisy test finds that
+    too far off.
 
     This is the efficient version of Roth and Roughgarden in spirit: they draw candidates by a random walk among all
     histograms that are within a tolerance of the answers. Nothing that is promised depends on how candidates are made.
@@ -37,7 +38,7 @@ class SampledMedian(Interviewer):
     updates : int
         Public. How many answers may be measured; from then on medians are given untested.
     queries : Queries
-        Public. What `release` answers, in this order. An `Interview` (see `opening`) takes any queries.
+        Public. What `release` answers, in this order. `OnlineQueries` (see `opening`) take any queries.
     threshold : float
         Public. How far off a median may be, in records; see `MultiplicativeWeights`.
     candidates : int
@@ -73,20 +74,22 @@ class SampledMedian(Interviewer):
         """Candidates that are spread over all histograms, evenly: shares of independent exponential variables."""
         shape = (*total.shape, self.candidates)
         shares = _exponential(bits, (*shape, self.queries.cells))
-        return Candidates(Tilted(np.broadcast_to(total[..., None], shape), shares), self.noise.multiplier, bits)
+        return Candidates(
+            WeightedHistogram(np.broadcast_to(total[..., None], shape), shares), self.noise.multiplier, bits
+        )
 
 
 @dataclass(frozen=True)
 class Candidates:
     """The hypothesis of the sampled median mechanism."""
 
-    tilted: Tilted
+    weighted: WeightedHistogram
     spread: float
     bits: Bits
 
     def guesses(self, query: Queries) -> Array:
         """The median of what they say."""
-        return np.median(self.tilted.answers(query)[..., 0], axis=-1)
+        return np.median(self.weighted.answers(query)[..., 0], axis=-1)
 
     def doubts(self, query: Queries, guesses: Array, exact: Answer) -> Answer:
         """How far that is from the exact answers."""
@@ -94,9 +97,9 @@ class Candidates:
 
     def learn(self, query: Queries, measured: Array, where: NDArray[np.bool_]) -> None:
         """Tilt each towards an answer with Laplace noise of its own, the difference of two exponential variables."""
-        shape = self.tilted.total.shape
+        shape = self.weighted.total.shape
         noise = self.spread * (_exponential(self.bits, shape) - _exponential(self.bits, shape))
-        self.tilted.learn(query.row, measured[..., None] + noise, np.broadcast_to(where[..., None], shape))
+        self.weighted.learn(query.row, measured[..., None] + noise, np.broadcast_to(where[..., None], shape))
 
 
 def _exponential(bits: Bits, shape: tuple[int, ...]) -> Array:

@@ -12,7 +12,7 @@ from discreet.core.grid import Array
 from discreet.mechanisms.online.queries import Queries
 
 SWEEPS = 10  # times that all answers so far are fitted
-STEEPEST = 4.0  # see `Tilted.learn`
+STEEPEST = 4.0  # see `WeightedHistogram.learn`
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class _Measured:
     where: NDArray[np.bool_]
 
 
-class Tilted:
+class WeightedHistogram:
     """What answers queries between measurements: a total, and the share of each cell in it. All of it is public.
 
     Leading axes stack histograms that learn by themselves.
@@ -38,7 +38,7 @@ class Tilted:
 
     Examples
     --------
-    >>> guess = Tilted(np.array(100.0), np.ones(4))
+    >>> guess = WeightedHistogram(np.array(100.0), np.ones(4))
     >>> guess.learn(np.array([1, 1, 0, 0]), np.array(80.0))
     >>> guess.answers(Queries([[1, 1, 0, 0], [0, 1, 1, 0]])).round(1)
     array([80., 50.])
@@ -85,9 +85,9 @@ class Tilted:
         )
         for _ in range(SWEEPS):
             for one in reversed(self._past):
-                self._tilt(one)
+                self._reweight(one)
 
-    def _tilt(self, one: _Measured) -> None:
+    def _reweight(self, one: _Measured) -> None:
         now = np.einsum("...i,...i->...", self.shares, one.weights)
         factor = np.where(one.where, np.expm1(STEEPEST * (one.shares - now)), 0.0)
         after = 1 + factor * now

@@ -14,7 +14,7 @@ from discreet.core.events import Event
 from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_knob, check_whole
 from discreet.core.neighbors import Neighbors
-from discreet.mechanisms.ranks.rank_grid import Line
+from discreet.mechanisms.ranks.rank_grid import RankGrid
 from discreet.mechanisms.selection.exponential import Exponential
 from discreet.noise.choice import uniform_below
 from discreet.noise.gumbel import gumbel_argmax
@@ -22,11 +22,11 @@ from discreet.noise.libm import assure
 
 assure("log")
 COLUMNS = 64  # at most
-MARGIN, GRAIN = 2.0**-21, 2.0**-32  # of epsilon, and beside it, what rounded scores may cost: `deep_point.md`
+MARGIN, GRAIN = 2.0**-21, 2.0**-32  # of epsilon, and beside it, what rounded scores may cost: `box_depth.md`
 
 
 @dataclass(frozen=True)
-class DeepPoint:
+class BoxDepth:
     """Release a point that has many rows on both sides of it, in every column.
 
     The depth of a point is the least number of rows that are at or below it, or at or above it, in any single column
@@ -47,14 +47,14 @@ class DeepPoint:
     Guarantee
     ---------
     The event of `Exponential(epsilon)`. McSherry and Talwar 2007, Theorem 6; Cesar and Rogers 2021, Lemma 3.4. The
-    score is that of Amin, Joseph, Ribero and Vassilvitskii 2022; as the line has public ends, it needs no test before.
-    For the reach of one row and the rounding of scores see `deep_point.md`.
+    score is that of Amin, Joseph, Ribero and Vassilvitskii 2022; as the grid has public ends, it needs no test before.
+    For the reach of one row and the rounding of scores see `box_depth.md`.
 
     Examples
     --------
     >>> from discreet.noise.deterministic import DeterministicBits
     >>> rows = np.stack([np.arange(1000.0), 1000 - np.arange(1000.0) / 10], axis=1)
-    >>> DeepPoint(2.0).release(Records(rows, 1, Neighbors.ADD_REMOVE), DeterministicBits(1))
+    >>> BoxDepth(2.0).release(Records(rows, 1, Neighbors.ADD_REMOVE), DeterministicBits(1))
     array([499., 950.])
     """
 
@@ -65,8 +65,8 @@ class DeepPoint:
     knob: ClassVar[str] = "epsilon"
 
     def __post_init__(self) -> None:
-        check_knob("DeepPoint", "epsilon", self.epsilon)
-        Line(self.lower, self.upper, self.cells)
+        check_knob("BoxDepth", "epsilon", self.epsilon)
+        RankGrid(self.lower, self.upper, self.cells)
 
     @property
     def event(self) -> Event:
@@ -79,18 +79,18 @@ class DeepPoint:
 
     def release(self, answer: Records, bits: Bits) -> Array:
         """A point on the grid; one for each copy. Rows with a missing value do not count."""
-        check_whole("DeepPoint", "number of columns", answer.values.shape[1], most=COLUMNS)
-        line, copies = Line(self.lower, self.upper, self.cells), math.prod(answer.copies)
+        check_whole("BoxDepth", "number of columns", answer.values.shape[1], most=COLUMNS)
+        grid, copies = RankGrid(self.lower, self.upper, self.cells), math.prod(answer.copies)
         rows = answer.values[~np.isnan(answer.values).any(axis=1)]
-        boxes = Boxes.of(line.nearest(rows.ravel()).reshape(rows.shape), self.cells, answer.rows)
+        boxes = Boxes.of(grid.nearest(rows.ravel()).reshape(rows.shape), self.cells, answer.rows)
         scores = boxes.scores(self.steepness(answer.neighbors), self.cells)
         chosen = gumbel_argmax(bits, np.broadcast_to(scores, (copies, len(scores))), 1.0)
         low, sides = boxes.low[chosen], boxes.high[chosen] - boxes.low[chosen] + 1
         points = low + uniform_below(bits, sides.ravel()).reshape(low.shape)
-        return line.values(points).reshape(*answer.copies, -1)
+        return grid.values(points).reshape(*answer.copies, -1)
 
     def worst_neighbors(self) -> Apart:
-        """Two rows hold most of the line between them, and a third takes in the rest."""
+        """Two rows hold most of the grid between them, and a third takes in the rest."""
         low, inner, high = np.array([[self.lower], [self.lower + 0.9 * (self.upper - self.lower)], [self.upper]])
         first, second = np.stack([low, inner]), np.stack([low, inner, high])
         return Apart(*(Records(rows, 1, Neighbors.ADD_REMOVE) for rows in (first, second)))
@@ -111,7 +111,7 @@ class Boxes:
 
     @classmethod
     def of(cls, cells: Steps, top: int, rows: int) -> Boxes:
-        """The boxes of rows in these cells of a line from 0 to `top`; depth is counted in units of so many rows."""
+        """The boxes of rows in these cells of a grid from 0 to `top`; depth is counted in units of so many rows."""
         ordered, number = np.sort(cells, axis=0), len(cells)
         depths = rows * np.arange(1, number // rows + 1)
         low, high = ordered[depths - 1], ordered[number - depths]

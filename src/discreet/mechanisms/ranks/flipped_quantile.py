@@ -1,4 +1,4 @@
-"""One quantile by permute-and-flip, on a line of cells between public bounds."""
+"""One quantile by permute-and-flip, on a grid of cells between public bounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An order statistic of places on a line, and a smooth bound on how far one row can move it."""
+"""An order statistic of places on a grid, and a smooth bound on how far one row can move it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One quantile by the exponential mechanism, on a line of cells between public bounds."""
+"""One quantile by the exponential mechanism, on a grid of cells between public bounds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from discreet.core.events import Event
 from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors
-from discreet.mechanisms.ranks.rank_grid import Line, Target
+from discreet.mechanisms.ranks.rank_grid import RankGrid, Target
 from discreet.mechanisms.ranks.ranked_stretches import RankedStretches
 from discreet.mechanisms.selection.exponential import Exponential
 from discreet.noise.choice import Size, stretch_choice, uniform_below
@@ -33,7 +33,7 @@ def price(epsilon: float) -> Event:
 class Quantile:
     """Release a value below which a given share of a column lies.
 
-    A cell y of the line scores minus the number of ranks between share * n and those of y, from the number of values
+    A cell y of the grid scores minus the number of ranks between share * n and those of y, from the number of values
     below y to the number of values at or below y; if y is the quantile, as many as share * n lies inside of those. P(y)
     is in proportion to exp(epsilon score / reach), with the reach of one row from 1 to 2 ranks. On up to 2^20 cells,
     values between two cells have ranks of their own; on more they are moved to the nearest.
@@ -71,7 +71,7 @@ class Quantile:
 
     def __post_init__(self) -> None:
         check_knob("Quantile", "epsilon", self.epsilon)
-        Line(self.lower, self.upper, self.cells)
+        RankGrid(self.lower, self.upper, self.cells)
         if not 0 <= self.share <= 1:
             raise ParameterError("Quantile", f"share is {self.share}", "Give a share in [0, 1].", share=self.share)
 
@@ -86,9 +86,9 @@ class Quantile:
 
     def release(self, answer: Records, bits: Bits) -> Array:
         """A value on the grid; one for each copy."""
-        line = Line(self.lower, self.upper, self.cells)
-        stretches = RankedStretches.of(line, answer.values[:, 0], self.target(answer.rows, answer.neighbors))
-        return line.values(self.chosen(stretches, bits, math.prod(answer.copies)).reshape(answer.copies))[()]
+        grid = RankGrid(self.lower, self.upper, self.cells)
+        stretches = RankedStretches.of(grid, answer.values[:, 0], self.target(answer.rows, answer.neighbors))
+        return grid.values(self.chosen(stretches, bits, math.prod(answer.copies)).reshape(answer.copies))[()]
 
     def chosen(self, stretches: RankedStretches, bits: Bits, copies: int) -> Steps:
         """So many cells, each drawn by itself.

@@ -1,4 +1,4 @@
-"""Parts of a line and of the records on it, in which a share is found by the exponential mechanism."""
+"""Parts of a grid and of the records on it, in which a share is found by the exponential mechanism."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SOON = 30.0  # exponents beyond the number of places: all farther places togethe
 
 
 @dataclass(frozen=True)
-class Part:
+class SearchRange:
     """For each copy, the places from `low` to `high`, and the records from number `first` to before number `last`."""
 
     low: Steps
@@ -29,7 +29,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class FoundPlaces:
     """For each copy, a place, and how many records are below it."""
 
     places: Steps
@@ -37,7 +37,7 @@ class Chosen:
 
 
 @dataclass(frozen=True)
-class Sorted:
+class SortedPlaces:
     """The places of all records, sorted, in a row for each copy; no two are alike but by accident.
 
     All places between two records have the same distance, so the stretch between is chosen as one, then its place.
@@ -46,7 +46,7 @@ class Sorted:
     places: Steps
 
     @classmethod
-    def of(cls, places: Steps) -> Sorted:
+    def of(cls, places: Steps) -> SortedPlaces:
         """These places, sorted."""
         return cls(np.sort(places, axis=1))
 
@@ -55,7 +55,7 @@ class Sorted:
         """How many records there are."""
         return int(self.places.shape[1])
 
-    def chosen(self, part: Part, target: Target, bits: Bits) -> Chosen:
+    def chosen(self, part: SearchRange, target: Target, bits: Bits) -> FoundPlaces:
         """One place for each copy."""
         start, stop = int(part.first.min()), int(part.last.max())
         low, high, first, last = (side[:, None] for side in (part.low, part.high, part.first, part.last))
@@ -64,11 +64,11 @@ class Sorted:
         lengths, each = np.diff(edges, axis=1), np.arange(len(edges))
         stretches = stretch_choice(bits, lengths, distances, target.scale)
         places = edges[each, stretches] + 1 + uniform_below(bits, lengths[each, stretches])
-        return Chosen(places, (self.places < places[:, None]).sum(axis=1))
+        return FoundPlaces(places, (self.places < places[:, None]).sum(axis=1))
 
 
 @dataclass(frozen=True)
-class Ranked:
+class RankedPlaces:
     """The places of all records of a single copy, so many that only those near a share are sorted.
 
     The places beyond those make up the first and the last stretch, each with the least distance that a place of it has;
@@ -79,7 +79,7 @@ class Ranked:
     ranking: Ranking
 
     @classmethod
-    def of(cls, places: Steps) -> Ranked:
+    def of(cls, places: Steps) -> RankedPlaces:
         """These places."""
         return cls(Ranking.of(places, SAMPLE))
 
@@ -88,7 +88,7 @@ class Ranked:
         """How many records there are."""
         return self.ranking.number
 
-    def chosen(self, part: Part, target: Target, bits: Bits) -> Chosen:
+    def chosen(self, part: SearchRange, target: Target, bits: Bits) -> FoundPlaces:
         """One place."""
         low, high, first, last = (int(side[0]) for side in (part.low, part.high, part.first, part.last))
         center = first + round(target.share * (last - first))
@@ -105,4 +105,4 @@ class Ranked:
             below = int(np.count_nonzero(self.ranking.values < place)) if outer else start + stretch
             behind = abs(int(target.off(np.array([below - first]), last - first)[0])) - int(distances[stretch])
             if behind == 0 or Size(1, behind, target.scale).exceeds(Uniform(bits, bits.integer(64))):
-                return Chosen(np.array([place]), np.array([below]))
+                return FoundPlaces(np.array([place]), np.array([below]))

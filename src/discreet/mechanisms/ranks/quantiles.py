@@ -17,11 +17,11 @@ from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.ranks.quantile import price
-from discreet.mechanisms.ranks.quantile_search import Part, Ranked, Sorted
-from discreet.mechanisms.ranks.rank_grid import AT_HAND, Line, Target
+from discreet.mechanisms.ranks.quantile_search import RankedPlaces, SearchRange, SortedPlaces
+from discreet.mechanisms.ranks.rank_grid import AT_HAND, RankGrid, Target
 from discreet.mechanisms.ranks.ranking import MANY
 
-FINEST = 62  # bits of all places on a line
+FINEST = 62  # bits of all places on a grid
 AT_ONCE = 2**21  # records of all copies that are worked on together
 
 
@@ -30,7 +30,7 @@ class Quantiles:
     """Release values below which given shares of a column lie.
 
     The middle share is found first, then those below it among the records below what was found, and those above among
-    the other records: every record takes part once on each level of halves. Each cell of the line is divided into
+    the other records: every record takes part once on each level of halves. Each cell of the grid is divided into
     places, of which a record takes one at random; so records that are tied can be parted.
 
     Parameters
@@ -69,7 +69,7 @@ class Quantiles:
         object.__setattr__(self, "shares", shares)
         if not shares or not all(0 <= a <= b <= 1 for a, b in zip((0.0, *shares), (*shares, 1.0), strict=True)):
             raise ParameterError("Quantiles", f"shares are {shares}", "Give shares in [0, 1], ascending.")
-        Line(self.lower, self.upper, self.cells)
+        RankGrid(self.lower, self.upper, self.cells)
         check_knob("Quantiles", "epsilon", self.epsilon / self.depth)
 
     @property
@@ -88,26 +88,26 @@ class Quantiles:
 
     def release(self, answer: Records, bits: Bits) -> Array:
         """One value for each share, on the grid; one row for each copy."""
-        line = Line(self.lower, self.upper, self.cells)
-        cells, copies = line.nearest(answer.values[:, 0]), math.prod(answer.copies)
+        grid = RankGrid(self.lower, self.upper, self.cells)
+        cells, copies = grid.nearest(answer.values[:, 0]), math.prod(answer.copies)
         found = np.empty((copies, len(self.shares)), np.int64)
-        finer = FINEST - (line.cells + 1).bit_length()
+        finer = FINEST - (grid.cells + 1).bit_length()
         cells <<= finer
         together = max(1, AT_ONCE // (len(cells) + 1)) if len(cells) < MANY else 1
         for start in range(0, copies, together):
             part = found[start : start + together]
             places = cells[None] if copies == 1 else np.tile(cells, (len(part), 1))
             _scatter(places.reshape(-1), finer, bits)
-            records = Sorted.of(places) if len(cells) < MANY else Ranked.of(places[0])
-            self._find(part, records, (line.cells + 1) << finer, answer, bits)
-        return line.values(found >> finer).reshape(*answer.copies, -1)
+            records = SortedPlaces.of(places) if len(cells) < MANY else RankedPlaces.of(places[0])
+            self._find(part, records, ((grid.cells + 1) << finer) - 1, answer, bits)
+        return grid.values(found >> finer).reshape(*answer.copies, -1)
 
-    def _find(self, found: Steps, records: Sorted | Ranked, number: int, answer: Records, bits: Bits) -> None:
-        """Find the place of each share, among so many places, in a row for each copy."""
+    def _find(self, found: Steps, records: SortedPlaces | RankedPlaces, top: int, answer: Records, bits: Bits) -> None:
+        """Find the place of each share, from 0 to `top`, in a row for each copy."""
         none, last = np.zeros(len(found), np.int64), len(self.shares) + 1
-        ends, below = {0: none, last: none + (number - 1)}, {0: none, last: none + records.number}
+        ends, below = {0: none, last: none + top}, {0: none, last: none + records.number}
         for step in _steps(self.shares, 0, len(self.shares), 0):
-            part = Part(ends[step.low], ends[step.high], below[step.low], below[step.high])
+            part = SearchRange(ends[step.low], ends[step.high], below[step.low], below[step.high])
             chosen = records.chosen(part, self.target(step.share, step.level, answer.rows, answer.neighbors), bits)
             found[:, step.place] = ends[step.place + 1] = chosen.places
             below[step.place + 1] = np.clip(chosen.below, part.first, part.last)

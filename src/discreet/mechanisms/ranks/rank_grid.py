@@ -1,4 +1,4 @@
-"""A line of cells between public bounds, and how far a rank on it is from the one that is looked for."""
+"""A grid of cells between public bounds, and how far a rank on it is from the one that is looked for."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AT_HAND = 2**15  # values that are worked on together
 
 
 @dataclass(frozen=True)
-class Line:
+class RankGrid:
     """Equal cells between public bounds.
 
     Parameters
@@ -32,8 +32,8 @@ class Line:
 
     Examples
     --------
-    >>> line = Line(0.0, 10.0, 20)
-    >>> line.values(line.nearest(np.array([3.1, np.nan, 99.0])))
+    >>> grid = RankGrid(0.0, 10.0, 20)
+    >>> grid.values(grid.nearest(np.array([3.1, np.nan, 99.0])))
     array([ 3., 10.])
     """
 
@@ -60,7 +60,7 @@ class Line:
 
         Examples
         --------
-        >>> Line(0.0, 10.0, 20).places(np.array([3.0, 3.1, 3.5])) / FINER
+        >>> RankGrid(0.0, 10.0, 20).places(np.array([3.0, 3.1, 3.5])) / FINER
         array([6.      , 6.203125, 7.      ])
         """
         return self._rounded(values, self.cells * self.finer)

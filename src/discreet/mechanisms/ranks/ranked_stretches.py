@@ -1,4 +1,4 @@
-"""The cells of a line in stretches of one distance each from the rank that is looked for."""
+"""The cells of a grid in stretches of one distance each from the rank that is looked for."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.grid import Array, Steps
-from discreet.mechanisms.ranks.rank_grid import RANK, Line, Target
+from discreet.mechanisms.ranks.rank_grid import RANK, RankGrid, Target
 from discreet.mechanisms.ranks.ranking import Ranking, Run
 
 PART, WHOLE = 15, 16  # of a value that counts at its own place; the rest counts at its cell
@@ -26,7 +26,7 @@ class RankedStretches:
 
     Parameters
     ----------
-    line : Line
+    grid : RankGrid
         Public. The cells.
     values : array
         All values, in no order, nan where missing.
@@ -42,7 +42,7 @@ class RankedStretches:
         Which stretches have cells that may be farther off.
     """
 
-    line: Line
+    grid: RankGrid
     values: Array
     number: int
     target: Target
@@ -51,23 +51,23 @@ class RankedStretches:
     loose: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, line: Line, values: Array, target: Target) -> RankedStretches:
+    def of(cls, grid: RankGrid, values: Array, target: Target) -> RankedStretches:
         """The stretches on which a rank of these values is looked for.
 
         Values are near if they are so few ranks away that farther cells are hardly ever chosen. Where cells are coarse,
         or values alike, even the best cell may be many ranks off: then as many more are near.
         """
-        inside = bool(values.size) and line.lower <= values.min() and values.max() <= line.upper
-        ranking = Ranking.of(values if inside else np.clip(values, line.lower, line.upper))
-        near = _Near.of(line, ranking, target)
-        found = cls._around(line, values, target, near)
+        inside = bool(values.size) and grid.lower <= values.min() and values.max() <= grid.upper
+        ranking = Ranking.of(values if inside else np.clip(values, grid.lower, grid.upper))
+        near = _Near.of(grid, ranking, target)
+        found = cls._around(grid, values, target, near)
         best = float(found.distances[~found.loose & (found.lengths > 0)].min())
-        if (found.distances[found.loose] >= best + beyond(line) * target.scale).all():
+        if (found.distances[found.loose] >= best + beyond(grid) * target.scale).all():
             return found
-        return cls._around(line, values, target, _Near.of(line, ranking, target, best / RANK, near.run))
+        return cls._around(grid, values, target, _Near.of(grid, ranking, target, best / RANK, near.run))
 
     @classmethod
-    def _around(cls, line: Line, values: Array, target: Target, near: _Near) -> RankedStretches:
+    def _around(cls, grid: RankGrid, values: Array, target: Target, near: _Near) -> RankedStretches:
         """With these values near."""
         number = near.number
         off = target.off(near.below, number)
@@ -75,8 +75,8 @@ class RankedStretches:
         distances = np.stack([np.abs(off[:-1]), near.inside(off[:-1])], axis=1).ravel()
         loose = np.zeros(len(distances) + 1, np.bool_)
         loose[0], loose[-1] = near.below[0] > 0, near.below[-1] < number
-        edges, distances = np.hstack([-1, edges, line.cells]), np.append(distances, np.abs(off[-1]))
-        return cls(line, values, number, target, edges, distances, loose)
+        edges, distances = np.hstack([-1, edges, grid.cells]), np.append(distances, np.abs(off[-1]))
+        return cls(grid, values, number, target, edges, distances, loose)
 
     @property
     def lengths(self) -> Steps:
@@ -85,24 +85,24 @@ class RankedStretches:
 
     def distance(self, cell: int) -> int:
         """That of a single cell."""
-        cells = _cells(self.line, self._places)
+        cells = _cells(self.grid, self._places)
         below, held = int(np.count_nonzero(cells < cell)), np.sort(self._places[cells == cell])
-        near = _Near(np.array([cell]), np.array([below, below + len(held)]), held, self.line.finer, self.number)
+        near = _Near(np.array([cell]), np.array([below, below + len(held)]), held, self.grid.finer, self.number)
         return int(near.inside(self.target.off(near.below[:1], self.number))[0])
 
     @cached_property
     def _places(self) -> Steps:
-        return self.line.places(self.values)
+        return self.grid.places(self.values)
 
 
-def beyond(line: Line) -> float:
+def beyond(grid: RankGrid) -> float:
     """By how many scales cells are behind that are hardly ever chosen."""
-    return SOON + math.log(line.cells + 1)
+    return SOON + math.log(grid.cells + 1)
 
 
-def _cells(line: Line, places: Steps) -> Steps:
+def _cells(grid: RankGrid, places: Steps) -> Steps:
     """The cells that are nearest to these places."""
-    return (places + line.finer // 2) // line.finer
+    return (places + grid.finer // 2) // grid.finer
 
 
 @dataclass(frozen=True)
@@ -120,30 +120,32 @@ class _Near:
     run: Run | None = None
 
     @classmethod
-    def of(cls, line: Line, ranking: Ranking, target: Target, aside: float = 0.0, known: Run | None = None) -> _Near:
+    def of(
+        cls, grid: RankGrid, ranking: Ranking, target: Target, aside: float = 0.0, known: Run | None = None
+    ) -> _Near:
         """All values, or as many as any cell is likely to be chosen for, if the best is so many ranks aside."""
         number = ranking.number
         if not number:
-            return cls(np.empty(0, np.int64), np.zeros(1, np.int64), np.empty(0, np.int64), line.finer, 0)
+            return cls(np.empty(0, np.int64), np.zeros(1, np.int64), np.empty(0, np.int64), grid.finer, 0)
         center = round(target.share * number)
-        radius = math.ceil(min(aside + beyond(line) * target.ranks + 2, number))
+        radius = math.ceil(min(aside + beyond(grid) * target.ranks + 2, number))
         start, stop = max(center - radius, 0), min(center + radius, number)
         run = known if known is not None and known.holds(start, stop) else ranking.run(start, stop)
-        near = cls.among(line, run, number, start, stop)
-        return near if near.parted(line, ranking, run) else cls.among(line, ranking.everything(), number, start, stop)
+        near = cls.among(grid, run, number, start, stop)
+        return near if near.parted(grid, ranking, run) else cls.among(grid, ranking.everything(), number, start, stop)
 
     @classmethod
-    def among(cls, line: Line, run: Run, number: int, start: int, stop: int) -> _Near:
+    def among(cls, grid: RankGrid, run: Run, number: int, start: int, stop: int) -> _Near:
         """Those of ranks from `start` to before `stop`, which a run holds."""
-        places, before = line.places(run.values), run.before
+        places, before = grid.places(run.values), run.before
         parted = np.partition(places, [start - before, stop - 1 - before])
-        first, last = _cells(line, parted[[start - before, stop - 1 - before]])
-        cells = _cells(line, places)
+        first, last = _cells(grid, parted[[start - before, stop - 1 - before]])
+        cells = _cells(grid, places)
         near = np.sort(places[(cells >= first) & (cells <= last)])
-        held = _cells(line, near)
+        held = _cells(grid, near)
         ends = np.append(np.flatnonzero(np.diff(held)), len(near) - 1)
         below = before + np.count_nonzero(cells < first)
-        return cls(held[ends], np.append(below, below + ends + 1), near, line.finer, number, run)
+        return cls(held[ends], np.append(below, below + ends + 1), near, grid.finer, number, run)
 
     def inside(self, off: Steps) -> Steps:
         """The distance of each cell with values, for what the number of values below it is off by.
@@ -155,14 +157,14 @@ class _Near:
         less, upto = np.searchsorted(self.places, at) - starts, np.searchsorted(self.places, at, "right") - starts
         return np.maximum(off + PART * unit * less, -off - PART * unit * upto - (WHOLE - PART) * unit * number)
 
-    def parted(self, line: Line, ranking: Ranking, run: Run) -> bool:
+    def parted(self, grid: RankGrid, ranking: Ranking, run: Run) -> bool:
         """Whether no value beyond the ends of a run has a cell in common with those that were found in it."""
-        values, step = ranking.values, 2 * (line.upper - line.lower) / line.cells
-        low, high = _cells(line, line.places(np.array([run.low, run.high])))
+        values, step = ranking.values, 2 * (grid.upper - grid.lower) / grid.cells
+        low, high = _cells(grid, grid.places(np.array([run.low, run.high])))
         if low >= self.cells[0]:
             close = values[(values < run.low) & (values >= run.low - step)]
-            low = _cells(line, line.places(close)).max(initial=-1)
+            low = _cells(grid, grid.places(close)).max(initial=-1)
         if high <= self.cells[-1]:
             close = values[(values > run.high) & (values <= run.high + step)]
-            high = _cells(line, line.places(close)).min(initial=line.cells + 1)
+            high = _cells(grid, grid.places(close)).min(initial=grid.cells + 1)
         return bool(low < self.cells[0] and high > self.cells[-1])

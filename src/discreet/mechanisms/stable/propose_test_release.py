@@ -18,7 +18,7 @@ from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors
 from discreet.core.rounding import upwards
-from discreet.mechanisms.stable.stable_figures import Measured, Proposal, SpreadClass
+from discreet.mechanisms.stable.stable_figures import Measured, SpreadClass, StableFigure
 from discreet.noise.laplace import rounded_laplace
 from discreet.noise.request import LARGEST
 
@@ -29,16 +29,16 @@ FINENESS = 10  # bits after the point of a noisy distance
 class ProposeTestRelease:
     """Propose how far one row can move a figure, test it in private, and release the figure if the test passes.
 
-    The number of rows that can change before the proposal could be wrong gets Laplace noise. Where it passes a
+    The number of rows that can change before the figure could be wrong gets Laplace noise. Where it passes a
     threshold, the figure is released, with Laplace noise for what was proposed (none, if that is 0); else there is no
-    answer (nan), which is as ordinary an outcome. Of several proposals the first that passes is released. All tests
+    answer (nan), which is as ordinary an outcome. Of several figures the first that passes is released. All tests
     and releases are paid for, whichever are used: asking again after no answer is asking anew.
 
     Parameters
     ----------
     epsilon, delta : float
-        Public. Of all proposals together.
-    proposals : tuple of Proposal
+        Public. Of all figures together.
+    figures : tuple of StableFigure
         Public. Figures with their bounds: by default the class of the interquartile range on two scales, whose classes
         have no end in common.
 
@@ -57,28 +57,28 @@ class ProposeTestRelease:
 
     epsilon: float = 1.0
     delta: float = 1e-6
-    proposals: tuple[Proposal, ...] = (SpreadClass(), SpreadClass(offset=0.5))
+    figures: tuple[StableFigure, ...] = (SpreadClass(), SpreadClass(offset=0.5))
     knob: ClassVar[str] = "epsilon"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "proposals", tuple(self.proposals))
-        if not self.proposals:
-            raise ParameterError("ProposeTestRelease", "there are no proposals", "Give at least one.")
-        check_knob("ProposeTestRelease", "epsilon", self.epsilon / len(self.proposals))
+        object.__setattr__(self, "figures", tuple(self.figures))
+        if not self.figures:
+            raise ParameterError("ProposeTestRelease", "there are no figures", "Give at least one.")
+        check_knob("ProposeTestRelease", "epsilon", self.epsilon / len(self.figures))
         if not 1e-300 <= self.delta < 0.5:
             raise ParameterError("ProposeTestRelease", f"delta is {self.delta}", "Give 1e-300 <= delta < 0.5.")
 
     @property
     def multiplier(self) -> float:
         """Laplace noise of each test and each release, in units of what one unit can change; rounded up."""
-        parts = sum(1 if proposal.bound == 0 else 2 for proposal in self.proposals)
+        parts = sum(1 if figure.bound == 0 else 2 for figure in self.figures)
         return upwards(parts / Fraction(self.epsilon))
 
     @property
     def event(self) -> Composed:
         """The price of one release."""
         each = LaplaceLoss(self.multiplier)
-        noisy = sum(1 if proposal.bound == 0 else 2 for proposal in self.proposals)
+        noisy = sum(1 if figure.bound == 0 else 2 for figure in self.figures)
         return Composed((*noisy * (each,), ApproximateLoss(0.0, self.delta)))
 
     def threshold(self, rows: int) -> float:
@@ -87,15 +87,15 @@ class ProposeTestRelease:
         Where a unit of so many rows could move the figure beyond its bound, the distance is below `rows`, and Laplace
         noise passes what is left with probability exp(-left / scale) / 2, the share in delta of a single test.
         """
-        risk = 2 * self.delta / len(self.proposals)
+        risk = 2 * self.delta / len(self.figures)
         return (rows - 1 + rows * self.multiplier * max(0.0, -math.log(risk))) * (1 + 1e-12) + 2.0**-FINENESS
 
     def check(self, rows: int, bound: int = 0) -> None:
         """Refuse what could need noise beyond the samplers' reach for units of so many rows, whatever the records are.
 
-        Worth asking before anything is charged: for these proposals, and for others of up to this bound.
+        Worth asking before anything is charged: for these figures, and for others of up to this bound.
         """
-        widest = max(2**FINENESS, bound, *(proposal.bound for proposal in self.proposals))
+        widest = max(2**FINENESS, bound, *(figure.bound for figure in self.figures))
         if Fraction(self.multiplier) * rows * widest * (1 + Fraction(1, 2**40)) > LARGEST:
             raise ParameterError(
                 "ProposeTestRelease",
@@ -107,10 +107,10 @@ class ProposeTestRelease:
         """The first figure that passes its test, or nan; one for each copy."""
         self.check(answer.rows)
         released: Array = np.full(answer.copies, np.nan)
-        for proposal in reversed(self.proposals):
-            measured = proposal.measured(answer)
+        for figure in reversed(self.figures):
+            measured = figure.measured(answer)
             passed = self._passed(bits, measured, answer)
-            released = np.where(passed, proposal.said(self._noisy(bits, measured, proposal.bound, answer)), released)
+            released = np.where(passed, figure.said(self._noisy(bits, measured, figure.bound, answer)), released)
         return released[()]
 
     def _passed(self, bits: Bits, measured: Measured, answer: Records) -> NDArray[np.bool_]:

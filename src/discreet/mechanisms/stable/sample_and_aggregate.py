@@ -18,11 +18,11 @@ from discreet.core.grid import Array
 from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.core.quiet import quiet
-from discreet.mechanisms.ranks.box_depth import DeepPoint
+from discreet.mechanisms.ranks.box_depth import BoxDepth
 from discreet.noise.dealing import dealt_to_places
 
 MOST = 2**40  # places in all blocks
-DEEP = DeepPoint()
+DEEP = BoxDepth()
 
 
 def first_rows(blocks: Array) -> Array:
@@ -63,7 +63,7 @@ class SampleAndAggregate:
     --------
     >>> from discreet.noise.deterministic import DeterministicBits
     >>> rows = Records(np.arange(1000.0)[:, None], 1, Neighbors.ADD_REMOVE)
-    >>> means = SampleAndAggregate(2.0, DeepPoint(), lambda blocks: np.nanmean(blocks, axis=1), blocks=100, size=10)
+    >>> means = SampleAndAggregate(2.0, BoxDepth(), lambda blocks: np.nanmean(blocks, axis=1), blocks=100, size=10)
     >>> means.release(rows, DeterministicBits(1)).round()
     array([491.])
     """

@@ -17,14 +17,14 @@ from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_knob, check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.shifted_noise_loss import (
-    gaussian_moved,
+    gaussian_shifted,
     gaussian_shrunk,
     greatest,
     inside,
     laplace_shrunk,
 )
 from discreet.mechanisms.ranks.order_statistic import OrderStatistic
-from discreet.mechanisms.ranks.rank_grid import Line
+from discreet.mechanisms.ranks.rank_grid import RankGrid
 from discreet.noise.request import LARGEST
 from discreet.noise.scaled import scaled_gaussian, scaled_laplace
 from discreet.noise.student import LARGEST as MOST
@@ -62,7 +62,7 @@ class SmoothSensitivity(ABC):
 
     def __post_init__(self) -> None:
         check_knob(type(self).__name__, "epsilon", self.epsilon, LEAST, 600.0)
-        Line(self.lower, self.upper, self.cells)
+        RankGrid(self.lower, self.upper, self.cells)
         if not 0 <= self.share <= 1:
             raise ParameterError(type(self).__name__, f"share is {self.share}", "Give a share in [0, 1].")
 
@@ -87,12 +87,12 @@ class SmoothSensitivity(ABC):
 
     def release(self, answer: Records, bits: Bits) -> Array:
         """The quantile with noise, on the grid; one for each copy."""
-        line = Line(self.lower, self.upper, self.cells)
+        grid = RankGrid(self.lower, self.upper, self.cells)
         self.check(answer.rows)
-        found = OrderStatistic(np.sort(line.nearest(answer.values[:, 0])), self.share, self.cells)
+        found = OrderStatistic(np.sort(grid.nearest(answer.values[:, 0])), self.share, self.cells)
         scale = max(self.bound(found, answer.rows) / self.slide, LEAST_SCALE)
         noise = self.noise(bits, answer.copies, scale)
-        return line.values(np.clip(found.value + noise, 0, self.cells))[()]
+        return grid.values(np.clip(found.value + noise, 0, self.cells))[()]
 
     def bound(self, found: OrderStatistic, rows: int) -> float:
         """The smooth bound for a unit of so many rows, in grid steps: the sum of those for one row after the other."""
@@ -262,7 +262,7 @@ class SmoothGaussian(SmoothSensitivity):
     @property
     def slide(self) -> float:
         """Where moving the noise by so much costs epsilon / 2 and what is left of delta."""
-        return greatest(gaussian_moved, self.epsilon / 2, self.delta / 2 * math.exp(-self.epsilon / 2))
+        return greatest(gaussian_shifted, self.epsilon / 2, self.delta / 2 * math.exp(-self.epsilon / 2))
 
     @property
     def beta(self) -> float:

@@ -13,7 +13,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.ranks.order_statistic import OrderStatistic
-from discreet.mechanisms.ranks.rank_grid import Line
+from discreet.mechanisms.ranks.rank_grid import RankGrid
 
 NEVER = 2**40  # rows; a distance is not told beyond
 
@@ -29,8 +29,8 @@ class Measured:
     distance: int
 
 
-class Proposal(Protocol):
-    """A frozen dataclass: a figure, and the proposal that one row moves it by at most `bound` steps."""
+class StableFigure(Protocol):
+    """A frozen dataclass: a figure, and the figure that one row moves it by at most `bound` steps."""
 
     @property
     def bound(self) -> int: ...
@@ -43,8 +43,8 @@ class Proposal(Protocol):
 
 
 @dataclass(frozen=True)
-class SteadyQuantile:
-    """A quantile, and the proposal that one row moves it by at most so many steps of a grid.
+class StableQuantile:
+    """A quantile, and the figure that one row moves it by at most so many steps of a grid.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class SteadyQuantile:
 
     Examples
     --------
-    >>> SteadyQuantile().measured(Records(np.full((100, 1), 512.0), 1, Neighbors.ADD_REMOVE))
+    >>> StableQuantile().measured(Records(np.full((100, 1), 512.0), 1, Neighbors.ADD_REMOVE))
     Measured(steps=512, distance=49)
     """
 
@@ -70,28 +70,28 @@ class SteadyQuantile:
     bound: int = 8
 
     def __post_init__(self) -> None:
-        Line(self.lower, self.upper, self.cells)
+        RankGrid(self.lower, self.upper, self.cells)
         if not 0 <= self.share <= 1 or not 1 <= self.bound <= self.cells:
             raise ParameterError(
-                "steady quantile",
+                "stable quantile",
                 f"share is {self.share} and bound {self.bound}",
                 "Give a share in [0, 1] and a bound from one step to all.",
             )
 
     def measured(self, answer: Records) -> Measured:
         """The quantile, and how many values a window around it that is wider than the bound has inside at least."""
-        cells = np.sort(Line(self.lower, self.upper, self.cells).nearest(answer.values[:, 0]))
+        cells = np.sort(RankGrid(self.lower, self.upper, self.cells).nearest(answer.values[:, 0]))
         found = OrderStatistic(cells, self.share, self.cells)
         return Measured(found.value, min(found.between(self.bound), NEVER))
 
     def said(self, steps: Steps) -> Array:
         """Values between the bounds."""
-        return Line(self.lower, self.upper, self.cells).values(np.clip(steps, 0, self.cells))
+        return RankGrid(self.lower, self.upper, self.cells).values(np.clip(steps, 0, self.cells))
 
 
 @dataclass(frozen=True)
 class SpreadClass:
-    """The class of the interquartile range on a geometric scale, and the proposal that one row does not change it.
+    """The class of the interquartile range on a geometric scale, and the figure that one row does not change it.
 
     Class k holds the ranges from ratio**(k - 1 + offset) cells on to before ratio**(k + offset); class 0 those below.
 
@@ -122,7 +122,7 @@ class SpreadClass:
     bound = 0
 
     def __post_init__(self) -> None:
-        Line(self.lower, self.upper, self.cells)
+        RankGrid(self.lower, self.upper, self.cells)
         if not 1 + 2.0**-10 <= self.ratio <= 2.0**10 or not 0 <= self.offset < 1:
             raise ParameterError(
                 "classes of spread",
@@ -139,7 +139,7 @@ class SpreadClass:
 
     def measured(self, answer: Records) -> Measured:
         """The class, and one less than the rows that must change before the range leaves it."""
-        cells = np.sort(Line(self.lower, self.upper, self.cells).nearest(answer.values[:, 0]))
+        cells = np.sort(RankGrid(self.lower, self.upper, self.cells).nearest(answer.values[:, 0]))
         low, high = (OrderStatistic(cells, share, self.cells).value for share in (0.25, 0.75))
         ends = self.ends
         place = int(np.searchsorted(ends, high - low, side="right")) - 1

@@ -88,7 +88,7 @@ def robust_regression(
     Guarantee
     ---------
     The event on the receipt, for the data set's own neighbors: Laplace noise on the number of records, if that is
-    secret; one `DeepPoint` for the slopes, one for their spread (and one, and two `Quantile` releases, for a first
+    secret; one `BoxDepth` for the slopes, one for their spread (and one, and two `Quantile` releases, for a first
     round); one `Quantile` for the intercept. With propose-test-release, two `ProposeTestRelease` for each column take
     the place of deep points (Dwork and Lei 2009): half of delta is the chance that any of their tests errs. All are
     made from `SampleAndAggregate`, each from deals of its own.

@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
-from discreet.mechanisms.ranks.box_depth import DeepPoint
+from discreet.mechanisms.ranks.box_depth import BoxDepth
 from discreet.mechanisms.ranks.quantile import Quantile
 from discreet.mechanisms.stable.sample_and_aggregate import SampleAndAggregate
 from discreet.releases.spread import CONFIDENCE
@@ -30,7 +30,7 @@ from discreet.trust.permit import Permit
 SPREAD = 0.22  # what intervals get of the price; slopes get the rest
 ROUGH, BAND = 0.45, 0.08  # of that, what a first fit and a band around it get
 END = float(squeezed(np.array(FARTHEST)))
-SLOPES, SPREADS = DeepPoint(1.0, -END, END, CELLS), DeepPoint(1.0, NEAREST, math.log2(2 * FARTHEST), CELLS)
+SLOPES, SPREADS = BoxDepth(1.0, -END, END, CELLS), BoxDepth(1.0, NEAREST, math.log2(2 * FARTHEST), CELLS)
 KEPT = 4 / 0.6745  # median distances: four deviations, if errors are normal
 
 

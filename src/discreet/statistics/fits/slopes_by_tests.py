@@ -12,7 +12,7 @@ import numpy as np
 from discreet.mechanisms.ranks.quantile import Quantile
 from discreet.mechanisms.stable.propose_test_release import ProposeTestRelease
 from discreet.mechanisms.stable.sample_and_aggregate import SampleAndAggregate
-from discreet.mechanisms.stable.stable_figures import SpreadClass, SteadyQuantile
+from discreet.mechanisms.stable.stable_figures import SpreadClass, StableQuantile
 from discreet.statistics.fits.block_slopes import OneSlope
 from discreet.statistics.fits.dealing import COUNT, INTERCEPT, Blocks, Dealing, Fit
 from discreet.trust.permit import Permit
@@ -95,6 +95,6 @@ class SlopesByTests:
         return min(max(math.ceil(ROOM * needed / blocks * apart * STEPS / (2 * WIDEST)), 1), STEPS)
 
 
-def _median(bound: int) -> SteadyQuantile:
+def _median(bound: int) -> StableQuantile:
     """The median of slopes, and the proposal that one block moves it by at most so many steps."""
-    return SteadyQuantile(0.5, -WIDEST, WIDEST, STEPS, bound)
+    return StableQuantile(0.5, -WIDEST, WIDEST, STEPS, bound)

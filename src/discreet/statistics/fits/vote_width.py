@@ -62,7 +62,7 @@ class VoteWidth:
 
     @property
     def noise(self) -> float:
-        """Half the width for noise alone, as a share of the blocks: `deep_point.md`."""
+        """Half the width for noise alone, as a share of the blocks: `box_depth.md`."""
         d, outside = self.columns, 1 - self.confidence
         ranks = brentq(lambda x: gammaincc(d + 1, x) - x / d * gammaincc(d, x) - outside, 1e-12, 100.0 * (d + 1))
         return float(ranks) / (self.steepness * self.blocks)

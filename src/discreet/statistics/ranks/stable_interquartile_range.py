@@ -94,7 +94,7 @@ def stable_interquartile_range(
 
     Guarantee
     ---------
-    The event on the receipt, one `ProposeTestRelease` with two proposals. Dwork and Lei 2009.
+    The event on the receipt, one `ProposeTestRelease` with two figures. Dwork and Lei 2009.
 
     Examples
     --------
@@ -109,8 +109,8 @@ def stable_interquartile_range(
     if delta == 0:
         raise ParameterError(name, "a test that may err needs a positive delta", "Give delta, or ask for quantiles.")
     number = of.data.schema.number(of.column)
-    proposals = tuple(SpreadClass(number.lower, number.upper, CELLS, ratio, offset) for offset in (0.0, 0.5))
-    mechanism = calibrate(ProposeTestRelease(delta=delta * (1 - 1e-9), proposals=proposals), budget)
+    figures = tuple(SpreadClass(number.lower, number.upper, CELLS, ratio, offset) for offset in (0.0, 0.5))
+    mechanism = calibrate(ProposeTestRelease(delta=delta * (1 - 1e-9), figures=figures), budget)
     mechanism.check(of.data.unit.rows)
     with of.data.permit(mechanism.event, name, key=key) as permit:
         found = float(permit.ask(AllRecords((of.column,)), mechanism))

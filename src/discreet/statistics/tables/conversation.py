@@ -20,7 +20,7 @@ from discreet.core.errors import DiscreetError, NotPermitted
 from discreet.core.grid import Array
 from discreet.core.receipt import Receipt
 from discreet.mechanisms.online.multiplicative_weights import MultiplicativeWeights
-from discreet.mechanisms.online.online_queries import MEASURED, TESTED, Interview
+from discreet.mechanisms.online.online_queries import MEASURED, TESTED, OnlineQueries
 from discreet.mechanisms.online.queries import Queries
 from discreet.questions.workload import Cells, Condition, table_of
 from discreet.releases.spread import CONFIDENCE
@@ -125,14 +125,14 @@ class Conversation:
         threshold = mechanism.tests.margin(1 / max(queries, 2), self._radius)
         self.mechanism = dataclasses.replace(mechanism, threshold=threshold)
         self._permit: Permit | None = None
-        self._talk: Interview | _Stored | None = None
+        self._talk: OnlineQueries | _Stored | None = None
 
     def __enter__(self) -> Conversation:
         purpose = f"a conversation on {', '.join(self.cells.columns)}"
         self._permit = self._data.permit(self.mechanism.event, purpose, key=self._key)
         self._permit.__enter__()
         opened: Any = self._permit.ask(self._question, self.mechanism.opening)
-        self._talk = opened if isinstance(opened, Interview) else _Stored(np.asarray(opened))
+        self._talk = opened if isinstance(opened, OnlineQueries) else _Stored(np.asarray(opened))
         return self
 
     def __exit__(
