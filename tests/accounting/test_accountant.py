@@ -9,7 +9,7 @@ from dp_accounting.pld import PLDAccountant
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.accounting.accountant import Interval, delta, delta_interval, epsilon, epsilon_interval, pure_epsilon
+from discreet.accounting.accountant import Bracket, delta, delta_interval, epsilon, epsilon_interval, pure_epsilon
 from discreet.accounting.gaussian import gaussian_epsilon
 from discreet.core.errors import ParameterError, Unaccountable
 from discreet.core.events import (
@@ -125,7 +125,7 @@ def test_pure_losses_add_up_exactly_and_count_where_they_are_less() -> None:
 def test_nothing_costs_nothing() -> None:
     assert epsilon(Composed(()), 1e-6) == 0.0
     assert delta(Composed(()), 0.0) == 0.0
-    assert epsilon_interval(PureLoss(0.0), 1e-6) == Interval(0.0, 0.0)
+    assert epsilon_interval(PureLoss(0.0), 1e-6) == Bracket(0.0, 0.0)
 
 
 def test_epsilons_in_the_hundreds_and_deltas_near_nothing_work() -> None:
@@ -191,4 +191,4 @@ def test_an_approximate_promise_alone_costs_what_it_says() -> None:
     assert epsilon(event, 0.9e-6) == math.inf
     assert delta(event, 0.7) == 1e-6
     assert 0.6 < epsilon(event, 1e-2) < 0.7
-    assert epsilon_interval(event, 1e-6) == Interval(0.7, 0.7)
+    assert epsilon_interval(event, 1e-6) == Bracket(0.7, 0.7)

@@ -11,7 +11,7 @@ from scipy.fft import rfft
 from discreet.accounting.composition import TRANSFORM, Composition, Summand, tilted
 from discreet.accounting.convolution import convolved
 from discreet.accounting.pairs import AtomsPair, GaussianPair, LaplacePair
-from discreet.accounting.tabulation import Table, table_above
+from discreet.accounting.tabulation import TabulatedLoss, table_above
 
 from . import profiles
 
@@ -28,9 +28,9 @@ def brute_force(summands: list[Summand], epsilon: float) -> float:
     return -math.expm1(kept) + float(masses @ np.maximum(-np.expm1(epsilon - losses), 0.0))
 
 
-def a_table(masses: list[float], first: int, infinity: float, origin: float = 0.0) -> Table:
+def a_table(masses: list[float], first: int, infinity: float, origin: float = 0.0) -> TabulatedLoss:
     scaled = np.array(masses) / sum(masses) * (1 - infinity)
-    return Table(0.1, first, scaled, infinity, 0.0, origin)
+    return TabulatedLoss(0.1, first, scaled, infinity, 0.0, origin)
 
 
 MASSES = st.lists(st.floats(1e-6, 1.0), min_size=5, max_size=5)
@@ -77,7 +77,7 @@ def test_the_transform_errs_by_less_than_its_bound() -> None:
 
 
 def test_tilting_survives_losses_that_overflow() -> None:
-    table = Table(10.0, -5, np.array([0.1] * 10), 0.0, 0.0)
+    table = TabulatedLoss(10.0, -5, np.array([0.1] * 10), 0.0, 0.0)
     law = tilted(table, 300.0)
     assert law.masses[-1] == pytest.approx(1.0)
     assert law.log == pytest.approx(math.log(0.1) + 300.0 * 40.0)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
-from discreet.accounting.pairs import UNIT, AtomsPair, GaussianPair, LaplacePair, Pair
+from discreet.accounting.pairs import UNIT, AtomsPair, GaussianPair, LaplacePair, LossPair
 from discreet.accounting.sampled_pairs import MixturePair, SubsetPair, SwappedPair, addition, removal
 from discreet.core.events import LossTable
 
@@ -17,7 +17,7 @@ from . import profiles
 
 mp = pytest.importorskip("mpmath")
 
-PAIRS: dict[str, Pair] = {
+PAIRS: dict[str, LossPair] = {
     "gaussian": GaussianPair(1.3),
     "laplace": LaplacePair(0.7),
     "response": AtomsPair.of_response(0.9, 0.0),

@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.accounting.pairs import AtomsPair, GaussianPair, LaplacePair, Pair
+from discreet.accounting.pairs import AtomsPair, GaussianPair, LaplacePair, LossPair
 from discreet.accounting.sampled_pairs import SubsetPair, addition, removal
-from discreet.accounting.tabulation import Table, envelope, profile, table_above, table_below
+from discreet.accounting.tabulation import TabulatedLoss, envelope, profile, table_above, table_below
 
 from . import profiles
 
 EPSILONS = np.linspace(-2.0, 3.0, 41)
 
 
-def delta_of(table: Table, epsilon: float) -> float:
+def delta_of(table: TabulatedLoss, epsilon: float) -> float:
     return table.infinity + float(table.masses @ np.maximum(-np.expm1(epsilon - table.losses), 0.0))
 
 
@@ -25,7 +25,7 @@ def added(base: object, rate: float, epsilon: float) -> float:
     return 1 - math.exp(epsilon) + math.exp(epsilon) * profiles.removed(base, rate, -epsilon)
 
 
-EXACT: list[tuple[Pair, object]] = [
+EXACT: list[tuple[LossPair, object]] = [
     (GaussianPair(1.2), lambda e: profiles.gaussian(1.2, e)),
     (GaussianPair(0.4), lambda e: profiles.gaussian(0.4, e)),
     (LaplacePair(0.8), lambda e: profiles.laplace(1 / 0.8, e)),
@@ -89,7 +89,7 @@ def test_the_envelope_is_above_all_of_its_tables_and_no_higher_at_the_lattice(
     tables = []
     for masses, rest in ((one, infinity), (other, 0.0)):
         scaled = np.array(masses) / sum(masses) * (1 - rest)
-        tables.append(Table(0.3, -2, scaled, rest, 0.0))
+        tables.append(TabulatedLoss(0.3, -2, scaled, rest, 0.0))
     found = envelope(tables)
     for epsilon in (found.losses[:, None] + np.array([0.0, 0.1, 0.2])).ravel():
         assert delta_of(found, epsilon) >= max(delta_of(table, epsilon) for table in tables) * (1 - 1e-12)
@@ -99,5 +99,5 @@ def test_the_envelope_is_above_all_of_its_tables_and_no_higher_at_the_lattice(
 
 def test_a_profile_is_the_sum_over_greater_losses() -> None:
     masses = np.array([0.2, 0.3, 0.1, 0.4])
-    table = Table(0.5, -1, masses, 0.0, 0.0)
+    table = TabulatedLoss(0.5, -1, masses, 0.0, 0.0)
     assert profile(masses, 0.5, 0.0) == pytest.approx([delta_of(table, loss) for loss in table.losses])

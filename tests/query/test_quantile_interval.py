@@ -10,7 +10,7 @@ import pytest
 from discreet.core.grid import Array
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.query.quantile_interval import Interval, quantile_interval
+from discreet.query.quantile_interval import Enclosure, quantile_interval
 from discreet.releases.spread import Spread
 
 EDGES = np.linspace(0.0, 100.0, 33)
@@ -31,7 +31,7 @@ def test_without_noise_it_is_the_cell() -> None:
 
 
 def test_when_noise_drowns_the_data_it_is_everything() -> None:
-    assert quantile_interval(np.zeros(32), EDGES, 0.5, Spread(Gaussian(1.0), 5.0)) == Interval(0.0, 100.0)
+    assert quantile_interval(np.zeros(32), EDGES, 0.5, Spread(Gaussian(1.0), 5.0)) == Enclosure(0.0, 100.0)
 
 
 @pytest.mark.parametrize("law", ["bell", "two lumps", "one value", "few"])
@@ -57,5 +57,5 @@ def test_it_holds_the_quantile_as_often_as_it_says(law: str, family: type[Laplac
 
 
 def test_the_error_bar_reaches_the_farther_end() -> None:
-    assert Interval(1.0, 4.0).error(2.0) == 2.0
-    assert Interval(1.0, 4.0).error(5.0) == 4.0
+    assert Enclosure(1.0, 4.0).error(2.0) == 2.0
+    assert Enclosure(1.0, 4.0).error(5.0) == 4.0

@@ -32,7 +32,7 @@ ORDERS = 1 + np.geomspace(1e-2, 1e5, 60)
 
 
 @dataclass(frozen=True)
-class Interval:
+class Bracket:
     """The true value lies between `lower` and `upper`."""
 
     lower: float
@@ -95,7 +95,7 @@ def pure_epsilon(event: Event) -> float:
     return price.divergence if price.delta == 0 else math.inf
 
 
-def epsilon_interval(event: Event, delta: float, *, accuracy: float = ACCURACY) -> Interval:
+def epsilon_interval(event: Event, delta: float, *, accuracy: float = ACCURACY) -> Bracket:
     """Enclose the least epsilon that every release with this promise has at this delta.
 
     The lower end is reached by a release that keeps the promise (up to rounding, which is subtracted).
@@ -109,18 +109,18 @@ def epsilon_interval(event: Event, delta: float, *, accuracy: float = ACCURACY) 
     """
     upper = epsilon(event, delta, accuracy=accuracy)
     if delta == 0 or upper in (0.0, math.inf) or _only_gaussian(event):
-        return Interval(upper if upper == math.inf else upper * (1 - 8 * SLACK), upper)
+        return Bracket(upper if upper == math.inf else upper * (1 - 8 * SLACK), upper)
     lower = max(epsilon_below(witnesses(branch), delta, accuracy) for branch in branches(event))
-    return Interval(min(lower, upper), upper)
+    return Bracket(min(lower, upper), upper)
 
 
-def delta_interval(event: Event, epsilon: float, *, accuracy: float = ACCURACY) -> Interval:
+def delta_interval(event: Event, epsilon: float, *, accuracy: float = ACCURACY) -> Bracket:
     """Enclose the least delta that every release with this promise has at this epsilon."""
     upper = delta(event, epsilon, accuracy=accuracy)
     if upper == 0 or _only_gaussian(event):
-        return Interval(upper * (1 - 8 * SLACK), upper)
+        return Bracket(upper * (1 - 8 * SLACK), upper)
     lower = max(delta_below(witnesses(branch), epsilon, accuracy) for branch in branches(event))
-    return Interval(min(lower, upper), upper)
+    return Bracket(min(lower, upper), upper)
 
 
 def _epsilon(event: Event, delta: float, accuracy: float) -> float:

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from discreet.accounting.anchor import Anchor, Mark
-from discreet.accounting.chain import BEFORE_ALL, Chain, Link, sealed
+from discreet.accounting.chain import BEFORE_ALL, Chain, ChainEntry, sealed
 from discreet.accounting.ledger_file import LedgerFile, found, insert, links, transaction
 from discreet.accounting.replay import result_digest
 from discreet.core.errors import LedgerBroken, LedgerError
 
 
 @dataclass
-class Page:
+class BookPage:
     """One transaction: what it finds, and the entry that it adds, if any.
 
     The entry is durable at its end in any case; `anchor_durable` tells whether its mark beside the file is too. If not,
@@ -26,27 +26,27 @@ class Page:
     db: sqlite3.Connection
     chain: Chain
     anchor_durable: bool = True
-    added: Link | None = field(default=None, init=False)
+    added: ChainEntry | None = field(default=None, init=False)
 
-    def found(self, kind: str, key: str) -> Link | None:
+    def found(self, kind: str, key: str) -> ChainEntry | None:
         """The reservation or commit of this key; what SQLite finds must be what the chain holds."""
         link = found(self.db, kind, key)
         if (link is not None) != self.chain.holds(kind, key):
             raise _rolled_back(f"the {kind} of key {key} is in its chain or in its index, and not in both")
         return link
 
-    def result(self, commit: Link) -> bytes:
+    def result(self, commit: ChainEntry) -> bytes:
         """The bytes that were committed."""
         row = self.db.execute("select bytes from result where number = ?", (commit.number,)).fetchone()
         return checked(commit, row[0] if row else None)
 
-    def add(self, kind: str, key: str, **fields: Any) -> Link:
+    def add(self, kind: str, key: str, **fields: Any) -> ChainEntry:
         """Append an entry; it counts when the transaction ends."""
         self.added = self.chain.next(kind, key, **fields)
         insert(self.db, self.added)
         return self.added
 
-    def store(self, commit: Link, result: bytes) -> None:
+    def store(self, commit: ChainEntry, result: bytes) -> None:
         """Keep the bytes that an entry commits."""
         self.db.execute("insert into result(number, bytes) values (?, ?)", (commit.number, result))
 
@@ -94,10 +94,10 @@ class Book:
             yield db
 
     @contextmanager
-    def writing(self) -> Iterator[Page]:
+    def writing(self) -> Iterator[BookPage]:
         """A turn to decide on one entry and add it: all of it durable at the end, or none."""
         with self.file.turn() as db:
-            page = Page(db, self.chain)
+            page = BookPage(db, self.chain)
             with transaction(db):
                 self._catch_up(db, self.anchor.read())
                 yield page
@@ -111,7 +111,7 @@ class Book:
             with transaction(db):
                 self._catch_up(db, self.anchor.read() if self.anchor.usable else None)
                 expect(db, head)
-                page = Page(db, self.chain)
+                page = BookPage(db, self.chain)
                 link = page.add("reanchor", self.chain.head, trusted=head, reason=reason)
             self.chain.follow(link)
             self.anchor.create(self._mark)
@@ -164,10 +164,10 @@ def _check_results(db: sqlite3.Connection) -> None:
     """Every commit has its result, and no result is without one."""
     commits = "select number, kind, key, body, hash, bytes from entry left join result using (number)"
     for *columns, result in db.execute(f"{commits} where kind = 'commit' or bytes is not null order by number"):
-        checked(Link(*columns), result)
+        checked(ChainEntry(*columns), result)
 
 
-def checked(commit: Link, result: bytes | None) -> bytes:
+def checked(commit: ChainEntry, result: bytes | None) -> bytes:
     """The result, if it is the one that the entry committed."""
     if result is None or result_digest(result) != commit.fields.get("result"):
         raise LedgerBroken(

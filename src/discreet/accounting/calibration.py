@@ -40,14 +40,14 @@ M = TypeVar("M", bound=Tunable)
 
 
 @dataclass(frozen=True)
-class Sampling:
+class Subsampling:
     """Each release is asked of a fresh secret sample of this share of the units."""
 
     rate: float
     scheme: Scheme = "poisson"
 
 
-def calibrate(mechanism: M | type[M], budget: Budget, times: int = 1, sampling: Sampling | None = None) -> M:
+def calibrate(mechanism: M | type[M], budget: Budget, times: int = 1, sampling: Subsampling | None = None) -> M:
     """Set a mechanism's knob to the least noise with which its releases fit the budget.
 
     Parameters
@@ -58,7 +58,7 @@ def calibrate(mechanism: M | type[M], budget: Budget, times: int = 1, sampling: 
         Public. What all the releases together may cost.
     times : int
         Public. How many releases.
-    sampling : Sampling, optional
+    sampling : Subsampling, optional
         Public. The sample that each release is asked of.
 
     Returns
@@ -103,7 +103,7 @@ class _Search:
     template: Any
     budget: Budget
     times: int
-    sampling: Sampling | None
+    sampling: Subsampling | None
 
     def tuned(self, noise: float) -> Any:
         knob = self.template.knob

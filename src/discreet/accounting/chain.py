@@ -35,7 +35,7 @@ Account = str | None
 
 
 @dataclass(frozen=True)
-class Link:
+class ChainEntry:
     """One entry as it is stored."""
 
     number: int
@@ -58,11 +58,11 @@ def canonical(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def sealed(before: str, number: int, kind: str, key: str, **fields: Any) -> Link:
+def sealed(before: str, number: int, kind: str, key: str, **fields: Any) -> ChainEntry:
     """The entry with these fields, made now, after the one whose hash is `before`."""
     at = datetime.now(UTC).isoformat(timespec="microseconds")
     body = canonical({"number": number, "kind": kind, "key": key, "at": at, **fields})
-    return Link(number, kind, key, body, seal(before, body))
+    return ChainEntry(number, kind, key, body, seal(before, body))
 
 
 def seal(before: str, body: str) -> str:
@@ -84,7 +84,7 @@ class Chain:
         self.reserved: set[str] = set()
         self.dangling: dict[str, int] = {}
 
-    def next(self, kind: str, key: str, **fields: Any) -> Link:
+    def next(self, kind: str, key: str, **fields: Any) -> ChainEntry:
         """The entry that would come next."""
         return sealed(self.head, self.number + 1, kind, key, **fields)
 
@@ -112,7 +112,7 @@ class Chain:
         """Whether there is a reservation, or a commit, of this key."""
         return key in self.reserved and (kind == "reserve" or key not in self.dangling)
 
-    def follow(self, link: Link) -> None:
+    def follow(self, link: ChainEntry) -> None:
         """Check the next entry against all before it and add it up."""
         if link.number != self.number + 1 or seal(self.head, link.body) != link.hash:
             raise _fault(link, "it does not follow from the entries before it: something was edited or removed")
@@ -127,7 +127,7 @@ class Chain:
             raise _fault(link, f"it does not add up ({why})") from why
         self.number, self.head = link.number, link.hash
 
-    def _add(self, link: Link, fields: dict[str, Any]) -> None:
+    def _add(self, link: ChainEntry, fields: dict[str, Any]) -> None:
         match link.kind:
             case "open":
                 self.name = fields["name"]
@@ -177,7 +177,7 @@ def rule(account: Account, filter: Filter) -> dict[str, Any]:
     }
 
 
-def entry(link: Link, committed: bool) -> Entry:
+def entry(link: ChainEntry, committed: bool) -> Entry:
     """A reservation as people read it."""
     fields = link.fields
     shared = [_amount(charge["price"]) for charge in fields["charges"] if charge["account"] is None]
@@ -225,7 +225,7 @@ def _exceeded(asked: str, account: Account, rule: Filter, spent: Amount, price: 
     )
 
 
-def _fault(link: Link, obstacle: str) -> LedgerBroken:
+def _fault(link: ChainEntry, obstacle: str) -> LedgerBroken:
     return LedgerBroken(
         f"ledger entry {link.number}",
         obstacle,

@@ -35,7 +35,7 @@ import numpy as np
 from scipy.fft import rfft
 
 from discreet.accounting.pairs import UNIT, Array
-from discreet.accounting.tabulation import Table
+from discreet.accounting.tabulation import TabulatedLoss
 
 FORGOTTEN = 80.0
 TRANSFORM = 16 * UNIT
@@ -46,7 +46,7 @@ KERNEL = 256 * UNIT
 class Summand:
     """A tabulated loss, and how many independent copies of it are added."""
 
-    table: Table
+    table: TabulatedLoss
     times: int
 
 
@@ -58,7 +58,7 @@ class Tilted:
     log: float
 
 
-def tilted(table: Table, tilt: float) -> Tilted:
+def tilted(table: TabulatedLoss, tilt: float) -> Tilted:
     """The table's masses under a tilt."""
     if tilt * table.top < 600:
         raw = table.masses * np.exp(tilt * table.losses)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.accounting.pairs import Array, AtomsPair, Pair
-from discreet.accounting.tabulation import Table, table_above
+from discreet.accounting.pairs import Array, AtomsPair, LossPair
+from discreet.accounting.tabulation import TabulatedLoss, table_above
 
 CELLS = 2**13
 LOG_TAIL = math.log(1e-45)
@@ -32,7 +32,7 @@ class _Law:
         return half.plus(half).plus(self) if count % 2 else half.plus(half)
 
 
-def convolved(parts: list[tuple[Pair, int]]) -> AtomsPair:
+def convolved(parts: list[tuple[LossPair, int]]) -> AtomsPair:
     """A pair that dominates these pairs, each so many times, together.
 
     The tables above are convolved term by term, without a transform: all terms are positive, so every mass keeps its
@@ -52,5 +52,5 @@ def convolved(parts: list[tuple[Pair, int]]) -> AtomsPair:
     return AtomsPair(losses[kept], p[kept], q[kept], infinity, max(0.0, 1 - float(q.sum())))
 
 
-def _log1m(table: Table) -> float:
+def _log1m(table: TabulatedLoss) -> float:
     return math.log1p(-table.infinity) if table.infinity < 1 else -math.inf

@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 
 from discreet.accounting.convolution import convolved
-from discreet.accounting.pairs import AtomsPair, GaussianPair, LaplacePair, Pair
+from discreet.accounting.pairs import AtomsPair, GaussianPair, LaplacePair, LossPair
 from discreet.accounting.sampled_pairs import SubsetPair, addition, removal
-from discreet.accounting.tabulation import Table, envelope
+from discreet.accounting.tabulation import TabulatedLoss, envelope
 from discreet.accounting.terms import ROUNDING, refusal, terms
 from discreet.core.events import (
     ApproximateLoss,
@@ -37,7 +37,7 @@ PAIRED = (PureLoss, ApproximateLoss, GaussianLoss, LaplaceLoss, DiscreteLoss)
 class Part:
     """A release that happens so many times; its unit is in one of the alternatives (parallel parts), mostly one."""
 
-    alternatives: tuple[Pair, ...]
+    alternatives: tuple[LossPair, ...]
     times: int
 
 
@@ -98,7 +98,7 @@ def _witness(event: Event) -> Event | None:
             return event if isinstance(event, PAIRED) else None
 
 
-def _witness_pair(event: Event, way: Way) -> Pair:
+def _witness_pair(event: Event, way: Way) -> LossPair:
     match event:
         case Sampled(inner, rate, _):
             return (removal if way == "remove" else addition)(_witness_pair(inner, way), rate)
@@ -125,7 +125,7 @@ def _lopsided(event: Event) -> bool:
     )
 
 
-def _pair(event: Event, way: Way, whole: Event) -> Pair:
+def _pair(event: Event, way: Way, whole: Event) -> LossPair:
     match event:
         case PureLoss(epsilon):
             return AtomsPair.of_response(epsilon, 0.0)
@@ -152,6 +152,8 @@ def _pair(event: Event, way: Way, whole: Event) -> Pair:
 
 
 def _both(step: float, remove: LossTable, add: LossTable) -> AtomsPair:
-    tables = [Table(step, table.first, np.array(table.probabilities), table.infinity, 0.0) for table in (remove, add)]
+    tables = [
+        TabulatedLoss(step, table.first, np.array(table.probabilities), table.infinity, 0.0) for table in (remove, add)
+    ]
     found = envelope(tables)
     return AtomsPair.of_table(step, LossTable(found.first, tuple(found.masses), found.infinity))

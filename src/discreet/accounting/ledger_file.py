@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from discreet.accounting.chain import Link
+from discreet.accounting.chain import ChainEntry
 from discreet.accounting.file_lock import turn
 from discreet.core.errors import LedgerBroken, LedgerError, LedgerMissing
 
@@ -65,7 +65,7 @@ class LedgerFile:
         with self._mutex:
             _close(self._connections)
 
-    def create(self, first: Link) -> None:
+    def create(self, first: ChainEntry) -> None:
         """Make a ledger with one entry where there is no file."""
         with self._told():
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
@@ -170,21 +170,21 @@ class LedgerFile:
         return LedgerError(f"ledger {self.path}", f"it cannot be written ({why})", remedy, WHOLE_OR_NOT)
 
 
-def links(db: sqlite3.Connection, since: int) -> Iterator[Link]:
+def links(db: sqlite3.Connection, since: int) -> Iterator[ChainEntry]:
     """The entries from this number on."""
     rows = db.execute("select number, kind, key, body, hash from entry where number >= ? order by number", (since,))
-    return (Link(*row) for row in rows)
+    return (ChainEntry(*row) for row in rows)
 
 
-def found(db: sqlite3.Connection, kind: str, key: str) -> Link | None:
+def found(db: sqlite3.Connection, kind: str, key: str) -> ChainEntry | None:
     """The entry of this kind and key."""
     row = db.execute(
         "select number, kind, key, body, hash from entry where kind = ? and key = ?", (kind, key)
     ).fetchone()
-    return Link(*row) if row else None
+    return ChainEntry(*row) if row else None
 
 
-def insert(db: sqlite3.Connection, link: Link) -> None:
+def insert(db: sqlite3.Connection, link: ChainEntry) -> None:
     """Append an entry."""
     values = (link.number, link.kind, link.key, link.body, link.hash)
     db.execute("insert into entry(number, kind, key, body, hash) values (?, ?, ?, ?, ?)", values)

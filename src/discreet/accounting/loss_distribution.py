@@ -13,7 +13,7 @@ from discreet.accounting.directions import Direction
 from discreet.accounting.planning import (
     AtDelta,
     AtEpsilon,
-    Plan,
+    CompositionPlan,
     Question,
     Tabulate,
     finest_step,
@@ -64,7 +64,7 @@ def _worst(directions: Sequence[Direction], at: float, accuracy: float, above: B
     return found
 
 
-def _composition(direction: Direction, plan: Plan, tabulate: Tabulate) -> Composition:
+def _composition(direction: Direction, plan: CompositionPlan, tabulate: Tabulate) -> Composition:
     tables = summands(direction, plan.step, plan.log_tail, tabulate)
     return Composition(tables, plan.tilt, plan.width, plan.beyond)
 
@@ -73,7 +73,7 @@ def _composition(direction: Direction, plan: Plan, tabulate: Tabulate) -> Compos
 class _Fit:
     """A plan that has proved fine enough, the composition that it made, and epsilon."""
 
-    plan: Plan
+    plan: CompositionPlan
     composition: Composition
     epsilon: float
 
@@ -94,7 +94,7 @@ def _fitted(direction: Direction, question: Question, accuracy: float) -> _Fit:
     return _Fit(plan, composition, epsilon)
 
 
-def _root(composition: Composition, delta: float, plan: Plan) -> float:
+def _root(composition: Composition, delta: float, plan: CompositionPlan) -> float:
     """The epsilon at which the bound on delta comes down to this delta."""
 
     def excess(epsilon: float) -> float:

@@ -35,7 +35,7 @@ class Reach:
 
 
 @dataclass(frozen=True)
-class Cells:
+class LossCells:
     """The masses of P and Q on consecutive intervals of loss, and how far rounding may have moved each."""
 
     p: Array
@@ -43,18 +43,18 @@ class Cells:
     p_error: Array
     q_error: Array
 
-    def swapped(self) -> Cells:
+    def swapped(self) -> LossCells:
         """The same for the pair (Q, P), whose loss is the negative."""
-        return Cells(self.q[::-1], self.p[::-1], self.q_error[::-1], self.p_error[::-1])
+        return LossCells(self.q[::-1], self.p[::-1], self.q_error[::-1], self.p_error[::-1])
 
-    def joined(self, other: Cells, at: int) -> Cells:
+    def joined(self, other: LossCells, at: int) -> LossCells:
         """These cells before index `at`, the other ones from there on."""
         mine, theirs = (self.p, self.q, self.p_error, self.q_error), (other.p, other.q, other.p_error, other.q_error)
-        return Cells(*(np.concatenate([a[:at], b[at:]]) for a, b in zip(mine, theirs, strict=True)))
+        return LossCells(*(np.concatenate([a[:at], b[at:]]) for a, b in zip(mine, theirs, strict=True)))
 
 
 @dataclass(frozen=True)
-class Lattice:
+class LossLattice:
     """Losses origin + k * spacing that carry atoms: all of the finite losses, if `whole`, or only the two ends."""
 
     origin: float
@@ -62,21 +62,21 @@ class Lattice:
     whole: bool
 
 
-class Pair(Protocol):
+class LossPair(Protocol):
     """Two laws, seen through their loss. `lattice` says where atoms are, if there are any."""
 
     @property
-    def lattice(self) -> Lattice | None: ...
+    def lattice(self) -> LossLattice | None: ...
 
     def reach(self, log_tail: float) -> Reach:
         """Where the loss lies, but for masses of exp(log_tail)."""
         ...
 
-    def cells(self, edges: Array) -> Cells:
+    def cells(self, edges: Array) -> LossCells:
         """The masses below the first edge, between edges (the lower one included), and from the last edge on."""
         ...
 
-    def swapped(self) -> Pair:
+    def swapped(self) -> LossPair:
         """(Q, P), or a pair with the same loss."""
         ...
 
@@ -92,11 +92,11 @@ class GaussianPair:
         high = (0.5 / self.multiplier - float(ndtri_exp(log_tail))) / self.multiplier
         return Reach(-high, high)
 
-    def cells(self, edges: Array) -> Cells:
+    def cells(self, edges: Array) -> LossCells:
         shift = 0.5 / self.multiplier
         p, p_error = self._masses(edges * self.multiplier - shift)
         q, q_error = self._masses(edges * self.multiplier + shift)
-        return Cells(p, q, p_error, q_error)
+        return LossCells(p, q, p_error, q_error)
 
     def swapped(self) -> GaussianPair:
         return self
@@ -116,13 +116,13 @@ class LaplacePair:
     epsilon: float
 
     @property
-    def lattice(self) -> Lattice:
-        return Lattice(-self.epsilon, 2 * self.epsilon, False)
+    def lattice(self) -> LossLattice:
+        return LossLattice(-self.epsilon, 2 * self.epsilon, False)
 
     def reach(self, log_tail: float) -> Reach:
         return Reach(-self.epsilon, self.epsilon)
 
-    def cells(self, edges: Array) -> Cells:
+    def cells(self, edges: Array) -> LossCells:
         fuzz = LOSS_ROUNDING * (1 + self.epsilon)
         over, under = edges > self.epsilon + fuzz, edges <= fuzz - self.epsilon
         inside = np.clip(edges, -self.epsilon, self.epsilon)
@@ -131,7 +131,7 @@ class LaplacePair:
         relative = UNIT * (8 + 2 * self.epsilon)
         p, p_error = _between(p_tails, over, relative * p_tails)
         q, q_error = _between(q_tails, ~under, relative * q_tails)
-        return Cells(p, q, p_error, q_error)
+        return LossCells(p, q, p_error, q_error)
 
     def swapped(self) -> LaplacePair:
         return self
@@ -146,7 +146,7 @@ class AtomsPair:
     q: Array
     p_alone: float
     q_alone: float
-    lattice: Lattice | None = None
+    lattice: LossLattice | None = None
 
     @classmethod
     def of_response(cls, epsilon: float, delta: float) -> AtomsPair:
@@ -154,7 +154,7 @@ class AtomsPair:
         often = (1 - delta) / (1 + math.exp(-epsilon))
         seldom = (1 - delta) * math.exp(-epsilon) / (1 + math.exp(-epsilon))
         losses, p = np.array([-epsilon, epsilon]), np.array([seldom, often])
-        lattice = Lattice(-epsilon, 2 * epsilon, True) if epsilon > 0 else None
+        lattice = LossLattice(-epsilon, 2 * epsilon, True) if epsilon > 0 else None
         return cls(losses, p, p[::-1], delta, delta, lattice)
 
     @classmethod
@@ -168,7 +168,7 @@ class AtomsPair:
         p = p[p > 0] * max(1.0, (1 - infinity) / total)
         losses = losses[np.array(table.probabilities) > 0]
         q = p * np.exp(-losses)
-        return cls(losses, p, q, infinity, max(0.0, 1 - math.fsum(q)), Lattice(0.0, step, True))
+        return cls(losses, p, q, infinity, max(0.0, 1 - math.fsum(q)), LossLattice(0.0, step, True))
 
     def reach(self, log_tail: float) -> Reach:
         if not len(self.losses):
@@ -176,13 +176,13 @@ class AtomsPair:
         low, high = float(self.losses.min()), float(self.losses.max())
         return Reach(low, high, self.q_alone > 0, self.p_alone > 0)
 
-    def cells(self, edges: Array) -> Cells:
+    def cells(self, edges: Array) -> LossCells:
         nudged = self.losses + LOSS_ROUNDING * (1 + np.abs(self.losses))
         places, count = np.searchsorted(edges, nudged, side="right"), len(edges) + 1
         p, q = (np.bincount(places, mass, count).astype(np.float64) for mass in (self.p, self.q))
         p[-1] += self.p_alone
         q[int(np.count_nonzero(edges == -np.inf))] += self.q_alone
-        return Cells(p, q, 64 * UNIT * p, 64 * UNIT * q)
+        return LossCells(p, q, 64 * UNIT * p, 64 * UNIT * q)
 
     def swapped(self) -> AtomsPair:
         return AtomsPair(-self.losses, self.q, self.p, self.q_alone, self.p_alone, negative(self.lattice))
@@ -193,9 +193,9 @@ class AtomsPair:
         return replace(self, losses=self.losses[kept], p=self.p[kept], q=self.q[kept])
 
 
-def negative(lattice: Lattice | None) -> Lattice | None:
+def negative(lattice: LossLattice | None) -> LossLattice | None:
     """The lattice of the negative losses."""
-    return lattice and Lattice(-lattice.origin, lattice.spacing, lattice.whole)
+    return lattice and LossLattice(-lattice.origin, lattice.spacing, lattice.whole)
 
 
 def _between(tails: Array, upper: NDArray[np.bool_], errors: Array) -> tuple[Array, Array]:

@@ -12,8 +12,8 @@ from scipy.optimize import minimize_scalar
 
 from discreet.accounting.composition import Composition, Summand, log_moment, tilted_variance
 from discreet.accounting.directions import Direction
-from discreet.accounting.pairs import UNIT, Pair
-from discreet.accounting.tabulation import Table, envelope, table_above
+from discreet.accounting.pairs import UNIT, LossPair
+from discreet.accounting.tabulation import TabulatedLoss, envelope, table_above
 
 MARGIN = 16.0  # tails that are cut off hold less than exp(-MARGIN) of delta
 IMAGES = 18.0  # periodic images add less than exp(-IMAGES) of delta
@@ -23,7 +23,7 @@ SHARES = (1.0, 0.85, 0.7)  # of the best tilt: where a tail is heavy, a smaller 
 LONGEST = 2**23  # of a period, in steps
 SMALLEST = -690.0  # no delta below exp of this is told apart
 
-Tabulate = Callable[[Pair, float, float, float], Table]
+Tabulate = Callable[[LossPair, float, float, float], TabulatedLoss]
 
 
 class Question(Protocol):
@@ -75,7 +75,7 @@ class AtEpsilon:
 
 
 @dataclass(frozen=True)
-class Plan:
+class CompositionPlan:
     """How to compose.
 
     The tilt, the lattice's step, the period, the tilt at which the period's images on the right are bounded, the
@@ -90,15 +90,15 @@ class Plan:
     epsilon: float
     span: float
 
-    def sharpened(self, step: float) -> Plan:
+    def sharpened(self, step: float) -> CompositionPlan:
         """The plan with this step, as far as there is room for it."""
         return replace(self, step=max(step, self.width / LONGEST, self.span / LONGEST))
 
-    def widened(self, log_excess: float) -> Plan:
+    def widened(self, log_excess: float) -> CompositionPlan:
         """The plan with a period so much longer that the images shrink by exp(-log_excess)."""
         return replace(self, width=self.width + log_excess / min(self.tilt, self.beyond - self.tilt))
 
-    def finer(self) -> Plan:
+    def finer(self) -> CompositionPlan:
         """The plan with a step half as long, or less while that is cheap."""
         return replace(self, step=self.step / min(64, max(2, int(2**15 * self.step / max(self.width, self.span)))))
 
@@ -108,7 +108,7 @@ def summands(direction: Direction, step: float, log_tail: float, tabulate: Tabul
     return [Summand(_table(part.alternatives, step, log_tail, tabulate), part.times) for part in direction]
 
 
-def _table(pairs: tuple[Pair, ...], step: float, log_tail: float, tabulate: Tabulate) -> Table:
+def _table(pairs: tuple[LossPair, ...], step: float, log_tail: float, tabulate: Tabulate) -> TabulatedLoss:
     if len(pairs) == 1:
         lattice = pairs[0].lattice
         return tabulate(pairs[0], step, log_tail, lattice.origin if lattice else 0.0)
@@ -125,7 +125,7 @@ def infinite(direction: Direction) -> float:
     return -math.expm1(kept)
 
 
-def planned(direction: Direction, question: Question, accuracy: float) -> Plan:
+def planned(direction: Direction, question: Question, accuracy: float) -> CompositionPlan:
     """Choose how to answer the question to within this share of epsilon."""
     count = sum(part.times for part in direction)
     log_tail = question.log_delta(0.0, 1.0, 0.0) - math.log(count) - MARGIN
@@ -141,7 +141,7 @@ def planned(direction: Direction, question: Question, accuracy: float) -> Plan:
 class _Sight:
     """The plan after a look at coarse tables, and what they show of delta."""
 
-    plan: Plan
+    plan: CompositionPlan
     log_delta: float
 
 
@@ -158,7 +158,7 @@ def _sighted(direction: Direction, question: Question, log_tail: float, accuracy
         tilt = min(tilt, 1 / finest)  # a greater one would hide all but one point of a coarse lattice
         frames = [_frame(coarse, tilt * share, epsilon, log_delta) for share in SHARES]
         frame = min(frames, key=lambda frame: frame.width)
-        plan = Plan(frame.tilt, step, frame.width, frame.beyond, log_tail, epsilon, span).sharpened(finest)
+        plan = CompositionPlan(frame.tilt, step, frame.width, frame.beyond, log_tail, epsilon, span).sharpened(finest)
         if step <= 50 * plan.step:
             return _Sight(plan, log_delta)
         step /= 16

@@ -13,7 +13,7 @@ from discreet.accounting.directions import directions, has_pairs
 from discreet.accounting.leaf_renyi import ApproximateRenyi, interpolated, laplace, of_atoms, pure
 from discreet.accounting.pairs import AtomsPair
 from discreet.accounting.sampled_renyi import amplified_pure, sampled_curve, sampled_gaussian
-from discreet.accounting.tabulation import Table, table_above
+from discreet.accounting.tabulation import TabulatedLoss, table_above
 from discreet.accounting.terms import Term, refusal, terms
 from discreet.core.errors import ParameterError
 from discreet.core.events import (
@@ -161,7 +161,7 @@ def _of_table(step: float, table: LossTable, order: float) -> ApproximateRenyi:
 
 
 @lru_cache(maxsize=64)
-def _sampled_tables(event: Sampled) -> tuple[Table, ...]:
+def _sampled_tables(event: Sampled) -> tuple[TabulatedLoss, ...]:
     """The sampled loss on a fine lattice, each way; unbounded losses are cut off where 1e-60 is left of them."""
     found = []
     for direction in directions(event):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from discreet.accounting.chain import Link, canonical
+from discreet.accounting.chain import ChainEntry, canonical
 from discreet.core.errors import Dangling, KeyReused
 from discreet.core.events import Event, written
 from discreet.core.ledger import Committed
@@ -22,7 +22,7 @@ def result_digest(result: bytes) -> str:
     return hashlib.sha256(result).hexdigest()
 
 
-def paid(reserved: Link, done: Link | None, digest: str) -> Link:
+def paid(reserved: ChainEntry, done: ChainEntry | None, digest: str) -> ChainEntry:
     """The commit that this request, sent again, is answered with."""
     asked = f"key {reserved.key}"
     if reserved.fields["request"] != digest:
@@ -38,7 +38,7 @@ def paid(reserved: Link, done: Link | None, digest: str) -> Link:
     return done
 
 
-def check_same(done: Link, result: bytes) -> None:
+def check_same(done: ChainEntry, result: bytes) -> None:
     """Refuse a second result for the same charge."""
     if done.fields["result"] != result_digest(result):
         raise KeyReused(
@@ -49,6 +49,6 @@ def check_same(done: Link, result: bytes) -> None:
         )
 
 
-def committed(link: Link, result: bytes, replayed: bool) -> Committed:
+def committed(link: ChainEntry, result: bytes, replayed: bool) -> Committed:
     """The commit as its caller sees it."""
     return Committed(link.key, link.number, link.hash, link.fields["at"], result, replayed)

@@ -7,27 +7,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.accounting.pairs import UNIT, Array, Cells, Lattice, Pair, Reach, negative
+from discreet.accounting.pairs import UNIT, Array, LossCells, LossLattice, LossPair, Reach, negative
 
 
 @dataclass(frozen=True)
 class SwappedPair:
     """(Q, P)."""
 
-    pair: Pair
+    pair: LossPair
 
     @property
-    def lattice(self) -> Lattice | None:
+    def lattice(self) -> LossLattice | None:
         return negative(self.pair.lattice)
 
     def reach(self, log_tail: float) -> Reach:
         reach = self.pair.reach(log_tail)
         return Reach(-reach.high, -reach.low, reach.above, reach.below)
 
-    def cells(self, edges: Array) -> Cells:
+    def cells(self, edges: Array) -> LossCells:
         return self.pair.cells(-edges[::-1]).swapped()
 
-    def swapped(self) -> Pair:
+    def swapped(self) -> LossPair:
         return self.pair
 
 
@@ -39,25 +39,25 @@ class MixturePair:
     Zhu, Dong and Wang 2022, Theorem 11 (Poisson, removal); the swapped pairs give the addition.
     """
 
-    pair: Pair
+    pair: LossPair
     rate: float
 
     @property
-    def lattice(self) -> Lattice | None:
+    def lattice(self) -> LossLattice | None:
         inner, ends = self.pair.lattice, self.pair.reach(0.0)
         if inner is None or inner.spacing < ends.high - ends.low:
             return None
         low, high = self._mixed(ends.low), self._mixed(ends.high)
-        return Lattice(low, high - low, inner.whole and not ends.below)
+        return LossLattice(low, high - low, inner.whole and not ends.below)
 
     def reach(self, log_tail: float) -> Reach:
         reach = self.pair.reach(log_tail)
         low = self._mixed(-math.inf if reach.below else reach.low)
         return Reach(low, self._mixed(reach.high), False, reach.above)
 
-    def cells(self, edges: Array) -> Cells:
+    def cells(self, edges: Array) -> LossCells:
         base, rate = self.pair.cells(self._unmixed(edges)), self.rate
-        return Cells(
+        return LossCells(
             (1 - rate) * base.q + rate * base.p,
             base.q,
             (1 - rate) * base.q_error + rate * base.p_error + 4 * UNIT * (base.p + base.q),
@@ -86,7 +86,7 @@ class SubsetPair:
     must dominate in both directions and have no atom at loss 0, and 0 must be one of the edges asked for.
     """
 
-    pair: Pair
+    pair: LossPair
     rate: float
     lattice: None = None
 
@@ -95,7 +95,7 @@ class SubsetPair:
         low, high = losses.reach(log_tail), gains.reach(log_tail)
         return Reach(low.low, high.high, low.below, high.above)
 
-    def cells(self, edges: Array) -> Cells:
+    def cells(self, edges: Array) -> LossCells:
         gains, losses = removal(self.pair, self.rate).cells(edges), addition(self.pair, self.rate).cells(edges)
         middle = int(np.searchsorted(edges, 0.0, side="right"))
         joined = losses.joined(gains, middle)
@@ -108,11 +108,11 @@ class SubsetPair:
         return SwappedPair(self)
 
 
-def removal(pair: Pair, rate: float) -> Pair:
+def removal(pair: LossPair, rate: float) -> LossPair:
     """The pair of a Poisson sample against one that cannot hold the unit: ((1 - rate) Q + rate P, Q)."""
     return MixturePair(pair, rate)
 
 
-def addition(pair: Pair, rate: float) -> Pair:
+def addition(pair: LossPair, rate: float) -> LossPair:
     """The pair of a sample that cannot hold the unit against one that may: (P, (1 - rate) P + rate Q)."""
     return MixturePair(pair.swapped(), rate).swapped()

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from discreet.accounting.accountant import delta as tight_delta
 from discreet.accounting.admission import check_relation, waived
-from discreet.accounting.chain import BEFORE_ALL, Link, canonical, sealed
+from discreet.accounting.chain import BEFORE_ALL, ChainEntry, canonical, sealed
 from discreet.accounting.filters import NOTHING, privacy_filter, pure_price
 from discreet.accounting.replay import check_same, committed, paid, request_digest, result_digest
 from discreet.core.budget import Budget
@@ -50,7 +50,7 @@ class SinglePlan:
 
     def __init__(self, budget: Budget, neighbors: Neighbors | None = None, unit: Unit | None = None) -> None:
         self._budget, self._neighbors, self._unit = budget, neighbors, unit
-        self._links: dict[tuple[str, str], Link] = {}
+        self._links: dict[tuple[str, str], ChainEntry] = {}
         self._results: dict[str, bytes] = {}
         self._mutex = threading.Lock()
         self._process = os.getpid()
@@ -144,7 +144,7 @@ class SinglePlan:
         )
 
     @property
-    def _plan(self) -> Link | None:
+    def _plan(self) -> ChainEntry | None:
         """The reservation that took the budget."""
         kept = (link for link in self._links.values() if link.kind == "reserve" and link.fields["waiver"] is None)
         return next(kept, None)
@@ -180,12 +180,12 @@ class SinglePlan:
                 "Open the account in the process that uses it, or use a SqliteLedger.",
             )
 
-    def _add(self, kind: str, key: str, **fields: Any) -> Link:
+    def _add(self, kind: str, key: str, **fields: Any) -> ChainEntry:
         link = sealed(self.head, len(self._links), kind, key, **fields)
         self._links[kind, key] = link
         return link
 
-    def _entry(self, link: Link) -> Entry:
+    def _entry(self, link: ChainEntry) -> Entry:
         fields = link.fields
         charged = fields["waiver"] is None
         return Entry(

@@ -8,13 +8,13 @@ from functools import cached_property
 import numpy as np
 from scipy.signal import lfilter
 
-from discreet.accounting.pairs import LOSS_ROUNDING, UNIT, Array, Cells, Pair
+from discreet.accounting.pairs import LOSS_ROUNDING, UNIT, Array, LossCells, LossPair
 
 SWEPT = 2**14
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class TabulatedLoss:
     """Mass `masses[i]` at loss `origin + (first + i) * step`, and `infinity` at infinite loss.
 
     Losses are meant up to `slack` each: the true ones are that much higher at most (a table above), or lower (below).
@@ -51,10 +51,10 @@ class Table:
 class _Lattice:
     first: int
     edges: Array
-    cells: Cells
+    cells: LossCells
 
 
-def _cells(pair: Pair, step: float, log_tail: float, origin: float) -> _Lattice:
+def _cells(pair: LossPair, step: float, log_tail: float, origin: float) -> _Lattice:
     reach = pair.reach(log_tail)
     first = int(np.floor((reach.low - origin) / step)) - 1
     last = int(np.floor((reach.high - origin) / step + 1e-6)) + 2
@@ -62,7 +62,7 @@ def _cells(pair: Pair, step: float, log_tail: float, origin: float) -> _Lattice:
     return _Lattice(first, edges, pair.cells(edges))
 
 
-def table_above(pair: Pair, step: float, log_tail: float, origin: float = 0.0) -> Table:
+def table_above(pair: LossPair, step: float, log_tail: float, origin: float = 0.0) -> TabulatedLoss:
     """Tabulate a pair that dominates this one: connect the dots (Doroshenko et al. 2022).
 
     The mass of each cell goes to its two ends so that both P and Q keep their totals, which is a spread of the
@@ -80,10 +80,10 @@ def table_above(pair: Pair, step: float, log_tail: float, origin: float = 0.0) -
     masses[1:] += right
     masses[0] += cells.p[0] + cells.p_error[0]
     infinity = float(cells.p[-1] + cells.p_error[-1])
-    return Table(step, lattice.first, masses, infinity, _slack(lattice), origin)
+    return TabulatedLoss(step, lattice.first, masses, infinity, _slack(lattice), origin)
 
 
-def table_below(pair: Pair, step: float, log_tail: float, origin: float = 0.0) -> Table:
+def table_below(pair: LossPair, step: float, log_tail: float, origin: float = 0.0) -> TabulatedLoss:
     """Tabulate a pair that this one dominates.
 
     Each cell is first merged into one outcome and then shared between its ends: the share of one cell that goes
@@ -104,7 +104,7 @@ def table_below(pair: Pair, step: float, log_tail: float, origin: float = 0.0) -
     masses[1:] += p * right
     alone = float(cells.p[-1] - cells.p_error[-1]) if cells.q[-1] == 0 else 0.0
     infinity = alone if alone > 1e-290 else 0.0
-    return Table(step, lattice.first, masses * (1 - 4 * UNIT), infinity, _slack(lattice), origin)
+    return TabulatedLoss(step, lattice.first, masses * (1 - 4 * UNIT), infinity, _slack(lattice), origin)
 
 
 def _right_shares(p: Array, over: Array, under: Array) -> Array:
@@ -137,7 +137,7 @@ def _slack(lattice: _Lattice) -> float:
     return LOSS_ROUNDING * (1 + float(np.abs(lattice.edges[[0, -1]]).max()))
 
 
-def envelope(tables: list[Table]) -> Table:
+def envelope(tables: list[TabulatedLoss]) -> TabulatedLoss:
     """Tabulate one loss that dominates all of these tables above, which share step and origin: the greatest profile.
 
     Let H_i(k) be the hockey-stick divergence of table i at the k-th edge x_k = exp(k * step). The greatest of them
@@ -162,7 +162,9 @@ def envelope(tables: list[Table]) -> Table:
         found[here] += (profiles[ahead, here + 1] - profiles[behind, here + 1]) / width
         found[here + 1] += (profiles[behind, here] - profiles[ahead, here]) / width * np.exp(step)
     infinity = max(table.infinity for table in tables)
-    return Table(step, first, found * (1 + 64 * UNIT), infinity, max(table.slack for table in tables), tables[0].origin)
+    return TabulatedLoss(
+        step, first, found * (1 + 64 * UNIT), infinity, max(table.slack for table in tables), tables[0].origin
+    )
 
 
 def profile(masses: Array, step: float, infinity: float) -> Array:

@@ -17,7 +17,7 @@ from discreet.core.schema import Category, Number, Text
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.query.column_profile import ColumnProfile
 from discreet.query.plan import Plan
-from discreet.query.quantile_interval import Interval, quantile_interval
+from discreet.query.quantile_interval import Enclosure, quantile_interval
 from discreet.questions.histogram import cells_of, histogram_of
 from discreet.questions.key_counts import KeyCounts
 from discreet.questions.moments import moments_of
@@ -82,7 +82,7 @@ class NumberAsk:
 
     def asks(self) -> list[Ask]:
         """Bernstein sums of degree 2, and a histogram."""
-        noise, cells = self.setting.plan.noise, Cells(self.setting, self.name)
+        noise, cells = self.setting.plan.noise, ColumnCells(self.setting, self.name)
         return [
             Ask(f"moments of {self.name}", self._sums, noise),
             Ask(f"histogram of {self.name}", cells.question, noise),
@@ -91,7 +91,7 @@ class NumberAsk:
     def profile(self, releases: Sequence[Any], receipt: Receipt) -> ColumnProfile:
         """Figures and bars."""
         sums, counts = releases
-        cells = Cells(self.setting, self.name)
+        cells = ColumnCells(self.setting, self.name)
         figures = [*self._moments(sums, receipt), *self._quantiles(cells, counts, receipt)]
         return ColumnProfile(self.name, self.kind, tuple(figures), cells.histogram(counts, receipt))
 
@@ -111,7 +111,7 @@ class NumberAsk:
             _estimate("standard deviation", math.sqrt(variance.value), min(off, width / 2), receipt),
         ]
 
-    def _quantiles(self, cells: Cells, counts: Array, receipt: Receipt) -> list[Estimate]:
+    def _quantiles(self, cells: ColumnCells, counts: Array, receipt: Receipt) -> list[Estimate]:
         edges, estimates = np.asarray(cells.edges), []
         for share in self.setting.quantiles:
             value = quantile_of(counts, edges, share)
@@ -130,11 +130,15 @@ class CategoryAsk:
 
     def asks(self) -> list[Ask]:
         """A histogram."""
-        return [Ask(f"histogram of {self.name}", Cells(self.setting, self.name).question, self.setting.plan.noise)]
+        return [
+            Ask(f"histogram of {self.name}", ColumnCells(self.setting, self.name).question, self.setting.plan.noise)
+        ]
 
     def profile(self, releases: Sequence[Any], receipt: Receipt) -> ColumnProfile:
         """Bars."""
-        return ColumnProfile(self.name, self.kind, (), Cells(self.setting, self.name).histogram(releases[0], receipt))
+        return ColumnProfile(
+            self.name, self.kind, (), ColumnCells(self.setting, self.name).histogram(releases[0], receipt)
+        )
 
 
 @dataclass(frozen=True)
@@ -160,7 +164,7 @@ class TextAsk:
         return ColumnProfile(self.name, self.kind, (), counts)
 
 
-class Cells:
+class ColumnCells:
     """The cells of a column's histogram, from the schema alone."""
 
     def __init__(self, setting: Setting, name: str) -> None:
@@ -192,5 +196,5 @@ def _estimate(name: str, value: float, error: float, receipt: Receipt) -> Estima
 
 def _square_root_error(variance: Figure, error: float) -> float:
     """How far the square root of a variance may be off."""
-    ends = Interval(math.sqrt(max(0.0, variance.value - error)), math.sqrt(variance.value + error))
+    ends = Enclosure(math.sqrt(max(0.0, variance.value - error)), math.sqrt(variance.value + error))
     return ends.error(math.sqrt(variance.value))

@@ -11,7 +11,7 @@ from discreet.releases.spread import CONFIDENCE, Spread
 
 
 @dataclass(frozen=True)
-class Interval:
+class Enclosure:
     """Two values between which another one lies."""
 
     low: float
@@ -22,7 +22,7 @@ class Interval:
         return max(value - self.low, self.high - value)
 
 
-def quantile_interval(counts: Array, edges: Array, share: float, spread: Spread) -> Interval:
+def quantile_interval(counts: Array, edges: Array, share: float, spread: Spread) -> Enclosure:
     """Two edges between which a quantile of the exact values lies, with 95 % confidence.
 
     The quantile is the least value with at least `share` of the values at or below it. With D_j the number of values
@@ -47,11 +47,11 @@ def quantile_interval(counts: Array, edges: Array, share: float, spread: Spread)
     --------
     >>> from discreet.mechanisms.additive.gaussian import Gaussian
     >>> quantile_interval(np.full(10, 100.0), np.arange(11.0), 0.5, Spread(Gaussian(1.0), 2.0))
-    Interval(low=4.0, high=6.0)
+    Enclosure(low=4.0, high=6.0)
     """
     surplus = np.cumsum(counts)[:-1] - share * counts.sum()
     below = np.tril(np.ones((len(counts), len(counts))))[:-1]
     noise = np.array([spread.half_width(row - share, CONFIDENCE) for row in below])
     from_below = int(np.argmin(np.r_[surplus < -noise, False]))
     from_above = int(np.argmin(np.r_[(surplus > noise)[::-1], False]))
-    return Interval(float(edges[from_below]), float(edges[len(counts) - from_above]))
+    return Enclosure(float(edges[from_below]), float(edges[len(counts) - from_above]))

@@ -18,11 +18,11 @@ import pytest
 
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.grid import Array
+from discreet.trust.isolation.block_server import BlockServer
 from discreet.trust.isolation.isolated import check_isolation, isolated
 from discreet.trust.isolation.job import Job
 from discreet.trust.isolation.page import Page
 from discreet.trust.isolation.rehearsal import rehearsed
-from discreet.trust.isolation.server import Server
 from discreet.trust.isolation.shipment import Shipment
 from discreet.trust.isolation.system_calls import CALLS, filter_program
 from discreet.trust.isolation.walls import loaded
@@ -144,7 +144,7 @@ def test_a_session_is_killed_whole() -> None:
         (True, hostile.loops),
         (False, lambda block: hostile.leaves_a_grandchild() and hostile.loops(block)),
     ):
-        with Server(job(of, full)) as server:
+        with BlockServer(job(of, full)) as server:
             server.start([page, page])
         assert gone(server.process.pid)
     assert page.answer() is None
@@ -153,7 +153,7 @@ def test_a_session_is_killed_whole() -> None:
 def test_what_runs_on_is_killed_with_its_slot() -> None:
     page = Page(BLOCK, 1)
     counted = [0.0]
-    with Server(job(hostile.counts_on_its_page)) as server:
+    with BlockServer(job(hostile.counts_on_its_page)) as server:
         server.start([page])
         for _ in range(100):
             time.sleep(0.05)
@@ -173,8 +173,8 @@ from tests.trust.isolation.test_isolated import job
 from tests.trust.isolation.hostile import loops
 from discreet.trust.isolation.page import Page
 from discreet.trust.isolation.rehearsal import rehearsed
-from discreet.trust.isolation.server import Server
-server = Server(job(loops))
+from discreet.trust.isolation.block_server import BlockServer
+server = BlockServer(job(loops))
 server.start([Page(np.zeros((1, 1)), 1)])
 print(server.process.pid, flush=True)
 import os, signal

@@ -8,8 +8,8 @@ import pytest
 
 from discreet.core.errors import NotPermitted
 from discreet.trust.isolation import isolated
+from discreet.trust.isolation.block_server import BlockServer
 from discreet.trust.isolation.job import Job
-from discreet.trust.isolation.server import Server
 
 
 def obstacle() -> str:
@@ -25,12 +25,12 @@ def obstacle() -> str:
 def unfiltered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A system without a filter of system calls."""
 
-    def server(job: Job, lines: int) -> Server:
+    def server(job: Job, lines: int) -> BlockServer:
         if job.full:
             raise OSError("no filter")
-        return Server(job, lines)
+        return BlockServer(job, lines)
 
-    monkeypatch.setattr(isolated, "Server", server)
+    monkeypatch.setattr(isolated, "BlockServer", server)
     isolated.try_form.cache_clear()
     yield
     isolated.try_form.cache_clear()

@@ -11,9 +11,9 @@ from typing import Any, Literal, get_args
 
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.grid import Array
+from discreet.trust.isolation.block_server import BlockServer
 from discreet.trust.isolation.job import MOST_PAGES, Job
 from discreet.trust.isolation.page import Page
-from discreet.trust.isolation.server import Server
 from discreet.trust.isolation.shipment import Shipment
 
 Form = Literal["full", "process"]
@@ -104,12 +104,12 @@ def try_form(form: Form) -> None:
     started(Job(b"", (), 0, 1.0, form == "full")).close()
 
 
-def started(job: Job, lines: int = 1) -> Server:
+def started(job: Job, lines: int = 1) -> BlockServer:
     """A server of a job, which starts processes at once on so many lines."""
     if not hasattr(os, "fork"):
         raise NotPermitted("isolation", "this system cannot fork", REMEDIES["process"])
     try:
-        return Server(job, lines)
+        return BlockServer(job, lines)
     except OSError as why:
         remedy = REMEDIES["full" if job.full else "process"]
         raise NotPermitted("isolation", f"functions cannot be isolated here ({why})", remedy) from why

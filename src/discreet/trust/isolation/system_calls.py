@@ -25,7 +25,7 @@ MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 
 
 @dataclass(frozen=True)
-class Call:
+class SystemCall:
     """A system call that is allowed, by its numbers on x86-64 and on 64-bit Arm; perhaps for one kind of argument only.
 
     Parameters
@@ -68,34 +68,34 @@ class Call:
 # Each of them concerns the process alone. Others could be reached by clocks and affinities of theirs, by futexes on
 # pages of a library that all have mapped, by merging equal pages, and by emptying a store that all share: so not those.
 CALLS = (
-    Call("mmap", (9, 222), 3, HAS, 0x40000, False),  # huge pages of the system's store
-    Call("munmap", (11, 215)),
-    Call("mprotect", (10, 226)),
-    Call("mremap", (25, 216)),
-    Call("brk", (12, 214)),
-    Call("madvise", (28, 233), 2, EQUALS, 4),  # not needed
-    Call("madvise", (28, 233), 2, EQUALS, 8),  # free
-    Call("madvise", (28, 233), 2, EQUALS, 14),  # huge pages
-    Call("futex", (202, 98), 1, HAS, 128),  # private
-    Call("clock_gettime", (228, 113), 0, GREATER, 11, False),
-    Call("clock_getres", (229, 114), 0, GREATER, 11, False),
-    Call("clock_nanosleep", (230, 115), 0, GREATER, 11, False),
-    Call("nanosleep", (35, 101)),
-    Call("gettimeofday", (96, 169)),
-    Call("sched_yield", (24, 124)),
-    Call("sched_getaffinity", (204, 123), 0, EQUALS, 0),
-    Call("getrandom", (318, 278)),
-    Call("getpid", (39, 172)),
-    Call("gettid", (186, 178)),
-    Call("getrusage", (98, 165)),
-    Call("times", (100, 153)),
-    Call("rt_sigaction", (13, 134)),
-    Call("rt_sigprocmask", (14, 135)),
-    Call("rt_sigreturn", (15, 139)),
-    Call("sigaltstack", (131, 132)),
-    Call("restart_syscall", (219, 128)),
-    Call("exit", (60, 93)),
-    Call("exit_group", (231, 94)),
+    SystemCall("mmap", (9, 222), 3, HAS, 0x40000, False),  # huge pages of the system's store
+    SystemCall("munmap", (11, 215)),
+    SystemCall("mprotect", (10, 226)),
+    SystemCall("mremap", (25, 216)),
+    SystemCall("brk", (12, 214)),
+    SystemCall("madvise", (28, 233), 2, EQUALS, 4),  # not needed
+    SystemCall("madvise", (28, 233), 2, EQUALS, 8),  # free
+    SystemCall("madvise", (28, 233), 2, EQUALS, 14),  # huge pages
+    SystemCall("futex", (202, 98), 1, HAS, 128),  # private
+    SystemCall("clock_gettime", (228, 113), 0, GREATER, 11, False),
+    SystemCall("clock_getres", (229, 114), 0, GREATER, 11, False),
+    SystemCall("clock_nanosleep", (230, 115), 0, GREATER, 11, False),
+    SystemCall("nanosleep", (35, 101)),
+    SystemCall("gettimeofday", (96, 169)),
+    SystemCall("sched_yield", (24, 124)),
+    SystemCall("sched_getaffinity", (204, 123), 0, EQUALS, 0),
+    SystemCall("getrandom", (318, 278)),
+    SystemCall("getpid", (39, 172)),
+    SystemCall("gettid", (186, 178)),
+    SystemCall("getrusage", (98, 165)),
+    SystemCall("times", (100, 153)),
+    SystemCall("rt_sigaction", (13, 134)),
+    SystemCall("rt_sigprocmask", (14, 135)),
+    SystemCall("rt_sigreturn", (15, 139)),
+    SystemCall("sigaltstack", (131, 132)),
+    SystemCall("restart_syscall", (219, 128)),
+    SystemCall("exit", (60, 93)),
+    SystemCall("exit_group", (231, 94)),
 )
 
 

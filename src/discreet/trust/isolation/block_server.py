@@ -23,7 +23,7 @@ PASSED_ON = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # where libraries find the
 LONGEST = 1000  # letters of an obstacle
 
 
-class Server:
+class BlockServer:
     """A fresh interpreter in a session of its own, with a clean environment and a few lines to here.
 
     Parameters
@@ -92,7 +92,7 @@ class Server:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
-    def __enter__(self) -> Server:
+    def __enter__(self) -> BlockServer:
         return self
 
     def __exit__(
