@@ -97,10 +97,7 @@ MUTANTS = [
         "noise/laplace",
         ("return np.maximum(k, -1.0 - k) / self.scale", "return np.abs(k) / self.scale"),
         ("return np.abs(k) / self.scale", "return np.abs(k) / self.scale / 1.05"),
-        (
-            "drawn(bits, FlooredLaplaceLaw(math.ldexp(scale, finer)), shape), finer)",
-            "drawn(bits, Floored(scale), shape), finer)",
-        ),
+        ("FlooredLaplaceLaw(math.ldexp(scale, finer))", "FlooredLaplaceLaw(scale)"),
         ("Interval.of(max(k, -1 - k)) / self.scale", "Interval.of(k) / self.scale"),
     ),
     *_of(

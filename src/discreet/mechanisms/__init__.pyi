@@ -5,7 +5,8 @@ from .additive.gaussian import Gaussian as Gaussian
 from .additive.laplace import Laplace as Laplace
 from .additive.snapping import Snapping as Snapping
 from .additive.staircase import Staircase as Staircase
-from .online.sparse_vector import SparseVector as SparseVector
+from .online.online_sparse_vector import OnlineSparseVector as OnlineSparseVector
+from .online.online_sparse_vector import SparseVector as SparseVector
 from .selection.exponential import Exponential as Exponential
 from .selection.key_selection import KeySelection as KeySelection
 from .selection.noisy_max import NoisyMax as NoisyMax

@@ -38,7 +38,7 @@ class KeyStream:
         self._buffer = bytearray(8 * WORDS + 16)
 
     def words(self, count: int) -> NDArray[np.uint64]:
-        """So many fresh words, in a buffer that the next call overwrites."""
+        """`count` fresh words, in a buffer that the next call overwrites."""
         size = 8 * count
         buffer = self._buffer if count <= WORDS else bytearray(size + 16)  # 16: update_into may ask for a block more
         view = memoryview(buffer)
@@ -81,8 +81,8 @@ class SystemBits:
 
     Key and first counter come from `os.urandom`. A new key is taken after 2**30 blocks and after a fork; a pickle or
     copy of a source carries no state, so that it starts on a key of its own. What is promised of the noise holds
-    against whoever cannot tell AES-256 from a random permutation, up to 2**-69 for each key (2**30 blocks of 128 bits
-    never repeat; random ones would, with probability below (2**30)**2 / 2**129).
+    against anybody who cannot distinguish AES-256 from a random permutation, up to 2**-69 for each key (2**30 blocks of
+    128 bits never repeat; random ones would, with probability below (2**30)**2 / 2**129).
 
     A virtual machine that is restored from a snapshot repeats its keys: start a new process after restoring.
 
@@ -98,7 +98,7 @@ class SystemBits:
         self._own = _ThreadStream()
 
     def words(self, count: int) -> NDArray[np.uint64]:
-        """So many fresh 64-bit words; the caller owns the array only until this thread's next call."""
+        """`count` fresh 64-bit words; the caller owns the array only until this thread's next call."""
         return self._stream().words(count)
 
     def integer(self, width: int) -> int:

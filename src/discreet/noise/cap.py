@@ -75,7 +75,7 @@ def leaning_gaussian(bits: Bits, directions: Array, stddev: float, cap: Cap) -> 
     by less than size * 2**-52 times the lengths of its factors.
 
     A draw that lies in the cap or in the opposite one is kept: turned into the cap, or with probability `chance` out
-    of it. A draw between the two is kept with probability 2 * chance; if not, it is drawn anew. Since v and -v are
+    of it. A draw between the two is kept with probability 2 * chance; if not, it is drawn again. Since v and -v are
     equally likely, v in the cap comes from two draws, each with weight 1 - chance, and so on: von Neumann's rejection
     (1951). How often one is drawn does not depend on what is kept, and on the direction only through the rounding;
     all coins are tossed whether they count or not.

@@ -99,7 +99,7 @@ class Size:
     scale: float
 
     def exceeds(self, uniform: Uniform, tickets: int = 1, unit: int = 0) -> bool:
-        """Whether it is above a uniform real times so many tickets of 2**unit each."""
+        """Whether it is above a uniform real times a number of tickets of 2**unit each."""
 
         def attempt() -> bool | None:
             weight = (-(Interval.of(self.distance) / self.scale)).exp() * Interval.of(self.length)
@@ -112,7 +112,7 @@ class Size:
 def uniform_below(bits: Bits, uppers: Steps) -> Steps:
     """Draw an integer from 0 to upper - 1 for each upper, all equally likely.
 
-    A 64-bit word below the largest multiple of the upper is taken modulo the upper; one above is drawn anew.
+    A 64-bit word below the largest multiple of the upper is taken modulo the upper; one above is drawn again.
 
     Examples
     --------

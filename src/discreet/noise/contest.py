@@ -16,7 +16,7 @@ from discreet.noise.interval import Interval, Uniform, settled
 from discreet.noise.scaled import UnitLaplace, UnitLaw
 
 CHUNK = 1 << 15
-FAR = -(2.0**60)  # whatever trails by more may lie anywhere below
+FAR = -(2.0**60)  # scores farther behind are only known to be below this
 ERROR = 2.0**-49
 Words = NDArray[np.uint64]
 

@@ -1,4 +1,4 @@
-"""Intervals in multi-precision decimals: what a draw is settled with when float64 cannot tell."""
+"""Intervals in multi-precision decimals: they settle a draw where float64 cannot."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Interval:
         return int(lo) if lo == hi else None
 
     def cosine(self) -> Interval:
-        """The cosines of so many turns, for at most one turn either way.
+        """The cosines of a number of turns, for at most one turn either way.
 
         The series at x = 2 pi times the middle, and pi times the width, as the slope allows. With u = 10**-precision
         a rounding is off by at most 5 u of its result. The m-th term t[m] carries nine roundings more than the one
@@ -101,7 +101,7 @@ class Interval:
 
 @cache
 def pi(precision: int) -> Decimal:
-    """Pi to so many digits, by Machin's formula 16 arctan(1/5) - 4 arctan(1/239).
+    """Pi to `precision` digits, by Machin's formula 16 arctan(1/5) - 4 arctan(1/239).
 
     Examples
     --------

@@ -49,7 +49,7 @@ class IntegerLaw(Protocol):
         ...
 
     def reach(self, exponent: float) -> float:
-        """How far from 0 the exponent gets so large."""
+        """The distance from 0 at which the exponent reaches this value."""
         ...
 
 
@@ -60,7 +60,7 @@ class RejectionTable:
     The integers are cut into cells of 2**shift, `cells` of them on each side of 0, and each cell into levels of equal
     height, up to where the curve is surely below. A draw takes a strip, all being equally likely, and an integer of its
     cell. Where the strip lies wholly under the curve, that is all: nothing is computed, so nothing is rounded. Else it
-    takes u and a height in the strip and is kept if that point is under the curve; if not, it starts anew. This is
+    takes u and a height in the strip and is kept if that point is under the curve; if not, it starts again. This is
     von Neumann's rejection (1951), so the law is exact, and the work does not depend on the integer that is kept.
 
     Beyond the cells, one strip on each side stands for the tail: blocks of 2**block integers are proposed with
@@ -122,7 +122,7 @@ class RejectionTable:
         return max(0, math.frexp(self.law.scale)[1])
 
     def fill(self, bits: Bits, out: Steps) -> None:
-        """Draw every entry of `out`, whatever it was."""
+        """Draw every entry of `out`."""
         strip = np.empty(min(out.size, CHUNK), np.int64)
         places, strips = [], []
         for start in range(0, out.size, CHUNK):
@@ -199,7 +199,7 @@ def drawn(bits: Bits, law: IntegerLaw, shape: tuple[int, ...]) -> Steps:
     A draw of 2**62 steps or more is put at 2**62: at the largest scale its probability is below exp(-500).
 
     Large draws are tested against the curve more often than small ones, and a test takes time; so at least `COMPANY`
-    draws are made, among which some are always tested, and how long a single one took tells nothing of its size
+    draws are made, among which some are always tested, and how long a single one took shows nothing of its size
     (Jin et al. 2022).
     """
     size = math.prod(shape)

@@ -22,7 +22,7 @@ Words = NDArray[np.uint64]
 
 
 class UnitLaw(Protocol):
-    """A law of scale one, made of so many uniform reals."""
+    """A law of scale one, computed from a fixed number of uniform reals."""
 
     uniforms: int
 
@@ -85,10 +85,10 @@ def turned(lengths: Bars, words: Words) -> Bars:
 def scaled(asked: str, bits: Bits, size: Size, scale: float, law: UnitLaw) -> Steps:
     """Draw reals of a law, times the scale, rounded to the nearest integer; at 2**62 steps and beyond, to that.
 
-    Nothing is prepared for a scale or remembered of it, and every scale takes the same work, but for one draw in about
-    2**46 / scale: one so close to half-way between two integers that it is settled in multi-precision, with further
-    bits. The product with the scale carries two roundings, and subtracting an integer within 1/2 none; 2**-52 is for
-    the comparison with 1/2.
+    Nothing is prepared for a scale or remembered of it, and every scale takes the same work, except for one draw in
+    about 2**46 / scale: one so close to half-way between two integers that it is settled in multi-precision, with
+    further bits. The product with the scale carries two roundings, and subtracting an integer within 1/2 none; 2**-52
+    is for the comparison with 1/2.
     """
     shape, scale = checked_shape(asked, size), checked_scale(asked, scale)
     out = np.empty(math.prod(shape), np.int64)

@@ -31,7 +31,7 @@ def discrete_staircase(bits: Bits, size: Size, period: int, tread: int, fall: fl
     that are at most a period apart differ in weight by more than the factor exp(fall). From a tread to what follows
     it the fall is exactly this; from period to period it is 1 / s, with s the least float not below 1 / fall.
 
-    A geometric number of periods, a place in the period, and a sign; a zero below zero is drawn anew, so that zero has
+    A geometric number of periods, a place in the period, and a sign; a zero below zero is drawn again, so that zero has
     no more weight than its neighbors. The place is on the tread if a uniform real is below
     1 / (1 + exp(-fall) * (period - tread) / tread): in float64 that is off by less than 2**-49, and a real
     closer than `ERROR` is settled in multi-precision, with further bits.

@@ -22,7 +22,7 @@ assure("exp")
 assure("log")
 CHUNK = 1 << 16  # stretches of all copies that run together
 SMALL = 2.0**-20  # a share of an exponential real below which a series is more accurate
-FAR = 50.0  # a share beyond which every uniform is 1, as far as float64 can tell
+FAR = 50.0  # a share beyond which every uniform is 1, as far as float64 resolves
 LOST, ERROR = 2.0**-48, 2.0**-47
 Words = NDArray[np.uint64]
 Distance = Callable[[int], int]
@@ -138,7 +138,7 @@ class _Course:
     scale: float
 
     def winners(self, bits: Bits, copies: int) -> Steps:
-        """So many integers, each from a race of its own."""
+        """One integer for each copy, each from a race of its own."""
         words = bits.words(copies * len(self.lengths)).reshape(copies, -1).copy()
         bounds = self.bounds(words)
         contenders = bounds.low <= bounds.high.min(axis=1, keepdims=True)

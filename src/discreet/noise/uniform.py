@@ -19,7 +19,7 @@ CHUNK = 1 << 15
 def uniform_integers(bits: Bits, size: Size, upper: int) -> Steps:
     """Draw integers from 0 to upper - 1, each as likely as any other.
 
-    A 64-bit word below the largest multiple of `upper` is taken modulo `upper`; one above is drawn anew.
+    A 64-bit word below the largest multiple of `upper` is taken modulo `upper`; one above is drawn again.
 
     Parameters
     ----------
@@ -70,10 +70,10 @@ def permutation(bits: Bits, n: int) -> Steps:
 
 
 def permutations(bits: Bits, count: int, n: int) -> Steps:
-    """So many independent permutations of the integers from 0 to n - 1, one in each row.
+    """`count` independent permutations of the integers from 0 to n - 1, one in each row.
 
     Each integer gets a random key and they are sorted by key. Keys are cut short to leave room for the integer itself;
-    those that turn out equal would be told apart by further bits, which put them in a random order.
+    those that turn out equal are put in a random order by further bits.
     """
     shape = checked_shape("permutation", (count, n))
     width = np.uint64(max(n - 1, 0).bit_length())

@@ -25,7 +25,7 @@ RADIUS = 3.4931488  # in standard deviations
 FORGOTTEN = 2.0**-40  # what is written off, over all queries, of probability
 CELLS = 2**11  # of loss, on either side of 0
 HIGHEST = 40.0  # greater losses count as infinite
-SMALLEST = 0.65  # of a radius, in sensitivities: below it two laws have nothing in common, or next to nothing
+SMALLEST = 0.65  # of a radius, in sensitivities: below it two laws hardly overlap
 BISECTIONS = 60
 
 
@@ -94,7 +94,7 @@ class BoundedNoise(Additive):
         return super().release(answer, bits)
 
     def radius(self, bound: Bound, size: int, neighbors: Neighbors) -> float:
-        """What no coordinate of such a sum is ever off by, but for the grid: public."""
+        """The greatest error of a coordinate of such a sum, except for the grid: public."""
         return RADIUS * self.stddev(bound, size, neighbors)
 
 

@@ -1,4 +1,4 @@
-"""What noise costs that a neighbor moves, or makes wider or narrower."""
+"""The loss of noise that is shifted, or made wider or narrower, on a neighbor."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 
 
 def inside(epsilon: float) -> float:
-    """The part of slide and beta that is used; the rest is for rounding, and more than enough."""
+    """The part of slide and beta that is used; the rest is more than enough for rounding."""
     return 1 - 2.0**-30 - 2.0**-36 / epsilon
 
 
@@ -28,7 +28,7 @@ def gaussian_shrunk(beta: float, epsilon: float) -> float:
 
 
 def gaussian_shifted(slide: float, epsilon: float) -> float:
-    """The delta, at this epsilon, of Gaussian noise against the same moved by so many deviations.
+    """The delta, at this epsilon, of Gaussian noise against the same shifted by `slide` deviations.
 
     Balle and Wang 2018, Theorem 8.
     """
@@ -38,7 +38,7 @@ def gaussian_shifted(slide: float, epsilon: float) -> float:
 
 @lru_cache(maxsize=1024)
 def greatest(delta_at: Callable[[float, float], float], epsilon: float, delta: float) -> float:
-    """The greatest argument up to epsilon, but for some rounding, at which a delta that grows with it is allowed."""
+    """The greatest argument up to epsilon, except for some rounding, at which a delta that grows with it is allowed."""
     low, high = 0.0, epsilon
     for _ in range(100):
         middle = (low + high) / 2

@@ -39,7 +39,7 @@ class Snapping:
     multiplier : float
         Public. Noise scale in units of the sensitivity.
     limit : float
-        Public. Answers and releases are clamped to so many sensitivities.
+        Public. Answers and releases are clamped to this number of sensitivities.
 
     Guarantee
     ---------
@@ -81,7 +81,7 @@ class Snapping:
         return answer.grid.values(snapped(np.clip(answer.steps, -limit, limit), scale, limit, bits))
 
     def stddev(self, bound: Bound, size: int, neighbors: Neighbors) -> float:
-        """The standard deviation of the noise and its rounding, but for the limit: public."""
+        """The standard deviation of the noise and its rounding, except for the limit: public."""
         scale = self.multiplier * bound.sensitivity("l1", size, neighbors)
         return math.sqrt(2 * scale**2 + math.ldexp(1.0, power_above(scale)) ** 2 / 12)
 
@@ -103,7 +103,7 @@ def snapped(values: Array, scale: float, limit: float, bits: Bits) -> Array:
     signs = 1.0 - 2.0 * uniform_integers(bits, values.shape, 2)
     noisy = values + signs * (scale * log_uniform(bits, values.shape))
     exponent = power_above(scale)
-    steps = np.rint(np.ldexp(noisy, -exponent)) + 0.0  # no negative zero: it would tell a sign
+    steps = np.rint(np.ldexp(noisy, -exponent)) + 0.0  # no negative zero: it would reveal a sign
     return np.clip(np.ldexp(steps, exponent), -limit, limit)
 
 

@@ -94,7 +94,7 @@ class Staircase:
         return answer.noised(discrete_staircase(bits, answer.steps.shape, period, tread, self.epsilon))
 
     def stddev(self, bound: Bound, size: int, neighbors: Neighbors) -> float:
-        """The standard deviation of the noise, but for the grid: public."""
+        """The standard deviation of the noise, except for the grid: public."""
         return math.sqrt(_second_moment(self.tread, self.epsilon)) * bound.sensitivity("l1", size, neighbors)
 
     def worst_neighbors(self) -> Apart:

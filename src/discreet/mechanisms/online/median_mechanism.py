@@ -20,7 +20,7 @@ from discreet.mechanisms.online.online_queries import OnlineMechanism
 from discreet.mechanisms.online.queries import Queries
 from discreet.mechanisms.online.small_databases import databases, orders
 
-AGREED = 0.75  # an easy query: so much agreement with the exact answer
+AGREED = 0.75  # the least agreement with the exact answer of an easy query
 FITTING = 1 / 50  # tolerances within which a database fits a measured answer
 FINENESS = 30  # bits of an agreement
 
@@ -33,7 +33,7 @@ class MedianMechanism(OnlineMechanism):
     agree with its exact answer, and gets their median; a hard one gets a noisy answer, and the databases that are more
     than a fiftieth of the tolerance away from that are dropped. Where none would be left, none is dropped.
 
-    Which queries are hard is told by the sparse vector technique, in place of the published test, whose constants make
+    Which queries are hard is found by the sparse vector technique, in place of the published test, whose constants make
     it useless at any size that could be run: `median_mechanism.md` has the figures. For larger universes there is
     `SampledMedian`.
 

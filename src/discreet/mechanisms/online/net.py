@@ -27,9 +27,9 @@ class NetMechanism:
     """Choose, of all databases of `size` records, one whose answers to all queries are near the exact ones, scaled up.
 
     By the exponential mechanism, and by the answer that is farthest off. All databases of `size` records are near
-    enough to any large one for many queries at once, if `size` is about ln(2 queries) / (2 share^2): of so many records
-    drawn from it, each answer is off by more than `share` with probability below 1 / queries (Hoeffding 1963). There
-    are very many, so this is for a handful of cells: `small_databases.MOST` is the limit.
+    enough to any large one for many queries at once, if `size` is about ln(2 queries) / (2 share^2): of this many
+    records drawn from it, each answer is off by more than `share` with probability below 1 / queries (Hoeffding 1963).
+    There are very many, so this is for a handful of cells: `small_databases.MOST` is the limit.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ MOST = 2**18
 
 
 def databases(cells: int, size: int) -> Steps:
-    """The histogram of every database of `size` records over so many cells, one in each row.
+    """The histogram of every database of `size` records over `cells` cells, one in each row.
 
     Bars between stars: a histogram is a choice of places for cells - 1 bars among size + cells - 1.
 

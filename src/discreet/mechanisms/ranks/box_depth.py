@@ -33,7 +33,7 @@ class BoxDepth:
     (Tukey's depth, where only the columns' own directions count). Points of depth k or more fill a box. P(y) is in
     proportion to exp(epsilon depth / reach), with a reach of one row of 1 where rows join and leave, and of 2 where
     they are replaced. One release of all columns costs no more than one of a single column: a row changes
-    the depth by one, however many columns it has.
+    the depth by one, for any number of columns.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class BoxDepth:
     lower, upper : float
         Public. Values outside are moved to the nearer one, in every column.
     cells : int
-        Public. How many steps there are from one to the other: releases are on this grid, whatever the data are.
+        Public. The number of grid steps from one to the other. Releases are on this grid.
 
     Guarantee
     ---------
@@ -90,7 +90,7 @@ class BoxDepth:
         return grid.values(points).reshape(*answer.copies, -1)
 
     def worst_neighbors(self) -> Apart:
-        """Two rows hold most of the grid between them, and a third takes in the rest."""
+        """Most of the grid is between two rows, and a third row adds the rest."""
         low, inner, high = np.array([[self.lower], [self.lower + 0.9 * (self.upper - self.lower)], [self.upper]])
         first, second = np.stack([low, inner]), np.stack([low, inner, high])
         return Apart(*(Records(rows, 1, Neighbors.ADD_REMOVE) for rows in (first, second)))
@@ -111,7 +111,7 @@ class Boxes:
 
     @classmethod
     def of(cls, cells: Steps, top: int, rows: int) -> Boxes:
-        """The boxes of rows in these cells of a grid from 0 to `top`; depth is counted in units of so many rows."""
+        """The boxes of rows in these cells of a grid from 0 to `top`; depth is counted in units of `rows` rows."""
         ordered, number = np.sort(cells, axis=0), len(cells)
         depths = rows * np.arange(1, number // rows + 1)
         low, high = ordered[depths - 1], ordered[number - depths]
@@ -120,7 +120,7 @@ class Boxes:
         return cls(np.concatenate([whole, low[there]]), np.concatenate([whole + top, high[there]]))
 
     def scores(self, steepness: float, top: int) -> Array:
-        """The logarithm of the probability of each box, but for a constant, if a point is then drawn evenly from it.
+        """The logarithm of the probability of each box, up to a constant, if a point is then drawn uniformly from it.
 
         A point of depth k is in the boxes 0 to k, and 1 + sum of (exp(s i) - exp(s (i - 1))) over i = 1 to k is
         exp(s k): so box i has a weight of exp(s i) (1 - exp(-s)) for each of its points, and box 0 one of 1.

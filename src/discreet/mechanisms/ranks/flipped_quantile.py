@@ -18,7 +18,7 @@ class FlippedQuantile(Quantile):
 
     Cells have the scores that they have there. They are visited in random order, and one is taken with probability
     exp(-epsilon (best - score) / reach). On few cells that is up to twice as good as the exponential mechanism; on many
-    cells both are the same but for their price, which composes worse here.
+    cells both are the same except for their price, which composes worse here.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class FlippedQuantile(Quantile):
     lower, upper : float
         Public. Values outside are moved to the nearer one.
     cells : int
-        Public. How many steps there are from one to the other: releases are on this grid, whatever the data are.
+        Public. The number of grid steps from one to the other. Releases are on this grid.
 
     Guarantee
     ---------
@@ -53,6 +53,6 @@ class FlippedQuantile(Quantile):
         return PureLoss(self.epsilon)
 
     def chosen(self, stretches: RankedStretches, bits: Bits, copies: int) -> Steps:
-        """So many cells, each from a race of its own."""
+        """One cell for each copy, each from a race of its own."""
         scale, loose = stretches.target.scale, Loose(stretches.loose, stretches.distance)
         return stretch_race(bits, stretches.lengths, stretches.distances, scale, copies, loose)

@@ -34,7 +34,8 @@ class Quantile:
     """Release a value below which a given share of a column lies.
 
     A cell y of the grid scores minus the number of ranks between share * n and those of y, from the number of values
-    below y to the number of values at or below y; if y is the quantile, as many as share * n lies inside of those. P(y)
+    below y to the number of values at or below y. If share * n is among these, the score is positive: the number of
+    ranks from share * n to the nearer end of them. P(y)
     is in proportion to exp(epsilon score / reach), with the reach of one row from 1 to 2 ranks. On up to 2^20 cells,
     values between two cells have ranks of their own; on more they are moved to the nearest.
 
@@ -47,7 +48,7 @@ class Quantile:
     lower, upper : float
         Public. Values outside are moved to the nearer one.
     cells : int
-        Public. How many steps there are from one to the other: releases are on this grid, whatever the data are.
+        Public. The number of grid steps from one to the other. Releases are on this grid.
 
     Guarantee
     ---------
@@ -81,7 +82,7 @@ class Quantile:
         return price(self.epsilon)
 
     def target(self, rows: int, neighbors: Neighbors) -> Target:
-        """The rank that is looked for, for units of so many rows."""
+        """The target rank, for units of `rows` rows."""
         return Target.priced(self.share, self.epsilon, rows, neighbors)
 
     def release(self, answer: Records, bits: Bits) -> Array:
@@ -91,10 +92,10 @@ class Quantile:
         return grid.values(self.chosen(stretches, bits, math.prod(answer.copies)).reshape(answer.copies))[()]
 
     def chosen(self, stretches: RankedStretches, bits: Bits, copies: int) -> Steps:
-        """So many cells, each drawn by itself.
+        """One cell for each copy, drawn independently.
 
         A cell of a loose stretch is kept with probability exp(-(its own distance - that of the stretch) / scale), and
-        else all is drawn anew: so the law is exact.
+        otherwise all is drawn again: so the law is exact.
         """
         lengths, scale = stretches.lengths, stretches.target.scale
         won, again = np.empty(copies, np.int64), np.arange(copies)

@@ -14,7 +14,7 @@ from discreet.mechanisms.ranks.ranking import Ranking, between
 from discreet.noise.choice import Size, stretch_choice, uniform_below
 from discreet.noise.interval import Uniform
 
-SAMPLE = 2**16  # places that tell where a rank is: it pays to know, where several are looked for
+SAMPLE = 2**16  # places that show about where a rank is; more than for one quantile, since several are searched for
 SOON = 30.0  # exponents beyond the number of places: all farther places together are chosen once in 10**13 times
 
 
@@ -69,11 +69,11 @@ class SortedPlaces:
 
 @dataclass(frozen=True)
 class RankedPlaces:
-    """The places of all records of a single copy, so many that only those near a share are sorted.
+    """The places of all records of a single copy, where there are too many to sort: only those near a share are.
 
     The places beyond those make up the first and the last stretch, each with the least distance that a place of it has;
-    a place of these is kept with probability exp(-(its own distance - the least) / scale), and else all is drawn anew:
-    so the law is exact.
+    a place of these is kept with probability exp(-(its own distance - the least) / scale), and otherwise all is drawn
+    again: so the law is exact.
     """
 
     ranking: Ranking

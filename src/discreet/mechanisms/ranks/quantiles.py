@@ -42,7 +42,7 @@ class Quantiles:
     lower, upper : float
         Public. Values outside are moved to the nearer one.
     cells : int
-        Public. How many steps there are from one to the other: releases are on this grid, whatever the data are.
+        Public. The number of grid steps from one to the other. Releases are on this grid.
 
     Guarantee
     ---------
@@ -83,7 +83,7 @@ class Quantiles:
         return Repeated(price(self.epsilon / self.depth), self.depth)
 
     def target(self, share: float, level: int, rows: int, neighbors: Neighbors) -> Target:
-        """The rank that is looked for on a level, for units of so many rows."""
+        """The target rank on a level, for units of `rows` rows."""
         return Target.priced(share, self.epsilon / self.depth, rows, neighbors, parted=level > 0)
 
     def release(self, answer: Records, bits: Bits) -> Array:
@@ -133,7 +133,7 @@ class Quantiles:
 
 
 def _scatter(places: Steps, finer: int, bits: Bits) -> None:
-    """Move each place by a random number of so many bits; few at a time, so that they stay at hand."""
+    """Move each place by a random number of `finer` bits; few at a time, so that they stay in the cache."""
     for start in range(0, len(places), AT_HAND):
         part = places[start : start + AT_HAND]
         part += (bits.words(len(part)) >> np.uint64(64 - finer)).view(np.int64)

@@ -1,4 +1,4 @@
-"""A grid of cells between public bounds, and how far a rank on it is from the one that is looked for."""
+"""A grid of cells between public bounds, and the distance of a rank on it from a target rank."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.core.rounding import upwards
 
 RANK = 2**28  # the unit that ranks are counted in: a share is rounded to a multiple of 1 / RANK
-COARSE, FINER = 2**20, 2**6  # up to so many cells, there are so many places from one to the next
+COARSE, FINER = 2**20, 2**6  # up to COARSE cells, there are FINER places from one to the next
 AT_HAND = 2**15  # values that are worked on together
 
 
@@ -48,7 +48,7 @@ class RankGrid:
 
     @property
     def finer(self) -> int:
-        """How many places there are from one cell to the next: one, where cells are as good as values."""
+        """The number of places from one cell to the next: 1 where cells are fine enough to stand for values."""
         return FINER if self.cells <= COARSE else 1
 
     def nearest(self, values: Array) -> Steps:
@@ -84,14 +84,14 @@ class RankGrid:
 
 @dataclass(frozen=True)
 class Target:
-    """The rank that is looked for, and the scale by which places fall behind; both in units of 1 / `RANK`.
+    """The target rank, and the scale by which places get less likely; both in units of 1 / `RANK`.
 
     Parameters
     ----------
     share : float
         Public. In [0, 1].
     scale : float
-        Public. A place that is so much farther off is e times less likely.
+        Public. A place that is this much farther off is e times less likely.
     """
 
     share: float
@@ -108,12 +108,12 @@ class Target:
         return self.scale / RANK
 
     def off(self, below: Steps, records: Steps | int) -> Steps:
-        """By how much so many records below are too many, among so many records; negative where they are too few."""
+        """How far the number of records below is above the target, among all records; negative where it is less."""
         return below * RANK - round(self.share * RANK) * np.asarray(records)
 
 
 def reach(share: float, neighbors: Neighbors, *, parted: bool = False) -> int:
-    """How far apart one row can drive the scores of two places, in units of 1 / `RANK` (`quantile.md`).
+    """How much one row can change the difference of the scores of two places, in units of 1 / `RANK` (`quantile.md`).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The cells of a grid in stretches of one distance each from the rank that is looked for."""
+"""The cells of a grid in stretches of one distance each from the target rank."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ SOON = 30.0  # exponents beyond the number of cells: all farther cells together 
 class RankedStretches:
     """Stretches of cells with one distance each: single cells with values in them, and those between values.
 
-    Only values near the target are told apart. The cells beyond them make up the first and the last stretch, each with
-    the least distance that a cell of it has; `distance` tells that of a single cell.
+    Only values near the target are distinguished. The cells beyond them make up the first and the last stretch, each
+    with the least distance that a cell of it has; `distance` computes that of a single cell.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class _Near:
     def of(
         cls, grid: RankGrid, ranking: Ranking, target: Target, aside: float = 0.0, known: Run | None = None
     ) -> _Near:
-        """All values, or as many as any cell is likely to be chosen for, if the best is so many ranks aside."""
+        """The values near the target, in cells that may be chosen; the best cell is `aside` ranks away from it."""
         number = ranking.number
         if not number:
             return cls(np.empty(0, np.int64), np.zeros(1, np.int64), np.empty(0, np.int64), grid.finer, 0)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.mechanisms.ranks.rank_grid import AT_HAND
 
-MANY = 2**15  # values from which on a sample tells where a rank is
+MANY = 2**15  # values from which on a sample shows about where a rank is
 SAMPLE = 2**14
 MARGIN = 2.0  # what ranks in a sample are off by at most, nearly always, in roots of its size
 Values = NDArray[Any]
@@ -43,7 +43,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Ranking:
-    """Values in no order, nan where missing, with a sorted sample of them that tells about where a rank is.
+    """Values in no order, nan where missing, with a sorted sample of them that shows about where a rank is.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class Ranking:
 
     @classmethod
     def of(cls, values: Values, most: int = SAMPLE) -> Ranking:
-        """The ranking of these values; the sample is one of every so many: `most`, or a few more, if there are."""
+        """The ranking of these values, with a systematic sample of `most` of them, or a few more."""
         number = int(values.size - np.count_nonzero(np.isnan(values)))
         sample = np.sort(values[:: max(len(values) // most, 1)]) if number >= MANY else values[:0]
         return cls(values, number, sample[: len(sample) - int(np.count_nonzero(np.isnan(sample)))])
@@ -91,7 +91,7 @@ class Ranking:
         return self.everything()
 
     def _between(self, low: Any, high: Any) -> Run:
-        """All values from one number to another; few are looked at together, so that they stay at hand."""
+        """All values from one number to another; few are read at a time, so that they stay in the cache."""
         inside, before = [], 0
         for start in range(0, len(self.values), AT_HAND):
             values = self.values[start : start + AT_HAND]

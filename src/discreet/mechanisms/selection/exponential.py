@@ -32,13 +32,13 @@ ORDERS = (
     1024,
     math.inf,
 )
-FARTHEST = 2**52  # below the best score, in steps: everything that float64 tells apart
+FARTHEST = 2**52  # below the best score, in steps: all differences that float64 resolves
 
 
 def below_best(answer: Answer) -> Array:
     """How many steps each score is below the best one, as exact floats.
 
-    A score farther away than float64 can tell is raised to `FARTHEST` below: the greater of two scores of sensitivity
+    A score farther away than float64 resolves is raised to `FARTHEST` below: the greater of two scores of sensitivity
     s has sensitivity s, so the promise does not change.
     """
     steps = answer.limited().steps
@@ -48,7 +48,7 @@ def below_best(answer: Answer) -> Array:
 def winner(answer: Answer, bits: Bits, epsilon: float, contest: Callable[[Bits, Array, float], Steps]) -> Steps:
     """Who wins a contest with noise of scale 2 sensitivity / epsilon, or half of it if monotone.
 
-    The noise is real, whatever the grid of the scores: there are no ties, and nobody wins by the place.
+    The noise is real, whatever the grid of the scores: there are no ties.
     """
     multiplier = (1 if answer.monotone else 2) / Fraction(epsilon)
     answer = answer.coarsened(multiplier, "linf")

@@ -20,7 +20,7 @@ class NoisyMax:
     """Release the index of the largest score after adding Laplace noise to each; the noisy score stays secret.
 
     Scale 2 sensitivity / epsilon, or half of it where nobody can lower a score (see `Answer.monotone`). The noise is
-    the real Laplace variable, of which as many bits are drawn as tell the winner: there are no ties.
+    the real Laplace variable, of which as many bits are drawn as determine the winner: there are no ties.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ class PermuteAndFlip:
     Permute-and-flip (McKenna and Sheldon 2020) in the form of Ding et al. 2021: visiting candidates in random order and
     accepting i with probability exp(-(best - score_i) / scale) picks the same index as adding exponential noise of that
     scale. Scale 2 sensitivity / epsilon, or half of it where nobody can lower a score. The noise is real: as many bits
-    of it are drawn as tell the winner, so the law is exact on every grid.
+    of it are drawn as determine the winner, so the law is exact on every grid.
 
     Parameters
     ----------

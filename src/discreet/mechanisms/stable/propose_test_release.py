@@ -32,7 +32,7 @@ class ProposeTestRelease:
     The number of rows that can change before the figure could be wrong gets Laplace noise. Where it passes a
     threshold, the figure is released, with Laplace noise for what was proposed (none, if that is 0); else there is no
     answer (nan), which is as ordinary an outcome. Of several figures the first that passes is released. All tests
-    and releases are paid for, whichever are used: asking again after no answer is asking anew.
+    and releases are paid for, whichever are used: asking again after no answer is another release.
 
     Parameters
     ----------
@@ -84,14 +84,14 @@ class ProposeTestRelease:
     def threshold(self, rows: int) -> float:
         """The noisy distance that passes, in rows; rounded up.
 
-        Where a unit of so many rows could move the figure beyond its bound, the distance is below `rows`, and Laplace
+        Where a unit of `rows` rows could move the figure beyond its bound, the distance is below `rows`, and Laplace
         noise passes what is left with probability exp(-left / scale) / 2, the share in delta of a single test.
         """
         risk = 2 * self.delta / len(self.figures)
         return (rows - 1 + rows * self.multiplier * max(0.0, -math.log(risk))) * (1 + 1e-12) + 2.0**-FINENESS
 
     def check(self, rows: int, bound: int = 0) -> None:
-        """Refuse what could need noise beyond the samplers' reach for units of so many rows, whatever the records are.
+        """Refuse what could need more noise than the samplers draw for units of `rows` rows, for any records.
 
         Worth asking before anything is charged: for these figures, and for others of up to this bound.
         """

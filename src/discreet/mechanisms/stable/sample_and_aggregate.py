@@ -51,7 +51,7 @@ class SampleAndAggregate:
     blocks, size : int
         Public. How many blocks there are, and how many rows each has room for.
     deals : int
-        Public. How often all rows are dealt anew. More deals give more answers, of which one unit changes the same
+        Public. How often all rows are dealt again. More deals give more answers, of which one unit changes the same
         share: results depend less on which rows met in a block, and need no more noise.
 
     Guarantee

@@ -95,12 +95,12 @@ class SmoothSensitivity(ABC):
         return grid.values(np.clip(found.value + noise, 0, self.cells))[()]
 
     def bound(self, found: OrderStatistic, rows: int) -> float:
-        """The smooth bound for a unit of so many rows, in grid steps: the sum of those for one row after the other."""
+        """The smooth bound for a unit of `rows` rows, in grid steps: the sum of those for one row after the other."""
         one = self.beta / rows
         return found.smooth_bound(one) * math.fsum(math.exp(one * i) for i in range(rows))
 
     def check(self, rows: int) -> None:
-        """Refuse what could need noise beyond the samplers' reach for units of so many rows, whatever the records are.
+        """Refuse what could need more noise than the samplers draw for units of `rows` rows, for any records.
 
         Worth asking before anything is charged.
         """

@@ -1,4 +1,4 @@
-"""What propose-test-release may be asked: figures that know how many rows must change before they could jump."""
+"""Figures for propose-test-release: each knows how many rows must change before it could jump."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.ranks.order_statistic import OrderStatistic
 from discreet.mechanisms.ranks.rank_grid import RankGrid
 
-NEVER = 2**40  # rows; a distance is not told beyond
+NEVER = 2**40  # rows: the greatest distance that is computed
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A figure in whole steps, and its distance: so many rows can change before one row could move it beyond its bound.
+    """A figure in whole steps, and its distance: the rows that can change before one could move it beyond its bound.
 
     One row changes the distance by at most one. Where it is 1 or more, one row moves the figure by at most the bound.
     """
@@ -30,7 +30,7 @@ class Measured:
 
 
 class StableFigure(Protocol):
-    """A frozen dataclass: a figure, and the figure that one row moves it by at most `bound` steps."""
+    """A figure, and the proposal that one row moves it by at most `bound` steps. It is a frozen dataclass."""
 
     @property
     def bound(self) -> int: ...
@@ -38,13 +38,13 @@ class StableFigure(Protocol):
     def measured(self, answer: Records) -> Measured: ...
 
     def said(self, steps: Steps) -> Array:
-        """What so many steps stand for."""
+        """The value of a number of steps."""
         ...
 
 
 @dataclass(frozen=True)
 class StableQuantile:
-    """A quantile, and the figure that one row moves it by at most so many steps of a grid.
+    """A quantile, and the proposal that one row moves it by at most `bound` steps of a grid.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class StableQuantile:
 
 @dataclass(frozen=True)
 class SpreadClass:
-    """The class of the interquartile range on a geometric scale, and the figure that one row does not change it.
+    """The class of the interquartile range on a geometric scale, and the proposal that one row does not change it.
 
     Class k holds the ranges from ratio**(k - 1 + offset) cells on to before ratio**(k + offset); class 0 those below.
 
@@ -102,7 +102,7 @@ class SpreadClass:
     cells : int
         Public. How many steps of the grid there are from one to the other.
     ratio : float
-        Public. Above 1: each class begins at so many times the beginning of the one before.
+        Public. Above 1: the beginning of each class over that of the one before.
     offset : float
         Public. In [0, 1): classes with offsets 0 and 1/2 have no end in common.
 
@@ -155,7 +155,7 @@ class SpreadClass:
 
 @dataclass(frozen=True)
 class _Moves:
-    """How many rows must change before the quartiles are so far apart, or so close, at least.
+    """How many rows must change before the quartiles are a given distance apart, or closer than that.
 
     A row moves one quartile by at most 3/4 of a rank and both together by 1/2 (add/remove), or each, and both together,
     by one rank (replace): `propose_test_release.md`.

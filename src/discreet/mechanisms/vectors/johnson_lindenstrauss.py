@@ -29,7 +29,7 @@ SIGMAS = 13.0  # of the loss by rounding: beyond lies 1e-38
 BEYOND = 2.0**-80  # the probability that is written off
 TAIL = 11.0  # standard deviations of a length, beyond which lies 1e-26
 HIGHEST = 100.0  # greater losses count as infinite; those below -100 have a probability of exp(-100)
-WIDEST = 30.0  # a logarithm of variances: what grows by more is as good as told
+WIDEST = 30.0  # a logarithm of variances: greater growth is almost certain to be detected
 BLOCK = 2**20  # weights at a time
 BATCH = 2**12  # rows at a time: so few that sums of float64 are exact
 
@@ -60,10 +60,10 @@ class JohnsonLindenstrauss:
 
     Guarantee
     ---------
-    The tabulated loss, in both directions, of a row of full length where there are no others: exact, but for the cells
-    of the table and the rounding of weights, both counted. The sum of both for replace neighbors, where one row goes
-    and another comes. The mechanism is that of Blocki, Blum, Datta and Sheffet 2012, with the exact loss in place of
-    their bound (`johnson_lindenstrauss.md`).
+    The tabulated loss, in both directions, of a row of full length where there are no others: exact, except for the
+    cells of the table and the rounding of weights, both counted. The sum of both for replace neighbors, where one row
+    goes and another comes. The mechanism is that of Blocki, Blum, Datta and Sheffet 2012, with the exact loss in place
+    of their bound (`johnson_lindenstrauss.md`).
 
     Examples
     --------
@@ -176,7 +176,7 @@ def _rounded(low: Steps, high: Steps, fine: int) -> Steps:
 
 @lru_cache(maxsize=256)
 def loss_of(projections: int, growth: float, more: float = 0.0) -> DiscreteLoss:
-    """The loss between lengths of a Gaussian vector of so many dimensions, and exp(growth / 2) times such lengths.
+    """The loss between lengths of a Gaussian vector of n `projections`, and exp(growth / 2) times such lengths.
 
     At length y it is k y^2 / 2 - projections * growth / 2, with k = 1 - exp(-growth), and `more` on top, either way.
     """
