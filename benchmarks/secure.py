@@ -28,7 +28,7 @@ from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.bits import system_bits
 from discreet.query.federation_file import written_federation
-from discreet.questions.histogram import histogram_of
+from discreet.questions.contingency import contingency_of
 from discreet.service.key_file import write_identity
 from discreet.service.local_parties import LocalParties, local_parties
 from discreet.trust.federation import Federation
@@ -67,7 +67,7 @@ def ten_parties(folder: Path) -> Iterator[LocalParties]:
 
 def secure_wall(parties: LocalParties) -> float:
     """The median time of a round, noise and all, after one that warms up."""
-    question = histogram_of(SCHEMA, "x0", SIZE)
+    question = contingency_of(SCHEMA, ("x0",), (SIZE,))
     parties.trust.ask(question, Gaussian(1.0))
     spent = []
     for _ in range(ROUNDS):
@@ -99,7 +99,7 @@ def survivors(parties: LocalParties, folder: Path) -> Row:
         return {name: Killing(one, parties) if name in doomed else one for name, one in present().items()}
 
     trust._present = with_killers  # type: ignore[method-assign]
-    noisy = trust.ask(histogram_of(SCHEMA, "x0", cells), Laplace(2.0**-9))
+    noisy = trust.ask(contingency_of(SCHEMA, ("x0",), (cells,)), Laplace(2.0**-9))
     left = [np.loadtxt(folder / f"{name}.csv", skiprows=1) for name in parties if name not in doomed]
     exact = np.histogram(np.concatenate(left), cells, (0, 1))[0]
     wrong = int((np.rint(noisy) != exact).sum())

@@ -27,8 +27,8 @@ from discreet.core.question import BoundedSum
 from discreet.crypto.field import PRIME, uniform_elements
 from discreet.crypto.shamir import Deal, reconstruct, share
 from discreet.noise.bits import system_bits
+from discreet.questions.contingency import contingency_of
 from discreet.questions.count import count_of
-from discreet.questions.histogram import histogram_of
 from discreet.questions.moments import moments_of
 from discreet.questions.second_moments import second_moments_of
 from discreet.trust.sources.file import File
@@ -116,7 +116,7 @@ QUESTIONS: dict[str, BoundedSum] = {
     "products of 20 columns": second_moments_of(SCHEMA, SCHEMA.features, RADIUS),
     "count": count_of(SCHEMA, "x0"),
     "moments": moments_of(SCHEMA, "x3", 2, False),
-    "histogram": histogram_of(SCHEMA, "x7", 1000),
+    "histogram": contingency_of(SCHEMA, ("x7",), (1000,)),
 }
 
 

@@ -24,7 +24,7 @@ from discreet.core.question import BoundedSum
 from discreet.core.schema import Number, Schema
 from discreet.noise.bits import system_bits
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.histogram import histogram_of
+from discreet.questions.contingency import contingency_of
 from discreet.questions.moments import moments_of
 from discreet.releases.ask import ColumnOf
 from discreet.releases.joint_plan import Together
@@ -107,7 +107,7 @@ def apart(asked: Asked, bits: Bits) -> Releases:
         return lambda count: [
             Moments(sums, number, size).mean().value for sums in noise.release(answer.stacked(count), bits)
         ]
-    question = histogram_of(schema(asked), "x", BINS)
+    question = contingency_of(schema(asked), ("x",), (BINS,))
     noise, answer = least_noise(data, question, budget).noise, added_up(question, values, asked)
     least = 0.0 if asked.statistic == "nonnegative histogram" else -np.inf
     return lambda count: np.maximum(noise.release(answer.stacked(count), bits), least)

@@ -6,10 +6,12 @@ it accepts is tried on records at the ends of everything, one by one and togethe
 
 from __future__ import annotations
 
+import importlib
 import math
 import random
 from collections.abc import Iterator
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -20,95 +22,13 @@ from discreet.core.errors import DiscreetError, NotPermitted, ParameterError
 from discreet.core.grid import Array
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import MOST_NUMBERS, RECIPES, Recipe
-from discreet.core.schema import Category, Number, Schema, Text
+from discreet.core.schema import Category, Number
 from discreet.questions.named import load_all, question_of
 from discreet.trust.call import VERSION
 from discreet.trust.sources.table import tallied
+from tests.questions.trial import SCHEMA, Trial
 
-SCHEMA = Schema(
-    {
-        "x": Number(-10, 110),
-        "y": Number(0, 1),
-        "far": Number(-1e48, 1e48),
-        "kind": Category(("a", "b", "c")),
-        "two": Category(("f", "m")),
-        "only": Category(("all",)),
-        "note": Text(),
-    }
-)
 COLUMNS = tuple(SCHEMA.columns)
-FEATURES = len(SCHEMA.features)
-STARTS: dict[str, dict[str, Any]] = {
-    "clusters": {"centers": np.array([[0.5] * FEATURES, [-0.25] * FEATURES]), "norm": "l2"},
-    "measurements": {
-        "columns": ("kind", "two", "x"),
-        "bins": (0, 0, 4),
-        "whole": ((0,), (1, 2), ()),
-        "contrasts": ((), (0,), (1, 2)),
-        "steps": (3, 5, 7),
-        "exponent": -3,
-        "norm": "l2",
-    },
-    "magnitudes": {"column": "x", "least": 1.0},
-    "table": {"columns": ("kind", "x"), "bins": 4},
-    "workload": {
-        "columns": ("two", "x"),
-        "bins": 3,
-        "queries": np.array([[1.0, 0, 0, 2, 0, 1], [0.5, 0, 3, 0, 0, 0]]),
-        "norm": "l1",
-    },
-    "count": {"column": "x"},
-    "count_tree": {"column": "x", "levels": 2, "norm": "l1"},
-    "divided_cells": {
-        "columns": ("kind", "two", "x"),
-        "bins": (0, 0, 4),
-        "kept": np.array([[0.0, 1.0], [2.0, 0.0], [2.0, 1.0]]),
-    },
-    "grouped_moments": {"by": "kind", "column": "x", "degree": 2},
-    "histogram": {"column": "x", "bins": 5},
-    "kernel_process": {"columns": ("x", "y"), "bandwidths": (0.3, 0.5), "counted": True},
-    "splines": {"columns": ("x", "y"), "bins": (4, 3), "degree": 2, "counted": True},
-    "moments": {"column": "x", "degree": 2, "counted": True},
-    "pair_moments": {"columns": ("x", "y"), "radius": 1.0, "norm": "l2"},
-    "second_moments": {"columns": ("x", "y"), "radius": 1.0},
-    "squared_deviations": {"column": "x", "centre": 50.0, "degree": 2},
-    "contingency": {"columns": ("kind", "x"), "bins": (0, 4)},
-    "total": {"column": "x", "origin": 0.0},
-    "weighted_tree": {
-        "column": "x",
-        "bins": 7,
-        "fanout": 2,
-        "depth": 3,
-        "steps": (1, 2, 3),
-        "exponent": -2,
-        "norm": "l1",
-    },
-    "trimmed": {"column": "x", "lower": 0.0, "upper": 50.0},
-    "winsorized": {"column": "x", "lower": 0.0, "upper": 50.0},
-}
-PINNED = {
-    "clusters": "446dc8745767",
-    "contingency": "59485a6d67f8",
-    "count": "dc1be7b101ec",
-    "count_tree": "c53c7d61e495",
-    "divided_cells": "18edd5cbe4d5",
-    "grouped_moments": "237eaa94fb16",
-    "histogram": "bb1dc7d071a2",
-    "kernel_process": "71d9f835717b",
-    "magnitudes": "d717dc842088",
-    "measurements": "af10f5856acc",
-    "moments": "8165f7127abe",
-    "pair_moments": "99dafb525b09",
-    "second_moments": "86b80b4b7fad",
-    "splines": "29061192ae9e",
-    "squared_deviations": "f17057d433fe",
-    "table": "620f4399cadd",
-    "total": "de6578885557",
-    "trimmed": "0fd86d01c90f",
-    "weighted_tree": "bd09da6b0f9f",
-    "winsorized": "4c0bc56c459e",
-    "workload": "b2d87cfd6eb2",
-}
 WHOLE = (-(10**9), -2, -1, 0, 1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 30, 100, 4097, 2**20, 2**31, 2**40, 10**12, 10**400)
 REAL = (-1e300, -3.5, -1.0, -0.0, 5e-324, 1e-300, 1e-9, 0.1, 0.5, 1.0, 2.5, 99.5, 110.0, 1e9, 1e48, 1e300)
 ODD = (True, False, None, "x", "", float("nan"), float("inf"), (), ((),), ("x",), (1, 2), "[]", "{}", np.empty((0, 0)))
@@ -119,6 +39,16 @@ def found() -> list[str]:
     """Every recipe of the package."""
     load_all()
     return sorted(name for name in RECIPES if ":" not in name)
+
+
+def trials() -> dict[str, Trial]:
+    """What the test files of the questions bring: each knows which parameters are right for its recipes."""
+    paths = sorted((Path(__file__).parents[1] / "questions").glob("test_*.py"))
+    modules = [importlib.import_module(f"tests.questions.{path.stem}") for path in paths]
+    return {name: trial for module in modules for name, trial in getattr(module, "TRIALS", {}).items()}
+
+
+TRIALS = trials()
 
 
 def arrays(source: random.Random) -> Array:
@@ -156,7 +86,7 @@ def changed(value: Any, source: random.Random) -> Any:
 def tried(name: str, times: int) -> Iterator[BoundedSum]:
     """The questions that a recipe accepts; every refusal says what was wrong."""
     source = random.Random(f"1 {name}")
-    start = STARTS[name]
+    start = TRIALS[name].start
     yield question_of(Recipe(name, start), SCHEMA)
     for _ in range(times):
         some = source.sample(sorted(start), source.choice((1, 1, 2, len(start))) if len(start) > 1 else 1)
@@ -264,9 +194,9 @@ def put_through(name: str, times: int) -> int:
     return count
 
 
-def test_every_recipe_has_a_start() -> None:
-    """A new recipe is tried once somebody says which parameters are right for it."""
-    assert found() == sorted(STARTS)
+def test_every_recipe_has_a_trial() -> None:
+    """A new recipe is tried once its test file says which parameters are right for it."""
+    assert found() == sorted(TRIALS)
 
 
 @pytest.mark.parametrize("name", found())
@@ -275,44 +205,31 @@ def test_no_accepted_parameter_breaks_a_bound_or_fails_for_some_rows(name: str) 
 
 
 def digest(name: str) -> str:
-    """Of a recipe's name, and of what it builds and adds up; one takes exponentials, which differ between machines."""
-    question = question_of(Recipe(name, STARTS[name]), SCHEMA)
+    """Of a recipe's name, and of what it builds and adds up."""
+    question = question_of(Recipe(name, TRIALS[name].start), SCHEMA)
     records = inside(SCHEMA.features if question.columns is None else question.columns)
-    told = sha256(f"{name} {question.bound} {question.grid} {question.columns}".encode())
-    if name != "kernel_process":
-        told.update(question.steps(records).astype("<i8").tobytes())
-    return told.hexdigest()[:12]
+    written = sha256(f"{name} {question.bound} {question.grid} {question.columns}".encode())
+    if TRIALS[name].portable:
+        written.update(question.steps(records).astype("<i8").tobytes())
+    return written.hexdigest()[:12]
 
 
 def test_a_name_stands_for_one_question_for_ever() -> None:
     """If this fails, keep the old recipe, or raise `VERSION`: ledgers and other parties know the question by its name.
 
-    A new recipe is added here; an old one never changes.
+    A new recipe brings its pin; an old pin never changes.
     """
-    assert (VERSION, {name: digest(name) for name in found()}) == (3, PINNED)
+    assert {name: digest(name) for name in found()} == {name: trial.pin for name, trial in TRIALS.items()}
+    assert VERSION == 3
 
 
-@pytest.mark.parametrize(
-    ("name", "changes"),
-    [
-        ("weighted_tree", {"depth": 2, "fanout": 4, "steps": (1 - 10**9, 10**9), "exponent": -30}),
-        ("weighted_tree", {"bins": 16}),
-        ("measurements", {"steps": (10**9, 1 - 10**9, 1)}),
-        ("measurements", {"whole": ((0,), (0, 1), ())}),
-        ("measurements", {"whole": ((0,), (-1,), ())}),
-        ("workload", {"queries": np.array([[2.0, 0, 0, 0, 0, 0], [-1.999, 0, 0, 0, 0, 0]])}),
-        ("splines", {"degree": 9}),
-        ("splines", {"bins": (1, 3)}),
-        ("kernel_process", {"bandwidths": (1e-9, 1e-9)}),
-        ("divided_cells", {"kept": np.empty((0, 2))}),
-        ("squared_deviations", {"degree": 7}),
-        ("clusters", {"centers": np.full((2, FEATURES), 1 / 3)}),
-    ],
-)
-def test_a_bound_cannot_be_forged(name: str, changes: dict[str, Any]) -> None:
-    """By weights that cancel, or by parameters with which the sum fails for some values and so tells them."""
-    with pytest.raises(NotPermitted):
-        question_of(Recipe(name, {**STARTS[name], **changes}), SCHEMA)
+def test_a_bound_cannot_be_forged() -> None:
+    """By weights that cancel, or by parameters with which the sum fails for some values and so shows them."""
+    forged = [(name, changes) for name, trial in TRIALS.items() for changes in trial.forged]
+    assert len(forged) >= 12
+    for name, changes in forged:
+        with pytest.raises(NotPermitted):
+            question_of(Recipe(name, {**TRIALS[name].start, **changes}), SCHEMA)
 
 
 @pytest.mark.slow

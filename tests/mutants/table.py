@@ -604,7 +604,11 @@ MUTANTS = [
             'lengths = np.abs(weights).max(axis=0) if norm == "l1"',
         ),
         ("np.sqrt(np.square(weights).sum(axis=0))", "weights.max(axis=0)"),
-        ("values = np.where(np.isnan(values), np.nan, inside)", "values = inside"),
+    ),
+    *_of(
+        "questions/domain",
+        ("there = values[~np.isnan(values)]", "there = values"),
+        ("places += values >= ends[places + 1]", "pass"),
     ),
     *_of(
         "questions/pair_moments",

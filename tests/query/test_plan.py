@@ -16,7 +16,7 @@ from discreet.core.schema import Category, Number, Schema, Text
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.query.plan import planned
-from discreet.questions.histogram import ONE_CELL
+from discreet.questions.contingency import ONE_CELL
 from discreet.trust.permit import releases
 
 NUMBER, CATEGORY = Number(0, 1), Category(("a", "b"))

@@ -9,12 +9,32 @@ import pytest
 
 from discreet.core.bound import Norm
 from discreet.core.schema import Category, Schema
-from discreet.questions.domain import Axes
+from discreet.questions.domain import Domain
 from discreet.questions.measurement import Block, Contrast
 from discreet.questions.measurements import Blocks, question_of
 from discreet.questions.named import question_of as rebuilt
 from discreet.questions.residuals import AxisSet, Shape, cell_shares, closure, subsets
+from tests.questions.trial import Trial
 
+TRIALS = {
+    "measurements": Trial(
+        {
+            "columns": ("kind", "two", "x"),
+            "bins": (0, 0, 4),
+            "whole": ((0,), (1, 2), ()),
+            "contrasts": ((), (0,), (1, 2)),
+            "steps": (3, 5, 7),
+            "exponent": -3,
+            "norm": "l2",
+        },
+        "af10f5856acc",
+        forged=[
+            {"steps": (10**9, 1 - 10**9, 1)},
+            {"whole": ((0,), (0, 1), ())},
+            {"whole": ((0,), (-1,), ())},
+        ],
+    )
+}
 rng = np.random.default_rng(1)
 PAIRS = [frozenset({0, 1}), frozenset({1, 2}), frozenset({0, 2})]
 SHAPES = [(2, 3, 4), (2, 2, 2), (3, 1, 2)]
@@ -97,8 +117,7 @@ def test_the_fused_sum_is_that_of_the_rows(blocks: Blocks) -> None:
     records = rng.integers(0, blocks.shape, (200, 3)).astype(np.float64)
     records[rng.uniform(size=records.shape) < 0.05] = np.nan
     schema = Schema({f"c{i}": Category(tuple(map(str, range(size)))) for i, size in enumerate(blocks.shape)})
-    axes = Axes.of(schema, ("c0", "c1", "c2"), (0, 0, 0))
-    question = question_of(blocks, schema, axes, (0, 0, 0))
+    question = question_of(blocks, schema, Domain.of(schema, ("c0", "c1", "c2"), (0, 0, 0)))
     assert question.total is not None
     sums = question.steps(records).sum(axis=0)
     np.testing.assert_array_equal(question.total(records), sums)

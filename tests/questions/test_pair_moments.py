@@ -18,7 +18,9 @@ from discreet.questions.named import question_of
 from discreet.questions.pair_moments import PairMoments, pair_moments_of, pair_moments_size
 from discreet.questions.second_moments import second_moments_of, weights_of
 from discreet.trust.sources.matrix import Matrix
+from tests.questions.trial import Trial
 
+TRIALS = {"pair_moments": Trial({"columns": ("x", "y"), "radius": 1.0, "norm": "l2"}, "99dafb525b09")}
 rng = np.random.default_rng(0)
 SCHEMA = Schema({"a": Number(-3, 5), "b": Number(0, 1e-3), "c": Number(-2e9, -1e9)})
 COLUMNS = SCHEMA.features

@@ -22,8 +22,8 @@ from discreet.core.errors import UNTOUCHED
 from discreet.crypto.certificate import Card
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.query.federation_file import read_federation
+from discreet.questions.contingency import contingency_of
 from discreet.questions.count import count_of
-from discreet.questions.histogram import histogram_of
 from discreet.service import party_command
 from discreet.service.cli import main
 from discreet.service.key_file import read_identity
@@ -167,7 +167,7 @@ def test_a_party_answers_what_its_owner_allows(folder: Path) -> None:
                 trust.ask(count, Gaussian(0.25))
             east.says("refuses: count_of: it would cost epsilon")
             with pytest.warns(OtherSurvivors, match="east, north"):
-                trust.ask(histogram_of(agreed.schema, "age", 4), Gaussian(5.0))
+                trust.ask(contingency_of(agreed.schema, ("age",), (4,)), Gaussian(5.0))
             north.says("the party's policy does not allow it")
     with SqliteLedger.open("west.ledger") as ledger:
         assert len(ledger.entries()) == 3

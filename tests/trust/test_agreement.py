@@ -43,9 +43,9 @@ from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.bits import system_bits
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.clusters import FINE, counts_and_sums
+from discreet.questions.contingency import contingency_of
 from discreet.questions.count import count_of
 from discreet.questions.grouped_moments import grouped_moments_of
-from discreet.questions.histogram import histogram_of
 from discreet.questions.moments import moments_of
 from discreet.questions.second_moments import second_moments_of
 from discreet.questions.total import total_of
@@ -76,14 +76,14 @@ NUMERIC: dict[str, Callable[[Schema], BoundedSum]] = {
     "count": lambda schema: count_of(schema, "days"),
     "total": lambda schema: total_of(schema, COST, 0.0),
     "total from the lower bound": lambda schema: total_of(schema, COST, -20.0),
-    "histogram": lambda schema: histogram_of(schema, COST, 7),
+    "histogram": lambda schema: contingency_of(schema, (COST,), (7,)),
     "k-means, l1": lambda schema: counts_and_sums(schema, CENTERS, "l1"),
     "k-means, l2": lambda schema: counts_and_sums(schema, CENTERS, "l2"),
     "second moments": lambda schema: second_moments_of(schema, (COST, "days"), 1.0),
 }
 RECIPES = {
     **NUMERIC,
-    "categories": lambda schema: histogram_of(schema, "kind", 1),
+    "categories": lambda schema: contingency_of(schema, ("kind",), (0,)),
     "mean by groups": lambda schema: grouped_moments_of(schema, "kind", COST, 1),
     "variance by groups": lambda schema: grouped_moments_of(schema, "kind", COST, 2),
 }

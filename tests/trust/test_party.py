@@ -284,7 +284,7 @@ def test_without_anybody_to_tell_a_failure_is_logged(caplog: pytest.LogCaptureFi
 def test_a_forged_bound_is_refused_before_anything_is_paid(ledgers: dict[str, SqliteLedger]) -> None:
     """Weights that cancel would make a record a billion times longer than its bound, and the noise too small for it."""
     parameters = {"column": "x0", "bins": 4, "fanout": 4, "depth": 2, "steps": (1 - 10**9, 10**9), "exponent": -30}
-    forged = Call(Recipe("weighted_tree", {**parameters, "norm": "l1"}), NOISE.event, "whatever")
+    forged = Call(Recipe("tree", {**parameters, "norm": "l1"}), NOISE.event, "whatever")
     one = party("north", ledger=ledgers["north"])
     with pytest.raises(NotPermitted, match="weight is -999999999"):
         one.seated(Message("r1", "server", "call", forged.written()).signed(identity("server")))

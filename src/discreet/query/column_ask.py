@@ -18,7 +18,8 @@ from discreet.mechanisms.additive.laplace import Laplace
 from discreet.query.column_profile import ColumnProfile
 from discreet.query.plan import Plan
 from discreet.query.quantile_interval import Enclosure, quantile_interval
-from discreet.questions.histogram import cells_of, histogram_of
+from discreet.questions.contingency import contingency_of
+from discreet.questions.domain import Domain
 from discreet.questions.key_counts import KeyCounts
 from discreet.questions.moments import moments_of
 from discreet.releases.estimate import Estimate
@@ -169,8 +170,9 @@ class ColumnCells:
 
     def __init__(self, setting: Setting, name: str) -> None:
         self.name = name
-        self.labels, self.edges = cells_of(setting.data.schema, name, setting.bins)
-        self.question = histogram_of(setting.data.schema, name, setting.bins)
+        domain = Domain.of(setting.data.schema, (name,), setting.bins)
+        self.labels, self.edges = domain.labels[0], domain.edges[0]
+        self.question = contingency_of(setting.data.schema, domain.columns, domain.bins)
         self.spread = spread(setting.data, self.question, setting.plan.noise)
 
     def histogram(self, counts: Array, receipt: Receipt) -> Histogram:

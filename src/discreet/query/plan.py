@@ -15,7 +15,7 @@ from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.key_selection import KeySelection
-from discreet.questions.histogram import ONE_CELL
+from discreet.questions.contingency import ONE_CELL
 
 SUMS = {Number: 2, Category: 1, Text: 0}
 

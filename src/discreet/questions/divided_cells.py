@@ -12,8 +12,8 @@ from discreet.core.knob import check_size
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import recipe
 from discreet.core.schema import Schema
-from discreet.questions.domain import MOST_CELLS, Axes, Codes, cells_along, codes_of
-from discreet.questions.histogram import ONE_CELL
+from discreet.questions.contingency import ONE_CELL
+from discreet.questions.domain import MOST_CELLS, Codes, Domain, codes_of
 
 
 @recipe("divided_cells")
@@ -29,18 +29,18 @@ def divided_of(schema: Schema, columns: tuple[str, ...], bins: tuple[int, ...], 
     kept : array of shape (cells, first columns)
         Public. The places of cells on the axes of the first columns, in lexicographic order.
     """
-    shape = cells_along(schema, columns, bins)
+    domain = Domain.of(schema, columns, bins)
+    shape = domain.shape
     _check(kept, shape)
     known, coarse = kept.astype(np.intp), kept.shape[1]
     inner = math.prod(shape[coarse:])
     size = len(known) * inner
     check_size("divided cells", size, MOST_CELLS)
-    axes = Axes.of(schema, columns, bins)
 
     def cells(records: Array) -> Codes:
-        places = axes.places(records)
-        outer = matched(places[:, :coarse], known, axes.shape)
-        return np.where(outer < 0, -1, outer * inner + codes_of(places[:, coarse:], axes.shape[coarse:]))
+        places = domain.places(records)
+        outer = matched(places[:, :coarse], known, shape)
+        return np.where(outer < 0, -1, outer * inner + codes_of(places[:, coarse:], shape[coarse:]))
 
     def of(records: Array) -> Array:
         own, marks = cells(records), np.zeros((len(records), size))

@@ -6,14 +6,15 @@ import math
 
 import numpy as np
 
-from discreet.core.grid import Array, Grid
+from discreet.core.grid import Array
 from discreet.core.knob import check_knob
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import recipe
 from discreet.core.schema import Number, Schema
-from discreet.questions.histogram import ONE_CELL
+from discreet.questions.contingency import cell_counts
+from discreet.questions.domain import Domain
 
-SMALLEST = 1000  # octaves between the greatest size and the least that is told from zero, at most
+SMALLEST = 1000  # octaves between the greatest size and the least that differs from zero, at most
 
 
 def magnitude_edges(number: Number, least: float) -> Array:
@@ -28,17 +29,4 @@ def magnitude_edges(number: Number, least: float) -> Array:
 @recipe("magnitudes")
 def magnitudes_of(schema: Schema, column: str, least: float) -> BoundedSum:
     """One mark for each value, in the cell of its sign and size."""
-    edges = magnitude_edges(schema.number(column), least)
-
-    def places(records: Array) -> Array:
-        found = np.searchsorted(edges[1:-1], records[:, 0], side="right").astype(np.float64)
-        return np.where(np.isnan(records[:, 0]), np.nan, found)
-
-    def of(records: Array) -> Array:
-        return (places(records)[:, None] == np.arange(len(edges) - 1)).astype(np.float64)
-
-    def total(records: Array) -> Array:
-        found = places(records)
-        return np.bincount(found[~np.isnan(found)].astype(np.intp), minlength=len(edges) - 1).astype(np.float64)
-
-    return BoundedSum(of, ONE_CELL, (column,), Grid(0), total)
+    return cell_counts(Domain((column,), (magnitude_edges(schema.number(column), least),)))

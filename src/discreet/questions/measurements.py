@@ -19,7 +19,7 @@ from discreet.core.question import BoundedSum
 from discreet.core.recipe import recipe
 from discreet.core.schema import Schema
 from discreet.questions.design import Design
-from discreet.questions.domain import Axes, Codes, cells_along, codes_of
+from discreet.questions.domain import Codes, Domain, codes_of
 from discreet.questions.measurement import Block
 from discreet.questions.residuals import AxisSet, Residuals, Shape, cells, subsets, summed
 
@@ -170,7 +170,8 @@ def blocks_of(
     norm: Norm,
 ) -> BoundedSum:
     """The measurements of a table as one sum; a record with a missing value adds nothing."""
-    shape = cells_along(schema, columns, bins)
+    domain = Domain.of(schema, columns, bins)
+    shape = domain.shape
     check_one_of("measurements", "number of contrasts", len(contrasts), (len(whole),))
     blocks = tuple(Block(frozenset(w), frozenset(c)) for w, c in zip(whole, contrasts, strict=True))
     for block in blocks:
@@ -179,7 +180,7 @@ def blocks_of(
     measured = Blocks(shape, blocks, steps, Grid(exponent), norm)
     check_size("measurements", measured.total_size, MOST_NUMBERS)
     check_whole("measurements", "length in steps", math.ceil(measured.bound.radius / measured.grid.step), 1, LONGEST)
-    return blocks_sum(measured, Axes.of(schema, columns, bins))
+    return blocks_sum(measured, domain)
 
 
 def _check_block(block: Block, shape: Shape) -> None:
@@ -193,7 +194,7 @@ def _check_block(block: Block, shape: Shape) -> None:
 
 
 def check_weights(asked: str, steps: Sequence[int], count: int, exponent: int, norm: Norm) -> None:
-    """Refuse weights that are not one for each of so many measurements, or that no sum could carry without error."""
+    """Refuse weights that are not one for each of n measurements, or that no sum could carry without error."""
     check_one_of(asked, "norm", norm, ("l1", "l2"))
     check_whole(asked, "exponent", exponent, -FINENESS, 0)
     if len(steps) != count:
@@ -202,24 +203,26 @@ def check_weights(asked: str, steps: Sequence[int], count: int, exponent: int, n
         check_whole(asked, "weight", one, 1, HEAVIEST)
 
 
-def blocks_sum(blocks: Blocks, axes: Axes) -> BoundedSum:
+def blocks_sum(blocks: Blocks, domain: Domain) -> BoundedSum:
     """The bounded sum that measures these blocks."""
     size = blocks.total_size
 
     def of(records: Array) -> Array:
         added = np.zeros((len(records), size))
-        added[~np.isnan(records).any(axis=1)] = blocks.contributions(axes.places(records))
+        added[~np.isnan(records).any(axis=1)] = blocks.contributions(domain.places(records))
         return blocks.grid.values(added)
 
-    return BoundedSum(of, blocks.bound, axes.columns, blocks.grid, lambda records: blocks.counted(axes.places(records)))
+    return BoundedSum(
+        of, blocks.bound, domain.columns, blocks.grid, lambda records: blocks.counted(domain.places(records))
+    )
 
 
-def question_of(blocks: Blocks, schema: Schema, axes: Axes, bins: tuple[int, ...]) -> BoundedSum:
+def question_of(blocks: Blocks, schema: Schema, domain: Domain) -> BoundedSum:
     """The question that others can build again."""
     return blocks_of(
         schema,
-        axes.columns,
-        bins,
+        domain.columns,
+        domain.bins,
         tuple(tuple(sorted(block.whole)) for block in blocks.blocks),
         tuple(tuple(sorted(block.contrasts)) for block in blocks.blocks),
         blocks.steps,

@@ -22,12 +22,12 @@ from discreet.core.question import BoundedSum
 from discreet.core.recipe import recipe
 from discreet.core.schema import Schema
 from discreet.questions.design import Design
-from discreet.questions.domain import MOST_CELLS, Axes
+from discreet.questions.domain import MOST_CELLS, Domain
 from discreet.questions.measurements import FINENESS, MARGIN, check_weights
 
 DEEPEST = 20  # levels, each with at least twice the nodes of the one above
-LARGEST = 16  # children of a node, but for a tree of one or two levels
-ENDS = 128  # sums from the left that are looked at
+LARGEST = 16  # children of a node, except in a tree of one or two levels
+ENDS = 128  # sums from the left that count in the choice of weights
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Tree:
     Parameters
     ----------
     fanout, depth : int
-        How many children a node has, and how many levels there are below the root; leaves beyond the cells are empty.
+        The number of children of a node, and of levels below the root; leaves beyond the cells are empty.
     steps : tuple of int
         The weight of the counts of each level below the root, from the top, in steps of the grid.
     grid : Grid
@@ -47,7 +47,7 @@ class Tree:
 
     Examples
     --------
-    >>> Tree(2, 2, (1, 1), Grid(0), "l1").numbers(np.array([1.0, 2.0, 3.0, 4.0]))
+    >>> Tree.even(2, 2, "l1").numbers(np.array([1.0, 2.0, 3.0, 4.0]))
     array([3., 7., 1., 2., 3., 4.])
     """
 
@@ -58,22 +58,22 @@ class Tree:
     norm: Norm
 
     @classmethod
-    def flat(cls, cells: int, norm: Norm) -> Tree:
-        """Each cell by itself."""
-        return cls(cells, 1, (1,), Grid(0), norm)
+    def even(cls, fanout: int, depth: int, norm: Norm) -> Tree:
+        """The tree whose levels all have weight one."""
+        return cls(fanout, depth, (1,) * depth, Grid(0), norm)
 
     @classmethod
     def weighted(cls, fanout: int, cells: int, norm: Norm) -> Tree:
         """The tree whose weights are best for the sums from the left."""
         depth = math.ceil(math.log(cells, fanout) - 1e-9)
-        even = cls(fanout, depth, (1,) * depth, Grid(0), norm)
+        even = cls.even(fanout, depth, norm)
         weights = even.design.divided(even.importance(cells))
         steps = np.maximum(np.rint(np.ldexp(weights, FINENESS)), 1.0).astype(np.int64)
         return cls(fanout, depth, tuple(steps.tolist()), Grid(-FINENESS), norm)
 
     @property
     def leaves(self) -> int:
-        """How many leaves there are."""
+        """The number of leaves."""
         return self.fanout**self.depth
 
     @property
@@ -114,7 +114,7 @@ class Tree:
         return np.array(shares)
 
     def error(self, cells: int) -> float:
-        """The mean variance of sums from the left over so many cells, for noise of deviation one."""
+        """The mean variance of sums from the left over n cells, for noise of deviation one."""
         return float(self.importance(cells) @ self.design.variances(self.weights))
 
     def numbers(self, leaves: Array) -> Array:
@@ -140,6 +140,19 @@ class Tree:
             leaves = np.repeat(leaves, self.fanout, axis=-1) / self.fanout + own
         return leaves
 
+    def variance(self, weights: Array) -> float:
+        """Of a weighted sum of the estimates of the leaves, for noise of deviation one."""
+        means, squares = weights, []
+        for _ in range(self.depth):
+            squares.append(np.square(self._centered(means)).sum())
+            means = self._siblings(means).mean(axis=-1)
+        squares.append(np.square(means).sum())
+        return float(np.array(squares[::-1]) @ self.design.variances(self.weights))
+
+    def question(self, schema: Schema, column: str, bins: int) -> BoundedSum:
+        """The question that others can build again."""
+        return tree_of(schema, column, bins, self.fanout, self.depth, self.steps, self.grid.exponent, self.norm)
+
     def _siblings(self, nodes: Array) -> Array:
         return nodes.reshape((*nodes.shape[:-1], nodes.shape[-1] // self.fanout, self.fanout))
 
@@ -150,31 +163,31 @@ class Tree:
 
 @lru_cache(maxsize=64)
 def trees(cells: int, norm: Norm) -> tuple[Tree, ...]:
-    """Trees over so many cells that may be best: flat, or of several fanouts, each with the best weights for it."""
+    """Trees over n cells that may be best: one of depth one, or of several fanouts, each with the best weights."""
     fanouts = {*range(2, LARGEST + 1), math.isqrt(cells - 1) + 1}
-    return (Tree.flat(cells, norm), *(Tree.weighted(one, cells, norm) for one in sorted(fanouts) if one < cells))
+    return (Tree.even(cells, 1, norm), *(Tree.weighted(one, cells, norm) for one in sorted(fanouts) if one < cells))
 
 
-@recipe("weighted_tree")
+@recipe("tree")
 def tree_of(
     schema: Schema, column: str, bins: int, fanout: int, depth: int, steps: tuple[int, ...], exponent: int, norm: Norm
 ) -> BoundedSum:
     """The counts of a tree over the cells of a number; a missing value adds nothing."""
-    axes = Axes.listed(schema, (column,), (bins,))
+    domain = Domain.listed(schema, (column,), (bins,))
     check_whole("tree", "depth", depth, most=DEEPEST)
     check_whole("tree", "fanout", fanout, most=MOST_CELLS)
     check_size("tree", sum(fanout**level for level in range(1, depth + 1)), 2 * MOST_CELLS)
     check_weights("tree", steps, depth, exponent, norm)
     tree = Tree(fanout, depth, steps, Grid(exponent), norm)
-    if axes.size > tree.leaves:
-        raise ParameterError("tree", f"it has {tree.leaves} leaves for {axes.size} cells", "Take more levels.")
+    if domain.size > tree.leaves:
+        raise ParameterError("tree", f"it has {tree.leaves} leaves for {domain.size} cells", "Take more levels.")
 
     def of(records: Array) -> Array:
         leaves = np.zeros((len(records), tree.leaves))
-        leaves[np.flatnonzero(~np.isnan(records[:, 0])), axes.codes(records)] = 1.0
+        leaves[np.flatnonzero(~np.isnan(records[:, 0])), domain.codes(records)] = 1.0
         return tree.grid.values(tree.numbers(leaves))
 
     def total(records: Array) -> Array:
-        return tree.numbers(np.bincount(axes.codes(records), minlength=tree.leaves).astype(np.float64))
+        return tree.numbers(np.bincount(domain.codes(records), minlength=tree.leaves).astype(np.float64))
 
     return BoundedSum(of, tree.bound, (column,), tree.grid, total)

@@ -267,7 +267,7 @@ def test_a_sum_over_a_column_has_its_noise() -> None:
     table = perturbed_histogram(private(ROWS), ["y", "x"], cells=20)
     assert table.marginal(["x"]).noise == pytest.approx(table.noise * 20**0.5)
     np.testing.assert_array_equal(table.marginal(["x"]).counts, table.counts.sum(axis=0))
-    np.testing.assert_array_equal(table.marginal(["x"]).edges[0], np.linspace(-5, 5, 21))
+    np.testing.assert_array_equal(table.marginal(["x"]).domain.edges[0], np.linspace(-5, 5, 21))
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])

@@ -16,6 +16,7 @@ from discreet.core.schema import Category, Number, Schema, Text
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
+from discreet.questions.domain import Domain
 from discreet.releases.spread import Spread
 from discreet.statistics.hypotheses.goodness_of_fit import goodness_of_fit, goodness_of_fit_of
 from discreet.statistics.hypotheses.independence import dependence, independence, independence_of
@@ -26,6 +27,7 @@ SCHEMA = Schema({"sex": Category(("f", "m")), "ward": Category(("a", "b", "c")),
 SEX, WARD = np.array([0.4, 0.6]), np.array([0.5, 0.35, 0.15])
 UNEVEN, RARE = np.array([0.1, 0.9]), np.array([0.01, 0.04, 0.95])
 LEVEL = 0.05
+DOMAIN = Domain.of(SCHEMA, ("sex", "ward"), (0, 0))
 
 
 def people(rows: int, seed: int, budget: Budget, dependent: bool = False) -> PrivateData:
@@ -43,11 +45,8 @@ def drawn(rng: np.random.Generator, records: int, spread: Spread, sex: Array = S
         noise = rng.laplace(scale=spread.stddev / np.sqrt(2), size=counts.shape)
     else:
         noise = rng.normal(scale=spread.stddev, size=counts.shape)
-    labels = (("f", "m"), ("a", "b", "c"))
     receipt: Any = None
-    return ContingencyTable(
-        ("sex", "ward"), labels, (counts + np.rint(noise)).astype(np.float64), 1.0, 0.95, receipt, spread, (None, None)
-    )
+    return ContingencyTable(DOMAIN, (counts + np.rint(noise)).astype(np.float64), 1.0, 0.95, receipt, spread)
 
 
 def rejections(records: int, spread: Spread, runs: int) -> np.ndarray:
@@ -125,16 +124,7 @@ def test_without_noise_it_is_the_chi_square_test() -> None:
     """Simulated p-values have a deviation below 0.007; those of the asymptotic law are close at such counts."""
     counts = np.array([[420.0, 300.0, 130.0], [580.0, 500.0, 170.0]])
     receipt: Any = None
-    table = ContingencyTable(
-        ("sex", "ward"),
-        (("f", "m"), ("a", "b", "c")),
-        counts,
-        1.0,
-        0.95,
-        receipt,
-        Spread(Laplace(), 1e-5),
-        (None, None),
-    )
+    table = ContingencyTable(DOMAIN, counts, 1.0, 0.95, receipt, Spread(Laplace(), 1e-5))
     found = independence_of(table)
     plain = stats.chi2_contingency(counts, correction=False)
     assert found.statistic == pytest.approx(plain.statistic, rel=1e-4)

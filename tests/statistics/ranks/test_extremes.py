@@ -14,8 +14,9 @@ from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.schema import Number, Schema
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.count_tree import CountTree, tree_size
+from discreet.questions.tree import Tree
 from discreet.releases.estimate import Estimate
+from discreet.statistics.ranks.cumulative_counts import CumulativeCounts
 from discreet.statistics.ranks.extremes import FAR, NOISIEST, maximum, minimum, value_range
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
@@ -79,10 +80,10 @@ def test_the_worst_of_data_are_held_too(side: Statistic) -> None:
 @pytest.mark.parametrize("levels", [2, 3])
 def test_sums_of_noise_on_a_tree_are_seldom_farther_than_it_says(levels: int) -> None:
     """The highest of all rising sums, over trees of nothing but noise: 600 draws, three standard errors."""
-    rng, highest = np.random.default_rng(levels), []
+    rng, highest, even = np.random.default_rng(levels), [], Tree.even(16, levels, "l1")
     for _ in range(600):
-        tree = CountTree(rng.normal(size=tree_size(levels)), 0.0, 1.0)
-        below = np.concatenate([[0.0], np.cumsum(tree.leaves())])[:-1]
+        tree = CumulativeCounts(even, even.leaves_of(rng.normal(size=sum(even.sizes))), Number(0, 1))
+        below = np.concatenate([[0.0], np.cumsum(tree.leaves)])[:-1]
         rising = (np.maximum.accumulate(below) + np.minimum.accumulate(below[::-1])[::-1]) / 2
         highest.append(rising.max() / tree.deviation(NOISIEST, 0.0))
     for sides, risk in ((1, 0.05), (2, 0.025)):

@@ -19,7 +19,6 @@ from discreet.core.schema import Category, Number, Schema, Text
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.divided_cells import divided_of, matched
 from discreet.releases.spread import Spread
 from discreet.statistics.tables.frequent_cells import FrequentCells, frequent_cells, threshold_of
 from discreet.trust.private_data import PrivateData
@@ -111,25 +110,6 @@ def test_parties_find_them_without_showing_their_records() -> None:
     with SecureSum.rehearsal(halves, SCHEMA, threshold=2) as trust:
         found = frequent_cells(PrivateData(trust, SinglePlan(Budget(2.0))), NAMES[:7], epsilon=2.0)
     assert "".join(found.labels[0]) == "1234567"
-
-
-def test_the_fused_sum_is_that_of_the_rows() -> None:
-    kept = np.array([[0.0, 3.0], [1.0, 2.0], [9.0, 9.0]])
-    question = divided_of(SCHEMA, ("c0", "c1", "x"), (0, 0, 4), kept)
-    records = np.column_stack([rng.integers(0, 2, 400), rng.integers(2, 4, 400), rng.uniform(0, 1, 400)])
-    records[::17, 1] = np.nan
-    assert question.total is not None
-    sums = question.steps(records).sum(axis=0)
-    np.testing.assert_array_equal(question.total(records), sums)
-    assert len(sums) == 12
-    assert sums.sum() == ((records[:, :2] == kept[0]).all(axis=1) | (records[:, :2] == kept[1]).all(axis=1)).sum()
-
-
-def test_rows_are_matched_however_many_cells_there_are() -> None:
-    shape = (1000,) * 30
-    known = np.unique(rng.integers(0, 1000, (50, 30)), axis=0)
-    places = np.concatenate([known[[7, 0, 49]], rng.integers(0, 1000, (3, 30))])
-    np.testing.assert_array_equal(matched(places, known, shape), [7, 0, 49, -1, -1, -1])
 
 
 def test_they_are_listed_for_a_reader(monkeypatch: pytest.MonkeyPatch) -> None:

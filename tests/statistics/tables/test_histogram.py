@@ -13,7 +13,6 @@ from discreet.core.events import LaplaceLoss, PureLoss
 from discreet.core.neighbors import Neighbors
 from discreet.core.schema import Category, Number, Schema, Text
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.histogram import COMPARED, histogram_of
 from discreet.statistics.tables.histogram import histogram, quantile_of
 from discreet.statistics.tables.key_counts import key_counts
 from discreet.trust.private_data import PrivateData
@@ -80,15 +79,6 @@ def test_negative_counts_are_replaced_by_zero_on_demand() -> None:
     released = histogram(data(Budget(0.1)), "age", bins=1000, epsilon=0.1)
     assert released.counts.min() < 0
     np.testing.assert_array_equal(released.nonnegative().counts, np.maximum(released.counts, 0))
-
-
-@pytest.mark.parametrize("bins", [1, 2, 7, COMPARED, COMPARED + 1, 1000])
-def test_few_cells_and_many_are_counted_as_each_value_says(bins: int) -> None:
-    question = histogram_of(SCHEMA, "age", bins)
-    edges = np.linspace(0, 100, bins + 1)
-    values = np.concatenate([TABLE["age"], edges, np.nextafter(edges, -1), [-np.inf, np.inf, np.nan, -0.0]])[:, None]
-    assert question.total is not None
-    np.testing.assert_array_equal(question.total(values), question.of(values).sum(axis=0))
 
 
 def test_quantiles_are_read_off_at_no_cost() -> None:

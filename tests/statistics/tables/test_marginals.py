@@ -112,7 +112,7 @@ def test_the_sets_that_are_wanted_may_be_named() -> None:
     sets = [("a", "b", "c"), ("ward",), ("age", "a")]
     found = marginals(people(0, Budget(1.0)), sets=sets, bins={"age": 3}, epsilon=1.0)
     assert [table.counts.shape for table in found] == [(2, 2, 2), (3,), (3, 2)]
-    assert found.axes.columns == ("a", "b", "c", "ward", "age")
+    assert found.domain.columns == ("a", "b", "c", "ward", "age")
     with pytest.raises(ParameterError, match="was asked for"):
         found.marginal(["b", "age"])
 

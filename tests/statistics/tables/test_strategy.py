@@ -12,7 +12,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import Neighbors
 from discreet.core.schema import Category, Schema
-from discreet.questions.domain import Axes
+from discreet.questions.domain import Domain
 from discreet.questions.measurement import Block
 from discreet.questions.measurements import Blocks
 from discreet.questions.residuals import Shape
@@ -34,11 +34,8 @@ def error(targets: Targets, blocks: Blocks) -> float:
 def chosen(shape: Shape, budget: Budget, neighbors: Neighbors = Neighbors.ADD_REMOVE) -> Strategy:
     schema = Schema({f"c{i}": Category(tuple(map(str, range(size)))) for i, size in enumerate(shape)})
     data = PrivateData.of({name: [] for name in schema.columns}, schema, budget, neighbors=neighbors)
-    bins = (0,) * len(shape)
-    targets = pairs(shape)
-    return Strategy.best(
-        data, Axes.of(schema, tuple(schema.columns), bins), bins, targets, budget, ways_of(targets), np.mean
-    )
+    domain, targets = Domain.of(schema, tuple(schema.columns), (0,) * len(shape)), pairs(shape)
+    return Strategy.best(data, domain, targets, budget, ways_of(targets), np.mean)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

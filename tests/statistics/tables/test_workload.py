@@ -13,7 +13,7 @@ from discreet.core.errors import BudgetExceeded, ParameterError
 from discreet.core.neighbors import Neighbors
 from discreet.core.schema import Category, Number, Schema
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.workload import Cells
+from discreet.questions.domain import Domain
 from discreet.statistics.tables.workload import workload
 from discreet.trust.private_data import PrivateData
 
@@ -26,7 +26,7 @@ TABLE: dict[str, Any] = {
     "smokes": rng.choice(["yes", "no"], RECORDS, p=[0.3, 0.7]).tolist(),
 }
 COLUMNS = ("age", "sex", "smokes")
-CELLS = Cells.of(SCHEMA, COLUMNS, 8)
+DOMAIN = Domain.of(SCHEMA, COLUMNS, 8)
 EXACT = np.histogramdd(
     np.stack([TABLE["age"], np.array(TABLE["sex"]) == "m", np.array(TABLE["smokes"]) == "no"], axis=1),
     bins=[np.linspace(0, 80, 9), np.array([0, 0.5, 1]), np.array([0, 0.5, 1])],
@@ -44,7 +44,7 @@ def data(budget: Budget, seed: int = 0, neighbors: Neighbors = Neighbors.ADD_REM
 
 
 def exact(conditions: list[dict[str, Any]]) -> np.ndarray:
-    return np.array([EXACT.ravel() @ CELLS.where(one) for one in conditions])
+    return np.array([EXACT.ravel() @ DOMAIN.where(one) for one in conditions])
 
 
 @pytest.mark.parametrize("method", ["queries", "cells", "mwem"])
@@ -52,7 +52,7 @@ def exact(conditions: list[dict[str, Any]]) -> np.ndarray:
 @pytest.mark.parametrize("neighbors", list(Neighbors))
 def test_every_method_answers_within_its_error_bars(method: Any, budget: Budget, neighbors: Neighbors) -> None:
     """An interval misses one time in twenty at most; of 16 more than 8 have a chance of 2e-8."""
-    conditions = [*CELLS.marginals(2), {}]
+    conditions = [*DOMAIN.marginals(2), {}]
     missed = 0
     for seed in range(16):
         found = workload(
@@ -76,7 +76,7 @@ def test_every_method_answers_within_its_error_bars(method: Any, budget: Budget,
 def test_the_table_answers_further_queries_at_no_cost(method: Any) -> None:
     found = workload(data(Budget(4.0)), COLUMNS, QUERIES, bins=8, epsilon=4.0, method=method)
     assert found.table is not None
-    assert found.table.shape == CELLS.shape
+    assert found.table.shape == DOMAIN.shape
     assert found.count({"age": (0, 40)}) == pytest.approx(found.values[0])
     assert found.count({"sex": "f"}) == pytest.approx(float(EXACT[:, 0].sum()), abs=600)
 
@@ -88,7 +88,7 @@ def test_noise_on_each_query_makes_no_table() -> None:
 
 
 def test_a_matrix_of_weights_is_a_workload_too() -> None:
-    weights = rng.random((3, CELLS.size))
+    weights = rng.random((3, DOMAIN.size))
     found = workload(data(Budget(1.0)), COLUMNS, weights, bins=8, epsilon=1.0)
     np.testing.assert_allclose(found.values, weights @ EXACT.ravel(), atol=5 * found.errors.max())
     assert found.labels == ("query 0", "query 1", "query 2")
@@ -103,7 +103,7 @@ def test_without_queries_every_cell_of_every_pair_of_columns_is_counted() -> Non
 
 
 FEW = [{"age": (0, 40)}, {"age": (40, 80)}]
-MANY = [*CELLS.marginals(3), *CELLS.marginals(2), *CELLS.marginals(1)]
+MANY = [*DOMAIN.marginals(3), *DOMAIN.marginals(2), *DOMAIN.marginals(1)]
 
 
 @pytest.mark.parametrize(("conditions", "better", "worse"), [(FEW, "queries", "cells"), (MANY, "cells", "queries")])
@@ -118,7 +118,7 @@ def test_mwem_is_taken_where_noise_would_drown_the_few_records() -> None:
     schema = Schema({f"q{i}": Category(("yes", "no")) for i in range(14)})
     answers = np.random.default_rng(0).random((2000, 14)) < np.linspace(0.2, 0.8, 14)
     table = {name: np.where(answers[:, i], "yes", "no").tolist() for i, name in enumerate(schema.columns)}
-    pairs = list(Cells.of(schema, tuple(table), 1).marginals(2))
+    pairs = list(Domain.of(schema, tuple(table), 1).marginals(2))
     columns = {name: np.array(values) for name, values in table.items()}
     counts = [np.all([columns[name] == value for name, value in one.items()], axis=0).sum() for one in pairs]
     off = {}
@@ -155,7 +155,7 @@ def test_a_key_gives_the_same_answers_again_and_costs_nothing(method: Any, tmp_p
 
 def test_what_has_no_meaning_is_refused_before_anything_is_charged() -> None:
     people = data(Budget(1.0))
-    for queries in (np.ones((2, 5)), np.full((1, CELLS.size), 2.0), [], [{"age": (0, 7)}], [{"town": "Rome"}]):
+    for queries in (np.ones((2, 5)), np.full((1, DOMAIN.size), 2.0), [], [{"age": (0, 7)}], [{"town": "Rome"}]):
         with pytest.raises(ParameterError):
             workload(people, COLUMNS, queries, bins=8)
     with pytest.raises(ParameterError, match="method is 'magic'"):

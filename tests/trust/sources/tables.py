@@ -21,8 +21,8 @@ from discreet.core.grid import Array, Grid
 from discreet.core.neighbors import RECORD, Unit
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Number, Schema, Text
+from discreet.questions.contingency import contingency_of
 from discreet.questions.grouped_moments import grouped_moments_of
-from discreet.questions.histogram import histogram_of
 from discreet.questions.moments import moments_of
 from discreet.trust.sources.source import Source
 
@@ -211,8 +211,8 @@ def questions(schema: Schema) -> dict[str, BoundedSum]:
     """With and without formulas for an engine."""
     return {
         **{f"moments {d} {c}": moments_of(schema, COST, d, c) for d in (1, 2) for c in (False, True)},
-        **{f"days in {bins}": histogram_of(schema, "days", bins) for bins in (1, 10, 40)},
-        "histogram": histogram_of(schema, "kind", 1),
+        **{f"days in {bins}": contingency_of(schema, ("days",), (bins,)) for bins in (1, 10, 40)},
+        "histogram": contingency_of(schema, ("kind",), (0,)),
         "by kind": grouped_moments_of(schema, "kind", COST, 1),
         "days by kind": grouped_moments_of(schema, "kind", "days", 2),
         "products": _products(),

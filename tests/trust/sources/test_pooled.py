@@ -19,7 +19,7 @@ from discreet.core.grid import Grid
 from discreet.core.neighbors import RECORD, Unit
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Number, Schema
-from discreet.questions.histogram import histogram_of
+from discreet.questions.contingency import contingency_of
 from discreet.questions.total import total_of
 from discreet.statistics.moments.count import count
 from discreet.statistics.moments.grouped import grouped
@@ -228,7 +228,7 @@ def test_a_unit_in_several_cells_is_shared_among_them() -> None:
     rows = {"who": [n // 10 for n in range(10_000)], "ward": ["a", "b", "b", "b", "b"] * 2000}
     found = histogram(PrivateData.of(rows, schema, Budget(1.0), unit=PERSON), "ward", epsilon=1.0)
     assert found.counts.tolist() == pytest.approx([200, 800], abs=40)
-    question = histogram_of(schema, "ward", 1)
+    question = contingency_of(schema, ("ward",), (0,))
     shared = question.for_unit(PERSON)
     assert question.for_unit(RECORD) is question
     assert shared.grid.values(source_of(rows, schema, PERSON).sum(shared)) == pytest.approx([200, 800], rel=1e-6)

@@ -18,8 +18,8 @@ from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import RECORD, Unit
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Column, Number, Schema, Text
+from discreet.questions.contingency import contingency_of
 from discreet.questions.grouped_moments import grouped_moments_of
-from discreet.questions.histogram import histogram_of
 from discreet.trust.sources import stream
 from discreet.trust.sources.arrow_column import canonical
 from discreet.trust.sources.engine import engine
@@ -83,7 +83,7 @@ def test_whole_numbers_that_floats_merge_are_left_to_arrow(tmp_path: Path) -> No
     pa.parquet.write_table(pa.table(rows), tmp_path / "x.parquet")
     assert parquet_query(engine(), [tmp_path / "x.parquet"], schema, RECORD) is None
     for records in (rows, pa.table(rows), tmp_path / "x.parquet"):
-        assert source_of(records, schema).sum(histogram_of(schema, "x", 1)).tolist() == [2, 1]
+        assert source_of(records, schema).sum(contingency_of(schema, ("x",), (0,))).tolist() == [2, 1]
 
 
 LEFT_TO_ARROW = {
@@ -123,8 +123,13 @@ def test_a_column_may_have_any_name(name: str, tmp_path: Path) -> None:
     pa.parquet.write_table(pa.table({name: [3, 4], "x": [1, 1], "who": [1, 2]}), folder / "t.parquet")
     schema = Schema({name: Number(0, 9), "x": Category(("1", "5"))})
     for unit in (RECORD, Unit("user", column="who")):
-        assert source_of(folder / "t.parquet", schema, unit).sum(histogram_of(schema, "x", 1)).tolist() == [2, 0]
-        assert source_of(folder / "t.parquet", schema, unit).sum(histogram_of(schema, name, 9)).tolist()[3:5] == [1, 1]
+        assert source_of(folder / "t.parquet", schema, unit).sum(contingency_of(schema, ("x",), (0,))).tolist() == [
+            2,
+            0,
+        ]
+        assert source_of(folder / "t.parquet", schema, unit).sum(contingency_of(schema, (name,), (9,))).tolist()[
+            3:5
+        ] == [1, 1]
 
 
 def without_arrow(*arguments: Any) -> Any:
@@ -178,7 +183,9 @@ def test_an_engine_that_fails_does_not_quote_a_record(unit: Unit) -> None:
     )
     schema = Schema({"kind": Category(("1", "2"))})
     with pytest.raises(DiscreetError, match="withheld") as caught:
-        source_of((duckdb.connect(), f"{query} FROM range(100)"), schema, unit).sum(histogram_of(schema, "kind", 1))
+        source_of((duckdb.connect(), f"{query} FROM range(100)"), schema, unit).sum(
+            contingency_of(schema, ("kind",), (0,))
+        )
     assert "Ann" not in f"{caught.value}{caught.value.__context__}"
 
 

@@ -14,8 +14,8 @@ from discreet.core.formula import Formula, Tally
 from discreet.core.grid import Array, Grid
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Number, Schema
+from discreet.questions.contingency import contingency_of
 from discreet.questions.grouped_moments import grouped_moments_of
-from discreet.questions.histogram import histogram_of
 from discreet.questions.moments import moments_of
 from discreet.trust.exact_sum import exact_sum
 from discreet.trust.sources.decoding import bounded
@@ -58,8 +58,8 @@ def test_every_question_with_formulas_is_added_up_alike(lower: float, upper: flo
     questions = [
         *(moments_of(schema, "x", degree, counted) for degree in (1, 2) for counted in (False, True)),
         *(grouped_moments_of(schema, "kind", "x", degree) for degree in (1, 2)),
-        *(histogram_of(schema, "x", bins) for bins in (1, 2, 7, 32)),
-        histogram_of(schema, "kind", 1),
+        *(contingency_of(schema, ("x",), (bins,)) for bins in (1, 2, 7, 32)),
+        contingency_of(schema, ("kind",), (0,)),
     ]
     matrix = records(lower, upper)
     table = table_of(matrix, schema)

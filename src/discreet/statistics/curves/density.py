@@ -12,7 +12,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.questions.contingency import contingency_of
-from discreet.questions.domain import Bins, bins_of
+from discreet.questions.domain import Bins, Domain
 from discreet.releases.ask import asked
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import CONFIDENCE
@@ -108,7 +108,7 @@ def density(
     budget = Budget(epsilon, delta)
     of = boxed("density", data, columns, bounds, budget)
     names, number = of.box.columns, of.expected("density", records)
-    each = bins_of(of.data.schema, names, _bins(of, number, budget) if bins is None else bins)
+    each = Domain.of(of.data.schema, names, _bins(of, number, budget) if bins is None else bins).bins
     if math.prod(each) > MOST_CELLS:
         raise ParameterError("density", f"it has {math.prod(each)} cells", f"Ask for {MOST_CELLS} at most.", bins=each)
     question = contingency_of(of.data.schema, names, each)

@@ -14,11 +14,9 @@ from discreet.core.budget import Budget
 from discreet.core.digits import error_bar, number
 from discreet.core.grid import Array
 from discreet.core.knob import check_whole
-from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
-from discreet.core.schema import Schema
-from discreet.questions.histogram import edges_of
-from discreet.questions.tree import Tree, tree_of, trees
+from discreet.questions.domain import Domain
+from discreet.questions.tree import Tree, trees
 from discreet.releases.ask import asked, column_of
 from discreet.releases.drawing import drawn_on
 from discreet.releases.least_noise import least_noise
@@ -163,10 +161,8 @@ def distribution(
     data, column = of.data, of.column
     data.schema.number(column)
     check_whole(f"distribution of {column}", "bins", bins, most=MOST_BINS)
-    edges = edges_of(data.schema, column, bins)
-    assert edges is not None
     tree = _best(data, column, int(bins), budget)
-    question = _question(tree, data.schema, column, int(bins))
+    question = tree.question(data.schema, column, int(bins))
     released = asked(data, question, budget, f"distribution of {column}", key)
     sums = np.cumsum(tree.leaves_of(released.values)[:bins])
     count = max(float(sums[-1]), 1.0)
@@ -174,7 +170,7 @@ def distribution(
     band = _Band.simulated(tree, released.spread, shares, count)
     return Distribution(
         column,
-        edges,
+        np.asarray(Domain.of(data.schema, (column,), bins).edges[0]),
         np.r_[0.0, shares, 1.0],
         min(band.of_data, 1.0),
         min(max(band.of_population, band.of_data), 1.0),
@@ -189,14 +185,10 @@ def _best(data: PrivateData, column: str, bins: int, budget: Budget) -> Tree:
     """The tree that leaves least noise in the sums, under this trust model and budget."""
 
     def error(tree: Tree) -> float:
-        question = _question(tree, data.schema, column, bins)
+        question = tree.question(data.schema, column, bins)
         return least_noise(data, question, budget).stddev ** 2 * tree.error(bins)
 
     return min((tree for norm in NORMS for tree in trees(bins, norm)), key=error)
-
-
-def _question(tree: Tree, schema: Schema, column: str, bins: int) -> BoundedSum:
-    return tree_of(schema, column, bins, tree.fanout, tree.depth, tree.steps, tree.grid.exponent, tree.norm)
 
 
 def monotone(shares: Array) -> Array:

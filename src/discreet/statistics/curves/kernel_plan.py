@@ -14,7 +14,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.question import BoundedSum
 from discreet.mechanisms.additive.gaussian import Gaussian
-from discreet.questions.domain import Bins, bins_of
+from discreet.questions.domain import Bins, Domain
 from discreet.questions.knots import Knots, bump_length, process_of, process_size, splines_of
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import Spread, spread
@@ -77,7 +77,7 @@ def even(of: Boxed, bins: Bins | None, number: int, budget: Budget) -> Plan:
         stddev = least_noise(of.data, trial, budget).stddev
         best = 6 * (number / stddev) ** (1 / (1 + 2 * of.box.size))
         bins = int(min(max(best, 4), MOST_KNOTS ** (1 / of.box.size)))
-    each = bins_of(schema, columns, bins)
+    each = Domain.of(schema, columns, bins).bins
     if math.prod(each) > MOST_KNOTS:
         raise ParameterError("kernel density", f"there are {math.prod(each)} knots", f"Use {MOST_KNOTS} at most.")
     return _splines(of, each, 1)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.questions.domain import Axes
+from discreet.questions.domain import Domain
 from discreet.statistics.fits.layout import Layout
 from discreet.statistics.fits.loss import Loss
 from discreet.statistics.fits.losses import loss_of
@@ -84,7 +84,7 @@ class Linear:
     offset: Array
 
     @classmethod
-    def on(cls, loss: Loss, axes: Axes, layout: Layout) -> Linear:
+    def on(cls, loss: Loss, axes: Domain, layout: Layout) -> Linear:
         """The criterion of a regression of the first column on the others; of its location, if there are none."""
         response = _response(loss, axes, layout)
         middle, half = (0.0, 1.0) if loss.binary else (float(layout.middle[0]), float(layout.half[0]))
@@ -131,13 +131,13 @@ class Linear:
         return 1.0 if nodes == 1 else 1 / (1 - nodes ** -(1 if self.loss.jumps else 2))
 
 
-def layout_of(loss: str | Loss | OwnLoss, axes: Axes, merged: int = 1) -> Layout:
+def layout_of(loss: str | Loss | OwnLoss, axes: Domain, merged: int = 1) -> Layout:
     """The points of a table; a response of which only halves are told apart is not spread inside its cells."""
     whole = not callable(loss) and loss_of(loss).binary
     return Layout.of([None if whole and not i else edges for i, edges in enumerate(axes.edges)], axes.shape, merged)
 
 
-def criterion_of(loss: str | Loss | OwnLoss, axes: Axes, layout: Layout, start: ArrayLike | None) -> Criterion:
+def criterion_of(loss: str | Loss | OwnLoss, axes: Domain, layout: Layout, start: ArrayLike | None) -> Criterion:
     """The criterion of a loss over the points of a table; refused where they do not suit one another."""
     if callable(loss) and not isinstance(loss, type):
         return Own.at(loss, layout, start)
@@ -146,7 +146,7 @@ def criterion_of(loss: str | Loss | OwnLoss, axes: Axes, layout: Layout, start: 
     return Linear.on(loss_of(loss), axes, layout)
 
 
-def _response(loss: Loss, axes: Axes, layout: Layout) -> Array:
+def _response(loss: Loss, axes: Domain, layout: Layout) -> Array:
     """The first column as a response; refused where it does not suit the loss."""
     values, labels = layout.points[:, 0], axes.labels[0]
     if axes.edges[0] is None and not (loss.binary and len(labels) == 2):

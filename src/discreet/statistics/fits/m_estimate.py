@@ -13,7 +13,7 @@ from scipy.special import ndtri
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.schema import Column, Number
-from discreet.questions.domain import MOST_CELLS, Axes, Bins, bins_of
+from discreet.questions.domain import MOST_CELLS, Bins, Domain
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
 from discreet.statistics.fits.coefficients import MEstimate
@@ -121,7 +121,7 @@ def m_estimate(
     each = cells_of_columns(of, cells, records, budget)
     if _halved(loss, schema.columns.get(names[0])) and not (isinstance(cells, Mapping) and names[0] in cells):
         each[names[0]] = 2
-    axes = Axes.of(schema, names, bins_of(schema, names, each))
+    axes = Domain.of(schema, names, each)
     if axes.size <= MOST_CELLS:  # else it is refused below
         criterion_of(loss, axes, layout_of(loss, axes), start)
     table = perturbed_histogram(of.data, names, cells=each, epsilon=epsilon, delta=delta, key=key)
@@ -181,7 +181,7 @@ def m_estimate_of(
             f"Name {MOST_COLUMNS} at most.",
             "The table is as it was.",
         )
-    axes = Axes(table.columns, table.labels, table.edges)
+    axes = table.domain
     layout, wide = (layout_of(loss, axes, merged) for merged in (1, 2))
 
     def over(loss: str | Loss | OwnLoss) -> Landscape:

@@ -12,7 +12,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.knob import check_whole
 from discreet.core.schema import Number
 from discreet.questions.contingency import contingency_of
-from discreet.questions.domain import Bins, bins_of
+from discreet.questions.domain import Bins, Domain
 from discreet.releases.ask import ColumnsOf, columns_of
 from discreet.releases.least_noise import least_noise
 from discreet.statistics.tables.contingency import ContingencyTable, contingency
@@ -112,8 +112,8 @@ def cells_of_columns(of: ColumnsOf, cells: Bins | None, records: int | None, bud
 
 def _usual(of: ColumnsOf, numbers: int, records: int | None, budget: Budget) -> int:
     """The usual number of cells for so many numbers."""
-    schema, coarse = of.data.schema, bins_of(of.data.schema, of.columns, FEWEST)
-    question = contingency_of(schema, of.columns, coarse)
+    coarse = Domain.of(of.data.schema, of.columns, FEWEST)
+    question = contingency_of(of.data.schema, coarse.columns, coarse.bins)
     spread = least_noise(of.data, question, budget)
     noise = spread.law.scale(spread.stddev)
     number = records or of.data.public_size or GUESS

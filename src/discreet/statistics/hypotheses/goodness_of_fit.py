@@ -11,7 +11,7 @@ import numpy as np
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.questions.domain import BINS, Axes, bins_of
+from discreet.questions.domain import BINS, Domain
 from discreet.releases.ask import column_of
 from discreet.statistics.hypotheses.chi_square import ChiSquareTest, check_cells, chi_square
 from discreet.statistics.tables.contingency import ContingencyTable, contingency
@@ -69,7 +69,7 @@ def goodness_of_fit(
     """
     of = column_of(data, column, bounds, Budget(epsilon, delta))
     names, schema = (of.column,), of.data.schema
-    labels = Axes.of(schema, names, bins_of(schema, names, bins)).labels[0]
+    labels = Domain.of(schema, names, bins).labels[0]
     check_cells(f"law of {of.column}", len(labels))
     law = _law(of.column, labels, probabilities)
     table = contingency(of.data, names, bins=bins, epsilon=epsilon, delta=delta, key=key)

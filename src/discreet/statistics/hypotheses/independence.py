@@ -11,7 +11,7 @@ import numpy as np
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.questions.domain import BINS, Bins, bins_of, shape_of
+from discreet.questions.domain import BINS, Bins, Domain
 from discreet.releases.ask import columns_of
 from discreet.statistics.hypotheses.chi_square import ChiSquareTest, check_cells, chi_square
 from discreet.statistics.tables.contingency import ContingencyTable, contingency
@@ -68,7 +68,7 @@ def independence(
     of = columns_of("test of independence", data, columns, bounds, Budget(epsilon, delta))
     if len(of.columns) != 2:
         raise ParameterError("test of independence", f"the columns are {', '.join(of.columns)}", "Name two.")
-    shape = shape_of(of.data.schema, of.columns, bins_of(of.data.schema, of.columns, bins))
+    shape = Domain.of(of.data.schema, of.columns, bins).shape
     check_cells("test of independence", math.prod(shape))
     return independence_of(contingency(of.data, of.columns, bins=bins, epsilon=epsilon, delta=delta, key=key))
 

@@ -12,14 +12,16 @@ from discreet.core.bound import Norm
 from discreet.core.budget import Budget
 from discreet.core.grid import Array
 from discreet.core.question import BoundedSum
-from discreet.questions.count_tree import CountTree, tree_of
+from discreet.questions.tree import Tree
 from discreet.releases.ask import ColumnOf
 from discreet.releases.joint_plan import priced
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import Spread, spread
+from discreet.statistics.ranks.cumulative_counts import CumulativeCounts
 from discreet.statistics.ranks.rank_width import Found, RankWidth
 from discreet.trust.permit import Permit
 
+FANOUT = 16
 MANY = 100.0  # reports from which on a coarse tree is as good as a fine one
 
 
@@ -79,19 +81,23 @@ class ByTree:
         sampling = np.array([width.sampling for width in widths])
         return Found(self._on_grid(values), np.stack([low, high]), sampling)
 
-    def tree(self, permit: Permit, noise: Any) -> CountTree:
-        """The tree, for a permit that pays for this noise."""
-        number = self.of.data.schema.number(self.of.column)
-        return CountTree(permit.ask(self._question(self.norm), noise), number.lower, number.upper)
+    def tree(self, permit: Permit, noise: Any) -> CumulativeCounts:
+        """The counts on the tree, for a permit that pays for this noise."""
+        tree, number = self._tree(self.norm), self.of.data.schema.number(self.of.column)
+        return CumulativeCounts(tree, tree.leaves_of(permit.ask(self._question(self.norm), noise)), number)
 
     def unit(self, noise: Any) -> Spread:
         """How this noise spreads on each count."""
         return spread(self.of.data, self._question(self.norm), noise)
 
     def _question(self, norm: Norm) -> BoundedSum:
-        return tree_of(self.of.data.schema, self.of.column, self.levels, norm)
+        tree = self._tree(norm)
+        return tree.question(self.of.data.schema, self.of.column, tree.leaves)
 
-    def _width(self, tree: CountTree, share: float, value: float, unit: Spread) -> RankWidth:
+    def _tree(self, norm: Norm) -> Tree:
+        return Tree.even(FANOUT, self.levels, norm)
+
+    def _width(self, tree: CumulativeCounts, share: float, value: float, unit: Spread) -> RankWidth:
         confidence = 0.5 if self.confidence is None else self.confidence
         noise = float(ndtri(0.5 + confidence / 2)) * unit.stddev * tree.deviation(value, share)
         return RankWidth(share, max(tree.number, 1.0), noise, confidence)

@@ -11,9 +11,8 @@ import numpy as np
 
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
-from discreet.core.grid import Array
 from discreet.questions.contingency import contingency_of
-from discreet.questions.domain import BINS, MOST_CELLS, Axes, Bins, bins_of, shape_of
+from discreet.questions.domain import BINS, MOST_CELLS, Bins, Domain
 from discreet.releases.ask import asked, columns_of
 from discreet.releases.spread import CONFIDENCE, Spread
 from discreet.statistics.tables.count_table import CountTable
@@ -28,14 +27,11 @@ class ContingencyTable(CountTable):
     ----------
     spread : Spread
         How the noise on each cell spreads.
-    edges : tuple of array or None
-        The edges of each number's cells; None for a category.
     summed : int
-        How many cells of what was released each count is the sum of.
+        The number of cells of the release that each count is the sum of.
     """
 
     spread: Spread
-    edges: tuple[Array | None, ...]
     summed: int = 1
 
     @property
@@ -53,25 +49,24 @@ class ContingencyTable(CountTable):
         columns : sequence of str
             Public. Some of the table's columns; none for the number of records.
         """
-        kept = self.axes_of(tuple(columns))
+        domain = self.domain.project(columns)
+        kept = [self.columns.index(name) for name in domain.columns]
         gone = tuple(axis for axis in range(len(self.columns)) if axis not in kept)
         counts = self.counts.sum(axis=gone) if gone else self.counts
-        summed = self.summed * math.prod(len(self.labels[axis]) for axis in gone)
+        summed = self.summed * math.prod(self.domain.shape[axis] for axis in gone)
         return ContingencyTable(
-            tuple(columns),
-            tuple(self.labels[axis] for axis in kept),
+            domain,
             np.moveaxis(counts, [sorted(kept).index(axis) for axis in kept], range(len(kept))),
             error_of(self.spread, summed),
             self.confidence,
             self.receipt,
             self.spread,
-            tuple(self.edges[axis] for axis in kept),
             summed,
         )
 
 
 def error_of(spread: Spread, summed: int) -> float:
-    """The error bar of a sum of so many cells, in whole records."""
+    """The error bar of a sum of n cells, in whole records."""
     return float(math.ceil(spread.half_width(np.ones(summed))))
 
 
@@ -123,23 +118,20 @@ def contingency(
     """
     budget = Budget(epsilon, delta)
     of = columns_of("table of counts", data, columns, bounds, budget)
-    schema, names = of.data.schema, of.columns
-    each = bins_of(schema, names, bins)
-    _check_size(names, shape_of(schema, names, each))
-    axes = Axes.of(schema, names, each)
-    question = contingency_of(schema, names, each)
-    released = asked(of.data, question, budget, f"table of {', '.join(names)}", key)
-    counts = released.values.reshape(axes.shape)
-    error, spread = error_of(released.spread, 1), released.spread
-    return ContingencyTable(axes.columns, axes.labels, counts, error, CONFIDENCE, released.receipt, spread, axes.edges)
+    domain = Domain.of(of.data.schema, of.columns, bins)
+    _check_size(domain)
+    question = contingency_of(of.data.schema, domain.columns, domain.bins)
+    released = asked(of.data, question, budget, f"table of {', '.join(domain.columns)}", key)
+    counts, spread = released.values.reshape(domain.shape), released.spread
+    return ContingencyTable(domain, counts, error_of(spread, 1), CONFIDENCE, released.receipt, spread)
 
 
-def _check_size(columns: Sequence[str], shape: tuple[int, ...]) -> None:
-    """Refuse a table that is too large to be told cell by cell."""
-    if (size := math.prod(shape)) > MOST_CELLS:
+def _check_size(domain: Domain) -> None:
+    """Refuse a table that is too large to count cell by cell."""
+    if domain.size > MOST_CELLS:
         raise ParameterError(
-            f"table of {', '.join(columns)}",
-            f"it has {' x '.join(map(str, shape))} cells, more than {MOST_CELLS}",
+            f"table of {', '.join(domain.columns)}",
+            f"it has {' x '.join(map(str, domain.shape))} cells, more than {MOST_CELLS}",
             "Ask for `marginals` of fewer columns at a time, for the `frequent_cells` alone, or for fewer bins.",
-            size=size,
+            size=domain.size,
         )

@@ -22,7 +22,8 @@ from discreet.core.receipt import Receipt
 from discreet.mechanisms.online.multiplicative_weights import MultiplicativeWeights
 from discreet.mechanisms.online.online_queries import MEASURED, TESTED, OnlineQueries
 from discreet.mechanisms.online.queries import Queries
-from discreet.questions.workload import Cells, Condition, table_of
+from discreet.questions.contingency import contingency_of
+from discreet.questions.domain import BINS, Bins, Condition, Domain
 from discreet.releases.spread import CONFIDENCE
 from discreet.statistics.tables.workload_answers import in_words
 from discreet.trust.permit import KEPT, REPLAYED, Permit
@@ -76,8 +77,8 @@ class Conversation:
         The records, behind a curator.
     columns : sequence of str
         Public. Numbers, each cut into equal cells between its bounds, and categories; all their combinations are cells.
-    bins : int
-        Public. How many cells a number has.
+    bins : int, or mapping of str to int
+        Public. The number of cells of each numeric column.
     epsilon, delta : float
         Public. What the whole conversation may cost.
     updates : int
@@ -109,17 +110,17 @@ class Conversation:
         data: PrivateData,
         columns: Sequence[str],
         *,
-        bins: int = 10,
+        bins: Bins = BINS,
         epsilon: float = 1.0,
         delta: float = 0.0,
         updates: int = 20,
         queries: int = 1000,
         key: str | None = None,
     ) -> None:
-        self.cells = Cells.of(data.schema, columns, bins)
+        self.domain = Domain.listed(data.schema, columns, bins)
         self._data, self._key = data, key
-        self._question = table_of(data.schema, tuple(columns), bins)
-        universe = Queries(np.zeros(self.cells.size, dtype=np.bool_))
+        self._question = contingency_of(data.schema, self.domain.columns, self.domain.bins)
+        universe = Queries(np.zeros(self.domain.size, dtype=np.bool_))
         mechanism = calibrate(MultiplicativeWeights(updates=updates, queries=universe), Budget(epsilon, delta))
         self._radius = self._question.bound.times(data.unit.rows).radius
         threshold = mechanism.tests.margin(1 / max(queries, 2), self._radius)
@@ -128,7 +129,7 @@ class Conversation:
         self._talk: OnlineQueries | _Stored | None = None
 
     def __enter__(self) -> Conversation:
-        purpose = f"a conversation on {', '.join(self.cells.columns)}"
+        purpose = f"a conversation on {', '.join(self.domain.columns)}"
         self._permit = self._data.permit(self.mechanism.event, purpose, key=self._key)
         self._permit.__enter__()
         opened: Any = self._permit.ask(self._question, self.mechanism.opening)
@@ -150,7 +151,7 @@ class Conversation:
         return self._permit.receipt
 
     def ask(self, condition: Condition) -> Answered:
-        """About how many records fulfil a condition, as in `Cells.where`."""
+        """About how many records fulfil a condition, as in `Domain.where`."""
         try:
             return self._reply(condition)
         except DiscreetError as error:
@@ -161,7 +162,7 @@ class Conversation:
     def _reply(self, condition: Condition) -> Answered:
         if self._talk is None:
             raise NotPermitted("query", "the conversation is not open", "Ask inside `with Conversation(...) as talk:`.")
-        query, name = Queries(self.cells.where(condition)), _name(condition)
+        query, name = Queries(self.domain.where(condition)), _name(condition)
         if isinstance(self._talk, _Stored):
             return self._answered(condition, *self._talk.ask(name))
         reply = self._talk.ask(query, name)

@@ -8,9 +8,10 @@ from itertools import product
 from typing import Any
 
 from discreet.core.digits import error_bar, number
-from discreet.core.errors import MissingExtra, ParameterError
+from discreet.core.errors import MissingExtra
 from discreet.core.grid import Array
 from discreet.core.receipt import Receipt
+from discreet.questions.domain import Domain
 
 MOST_ROWS, MOST_COLUMNS = 40, 12  # of a table that is printed whole
 
@@ -21,10 +22,8 @@ class CountTable:
 
     Parameters
     ----------
-    columns : tuple of str
-        The columns, one axis each; the number of records where there is none.
-    labels : tuple of tuple of str
-        The names of each column's cells.
+    domain : Domain
+        The columns, one axis each, and their cells; with no column, the number of records.
     counts : array
         Noisy counts, possibly negative; axis i is column i.
     error : float
@@ -35,12 +34,21 @@ class CountTable:
         What it cost.
     """
 
-    columns: tuple[str, ...]
-    labels: tuple[tuple[str, ...], ...]
+    domain: Domain
     counts: Array
     error: float
     confidence: float
     receipt: Receipt
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns."""
+        return self.domain.columns
+
+    @property
+    def labels(self) -> tuple[tuple[str, ...], ...]:
+        """The names of each column's cells."""
+        return self.domain.labels
 
     @property
     def title(self) -> str:
@@ -94,17 +102,6 @@ class CountTable:
     def _large(self) -> bool:
         across = len(self.labels[-1]) if len(self.columns) > 1 else 1
         return across > MOST_COLUMNS or self.counts.size > MOST_ROWS * across
-
-    def axes_of(self, columns: tuple[str, ...]) -> tuple[int, ...]:
-        """The axes of these columns, in the order in which they are named."""
-        if len(set(columns)) != len(columns) or not set(columns) <= set(self.columns):
-            raise ParameterError(
-                "marginal",
-                f"the columns are {list(columns)}",
-                f"Name some of {', '.join(self.columns)}, each once.",
-                "The table is as it was.",
-            )
-        return tuple(self.columns.index(name) for name in columns)
 
 
 def _row(tag: str, texts: list[str]) -> str:

@@ -14,7 +14,7 @@ from discreet.core.bound import Norm
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.questions.domain import BINS, Axes, Bins, bins_of
+from discreet.questions.domain import BINS, Bins, Domain
 from discreet.questions.measurement import Block
 from discreet.questions.measurements import MOST_NUMBERS, Blocks
 from discreet.questions.residuals import AxisSet, Shape, closure, subsets
@@ -187,28 +187,27 @@ def cube(
     """
     budget = Budget(epsilon, delta)
     of = columns_of("cube", data, columns, bounds, budget)
-    names, each = of.columns, bins_of(of.data.schema, of.columns, bins)
-    axes = Axes.of(of.data.schema, names, each)
-    _check(axes)
+    names, domain = of.columns, Domain.of(of.data.schema, of.columns, bins)
+    _check(domain)
     sets = list(subsets(frozenset(range(len(names)))))
-    targets = Targets.of(axes.shape, sets)
-    ways = {norm: {"cuboids": cuboids(axes.shape, norm)} for norm in NORMS}
-    strategy = Strategy.best(of.data, axes, each, targets, budget, ways, np.max)
+    targets = Targets.of(domain.shape, sets)
+    ways = {norm: {"cuboids": cuboids(domain.shape, norm)} for norm in NORMS}
+    strategy = Strategy.best(of.data, domain, targets, budget, ways, np.max)
     wanted = tuple(tuple(names[axis] for axis in sorted(one)) for one in sets)
-    return measured(of.data, axes, wanted, strategy, budget, f"cube of {', '.join(names)}", key)
+    return measured(of.data, domain, wanted, strategy, budget, f"cube of {', '.join(names)}", key)
 
 
-def _check(axes: Axes) -> None:
-    if len(axes.columns) > MOST_COLUMNS:
+def _check(domain: Domain) -> None:
+    if len(domain.columns) > MOST_COLUMNS:
         raise ParameterError(
-            f"cube of {', '.join(axes.columns)}",
-            f"{len(axes.columns)} columns have too many cuboids",
+            f"cube of {', '.join(domain.columns)}",
+            f"{len(domain.columns)} columns have too many cuboids",
             f"Name at most {MOST_COLUMNS}, or ask for `marginals` of the sets that matter.",
         )
-    if axes.size > MOST_NUMBERS:
+    if domain.size > MOST_NUMBERS:
         raise ParameterError(
-            f"cube of {', '.join(axes.columns)}",
-            f"its finest cuboid has {axes.size} cells, more than {MOST_NUMBERS}",
+            f"cube of {', '.join(domain.columns)}",
+            f"its finest cuboid has {domain.size} cells, more than {MOST_NUMBERS}",
             "Ask for `marginals` of fewer columns at a time, or for fewer bins.",
-            size=axes.size,
+            size=domain.size,
         )

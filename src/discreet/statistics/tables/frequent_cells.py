@@ -28,7 +28,7 @@ from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.key_selection import KeySelection
 from discreet.questions.cell_counts import CellCounts
 from discreet.questions.divided_cells import divided_of
-from discreet.questions.domain import BINS, Axes, Bins, Codes, bins_of
+from discreet.questions.domain import BINS, Bins, Codes, Domain
 from discreet.releases.ask import columns_of
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import CONFIDENCE, Spread
@@ -156,39 +156,38 @@ def frequent_cells(
     """
     budget = Budget(epsilon, delta)
     of = columns_of("frequent cells", data, columns, bounds, budget)
-    private, each = of.data, bins_of(of.data.schema, of.columns, bins)
-    axes = Axes.of(private.schema, of.columns, each)
+    private, domain = of.data, Domain.of(of.data.schema, of.columns, bins)
     if delta > 0 and private.curated:
-        return _selected(private, axes, budget, key)
-    ends = _steps(axes)
-    spread = least_noise(private, _question(private, axes, each, NOTHING, ends[0]), budget, len(ends))
+        return _selected(private, domain, budget, key)
+    ends = _steps(domain)
+    spread = least_noise(private, _question(private, domain, NOTHING, ends[0]), budget, len(ends))
     plan = Repeated(spread.noise.event, len(ends)) if len(ends) > 1 else spread.noise.event
-    purpose = f"frequent cells of {', '.join(axes.columns)}"
+    purpose = f"frequent cells of {', '.join(domain.columns)}"
     kept = NOTHING
     with private.permit(plan, purpose, key=key) as permit:
         for end in ends:
-            released = permit.ask(_question(private, axes, each, kept, end), spread.noise)
+            released = permit.ask(_question(private, domain, kept, end), spread.noise)
             threshold = threshold_of(spread, len(released))
             found = _highest(released, threshold, KEPT if end < ends[-1] else COUNTED)
-            kept = _divided(kept, found, axes.shape[kept.shape[1] : end])
+            kept = _divided(kept, found, domain.shape[kept.shape[1] : end])
     passed = released[found] >= threshold
-    return _listed(axes, kept[passed], released[found][passed], spread, threshold, permit.receipt)
+    return _listed(domain, kept[passed], released[found][passed], spread, threshold, permit.receipt)
 
 
-def _selected(data: PrivateData, axes: Axes, budget: Budget, key: str | None) -> FrequentCells:
+def _selected(data: PrivateData, domain: Domain, budget: Budget, key: str | None) -> FrequentCells:
     """All cells at once, by private key selection."""
     selection = calibrate(KeySelection(delta=budget.delta / 2), budget)
-    purpose = f"frequent cells of {', '.join(axes.columns)}"
+    purpose = f"frequent cells of {', '.join(domain.columns)}"
     with data.permit(selection.event, purpose, key=key) as permit:
-        named = permit.ask(CellCounts(axes.places, axes.columns), selection)
-    kept = np.array([name.split() for name in named], dtype=np.float64).reshape(len(named), len(axes.shape))
+        named = permit.ask(CellCounts(domain.places, domain.columns), selection)
+    kept = np.array([name.split() for name in named], dtype=np.float64).reshape(len(named), len(domain.shape))
     spread = Spread(Laplace(selection.multiplier), math.sqrt(2) * selection.scale(data.unit.rows, data.neighbors))
     threshold = float(selection.threshold(data.unit.rows, data.neighbors))
-    return _listed(axes, kept, np.array(list(named.values()), dtype=np.float64), spread, threshold, permit.receipt)
+    return _listed(domain, kept, np.array(list(named.values()), dtype=np.float64), spread, threshold, permit.receipt)
 
 
-def _question(data: PrivateData, axes: Axes, bins: tuple[int, ...], kept: Array, end: int) -> BoundedSum:
-    return divided_of(data.schema, axes.columns[:end], bins[:end], kept)
+def _question(data: PrivateData, domain: Domain, kept: Array, end: int) -> BoundedSum:
+    return divided_of(data.schema, domain.columns[:end], domain.bins[:end], kept)
 
 
 def _divided(kept: Array, found: Codes, shape: tuple[int, ...]) -> Array:
@@ -197,21 +196,21 @@ def _divided(kept: Array, found: Codes, shape: tuple[int, ...]) -> Array:
     return np.column_stack([kept[outer], *np.unravel_index(inner, shape)])
 
 
-def _steps(axes: Axes) -> list[int]:
+def _steps(domain: Domain) -> list[int]:
     """Up to which column each step goes: as far as the cells stay few enough to be counted."""
     ends, cells, most = [], 1, COUNTED
-    for end, size in enumerate(axes.shape):
+    for end, size in enumerate(domain.shape):
         if size > (COUNTED // KEPT if end else COUNTED):
             raise ParameterError(
-                f"frequent cells of {', '.join(axes.columns)}",
-                f"{axes.columns[end]} has {size} cells",
+                f"frequent cells of {', '.join(domain.columns)}",
+                f"{domain.columns[end]} has {size} cells",
                 f"Name it first if it has at most {COUNTED}; others may have {COUNTED // KEPT}.",
             )
         if cells * size > most:
             ends.append(end)
             cells, most = 1, COUNTED // KEPT
         cells *= size
-    return [*ends, len(axes.shape)]
+    return [*ends, len(domain.shape)]
 
 
 def threshold_of(spread: Spread, cells: int) -> float:
@@ -235,12 +234,12 @@ def _highest(released: Array, threshold: float, most: int) -> Codes:
 
 
 def _listed(
-    axes: Axes, kept: Array, counts: Array, spread: Spread, threshold: float, receipt: Receipt
+    domain: Domain, kept: Array, counts: Array, spread: Spread, threshold: float, receipt: Receipt
 ) -> FrequentCells:
     order = np.argsort(-counts, kind="stable")
     labels = tuple(
-        tuple(names[place] for names, place in zip(axes.labels, row, strict=True))
+        tuple(names[place] for names, place in zip(domain.labels, row, strict=True))
         for row in kept[order].astype(np.intp)
     )
     error = float(math.ceil(spread.half_width([1.0])))
-    return FrequentCells(axes.columns, labels, counts[order], error, threshold, CONFIDENCE, receipt)
+    return FrequentCells(domain.columns, labels, counts[order], error, threshold, CONFIDENCE, receipt)

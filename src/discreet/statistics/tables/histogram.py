@@ -13,6 +13,8 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.receipt import Receipt
+from discreet.questions.contingency import contingency_of
+from discreet.questions.domain import BINS, Domain
 from discreet.releases.ask import asked, column_of
 from discreet.releases.drawing import drawn_on
 from discreet.releases.spread import CONFIDENCE
@@ -20,7 +22,6 @@ from discreet.trust.as_private import Bounds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-from discreet.questions.histogram import cells_of, histogram_of
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ def histogram(
     column: str | None = None,
     *,
     bounds: Bounds | None = None,
-    bins: int = 10,
+    bins: int = BINS,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
@@ -158,8 +159,8 @@ def histogram(
     """
     budget = Budget(epsilon, delta)
     of = column_of(data, column, bounds, budget)
-    labels, edges = cells_of(of.data.schema, of.column, bins)
-    question = histogram_of(of.data.schema, of.column, bins)
+    domain = Domain.listed(of.data.schema, (of.column,), bins)
+    question = contingency_of(of.data.schema, domain.columns, domain.bins)
     released = asked(of.data, question, budget, f"histogram of {of.column}", key)
-    error = float(np.ceil(released.spread.half_width([1.0])))
+    error, (labels,), (edges,) = float(np.ceil(released.spread.half_width([1.0]))), domain.labels, domain.edges
     return Histogram(of.column, labels, released.values, error, edges, CONFIDENCE, released.receipt)

@@ -15,7 +15,7 @@ import numpy as np
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.receipt import Receipt
-from discreet.questions.domain import BINS, Axes, Bins, bins_of
+from discreet.questions.domain import BINS, Bins, Domain
 from discreet.questions.residuals import Residuals
 from discreet.releases.ask import asked, columns_of
 from discreet.releases.spread import CONFIDENCE, Spread
@@ -34,7 +34,7 @@ class Marginals:
 
     Parameters
     ----------
-    axes : Axes
+    domain : Domain
         The columns and their cells.
     wanted : tuple of tuple of str
         The columns of each marginal that was asked for.
@@ -50,7 +50,7 @@ class Marginals:
         What all of it cost.
     """
 
-    axes: Axes
+    domain: Domain
     wanted: tuple[tuple[str, ...], ...]
     residuals: Residuals
     strategy: str
@@ -74,11 +74,10 @@ class Marginals:
                 f"There are {'; '.join(', '.join(one) for one in self.wanted)}, and what can be summed up from these.",
                 "The release is as it was.",
             )
-        places = [self.axes.columns.index(name) for name in names]
+        places = [self.domain.columns.index(name) for name in names]
         deviation = math.sqrt(self.residuals.variance(places))
         return CountTable(
-            names,
-            tuple(self.axes.labels[place] for place in places),
+            self.domain.project(names),
             self.residuals.marginal(places),
             self.spread.half_width([deviation / self.spread.stddev]),
             self.confidence,
@@ -108,7 +107,7 @@ class Marginals:
     def title(self) -> str:
         """What there is, and how it was measured."""
         number = f"{len(self)} marginals" if len(self) != 1 else "1 marginal"
-        return f"{number} of {', '.join(self.axes.columns)}, measured by {self.strategy}"
+        return f"{number} of {', '.join(self.domain.columns)}, measured by {self.strategy}"
 
     def __str__(self) -> str:
         if len(self) > MOST_SHOWN:
@@ -177,17 +176,16 @@ def marginals(
     """
     budget = Budget(epsilon, delta)
     of = columns_of("marginals", data, _named(columns, sets), bounds, budget)
-    names, each = of.columns, bins_of(of.data.schema, of.columns, bins)
-    axes = Axes.of(of.data.schema, names, each)
-    wanted = _sets(axes, sets)
-    targets = Targets.of(axes.shape, [frozenset(map(names.index, one)) for one in wanted])
-    strategy = Strategy.best(of.data, axes, each, targets, budget, ways_of(targets), np.mean)
-    return measured(of.data, axes, wanted, strategy, budget, f"{len(wanted)} marginals of {', '.join(names)}", key)
+    names, domain = of.columns, Domain.of(of.data.schema, of.columns, bins)
+    wanted = _sets(domain, sets)
+    targets = Targets.of(domain.shape, [frozenset(map(names.index, one)) for one in wanted])
+    strategy = Strategy.best(of.data, domain, targets, budget, ways_of(targets), np.mean)
+    return measured(of.data, domain, wanted, strategy, budget, f"{len(wanted)} marginals of {', '.join(names)}", key)
 
 
 def measured(
     data: PrivateData,
-    axes: Axes,
+    domain: Domain,
     wanted: tuple[tuple[str, ...], ...],
     strategy: Strategy,
     budget: Budget,
@@ -197,7 +195,7 @@ def measured(
     """Pay for a strategy, measure, and take least squares."""
     released = asked(data, strategy.question, budget, purpose, key)
     residuals = strategy.blocks.residuals(released.values, released.spread.stddev)
-    return Marginals(axes, wanted, residuals, strategy.name, released.spread, CONFIDENCE, released.receipt)
+    return Marginals(domain, wanted, residuals, strategy.name, released.spread, CONFIDENCE, released.receipt)
 
 
 def _named(columns: Sequence[str] | None, sets: Sequence[Sequence[str]] | None) -> Sequence[str] | None:
@@ -206,14 +204,14 @@ def _named(columns: Sequence[str] | None, sets: Sequence[Sequence[str]] | None) 
     return tuple(dict.fromkeys(name for one in sets for name in one))
 
 
-def _sets(axes: Axes, sets: Sequence[Sequence[str]] | None) -> tuple[tuple[str, ...], ...]:
+def _sets(domain: Domain, sets: Sequence[Sequence[str]] | None) -> tuple[tuple[str, ...], ...]:
     if sets is None:
-        return tuple(combinations(axes.columns, min(2, len(axes.columns))))
+        return tuple(combinations(domain.columns, min(2, len(domain.columns))))
     found = tuple(tuple(one) for one in sets)
     for one, given in zip(found, sets, strict=True):
-        if isinstance(given, str) or len(set(one)) != len(one) or not set(one) <= set(axes.columns):
+        if isinstance(given, str) or len(set(one)) != len(one) or not set(one) <= set(domain.columns):
             raise ParameterError(
-                "marginals", f"one of them is {given!r}", f"Name some of {', '.join(axes.columns)}, each once."
+                "marginals", f"one of them is {given!r}", f"Name some of {', '.join(domain.columns)}, each once."
             )
     if not found or len({frozenset(one) for one in found}) != len(found):
         raise ParameterError("marginals", "there is none, or one of them twice", "Name each set of columns once.")

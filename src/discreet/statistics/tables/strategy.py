@@ -14,7 +14,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.question import BoundedSum
-from discreet.questions.domain import Axes
+from discreet.questions.domain import Domain
 from discreet.questions.measurement import Block
 from discreet.questions.measurements import MOST_NUMBERS, Blocks, question_of
 from discreet.questions.residuals import AxisSet, Shape, cell_shares, cells, closure, subsets
@@ -125,8 +125,7 @@ class Strategy:
     def best(
         cls,
         data: PrivateData,
-        axes: Axes,
-        bins: tuple[int, ...],
+        domain: Domain,
         targets: Targets,
         budget: Budget,
         ways: Ways,
@@ -134,19 +133,17 @@ class Strategy:
     ) -> Strategy:
         """The strategy whose error, of the variances of the marginals, is least under this trust model and budget."""
         found = [
-            cls._of(name, blocks, data, axes, bins, budget) for named in ways.values() for name, blocks in named.items()
+            cls._of(name, blocks, data, domain, budget) for named in ways.values() for name, blocks in named.items()
         ]
         if not found:
             raise ParameterError(
-                f"marginals of {', '.join(axes.columns)}",
+                f"marginals of {', '.join(domain.columns)}",
                 f"they have more than {MOST_NUMBERS} cells together",
                 "Ask for fewer marginals, of fewer columns or bins.",
             )
         return min(found, key=lambda one: one.spread.stddev**2 * float(error(targets.variances(one.blocks))))
 
     @classmethod
-    def _of(
-        cls, name: str, blocks: Blocks, data: PrivateData, axes: Axes, bins: tuple[int, ...], budget: Budget
-    ) -> Strategy:
-        question = question_of(blocks, data.schema, axes, bins)
+    def _of(cls, name: str, blocks: Blocks, data: PrivateData, domain: Domain, budget: Budget) -> Strategy:
+        question = question_of(blocks, data.schema, domain)
         return cls(name, blocks, question, least_noise(data, question, budget))

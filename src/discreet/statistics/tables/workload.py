@@ -21,7 +21,9 @@ from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
 from discreet.mechanisms.online.mwem import MWEM
 from discreet.mechanisms.online.queries import Queries
-from discreet.questions.workload import Cells, Condition, length_of, table_of, weights_of, workload_of
+from discreet.questions.contingency import contingency_of
+from discreet.questions.domain import BINS, Bins, Condition, Domain
+from discreet.questions.workload import length_of, weights_of, workload_of
 from discreet.releases.ask import asked, columns_of
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import CONFIDENCE, Spread
@@ -41,7 +43,7 @@ def workload(
     queries: Sequence[Condition] | Array | None = None,
     *,
     bounds: Bounds | None = None,
-    bins: int = 10,
+    bins: Bins = BINS,
     epsilon: float = 1.0,
     delta: float = 0.0,
     method: Method = "best",
@@ -58,12 +60,12 @@ def workload(
     columns : sequence of str, optional
         Public. Numbers, each cut into equal cells between its bounds, and categories; all their combinations are cells.
     queries : sequence of conditions, or array of shape (queries, cells), optional
-        Public. What to count: conditions as in `Cells.where`, or how much each cell counts, in [0, 1]. Where not given,
-        every cell of every column and of every pair of columns.
+        Public. What to count: conditions as in `Domain.where`, or how much each cell counts, in [0, 1]. Where not
+        given, every cell of every column and of every pair of columns.
     bounds : (lower, upper) or Schema, optional
         Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
-    bins : int
-        Public. How many cells a number has.
+    bins : int, or mapping of str to int
+        Public. The number of cells of each numeric column.
     epsilon, delta : float
         Public. What this may cost, in all.
     method : {"best", "queries", "cells", "mwem"}
@@ -97,8 +99,8 @@ def workload(
     """
     budget = Budget(epsilon, delta)
     of = columns_of("workload", data, columns, bounds, budget)
-    cells = Cells.of(of.data.schema, of.columns, bins)
-    asker = _Asker(of.data, cells, bins, _written(cells, queries), budget, key)
+    domain = Domain.listed(of.data.schema, of.columns, bins)
+    asker = _Asker(of.data, domain, _written(domain, queries), budget, key)
     known = of.data.public_size if records is None else records
     if method == "best":
         method = asker.best(known)
@@ -113,18 +115,18 @@ def workload(
             raise ParameterError("workload", f"method is {method!r}", 'Use "best", "queries", "cells" or "mwem".')
 
 
-def _written(cells: Cells, queries: Sequence[Condition] | Array | None) -> Array | str:
+def _written(domain: Domain, queries: Sequence[Condition] | Array | None) -> Array | str:
     """Queries in a form that can be sent: weights, or conditions as JSON."""
     if isinstance(queries, np.ndarray):
-        if np.atleast_2d(queries).shape[1:] != (cells.size,):
+        if np.atleast_2d(queries).shape[1:] != (domain.size,):
             raise ParameterError(
                 "workload",
-                f"the weights have the shape {queries.shape} and there are {cells.size} cells",
-                f"Give a row for each query; cells are those of an array of shape {cells.shape}, row after row.",
+                f"the weights have the shape {queries.shape} and there are {domain.size} cells",
+                f"Give a row for each query; cells are those of an array of shape {domain.shape}, row after row.",
             )
         return np.atleast_2d(queries).astype(np.float64)
     if queries is None:
-        queries = [*cells.marginals(1), *(cells.marginals(2) if len(cells.columns) > 1 else ())]
+        queries = [*domain.marginals(1), *(domain.marginals(2) if len(domain.columns) > 1 else ())]
     return json.dumps([dict(one) for one in queries], default=list)
 
 
@@ -137,8 +139,7 @@ def _rounds(epsilon: float, records: int | None) -> int:
 @dataclass(frozen=True)
 class _Asker:
     data: PrivateData
-    cells: Cells
-    bins: int
+    domain: Domain
     written: Array | str
     budget: Budget
     key: str | None
@@ -152,16 +153,16 @@ class _Asker:
     @cached_property
     def queries(self) -> Queries:
         if isinstance(self.written, str):
-            return Queries(weights_of(self.cells, json.loads(self.written)))
+            return Queries(weights_of(self.domain, json.loads(self.written)))
         return Queries(self.written)
 
     @property
     def purpose(self) -> str:
-        return f"{len(self.queries)} queries on {', '.join(self.cells.columns)}"
+        return f"{len(self.queries)} queries on {', '.join(self.domain.columns)}"
 
     @cached_property
     def table(self) -> BoundedSum:
-        return table_of(self.data.schema, self.cells.columns, self.bins)
+        return contingency_of(self.data.schema, self.domain.columns, self.domain.bins)
 
     @cached_property
     def norm(self) -> Norm:
@@ -187,7 +188,7 @@ class _Asker:
 
     def by_queries(self) -> WorkloadAnswers:
         """Noise on each answer."""
-        question = workload_of(self.data.schema, self.cells.columns, self.bins, self.written, self.norm)
+        question = workload_of(self.data.schema, self.domain.columns, self.domain.bins, self.written, self.norm)
         released = asked(self.data, question, self.budget, self.purpose, self.key)
         errors = np.full(len(self.queries), released.spread.half_width([1.0]))
         return self._answers("queries", released.values, errors, None, released.receipt)
@@ -219,6 +220,6 @@ class _Asker:
     def _answers(
         self, method: str, values: Array, errors: Array, table: Array | None, receipt: Receipt
     ) -> WorkloadAnswers:
-        shaped = None if table is None else table.reshape(self.cells.shape)
+        shaped = None if table is None else table.reshape(self.domain.shape)
         together = method == "mwem"
-        return WorkloadAnswers(self.labels, values, errors, together, method, self.cells, shaped, CONFIDENCE, receipt)
+        return WorkloadAnswers(self.labels, values, errors, together, method, self.domain, shaped, CONFIDENCE, receipt)

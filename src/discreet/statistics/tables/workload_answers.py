@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.receipt import Receipt
-from discreet.questions.workload import Cells, Condition
+from discreet.questions.domain import Condition, Domain
 
 SHOWN = 12  # queries that are printed
 
@@ -29,7 +29,7 @@ class WorkloadAnswers:
         Whether that is the confidence that all intervals hold at once. Otherwise it is that of each by itself.
     method : {"queries", "cells", "mwem"}
         Noise was added to each query, or to each cell of the table; or a table was made by MWEM.
-    cells : Cells
+    domain : Domain
         The table's cells.
     table : array or None
         A synthetic histogram with these cells, from which further queries can be answered at no cost; none if noise was
@@ -45,7 +45,7 @@ class WorkloadAnswers:
     errors: Array
     together: bool
     method: str
-    cells: Cells
+    domain: Domain
     table: Array | None
     confidence: float
     receipt: Receipt
@@ -54,7 +54,7 @@ class WorkloadAnswers:
         """The answer of the synthetic histogram to any query. It has no error bar."""
         if self.table is None:
             raise ParameterError("query", "there is no table", 'Use method="cells" or method="mwem".')
-        return float(self.table.ravel() @ self.cells.where(condition))
+        return float(self.table.ravel() @ self.domain.where(condition))
 
     def __str__(self) -> str:
         scope = "all at once" if self.together else "each"
