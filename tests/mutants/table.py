@@ -594,7 +594,7 @@ MUTANTS = [
     ),
     # questions
     *_of(
-        "questions/design",
+        "questions/query_weighting",
         ("np.abs(", "np.asarray("),
     ),
     *_of(

@@ -10,9 +10,9 @@ import pytest
 from discreet.core.bound import Norm
 from discreet.core.schema import Category, Schema
 from discreet.questions.domain import Domain
-from discreet.questions.measurement import Block, Contrast
-from discreet.questions.measurements import Blocks, question_of
-from discreet.questions.named import question_of as rebuilt
+from discreet.questions.measurement import Contrast, Measurement
+from discreet.questions.measurements import Measurements
+from discreet.questions.named import question_of
 from discreet.questions.residuals import AxisSet, Shape, cell_shares, closure, subsets
 from tests.questions.trial import Trial
 
@@ -48,21 +48,23 @@ def importance(shape: Shape) -> dict[AxisSet, float]:
     return found
 
 
-def strategies(shape: Shape, norm: Norm) -> list[Blocks]:
+def strategies(shape: Shape, norm: Norm) -> list[Measurements]:
     wide = frozenset(axis for axis in (0, 1) if shape[axis] > 1)
-    whole = [Block(axes) for axes in PAIRS]
-    mixed = [Block(frozenset({2}), part) for part in subsets(wide)]
+    whole = [Measurement(axes) for axes in PAIRS]
+    mixed = [Measurement(frozenset({2}), part) for part in subsets(wide)]
     return [
-        Blocks.alike(shape, whole, norm, importance(shape)),
-        Blocks.alike(shape, [Block(frozenset({0, 1, 2}))], norm, importance(shape)),
-        Blocks.weighted(shape, whole, norm, importance(shape)),
-        Blocks.weighted(shape, mixed, norm, importance(shape)),
-        Blocks.weighted(shape, [Block(contrasts=part) for part in closure(PAIRS, shape)], norm, importance(shape)),
+        Measurements.even(shape, whole, norm, importance(shape)),
+        Measurements.even(shape, [Measurement(frozenset({0, 1, 2}))], norm, importance(shape)),
+        Measurements.weighted(shape, whole, norm, importance(shape)),
+        Measurements.weighted(shape, mixed, norm, importance(shape)),
+        Measurements.weighted(
+            shape, [Measurement(contrasts=part) for part in closure(PAIRS, shape)], norm, importance(shape)
+        ),
     ]
 
 
 each = pytest.mark.parametrize(
-    "blocks",
+    "measurements",
     [one for shape in SHAPES for norm in ("l1", "l2") for one in strategies(shape, norm)],
 )
 
@@ -71,9 +73,9 @@ def places(shape: Shape) -> np.ndarray:
     return np.array(list(product(*map(range, shape))), dtype=np.intp)
 
 
-def matrix(blocks: Blocks) -> np.ndarray:
+def matrix(measurements: Measurements) -> np.ndarray:
     """What is measured of a table, cell by cell."""
-    return blocks.grid.values(blocks.contributions(places(blocks.shape))).T
+    return measurements.grid.values(measurements.contributions(places(measurements.shape))).T
 
 
 @pytest.mark.parametrize("size", [2, 3, 7])
@@ -88,21 +90,21 @@ def test_a_contrast_is_a_projection_but_for_its_gain(size: int) -> None:
 
 
 @each
-def test_every_record_is_just_as_long_as_its_bound(blocks: Blocks) -> None:
-    rows = matrix(blocks).T
-    lengths = np.abs(rows).sum(axis=1) if blocks.norm == "l1" else np.sqrt(np.square(rows).sum(axis=1))
-    np.testing.assert_allclose(lengths, blocks.bound.radius, rtol=2e-9)
-    assert (lengths <= blocks.bound.radius).all()
-    np.testing.assert_array_equal(blocks.bound.clip(rows), rows)
-    assert blocks.bound.nonnegative == bool((rows >= 0).all())
+def test_every_record_is_just_as_long_as_its_bound(measurements: Measurements) -> None:
+    rows = matrix(measurements).T
+    lengths = np.abs(rows).sum(axis=1) if measurements.norm == "l1" else np.sqrt(np.square(rows).sum(axis=1))
+    np.testing.assert_allclose(lengths, measurements.bound.radius, rtol=2e-9)
+    assert (lengths <= measurements.bound.radius).all()
+    np.testing.assert_array_equal(measurements.bound.clip(rows), rows)
+    assert measurements.bound.nonnegative == bool((rows >= 0).all())
 
 
 @each
-def test_estimates_and_variances_are_those_of_least_squares(blocks: Blocks) -> None:
-    measured, shape = matrix(blocks), blocks.shape
+def test_estimates_and_variances_are_those_of_least_squares(measurements: Measurements) -> None:
+    measured, shape = matrix(measurements), measurements.shape
     numbers = measured @ rng.poisson(20, measured.shape[1]) + rng.normal(size=len(measured))
     inverse = np.linalg.pinv(measured)
-    found = blocks.residuals(numbers, stddev=3.0)
+    found = measurements.residuals(numbers, stddev=3.0)
     for axes in PAIRS:
         own = sorted(axes)
         cells = list(product(*(range(shape[axis]) for axis in own)))
@@ -113,25 +115,25 @@ def test_estimates_and_variances_are_those_of_least_squares(blocks: Blocks) -> N
 
 
 @each
-def test_the_fused_sum_is_that_of_the_rows(blocks: Blocks) -> None:
-    records = rng.integers(0, blocks.shape, (200, 3)).astype(np.float64)
+def test_the_fused_sum_is_that_of_the_rows(measurements: Measurements) -> None:
+    records = rng.integers(0, measurements.shape, (200, 3)).astype(np.float64)
     records[rng.uniform(size=records.shape) < 0.05] = np.nan
-    schema = Schema({f"c{i}": Category(tuple(map(str, range(size)))) for i, size in enumerate(blocks.shape)})
-    question = question_of(blocks, schema, Domain.of(schema, ("c0", "c1", "c2"), (0, 0, 0)))
+    schema = Schema({f"c{i}": Category(tuple(map(str, range(size)))) for i, size in enumerate(measurements.shape)})
+    question = measurements.question(schema, Domain.of(schema, ("c0", "c1", "c2"), (0, 0, 0)))
     assert question.total is not None
     sums = question.steps(records).sum(axis=0)
     np.testing.assert_array_equal(question.total(records), sums)
     assert question.recipe is not None
-    again = rebuilt(question.recipe, schema)
+    again = question_of(question.recipe, schema)
     assert again.total is not None
     np.testing.assert_array_equal(again.total(records), sums)
     assert again.bound == question.bound
 
 
 def test_stacked_releases_are_estimated_at_once() -> None:
-    blocks = strategies((2, 3, 4), "l2")[3]
-    releases = rng.normal(size=(5, blocks.total_size))
-    together = blocks.residuals(releases)
+    measurements = strategies((2, 3, 4), "l2")[3]
+    releases = rng.normal(size=(5, measurements.total_size))
+    together = measurements.residuals(releases)
     for i, one in enumerate(releases):
-        for axes, part in blocks.residuals(one).parts.items():
+        for axes, part in measurements.residuals(one).parts.items():
             np.testing.assert_allclose(together.parts[axes][i], part)

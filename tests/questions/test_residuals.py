@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.questions.residuals import Residuals, cell_shares, closure, residual, subsets
+from discreet.questions.residuals import MarginalResiduals, cell_shares, closure, residual, subsets
 
 rng = np.random.default_rng(2)
 TABLE = rng.normal(size=(2, 3, 4))
 WHOLE = frozenset({0, 1, 2})
-FOUND = Residuals.of_table(TABLE, dict.fromkeys(subsets(WHOLE), 1.0))
+FOUND = MarginalResiduals.of_table(TABLE, dict.fromkeys(subsets(WHOLE), 1.0))
 
 
 @pytest.mark.parametrize("axes", [(), (1,), (2, 0), (0, 1, 2), (2, 1, 0)])
@@ -39,5 +39,5 @@ def test_shares_of_the_whole_table_are_those_of_its_cells() -> None:
 
 def test_an_axis_of_one_cell_has_no_residual() -> None:
     assert closure([frozenset({0, 1})], (1, 3)) == [frozenset(), frozenset({1})]
-    flat = Residuals.of_table(np.array([[1.0, 2.0, 3.0]]), {frozenset(): 1.0, frozenset({1}): 1.0})
+    flat = MarginalResiduals.of_table(np.array([[1.0, 2.0, 3.0]]), {frozenset(): 1.0, frozenset({1}): 1.0})
     np.testing.assert_allclose(flat.marginal((0, 1)), [[1.0, 2.0, 3.0]])

@@ -72,7 +72,7 @@ def test_the_error_is_that_of_sums_from_the_left() -> None:
             inside = np.arange(tree.leaves)
             sums = (inside < ends) - ends / cells * (inside < cells)
             variances = np.square(sums @ inverse).sum(axis=1)
-            root = float(tree.design.variances(tree.weights)[0]) / 12
+            root = float(tree.weighting.variances(tree.weights)[0]) / 12
             assert tree.error(cells) - root == pytest.approx(variances.mean(), rel=1e-6)
 
 

@@ -27,10 +27,10 @@ def contingency_of(schema: Schema, columns: tuple[str, ...], bins: tuple[int, ..
     columns, bins : tuple
         Public. The columns, and the number of cells of each numeric one; 0 for a category.
     """
-    return cell_counts(Domain.listed(schema, columns, bins))
+    return counts_in(Domain.listed(schema, columns, bins))
 
 
-def cell_counts(domain: Domain) -> BoundedSum:
+def counts_in(domain: Domain) -> BoundedSum:
     """The bounded sum that counts the records in each cell of a domain."""
 
     def of(records: Array) -> Array:

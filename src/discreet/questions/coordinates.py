@@ -23,8 +23,8 @@ class Coordinates:
     """What makes coordinates u = (w, z) of records: a constant, and their values between -1 and 1. All of it public.
 
     For n columns w^2 is radius^2 / sqrt(3 n). The noise that a sum of products u u' leaves in a covariance matrix has a
-    square proportional to (1 + w^2 / radius^2)^2 (n / 2 + |mean|^2 / w^2), but for terms that are small beside these.
-    This w makes it nearly least where |mean|^2 is radius^2 / 3, as for a mean that is uniform in the box.
+    square proportional to (1 + w^2 / radius^2)^2 (n / 2 + |mean|^2 / w^2), except for smaller terms.
+    This w nearly minimises it where |mean|^2 is radius^2 / 3, as for a mean that is uniform in the box.
 
     Parameters
     ----------

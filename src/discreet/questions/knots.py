@@ -1,14 +1,16 @@
 """Knots between the bounds of columns, and what each record adds to those that are near it.
 
 A record has one unit of mass, and a bump around it shares that out among the knots: the question is how much mass lies
-at each knot, and the noise is put there. What is read off between the knots is a smooth of both, so it can be read off
-anywhere and as often as one likes, always with the same noise.
+at each knot, and the noise is added there. The density between the knots is a smooth of both, so it can be evaluated
+anywhere and as often as needed, always with the same noise. Without noise this is a binned kernel density estimate
+(Silverman 1982; Hall and Wand 1996), and splines of degree one are its linear binning.
 
-    spline    a narrow bump of few knots (Schoenberg's B-spline). All shares add up to one, so the l1 sensitivity is 1
-              whatever the number of knots and columns, and Laplace noise is far less than Gaussian noise would be.
+    spline    a narrow bump over few knots (B-spline: Schoenberg 1946). All shares add up to one, so the l1 sensitivity
+              is 1 whatever the number of knots and columns, and Laplace noise is far less than Gaussian noise would be.
     process   a Gaussian bump of deviation h / sqrt(2). Its product with another bump, added up over the knots, is a
-              Gaussian kernel of bandwidth h: so noise on the knots, read off with the same bump, is a Gaussian process
-              whose covariance is that kernel, and the length of what a record adds is the root of the kernel's peak.
+              Gaussian kernel of bandwidth h: so noise on the knots, evaluated with the same bump, is a Gaussian process
+              whose covariance is that kernel (Hall, Rinaldo and Wasserman 2013), and the length of what a record adds
+              is the root of the kernel's peak.
 
 Both are nonnegative, which makes the l2 distance of two records sqrt(2) lengths at most, not 2.
 
@@ -71,7 +73,7 @@ class Knots:
 
     @classmethod
     def spline(cls, bins: int, degree: int) -> Knots:
-        """The middles of so many equal cells, for splines of this degree."""
+        """The middles of n equal cells, for splines of this degree."""
         response = np.sinc(np.arange(bins) / (2 * bins)) ** (degree + 1)
         return cls((np.arange(bins) + 0.5) / bins, response)
 
@@ -86,7 +88,7 @@ class Knots:
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """The number of knots."""
         return len(self.places)
 
     @property
@@ -96,7 +98,7 @@ class Knots:
 
 
 def process_size(bandwidth: float) -> int:
-    """How many knots a process has in a column."""
+    """The number of knots of a process in a column."""
     deviation = bandwidth / math.sqrt(2)
     return math.ceil((1 + 2 * BEYOND * deviation) / (SPACING * deviation)) + 1
 
@@ -107,7 +109,7 @@ def splines_of(
 ) -> BoundedSum:
     """The mass at each knot, shared out by splines; a record with a missing value adds none.
 
-    Where the records are counted, in public, those with a missing value are counted at one more place. That tells how
+    Where the records are counted, in public, those with a missing value are counted at one more place. That shows how
     many others there are, at no cost: whoever is counted there has no share elsewhere.
     """
     box, grid, size = Box.of(schema, schema.values(columns)), Grid.of_radius(MASS.radius), math.prod(bins)

@@ -11,7 +11,7 @@ from discreet.core.knob import check_knob
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import recipe
 from discreet.core.schema import Number, Schema
-from discreet.questions.contingency import cell_counts
+from discreet.questions.contingency import counts_in
 from discreet.questions.domain import Domain
 
 SMALLEST = 1000  # octaves between the greatest size and the least that differs from zero, at most
@@ -29,4 +29,4 @@ def magnitude_edges(number: Number, least: float) -> Array:
 @recipe("magnitudes")
 def magnitudes_of(schema: Schema, column: str, least: float) -> BoundedSum:
     """One mark for each value, in the cell of its sign and size."""
-    return cell_counts(Domain((column,), (magnitude_edges(schema.number(column), least),)))
+    return counts_in(Domain((column,), (magnitude_edges(schema.number(column), least),)))

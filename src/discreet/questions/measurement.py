@@ -1,4 +1,7 @@
-"""One measurement of a table: a marginal of it, some of whose axes are told by contrasts alone."""
+"""One measurement of a table: a marginal, some of whose axes are measured by contrasts alone.
+
+A measurement by contrasts alone is a base mechanism of ResidualPlanner (Xiao, He, Zhang and Kifer 2023).
+"""
 
 from __future__ import annotations
 
@@ -17,16 +20,16 @@ from discreet.questions.residuals import AxisSet, Shape, cells, centered, summed
 class Contrast:
     """What an axis of some cells adds where its mean does not matter: whole numbers.
 
-    An axis of two cells is told by their difference. A longer one of r cells is told by r numbers: r times a cell, less
-    the sum of all. Either matrix K has K'K = gain (I - 1/r), so K'y / gain is the least squares estimate of what is
-    left of the cells once their mean is taken off.
+    An axis of two cells is measured by their difference. A longer one of r cells is measured by r numbers: r times a
+    cell, less the sum of all. Either matrix K has K'K = gain (I - 1/r), so K'y / gain is the least squares estimate of
+    what is left of the cells once their mean is taken off.
     """
 
     size: int
 
     @property
     def numbers(self) -> int:
-        """How many numbers there are."""
+        """The number of rows of K."""
         return 1 if self.size == 2 else self.size
 
     @property
@@ -54,7 +57,7 @@ class Contrast:
 
 
 @dataclass(frozen=True)
-class Block:
+class Measurement:
     """One measurement: the marginal of the axes in `whole`, once for each contrast of those in `contrasts`."""
 
     whole: AxisSet = frozenset()
@@ -70,47 +73,47 @@ class Block:
         """The axes as its numbers have them: whole ones first."""
         return [*sorted(self.whole), *sorted(self.contrasts)]
 
-    def _told(self, shape: Shape) -> list[tuple[int, Contrast]]:
+    def _contrasts(self, shape: Shape) -> list[tuple[int, Contrast]]:
         """The contrasts and their axes, counted from the last."""
         some = sorted(self.contrasts)
         return [(place - len(some), Contrast(shape[axis])) for place, axis in enumerate(some)]
 
     def shape(self, shape: Shape) -> Shape:
-        """How many numbers it has along each axis."""
-        return (*(shape[axis] for axis in sorted(self.whole)), *(one.numbers for _, one in self._told(shape)))
+        """The number of rows along each axis."""
+        return (*(shape[axis] for axis in sorted(self.whole)), *(one.numbers for _, one in self._contrasts(shape)))
 
     def length(self, shape: Shape, norm: Norm) -> float:
         """The length of what a record adds."""
-        return math.prod(one.length(norm) for _, one in self._told(shape))
+        return math.prod(one.length(norm) for _, one in self._contrasts(shape))
 
     def information(self, part: AxisSet, shape: Shape) -> float:
-        """What it tells about a residual: the inverse of the variance that noise of deviation one leaves in a cell."""
+        """About a residual: the inverse of the variance that noise of deviation one leaves in a cell."""
         if not self.contrasts <= part <= self.axes:
             return 0.0
-        return math.prod(one.gain for _, one in self._told(shape)) / cells(shape, self.axes - part)
+        return math.prod(one.gain for _, one in self._contrasts(shape)) / cells(shape, self.axes - part)
 
     def numbers(self, table: Array, shape: Shape) -> Array:
         """What a table of its axes, in ascending order, is measured as."""
         numbers = table.transpose([sorted(self.axes).index(axis) for axis in self.order])
-        for place, contrast in self._told(shape):
+        for place, contrast in self._contrasts(shape):
             numbers = contrast.of(numbers, place)
         return numbers
 
     def contributions(self, places: Codes, shape: Shape) -> Array:
         """What each record at these places adds."""
-        told = np.ones((len(places), 1))
+        mixed = np.ones((len(places), 1))
         for axis in sorted(self.contrasts):
             own = Contrast(shape[axis]).of(np.eye(shape[axis]), 0).T[places[:, axis]]
-            told = (told[:, :, None] * own[:, None, :]).reshape(len(places), told.shape[1] * own.shape[1])
+            mixed = (mixed[:, :, None] * own[:, None, :]).reshape(len(places), mixed.shape[1] * own.shape[1])
         inner = sorted(self.whole)
         sizes = [shape[axis] for axis in inner]
-        added = np.zeros((len(places), math.prod(sizes), told.shape[1]))
-        added[np.arange(len(places)), codes_of(places[:, inner], sizes)] = told
-        return added.reshape(len(places), math.prod(sizes) * told.shape[1])
+        added = np.zeros((len(places), math.prod(sizes), mixed.shape[1]))
+        added[np.arange(len(places)), codes_of(places[:, inner], sizes)] = mixed
+        return added.reshape(len(places), math.prod(sizes) * mixed.shape[1])
 
     def estimate(self, numbers: Array, part: AxisSet, shape: Shape) -> Array:
         """The residual by least squares from these numbers alone; leading axes stack measurements."""
-        for place, contrast in self._told(shape):
+        for place, contrast in self._contrasts(shape):
             numbers = contrast.back(numbers, place)
         first = numbers.ndim - len(self.axes)
         order = [first + self.order.index(axis) for axis in sorted(self.axes)]

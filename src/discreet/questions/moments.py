@@ -124,12 +124,12 @@ def bernstein(values: Numbers, number: Number, degree: int, unit: float = 1.0) -
 
 
 def share_of(values: Numbers, number: Number, size: float = 1.0) -> Numbers:
-    """How far values are from their lower bound, in parts of the way to the upper one, so many times."""
+    """The distance of values from their lower bound, as a share of the distance between the bounds, times a size."""
     return _parts_of(values - number.lower, number.upper - number.lower, size)
 
 
 def rest_of(values: Numbers, number: Number, size: float = 1.0) -> Numbers:
-    """How far values are from their upper bound, in parts of the way from the lower one, so many times."""
+    """The distance of values from their upper bound, as a share of the distance between the bounds, times a size."""
     return _parts_of(number.upper - values, number.upper - number.lower, size)
 
 

@@ -1,10 +1,10 @@
-"""Moments of pairs of columns up to the fourth, from one bounded sum: they tell how covariances vary with a sample.
+"""Moments of pairs of columns up to the fourth, from one bounded sum: they show how covariances vary with a sample.
 
 Beside the products of `second_moments`, a record adds products of its squares and cubes. Let h be a power of two that
 no coordinate exceeds, and s = z^2 / h and c = z^3 / h^2, cut to whole steps towards zero: then |s_i| and |c_i| are at
 most |z_i|. What is added is s_i s_j for i <= j, s_i z_j, and c_i z_j for different i and j, an eighth or two of each.
 Their squares add up to 3 |z|^4 at most, or their sizes to (5 n + 1) / 2 |z|^2 for n columns; so in the norm of Gaussian
-noise the vector gets hardly longer than with second moments alone.
+noise the vector is little longer than with second moments alone.
 """
 
 from __future__ import annotations

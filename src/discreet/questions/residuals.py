@@ -4,7 +4,7 @@ The residual of a set of columns is its marginal, with the mean along every axis
 residuals of all subsets of its columns, each spread evenly over the other columns; and noise that is alike in all cells
 is uncorrelated between residuals. So estimates of the residuals make marginals that agree wherever they overlap, and
 their errors add up. For columns of two cells this is the Fourier transform of Barak, Chaudhuri, Dwork, Kale, McSherry
-and Talwar 2007; for others, the residual basis of Xiao, He, Zhang and Kifer 2023.
+and Talwar 2007; for others, the residual basis of ResidualPlanner (Xiao, He, Zhang and Kifer 2023).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Shape = tuple[int, ...]
 
 
 def cells(shape: Shape, axes: Iterable[int]) -> int:
-    """How many cells the marginal of these axes has."""
+    """The number of cells of the marginal of these axes."""
     return math.prod(shape[axis] for axis in axes)
 
 
@@ -58,13 +58,13 @@ def residual(table: Array, axes: AxisSet, kept: AxisSet) -> Array:
 
 
 @dataclass(frozen=True)
-class Residuals:
+class MarginalResiduals:
     """Estimates of residuals, and the variance of each before its means were taken off.
 
     Parameters
     ----------
     shape : tuple of int
-        Public. How many cells each axis has.
+        Public. The number of cells of each axis.
     parts : mapping of set of axes to array
         The estimates.
     variances : mapping of set of axes to float
@@ -75,7 +75,7 @@ class Residuals:
     >>> table = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 9.0]])
     >>> whole = frozenset({0, 1})
     >>> parts = {axes: residual(table, whole, axes) for axes in subsets(whole)}
-    >>> Residuals((2, 3), parts, dict.fromkeys(parts, 1.0)).marginal((1,))
+    >>> MarginalResiduals((2, 3), parts, dict.fromkeys(parts, 1.0)).marginal((1,))
     array([ 5.,  7., 12.])
     """
 
@@ -84,7 +84,7 @@ class Residuals:
     variances: Mapping[AxisSet, float]
 
     @classmethod
-    def of_table(cls, table: Array, variances: Mapping[AxisSet, float]) -> Residuals:
+    def of_table(cls, table: Array, variances: Mapping[AxisSet, float]) -> MarginalResiduals:
         """Those of a table that has all axes."""
         whole = frozenset(range(table.ndim))
         return cls(table.shape, {axes: residual(table, whole, axes) for axes in variances}, variances)
@@ -105,7 +105,7 @@ class Residuals:
 
 
 def cell_shares(axes: AxisSet, shape: Shape) -> dict[AxisSet, float]:
-    """How much the variance of each residual counts in the variance of a marginal's cell.
+    """The share of the variance of each residual in the variance of a marginal's cell.
 
     A residual's noise is projected on what has mean zero along every axis, which leaves 1 - 1/r of its variance for
     each axis of r cells, and is then divided by the number of cells that it is spread over.

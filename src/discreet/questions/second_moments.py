@@ -68,7 +68,7 @@ def second_moments_of(schema: Schema, columns: tuple[str, ...], radius: float) -
 
 
 def weights_of(size: int) -> Array:
-    """What the product of each pair of so many coordinates counts, row by row."""
+    """The weight of the product of each pair of n coordinates, row by row."""
     first, second = np.triu_indices(size)
     return np.where(first == second, 1.0, CROSS)
 

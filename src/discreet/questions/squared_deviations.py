@@ -12,7 +12,7 @@ from discreet.questions.moments import COUNTED, MASS, column_sum, parts
 
 @recipe("squared_deviations")
 def squared_deviations_of(schema: Schema, column: str, centre: float, degree: int) -> BoundedSum:
-    """The sum over counted records of squared distances from a centre, and for degree 2 of what tells how these vary.
+    """The sum over counted records of squared distances from a centre, and for degree 2 of what shows how these vary.
 
     A missing value stands for the middle of its bounds.
 

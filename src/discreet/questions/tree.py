@@ -21,9 +21,8 @@ from discreet.core.knob import check_size, check_whole
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import recipe
 from discreet.core.schema import Schema
-from discreet.questions.design import Design
 from discreet.questions.domain import MOST_CELLS, Domain
-from discreet.questions.measurements import FINENESS, MARGIN, check_weights
+from discreet.questions.query_weighting import FINENESS, MARGIN, QueryWeighting, check_weights, steps_of
 
 DEEPEST = 20  # levels, each with at least twice the nodes of the one above
 LARGEST = 16  # children of a node, except in a tree of one or two levels
@@ -67,9 +66,8 @@ class Tree:
         """The tree whose weights are best for the sums from the left."""
         depth = math.ceil(math.log(cells, fanout) - 1e-9)
         even = cls.even(fanout, depth, norm)
-        weights = even.design.divided(even.importance(cells))
-        steps = np.maximum(np.rint(np.ldexp(weights, FINENESS)), 1.0).astype(np.int64)
-        return cls(fanout, depth, tuple(steps.tolist()), Grid(-FINENESS), norm)
+        steps = steps_of(even.weighting.optimal_weights(even.importance(cells)))
+        return cls(fanout, depth, steps, Grid(-FINENESS), norm)
 
     @property
     def leaves(self) -> int:
@@ -78,15 +76,15 @@ class Tree:
 
     @property
     def sizes(self) -> list[int]:
-        """How many nodes each level below the root has."""
+        """The number of nodes of each level below the root."""
         return [self.fanout**level for level in range(1, self.depth + 1)]
 
     @property
-    def design(self) -> Design:
-        """What each level tells about its own space and those above: the noise of a sum grows with its parts."""
+    def weighting(self) -> QueryWeighting:
+        """Information of each level about its own space and those above; the noise of a sum grows with its parts."""
         levels, spaces = np.arange(1, self.depth + 1)[:, None], np.arange(self.depth + 1)
         information = np.where(spaces <= levels, float(self.fanout) ** np.minimum(spaces - levels, 0), 0.0)
-        return Design(information, np.ones(self.depth), self.norm)
+        return QueryWeighting(information, np.ones(self.depth), self.norm)
 
     @property
     def weights(self) -> Array:
@@ -96,7 +94,7 @@ class Tree:
     @property
     def bound(self) -> Bound:
         """Of what one record adds."""
-        return Bound(self.norm, self.design.length(self.weights) * MARGIN, nonnegative=True)
+        return Bound(self.norm, self.weighting.length(self.weights) * MARGIN, nonnegative=True)
 
     def importance(self, cells: int) -> Array:
         """How much the noise in the space of each level counts in sums from the left, as shares of the whole sum.
@@ -115,7 +113,7 @@ class Tree:
 
     def error(self, cells: int) -> float:
         """The mean variance of sums from the left over n cells, for noise of deviation one."""
-        return float(self.importance(cells) @ self.design.variances(self.weights))
+        return float(self.importance(cells) @ self.weighting.variances(self.weights))
 
     def numbers(self, leaves: Array) -> Array:
         """What counts of leaves are measured as, in steps of the grid; leading axes stack."""
@@ -126,7 +124,7 @@ class Tree:
 
     def leaves_of(self, released: Array) -> Array:
         """The least squares estimates of the counts of all leaves; leading axes stack releases."""
-        variances, information = self.design.variances(self.weights), self.design.information
+        variances, information = self.weighting.variances(self.weights), self.weighting.information
         spaces = [np.zeros(1)] * (self.depth + 1)
         parts = np.split(released, np.cumsum(self.sizes)[:-1], axis=-1)
         for row, (weight, part) in enumerate(zip(self.weights, parts, strict=True)):
@@ -147,7 +145,7 @@ class Tree:
             squares.append(np.square(self._centered(means)).sum())
             means = self._siblings(means).mean(axis=-1)
         squares.append(np.square(means).sum())
-        return float(np.array(squares[::-1]) @ self.design.variances(self.weights))
+        return float(np.array(squares[::-1]) @ self.weighting.variances(self.weights))
 
     def question(self, schema: Schema, column: str, bins: int) -> BoundedSum:
         """The question that others can build again."""

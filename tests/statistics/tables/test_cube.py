@@ -15,11 +15,11 @@ from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import Neighbors
 from discreet.core.schema import Category, Number, Schema
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.measurements import Blocks
+from discreet.questions.measurements import Measurements
 from discreet.questions.residuals import Shape, closure, subsets
-from discreet.statistics.tables.cube import Lattice, cube, cuboids
+from discreet.statistics.tables.cube import CuboidLattice, cube, cuboids
 from discreet.statistics.tables.marginals import Marginals
-from discreet.statistics.tables.strategy import Targets, measurements
+from discreet.statistics.tables.strategy import Targets, candidates
 from discreet.trust.private_data import PrivateData
 
 SCHEMA = Schema({"sex": Category(("f", "m")), "age": Number(0, 100), "ward": Category(tuple("abcde"))})
@@ -43,7 +43,7 @@ def released(seed: int, budget: Budget, **options: Any) -> Marginals:
     return cube(visits(seed, budget, **options), COLUMNS, epsilon=budget.epsilon, delta=budget.delta)
 
 
-def least(lattice: Lattice) -> float:
+def least(lattice: CuboidLattice) -> float:
     """By trying all choices that have the finest cuboid."""
     last = len(lattice.cells) - 1
     return min(lattice.error([*some, last]) for number in range(last + 1) for some in combinations(range(last), number))
@@ -52,38 +52,38 @@ def least(lattice: Lattice) -> float:
 @pytest.mark.parametrize("shape", [(2, 2, 2), (3, 2, 4), (2, 5, 10), (10, 10, 10)])
 def test_the_greedy_choice_is_close_to_the_best(shape: Shape) -> None:
     for norm, slack in (("l1", 1.1), ("l2", 1 + 1e-9)):
-        lattice = Lattice(shape, norm)  # type: ignore[arg-type]
+        lattice = CuboidLattice(shape, norm)  # type: ignore[arg-type]
         assert lattice.error(lattice.chosen()) <= slack * least(lattice)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", [(2, 2, 2, 2), (5, 4, 3, 2), (2, 2, 10, 10), (3, 3, 3, 3), (2, 3, 5, 20)])
 def test_the_greedy_choice_is_close_to_the_best_of_32768(shape: Shape) -> None:
-    lattice = Lattice(shape, "l1")
+    lattice = CuboidLattice(shape, "l1")
     assert lattice.error(lattice.chosen()) <= 1.1 * least(lattice)
 
 
 def test_the_choice_beats_both_the_finest_cuboid_and_all_of_them() -> None:
-    lattice = Lattice((2, 5, 10), "l1")
+    lattice = CuboidLattice((2, 5, 10), "l1")
     finest, everything = lattice.error([7]), lattice.error(range(8))
     assert lattice.error(lattice.chosen()) < 0.8 * min(finest, everything)
 
 
 @pytest.mark.parametrize("shape", [(2, 3), (3, 2, 4)])
 def test_predictions_are_those_of_least_squares(shape: Shape) -> None:
-    """`Blocks` computes the same variances in another way, which its own tests hold against matrices."""
+    """`Measurements` computes the same variances in another way, which its own tests hold against matrices."""
     for norm in ("l1", "l2"):
-        blocks = cuboids(shape, norm)
+        measurements = cuboids(shape, norm)
         targets = Targets.of(shape, list(subsets(frozenset(range(len(shape))))))
-        lattice = Lattice(shape, norm)
-        worst = blocks.bound.radius**2 * targets.variances(blocks).max()
+        lattice = CuboidLattice(shape, norm)
+        worst = measurements.bound.radius**2 * targets.variances(measurements).max()
         assert worst == pytest.approx(lattice.error(lattice.chosen()), rel=1e-6)
 
 
 @pytest.mark.parametrize("shape", [(2, 2, 2), (3, 2, 4), (2, 5, 10)])
 def test_in_l2_all_cuboids_are_the_best_that_any_weights_can_do(shape: Shape) -> None:
     """The mean over random cuboids is never above the largest; its least value, over all weights, is a product."""
-    lattice = Lattice(shape, "l2")
+    lattice = CuboidLattice(shape, "l2")
     bound = np.prod([2 * size / (size + 1) for size in shape])
     assert lattice.error(lattice.chosen()) == pytest.approx(bound)
     everything = list(subsets(frozenset(range(len(shape)))))
@@ -93,7 +93,7 @@ def test_in_l2_all_cuboids_are_the_best_that_any_weights_can_do(shape: Shape) ->
         for one in everything
     ]
     importance = dict(zip(targets.spaces, (targets.shares.T @ np.array(chances)).tolist(), strict=True))
-    best = Blocks.weighted(shape, measurements(targets, "l2")["contrasts"], "l2", importance)
+    best = Measurements.weighted(shape, candidates(targets, "l2")["contrasts"], "l2", importance)
     assert best.bound.radius**2 * targets.variances(best) @ chances == pytest.approx(bound, rel=1e-3)
 
 

@@ -8,25 +8,25 @@ import numpy as np
 import pytest
 
 from discreet.core.errors import ParameterError
-from discreet.questions.residuals import AxisSet, Residuals, Shape, closure, residual
+from discreet.questions.residuals import AxisSet, MarginalResiduals, Shape, closure, residual
 from discreet.statistics.tables.nonnegative import MOST_CELLS, nonnegative_table, whole_table
 
 rng = np.random.default_rng(5)
 
 
-def distance(first: Residuals, second: Residuals) -> float:
+def distance(first: MarginalResiduals, second: MarginalResiduals) -> float:
     """As the noise is measured."""
     squares = {axes: np.square(part - second.parts[axes]).sum() for axes, part in first.parts.items()}
     return sum(float(square) / first.variances[axes] for axes, square in squares.items())
 
 
-def noisy(table: np.ndarray, variances: dict[AxisSet, float]) -> Residuals:
-    exact = Residuals.of_table(table, variances)
+def noisy(table: np.ndarray, variances: dict[AxisSet, float]) -> MarginalResiduals:
+    exact = MarginalResiduals.of_table(table, variances)
     parts = {}
     for axes, part in exact.parts.items():
         noise = rng.normal(size=part.shape) * np.sqrt(variances[axes])
         parts[axes] = part + residual(noise, axes, axes)
-    return Residuals(exact.shape, parts, variances)
+    return MarginalResiduals(exact.shape, parts, variances)
 
 
 @pytest.mark.parametrize(("shape", "stddev"), [((2,) * 6, 30.0), ((3, 4, 5), 10.0), ((3, 4, 5), 300.0), ((6, 1), 5.0)])
@@ -36,9 +36,9 @@ def test_it_is_nearer_to_the_exact_table_by_as_much_as_it_moved(shape: Shape, st
     pairs = [frozenset(pair) for pair in combinations(range(len(shape)), 2)]
     variances = {axes: stddev**2 * rng.uniform(0.5, 2) for axes in closure(pairs, shape)}
     released = noisy(table, variances)
-    exact = Residuals.of_table(table, variances)
+    exact = MarginalResiduals.of_table(table, variances)
     found = nonnegative_table(released)
-    projected = Residuals.of_table(found, variances)
+    projected = MarginalResiduals.of_table(found, variances)
     assert found.min() >= 0
     before, after, moved = distance(released, exact), distance(projected, exact), distance(released, projected)
     assert after + moved <= before * (1 + 1e-3)
@@ -47,7 +47,7 @@ def test_it_is_nearer_to_the_exact_table_by_as_much_as_it_moved(shape: Shape, st
 def test_a_table_that_is_right_already_stays() -> None:
     table = rng.uniform(1, 9, (3, 4))
     axes = closure([frozenset({0, 1})], (3, 4))
-    found = nonnegative_table(Residuals.of_table(table, dict.fromkeys(axes, 1.0)))
+    found = nonnegative_table(MarginalResiduals.of_table(table, dict.fromkeys(axes, 1.0)))
     np.testing.assert_allclose(found, table, atol=1e-3)
 
 
@@ -63,4 +63,4 @@ def test_whole_numbers_add_up_to_nearly_the_same() -> None:
 def test_a_table_that_is_too_large_is_refused() -> None:
     parts: dict[AxisSet, np.ndarray] = {frozenset(): np.array(1.0)}
     with pytest.raises(ParameterError, match="fewer columns"):
-        nonnegative_table(Residuals((MOST_CELLS, 2), parts, {frozenset(): 1.0}))
+        nonnegative_table(MarginalResiduals((MOST_CELLS, 2), parts, {frozenset(): 1.0}))

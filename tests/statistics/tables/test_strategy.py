@@ -13,8 +13,8 @@ from discreet.core.errors import ParameterError
 from discreet.core.neighbors import Neighbors
 from discreet.core.schema import Category, Schema
 from discreet.questions.domain import Domain
-from discreet.questions.measurement import Block
-from discreet.questions.measurements import Blocks
+from discreet.questions.measurement import Measurement
+from discreet.questions.measurements import Measurements
 from discreet.questions.residuals import Shape
 from discreet.statistics.tables.strategy import NORMS, Strategy, Targets, ways_of
 from discreet.trust.private_data import PrivateData
@@ -26,9 +26,9 @@ def pairs(shape: Shape) -> Targets:
     return Targets.of(shape, [frozenset(pair) for pair in combinations(range(len(shape)), 2)])
 
 
-def error(targets: Targets, blocks: Blocks) -> float:
+def error(targets: Targets, measurements: Measurements) -> float:
     """The mean variance of a cell, for noise of deviation one for each unit of length."""
-    return blocks.bound.radius**2 * float(targets.variances(blocks).mean())
+    return measurements.bound.radius**2 * float(targets.variances(measurements).mean())
 
 
 def chosen(shape: Shape, budget: Budget, neighbors: Neighbors = Neighbors.ADD_REMOVE) -> Strategy:
@@ -44,8 +44,10 @@ def test_least_squares_beats_marginals_that_do_not_know_of_each_other(shape: Sha
     """Each of m marginals by itself has noise of variance m^2 in l1, and m in l2."""
     targets, ways = pairs(shape), ways_of(pairs(shape))[norm]
     alone = len(targets.wanted) ** (2 if norm == "l1" else 1)
-    equal = error(targets, Blocks.alike(shape, [Block(axes) for axes in targets.wanted], norm, targets.spaces))
-    best = min(error(targets, blocks) for blocks in ways.values())
+    equal = error(
+        targets, Measurements.even(shape, [Measurement(axes) for axes in targets.wanted], norm, targets.spaces)
+    )
+    best = min(error(targets, measurements) for measurements in ways.values())
     assert error(targets, ways["marginals"]) <= equal * (1 + 1e-3) < alone
     assert best <= error(targets, ways["marginals"])
 
@@ -54,7 +56,7 @@ def test_least_squares_beats_marginals_that_do_not_know_of_each_other(shape: Sha
 def test_in_l2_contrasts_are_at_least_as_good_as_anything_else(shape: Shape) -> None:
     targets = pairs(shape)
     ways = ways_of(targets)["l2"]
-    least = min(error(targets, blocks) for blocks in ways.values())
+    least = min(error(targets, measurements) for measurements in ways.values())
     assert error(targets, ways["contrasts"]) <= least * (1 + 1e-3)
 
 
@@ -62,8 +64,8 @@ def test_parities_of_binary_columns_are_those_of_barak() -> None:
     """One coefficient for each set of at most two columns; a marginal's cell has a quarter of four of them."""
     targets = pairs((2,) * 16)
     parities = ways_of(targets)["l1"]["parities"]
-    assert len(parities.blocks) == parities.total_size == 1 + 16 + 120
-    even = Blocks.alike((2,) * 16, parities.blocks, "l1", targets.spaces)
+    assert len(parities.members) == parities.total_size == 1 + 16 + 120
+    even = Measurements.even((2,) * 16, parities.members, "l1", targets.spaces)
     np.testing.assert_allclose(targets.variances(even), 0.25)
     assert error(targets, parities) < error(targets, even)
     assert error(targets, parities) < error(targets, ways_of(targets)["l1"]["marginals"])
@@ -85,8 +87,8 @@ def test_the_strategy_follows_from_shape_and_budget(shape: Shape, budget: Budget
 
 def test_signed_measurements_are_avoided_where_replacement_makes_them_dear() -> None:
     add, replace = (chosen((10,) * 6, Budget(1.0, 1e-6), one) for one in Neighbors)
-    assert add.blocks.bound.nonnegative is False
-    assert replace.blocks.bound.nonnegative is True
+    assert add.measurements.bound.nonnegative is False
+    assert replace.measurements.bound.nonnegative is True
 
 
 def test_marginals_of_too_many_parts_are_refused() -> None:

@@ -25,7 +25,7 @@ MOST_CELLS = 2**14
 
 
 @dataclass(frozen=True)
-class Cells:
+class CellReader:
     """Reads the masses of equal cells of one column: the same everywhere in a cell.
 
     Parameters
@@ -113,7 +113,7 @@ def density(
         raise ParameterError("density", f"it has {math.prod(each)} cells", f"Ask for {MOST_CELLS} at most.", bins=each)
     question = contingency_of(of.data.schema, names, each)
     released = asked(of.data, question, budget, f"density of {', '.join(names)}", key)
-    count, readers = float(released.values.sum()), tuple(map(Cells, each))
+    count, readers = float(released.values.sum()), tuple(map(CellReader, each))
     masses = released.values.reshape(each)
     reading = Reading(masses, readers, released.spread, question.grid, count, None, confidence)
     smoothing = f"in {' x '.join(map(str, each))} cells"

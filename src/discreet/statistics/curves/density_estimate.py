@@ -19,7 +19,7 @@ from discreet.questions.box import Box
 from discreet.releases.columns import KEPT
 from discreet.releases.drawing import drawn_on
 from discreet.releases.simulation import Simulation
-from discreet.statistics.curves.reading import Band, Reading
+from discreet.statistics.curves.reading import CurveBand, Reading
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,7 +68,7 @@ class DensityEstimate:
         """The standard deviation of the noise at points, before anything is done about negative values."""
         return self._shaped(self.reading.standard_errors(self._inside(points)), points)
 
-    def band(self, points: ArrayLike) -> Band:
+    def band(self, points: ArrayLike) -> CurveBand:
         """A band that holds, at all points of the box at once, what the same smoothing makes of the exact records.
 
         With the density's confidence; where that smoothing is negative, zero counts. It measures the noise alone: how
@@ -76,7 +76,7 @@ class DensityEstimate:
         """
         band = self.reading.band(self._inside(points))
         low, high = (self._shaped(np.maximum(end, 0.0), points) for end in (band.low, band.high))
-        return Band(low, high)
+        return CurveBand(low, high)
 
     def integral(self, lower: ArrayLike | None = None, upper: ArrayLike | None = None) -> float:
         """The share of the records between two points, in all columns; one where neither is given."""

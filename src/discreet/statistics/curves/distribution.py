@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 MOST_BINS = 2**12
 DRAWS, AT_A_TIME = 4000, 200
-NARROW = 0.8  # of the draws that a band may miss: see `_Band`
+NARROW = 0.8  # of the draws that a band may miss: see `_SimulatedBand`
 SHOWN = 24  # edges that are printed
 WIDE = 40  # letters of the longest bar
 
@@ -167,7 +167,7 @@ def distribution(
     sums = np.cumsum(tree.leaves_of(released.values)[:bins])
     count = max(float(sums[-1]), 1.0)
     shares = monotone(sums[None, :-1] / count)[0]
-    band = _Band.simulated(tree, released.spread, shares, count)
+    band = _SimulatedBand.simulated(tree, released.spread, shares, count)
     return Distribution(
         column,
         np.asarray(Domain.of(data.schema, (column,), bins).edges[0]),
@@ -214,7 +214,7 @@ def sloping(shares: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class _Band:
+class _SimulatedBand:
     """How far noise, or noise and sample, throw the shares at all edges, and the count.
 
     With e_k the noise of the sum of k cells, of m in all, a share is off by (e_k - F_k e_m) / count, exactly, where F_k
@@ -229,7 +229,7 @@ class _Band:
     of_count: float
 
     @classmethod
-    def simulated(cls, tree: Tree, spread: Spread, released: Array, count: float) -> _Band:
+    def simulated(cls, tree: Tree, spread: Spread, released: Array, count: float) -> _SimulatedBand:
         """What is passed in one of twenty draws."""
         simulation, shares, cells = Simulation(), sloping(released), len(released) + 1
         each = np.sqrt(np.diff(shares, prepend=0.0, append=1.0) * count)

@@ -28,7 +28,7 @@ FINE = 2.0  # knots in a bandwidth that is given
 
 
 @dataclass(frozen=True)
-class Plan:
+class KernelPlan:
     """What is asked, and how it will be read. All of it public.
 
     `records` is their number where it is public; those that have no mass are then counted at the last place, times
@@ -69,7 +69,7 @@ class Plan:
         return least_noise(of.data, self.question, budget).stddev ** 2 * float(math.prod(each))
 
 
-def even(of: Boxed, bins: Bins | None, number: int, budget: Budget) -> Plan:
+def even(of: Boxed, bins: Bins | None, number: int, budget: Budget) -> KernelPlan:
     """Knots for a bandwidth that is chosen later."""
     schema, columns = of.data.schema, of.box.columns
     if bins is None:
@@ -83,7 +83,7 @@ def even(of: Boxed, bins: Bins | None, number: int, budget: Budget) -> Plan:
     return _splines(of, each, 1)
 
 
-def planned(of: Boxed, widths: Array, noise: Noise, budget: Budget) -> Plan:
+def planned(of: Boxed, widths: Array, noise: Noise, budget: Budget) -> KernelPlan:
     """The knots that leave least noise for these bandwidths, or those of a process."""
     bins = tuple(max(math.ceil(FINE / h), 4) for h in widths)
     processed, shared = math.prod(map(process_size, widths)), math.prod(bins) if noise == "least" else math.inf
@@ -99,18 +99,18 @@ def planned(of: Boxed, widths: Array, noise: Noise, budget: Budget) -> Plan:
     return min(plans, key=lambda plan: plan.variance(of, widths, budget))
 
 
-def _splines(of: Boxed, bins: tuple[int, ...], degree: int) -> Plan:
+def _splines(of: Boxed, bins: tuple[int, ...], degree: int) -> KernelPlan:
     question = splines_of(of.data.schema, of.box.columns, bins, degree, of.data.public_size is not None)
-    return Plan(question, tuple(Knots.spline(one, degree) for one in bins), of.data.public_size)
+    return KernelPlan(question, tuple(Knots.spline(one, degree) for one in bins), of.data.public_size)
 
 
-def _process(of: Boxed, widths: Array) -> Plan:
+def _process(of: Boxed, widths: Array) -> KernelPlan:
     each = tuple(widths.tolist())
     question = process_of(of.data.schema, of.box.columns, each, of.data.public_size is not None)
-    return Plan(question, tuple(map(Knots.process, each)), of.data.public_size, bump_length(len(each)))
+    return KernelPlan(question, tuple(map(Knots.process, each)), of.data.public_size, bump_length(len(each)))
 
 
-def spread_of(of: Boxed, plan: Plan, noise: Noise, budget: Budget) -> Spread:
+def spread_of(of: Boxed, plan: KernelPlan, noise: Noise, budget: Budget) -> Spread:
     """The noise on the knots: Gaussian, where it is to be a process."""
     if noise == "process":
         return spread(of.data, plan.question, calibrate(Gaussian(), budget))

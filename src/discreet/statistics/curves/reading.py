@@ -19,7 +19,7 @@ from discreet.statistics.curves.smoother import across
 
 DRAWS = 2000
 MOST_NUMBERS = 2**22  # at a time
-SUREST = 0.998  # confidence that so many draws can tell
+SUREST = 0.998  # the highest confidence that this many draws can support
 
 
 class Reader(Protocol):
@@ -41,7 +41,7 @@ class Reader(Protocol):
 
 
 @dataclass(frozen=True)
-class Band:
+class CurveBand:
     """From where to where a curve may lie, at each of some points.
 
     Parameters
@@ -116,21 +116,21 @@ class Reading:
         """The standard deviation of the noise at places, one in each row."""
         return self.spread.stddev / self._number * np.sqrt(self._read(places).variances(self._own))
 
-    def band(self, places: Array) -> Band:
+    def band(self, places: Array) -> CurveBand:
         """A band that holds f at all places of the box at once, at this level.
 
-        It is where sum_j e_j a_j(x) - f e_0 would be within so many of its standard deviations, which f decides, too:
-        between the roots of a square (Fieller 1954). There are no ends if the number may be zero.
+        It is where sum_j e_j a_j(x) - f e_0 would be within `critical` of its standard deviations, which depend
+        on f, too: between the roots of a square (Fieller 1954). There are no ends if the number may be zero.
         """
         read = self._read(places)
         reach = (self.critical * self.spread.stddev / self._number) ** 2
         lead = 1 - reach * self._own
         if lead <= 0:
-            return Band(np.full(len(places), -math.inf), np.full(len(places), math.inf))
+            return CurveBand(np.full(len(places), -math.inf), np.full(len(places), math.inf))
         middle = read.values - reach * read.shared
         square = np.square(middle) - lead * (np.square(read.values) - reach * read.squares)
         root = np.sqrt(np.maximum(square, 0.0))
-        return Band((middle - root) / lead, (middle + root) / lead)
+        return CurveBand((middle - root) / lead, (middle + root) / lead)
 
     @cached_property
     def critical(self) -> float:

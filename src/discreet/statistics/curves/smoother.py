@@ -86,7 +86,7 @@ def across(masses: Array, matrices: Sequence[Array]) -> Array:
 
 
 def best_bandwidths(masses: Array, knots: Sequence[Knots], stddev: float, count: float, order: int) -> Array:
-    """The bandwidth in each column that leaves least squared error, as the noisy masses tell themselves.
+    """The bandwidth in each column that minimises an estimate of the squared error from the noisy masses alone.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def risks(
     kernels: Sequence[Array],
     caution: float = CAUTION,
 ) -> Array:
-    """The integrated squared error that kernels leave, but for a constant: for each combination of kernels.
+    """The integrated squared error that kernels leave, except for a constant: for each combination of kernels.
 
     With c_k the coefficients of the noisy density and v_k their variances, of noise and of sampling, a kernel with
     multipliers s_k is off the population's density by sum_k s_k^2 v_k + (1 - s_k)^2 (c_k^2 - v_k), estimated without

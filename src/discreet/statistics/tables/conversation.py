@@ -69,7 +69,7 @@ class Conversation:
     where it does not. Use it in a `with` block: what it may cost is charged on entering, whatever is asked then.
 
     A key that was used before holds the same conversation again: its stored answers, as long as the same queries are
-    asked in the same order. It cannot be carried on, since nothing but the answers was kept.
+    asked in the same order. It cannot be carried on, since only the answers were kept.
 
     Parameters
     ----------
@@ -82,11 +82,11 @@ class Conversation:
     epsilon, delta : float
         Public. What the whole conversation may cost.
     updates : int
-        Public. How many answers may be measured. From then on every answer is a guess without error bar. The more there
-        are, the more noise each answer has.
+        Public. The number of answers that may be measured. From then on every answer is a guess without error
+        bar. The more there are, the more noise each answer has.
     queries : int
-        Public. About how many will be asked: the threshold of the tests is so high that noise alone passes it once in
-        so many.
+        Public. About how many will be asked: the threshold of the tests is such that noise alone passes it once in this
+        many queries.
     key : str, optional
         Public. Makes a retry safe; see `PrivateData.permit`.
 

@@ -15,8 +15,8 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.questions.domain import BINS, Bins, Domain
-from discreet.questions.measurement import Block
-from discreet.questions.measurements import MOST_NUMBERS, Blocks
+from discreet.questions.measurement import Measurement
+from discreet.questions.measurements import MOST_NUMBERS, Measurements
 from discreet.questions.residuals import AxisSet, Shape, closure, subsets
 from discreet.releases.ask import columns_of
 from discreet.statistics.tables.marginals import Marginals, measured
@@ -28,7 +28,7 @@ ORDERS = (1.0, 8.0)
 
 
 @dataclass(frozen=True)
-class Lattice:
+class CuboidLattice:
     """All cuboids of a cube, each a set of axes, as the bits of a whole number. All of it public.
 
     If every cuboid that is measured has the same weight, the least squares estimates of all others have variances in
@@ -65,32 +65,32 @@ class Lattice:
         return left
 
     def price(self, number: int) -> float:
-        """The variance of noise on so many cuboids, in units of that on one."""
+        """The variance of noise on n cuboids, in units of that on one."""
         return float(number**2 if self.norm == "l1" else number)
 
-    def variances(self, told: Array) -> Array:
-        """The variance of a cell of each cuboid; `told` is 1 / n_A for measured cuboids and 0 elsewhere.
+    def variances(self, inverse: Array) -> Array:
+        """The variance of a cell of each cuboid; `inverse` is 1 / n_A for measured cuboids and 0 elsewhere.
 
         Leading axes stack choices.
         """
-        below = _summed(told, len(self.shape), above=True)
+        below = _summed(inverse, len(self.shape), above=True)
         parts = np.divide(self.shares * self.cells, below, out=np.full(below.shape, math.inf), where=below > 0)
         return _summed(parts, len(self.shape), above=False) / np.square(self.cells)
 
     def error(self, chosen: Sequence[int]) -> float:
         """The largest variance of a cell in any cuboid if these are measured."""
-        told = np.zeros(len(self.cells))
-        told[list(chosen)] = 1 / self.cells[list(chosen)]
-        return self.price(len(chosen)) * float(self.variances(told).max())
+        inverse = np.zeros(len(self.cells))
+        inverse[list(chosen)] = 1 / self.cells[list(chosen)]
+        return self.price(len(chosen)) * float(self.variances(inverse).max())
 
     def chosen(self) -> list[int]:
         """The cuboids to measure: all in l2, those that a greedy search finds in l1.
 
         If all are measured, the sums above are products, and every cell of every cuboid has the same variance: in l2,
         2 r / (r + 1) for each axis of r cells. No weights on residuals make the largest one smaller, since even the
-        mean over cuboids that have each axis with chance r / (2 r + 2) is as large. In l1 so many cost too much.
+        mean over cuboids that have each axis with chance r / (2 r + 2) is as large. In l1 all of them cost too much.
         Ding, Winslett, Han and Li 2011 choose greedily, too, but derive every cuboid from a single one; here each is
-        judged by what all of them tell together.
+        judged by the estimates from all of them together.
         """
         finest, everything = [len(self.cells) - 1], list(range(len(self.cells)))
         if self.norm == "l2":
@@ -106,10 +106,10 @@ class Lattice:
         """
         path = [start]
         while to_turn := sorted(set(path[-1]) ^ set(end)):
-            told = np.zeros((len(to_turn), len(self.cells)))
-            told[:, path[-1]] = 1 / self.cells[path[-1]]
-            told[np.arange(len(to_turn)), to_turn] = 1 / self.cells[to_turn] - told[0, to_turn]
-            means = np.power(self.variances(told), order).mean(axis=1)
+            inverse = np.zeros((len(to_turn), len(self.cells)))
+            inverse[:, path[-1]] = 1 / self.cells[path[-1]]
+            inverse[np.arange(len(to_turn)), to_turn] = 1 / self.cells[to_turn] - inverse[0, to_turn]
+            means = np.power(self.variances(inverse), order).mean(axis=1)
             path.append(sorted(set(path[-1]) ^ {to_turn[int(means.argmin())]}))
         return path
 
@@ -125,10 +125,10 @@ def _summed(values: Array, axes: int, *, above: bool) -> Array:
 
 
 @lru_cache(maxsize=64)
-def cuboids(shape: Shape, norm: Norm) -> Blocks:
+def cuboids(shape: Shape, norm: Norm) -> Measurements:
     """The chosen cuboids of a cube, all with the same weight."""
-    chosen = [Block(_axes(code, len(shape))) for code in Lattice(shape, norm).chosen()]
-    return Blocks.alike(shape, chosen, norm, closure([frozenset(range(len(shape)))], shape))
+    chosen = [Measurement(_axes(code, len(shape))) for code in CuboidLattice(shape, norm).chosen()]
+    return Measurements.even(shape, chosen, norm, closure([frozenset(range(len(shape)))], shape))
 
 
 def _axes(code: int, number: int) -> AxisSet:

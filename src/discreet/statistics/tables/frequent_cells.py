@@ -27,8 +27,8 @@ from discreet.core.receipt import Receipt
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.key_selection import KeySelection
 from discreet.questions.cell_counts import CellCounts
-from discreet.questions.divided_cells import divided_of
 from discreet.questions.domain import BINS, Bins, Codes, Domain
+from discreet.questions.prefix_extension import prefix_extension_of
 from discreet.releases.ask import columns_of
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import CONFIDENCE, Spread
@@ -187,7 +187,7 @@ def _selected(data: PrivateData, domain: Domain, budget: Budget, key: str | None
 
 
 def _question(data: PrivateData, domain: Domain, kept: Array, end: int) -> BoundedSum:
-    return divided_of(data.schema, domain.columns[:end], domain.bins[:end], kept)
+    return prefix_extension_of(data.schema, domain.columns[:end], domain.bins[:end], kept)
 
 
 def _divided(kept: Array, found: Codes, shape: tuple[int, ...]) -> Array:
@@ -214,7 +214,7 @@ def _steps(domain: Domain) -> list[int]:
 
 
 def threshold_of(spread: Spread, cells: int) -> float:
-    """The least whole count that noise alone reaches in none of so many cells, in nineteen of twenty cases.
+    """The least whole count that noise alone reaches in none of n cells, with probability 0.95.
 
     Examples
     --------

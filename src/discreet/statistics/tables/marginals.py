@@ -16,7 +16,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.receipt import Receipt
 from discreet.questions.domain import BINS, Bins, Domain
-from discreet.questions.residuals import Residuals
+from discreet.questions.residuals import MarginalResiduals
 from discreet.releases.ask import asked, columns_of
 from discreet.releases.spread import CONFIDENCE, Spread
 from discreet.statistics.tables.count_table import CountTable
@@ -38,7 +38,7 @@ class Marginals:
         The columns and their cells.
     wanted : tuple of tuple of str
         The columns of each marginal that was asked for.
-    residuals : Residuals
+    residuals : MarginalResiduals
         What they are made of, with variances.
     strategy : str
         What was measured: "table", "marginals", "parities", "contrasts" or "cuboids".
@@ -52,7 +52,7 @@ class Marginals:
 
     domain: Domain
     wanted: tuple[tuple[str, ...], ...]
-    residuals: Residuals
+    residuals: MarginalResiduals
     strategy: str
     spread: Spread
     confidence: float
@@ -90,12 +90,12 @@ class Marginals:
         Error bars stay as they are, though a count that was raised to zero is then too large on average.
         """
         table = nonnegative_table(self.residuals)
-        return dataclasses.replace(self, residuals=Residuals.of_table(table, self.residuals.variances))
+        return dataclasses.replace(self, residuals=MarginalResiduals.of_table(table, self.residuals.variances))
 
     def whole(self) -> Marginals:
         """The same marginals of a table of whole, nonnegative counts, such as some records could have."""
         table = whole_table(nonnegative_table(self.residuals))
-        return dataclasses.replace(self, residuals=Residuals.of_table(table, self.residuals.variances))
+        return dataclasses.replace(self, residuals=MarginalResiduals.of_table(table, self.residuals.variances))
 
     def __iter__(self) -> Iterator[CountTable]:
         return (self.marginal(names) for names in self.wanted)
@@ -194,7 +194,7 @@ def measured(
 ) -> Marginals:
     """Pay for a strategy, measure, and take least squares."""
     released = asked(data, strategy.question, budget, purpose, key)
-    residuals = strategy.blocks.residuals(released.values, released.spread.stddev)
+    residuals = strategy.measurements.residuals(released.values, released.spread.stddev)
     return Marginals(domain, wanted, residuals, strategy.name, released.spread, CONFIDENCE, released.receipt)
 
 

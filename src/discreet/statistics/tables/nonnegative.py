@@ -10,13 +10,13 @@ from scipy.optimize import minimize
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.questions.domain import codes_of
-from discreet.questions.residuals import Residuals, centered
+from discreet.questions.residuals import MarginalResiduals, centered
 
 MOST_CELLS = 2**14
 ROUNDS, PRECISION = 1000, 1e-9
 
 
-def nonnegative_table(residuals: Residuals) -> Array:
+def nonnegative_table(residuals: MarginalResiduals) -> Array:
     """The table of all axes, without negative cells, whose residuals are nearest to the released ones.
 
     Distance is measured as the noise is: squared, each residual by its variance. The exact table is itself without
@@ -24,7 +24,7 @@ def nonnegative_table(residuals: Residuals) -> Array:
 
     Parameters
     ----------
-    residuals : Residuals
+    residuals : MarginalResiduals
         Released estimates.
     """
     shape, size = residuals.shape, math.prod(residuals.shape)
@@ -36,14 +36,14 @@ def nonnegative_table(residuals: Residuals) -> Array:
             "The release is as it was.",
             size=size,
         )
-    told = {axes: part for axes, part in residuals.parts.items() if math.isfinite(residuals.variances[axes])}
-    unit = min(residuals.variances[axes] for axes in told)
+    known = {axes: part for axes, part in residuals.parts.items() if math.isfinite(residuals.variances[axes])}
+    unit = min(residuals.variances[axes] for axes in known)
     places = np.indices(shape).reshape(len(shape), size).T
-    within = {axes: codes_of(places[:, sorted(axes)], [shape[axis] for axis in sorted(axes)]) for axes in told}
+    within = {axes: codes_of(places[:, sorted(axes)], [shape[axis] for axis in sorted(axes)]) for axes in known}
 
     def distance(cells: Array) -> tuple[float, Array]:
         far, slope = 0.0, np.zeros(size)
-        for axes, part in told.items():
+        for axes, part in known.items():
             marginal: Array = np.bincount(within[axes], cells, part.size).astype(np.float64).reshape(part.shape)
             off = centered(marginal, range(-len(axes), 0)) - part
             weight = unit / residuals.variances[axes]
@@ -70,7 +70,7 @@ def whole_table(table: Array) -> Array:
     return np.diff(sums, prepend=0.0).reshape(table.shape)
 
 
-def _unconstrained(residuals: Residuals) -> Array:
+def _unconstrained(residuals: MarginalResiduals) -> Array:
     """The table whose residuals are the released ones, and zero where none was."""
     shape = residuals.shape
     table = np.zeros(shape)

@@ -15,8 +15,8 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.question import BoundedSum
 from discreet.questions.domain import Domain
-from discreet.questions.measurement import Block
-from discreet.questions.measurements import MOST_NUMBERS, Blocks, question_of
+from discreet.questions.measurement import Measurement
+from discreet.questions.measurements import MOST_NUMBERS, Measurements
 from discreet.questions.residuals import AxisSet, Shape, cell_shares, cells, closure, subsets
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import Spread
@@ -25,7 +25,7 @@ from discreet.trust.private_data import PrivateData
 MOST_PARTS = 2**18  # marginals and their residuals, in pairs
 NORMS: tuple[Norm, ...] = ("l1", "l2")
 
-Ways = Mapping[Norm, Mapping[str, Blocks]]
+Ways = Mapping[Norm, Mapping[str, Measurements]]
 """Named ways to measure, by the norm of what a record adds to them."""
 
 
@@ -67,20 +67,20 @@ class Targets:
             shape, tuple(wanted), tuple(spaces), csr_array((values, (rows, columns)), (len(wanted), len(spaces)))
         )
 
-    def variances(self, blocks: Blocks) -> Array:
-        """The variance of a cell of each marginal, for noise of deviation one; infinite where it cannot be told."""
-        told = blocks.variances()
-        return np.asarray(self.shares @ np.array([told[space] for space in self.spaces]))
+    def variances(self, measurements: Measurements) -> Array:
+        """The variance of a cell of each marginal, for noise of deviation one; infinite where nothing shows it."""
+        known = measurements.variances()
+        return np.asarray(self.shares @ np.array([known[space] for space in self.spaces]))
 
-    def weighted(self, blocks: Sequence[Block], norm: Norm) -> Blocks:
+    def weighted(self, measurements: Sequence[Measurement], norm: Norm) -> Measurements:
         """These measurements, with weights that make the mean variance of the marginals small."""
-        if len(blocks) == 1:
-            return Blocks.alike(self.shape, blocks, norm, self.spaces)
+        if len(measurements) == 1:
+            return Measurements.even(self.shape, measurements, norm, self.spaces)
         importance = np.asarray(self.shares.mean(axis=0)).ravel().tolist()
-        return Blocks.weighted(self.shape, blocks, norm, dict(zip(self.spaces, importance, strict=True)))
+        return Measurements.weighted(self.shape, measurements, norm, dict(zip(self.spaces, importance, strict=True)))
 
 
-def measurements(targets: Targets, norm: Norm) -> dict[str, list[Block]]:
+def candidates(targets: Targets, norm: Norm) -> dict[str, list[Measurement]]:
     """Ways to measure marginals.
 
     "table": the table of all their columns, where it is not too large, to be summed up. "marginals": each by itself.
@@ -92,22 +92,26 @@ def measurements(targets: Targets, norm: Norm) -> dict[str, list[Block]]:
     two = frozenset(axis for axis, size in enumerate(shape) if size == 2)
     everything = frozenset().union(*wanted)
     ways = {
-        "marginals": [Block(axes) for axes in dict.fromkeys(wanted)],
-        "parities": list(dict.fromkeys(Block(axes - two, part) for axes in wanted for part in subsets(axes & two))),
+        "marginals": [Measurement(axes) for axes in dict.fromkeys(wanted)],
+        "parities": list(
+            dict.fromkeys(Measurement(axes - two, part) for axes in wanted for part in subsets(axes & two))
+        ),
     }
     if norm == "l2":
-        ways["contrasts"] = [Block(contrasts=part) for part in targets.spaces]
+        ways["contrasts"] = [Measurement(contrasts=part) for part in targets.spaces]
     if cells(shape, everything) <= MOST_NUMBERS:
-        ways["table"] = [Block(everything)]
+        ways["table"] = [Measurement(everything)]
     return {
-        name: blocks for name, blocks in ways.items() if Blocks.alike(shape, blocks, norm).total_size <= MOST_NUMBERS
+        name: measurements
+        for name, measurements in ways.items()
+        if Measurements.even(shape, measurements, norm).total_size <= MOST_NUMBERS
     }
 
 
 def ways_of(targets: Targets) -> Ways:
     """The ways to measure, each with the weights that are best for the mean variance."""
     return {
-        norm: {name: targets.weighted(blocks, norm) for name, blocks in measurements(targets, norm).items()}
+        norm: {name: targets.weighted(measurements, norm) for name, measurements in candidates(targets, norm).items()}
         for norm in NORMS
     }
 
@@ -117,7 +121,7 @@ class Strategy:
     """What is measured, how it is asked, and how far its noise spreads. All of it public."""
 
     name: str
-    blocks: Blocks
+    measurements: Measurements
     question: BoundedSum
     spread: Spread
 
@@ -133,7 +137,9 @@ class Strategy:
     ) -> Strategy:
         """The strategy whose error, of the variances of the marginals, is least under this trust model and budget."""
         found = [
-            cls._of(name, blocks, data, domain, budget) for named in ways.values() for name, blocks in named.items()
+            cls._of(name, measurements, data, domain, budget)
+            for named in ways.values()
+            for name, measurements in named.items()
         ]
         if not found:
             raise ParameterError(
@@ -141,9 +147,9 @@ class Strategy:
                 f"they have more than {MOST_NUMBERS} cells together",
                 "Ask for fewer marginals, of fewer columns or bins.",
             )
-        return min(found, key=lambda one: one.spread.stddev**2 * float(error(targets.variances(one.blocks))))
+        return min(found, key=lambda one: one.spread.stddev**2 * float(error(targets.variances(one.measurements))))
 
     @classmethod
-    def _of(cls, name: str, blocks: Blocks, data: PrivateData, domain: Domain, budget: Budget) -> Strategy:
-        question = question_of(blocks, data.schema, domain)
-        return cls(name, blocks, question, least_noise(data, question, budget))
+    def _of(cls, name: str, measurements: Measurements, data: PrivateData, domain: Domain, budget: Budget) -> Strategy:
+        question = measurements.question(data.schema, domain)
+        return cls(name, measurements, question, least_noise(data, question, budget))

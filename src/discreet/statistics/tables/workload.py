@@ -34,7 +34,7 @@ from discreet.trust.private_data import PrivateData
 
 Method = Literal["best", "queries", "cells", "mwem"]
 FEWEST_ROUNDS, MOST_ROUNDS = 4, 64
-OFF = 5.0  # MWEM's farthest answer is off by about so many sqrt(records / epsilon), on tables of binary columns
+OFF = 5.0  # MWEM's farthest answer is off by about this many times sqrt(n / epsilon), on tables of binary columns
 
 
 def workload(
@@ -69,9 +69,9 @@ def workload(
     epsilon, delta : float
         Public. What this may cost, in all.
     method : {"best", "queries", "cells", "mwem"}
-        Public. Noise on each answer; noise on each cell of the table, whose sums are the answers; MWEM, which can tell
-        more if there are many cells and few records. The best is the one whose farthest answer should be off least. For
-        MWEM that is a rule of thumb, 5 sqrt(records / epsilon); a curator alone can use it.
+        Public. Noise on each answer; noise on each cell of the table, whose sums are the answers; MWEM, which can be
+        closer if there are many cells and few records. The best is the one that minimises the expected error of the
+        farthest answer. For MWEM that is a rule of thumb, 5 sqrt(records / epsilon); a curator alone can use it.
     records : int, optional
         Public. About how many records there are, if that is known; MWEM is not thought of where it is not.
     rounds : int, optional

@@ -1,4 +1,8 @@
-"""Some cells of a table, each divided by further columns: what is counted in the search for frequent cells."""
+"""Some cells of the first columns of a table, extended by further columns: one step of the search for frequent cells.
+
+This is the prefix extension of the heavy hitters of Bassily, Nissim, Stemmer and Thakurta 2017 (TreeHist) and of Wang,
+Li and Jha 2018 (PEM), where a prefix is a cell of the first columns.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +20,8 @@ from discreet.questions.contingency import ONE_CELL
 from discreet.questions.domain import MOST_CELLS, Codes, Domain, codes_of
 
 
-@recipe("divided_cells")
-def divided_of(schema: Schema, columns: tuple[str, ...], bins: tuple[int, ...], kept: Array) -> BoundedSum:
+@recipe("prefix_extension")
+def prefix_extension_of(schema: Schema, columns: tuple[str, ...], bins: tuple[int, ...], kept: Array) -> BoundedSum:
     """One mark for each record that is in a kept cell of the first columns, in its cell of the others.
 
     Parameters
@@ -35,7 +39,7 @@ def divided_of(schema: Schema, columns: tuple[str, ...], bins: tuple[int, ...], 
     known, coarse = kept.astype(np.intp), kept.shape[1]
     inner = math.prod(shape[coarse:])
     size = len(known) * inner
-    check_size("divided cells", size, MOST_CELLS)
+    check_size("prefix extension", size, MOST_CELLS)
 
     def cells(records: Array) -> Codes:
         places = domain.places(records)
@@ -65,7 +69,7 @@ def _check(kept: Array, shape: tuple[int, ...]) -> None:
         fits = bool(there.all()) and np.array_equal(np.unique(kept, axis=0), kept)
     if not fits:
         obstacle = f"the {kept.shape} array of kept cells does not list cells of a {shape[: kept.shape[-1]]} table"
-        raise ParameterError("divided cells", obstacle, "List the places of each cell once, in order.")
+        raise ParameterError("prefix extension", obstacle, "List the places of each cell once, in order.")
 
 
 def matched(places: Codes, known: Codes, shape: tuple[int, ...]) -> Codes:

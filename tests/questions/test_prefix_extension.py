@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.questions.divided_cells import divided_of, matched
+from discreet.questions.prefix_extension import matched, prefix_extension_of
 from tests.questions.trial import SCHEMA, Trial, summed
 
 TRIALS = {
-    "divided_cells": Trial(
+    "prefix_extension": Trial(
         {
             "columns": ("kind", "two", "x"),
             "bins": (0, 0, 4),
             "kept": np.array([[0.0, 1.0], [2.0, 0.0], [2.0, 1.0]]),
         },
-        "18edd5cbe4d5",
+        "1651b772288e",
         forged=[{"kept": np.empty((0, 2))}, {"kept": np.array([[2.0, 0.0], [0.0, 1.0]])}],
     )
 }
@@ -25,7 +25,7 @@ def test_the_sum_counts_the_records_in_the_cells_inside_kept_ones() -> None:
     kept = np.array([[0.0, 1.0], [2.0, 0.0]])
     records = np.column_stack([rng.integers(0, 3, 400), rng.integers(0, 2, 400), rng.uniform(-10, 110, 400)])
     records[::17, 1] = np.nan
-    found = summed(divided_of(SCHEMA, ("kind", "two", "x"), (0, 0, 4), kept), records).reshape(2, 4)
+    found = summed(prefix_extension_of(SCHEMA, ("kind", "two", "x"), (0, 0, 4), kept), records).reshape(2, 4)
     for place, cell in enumerate(kept):
         values = records[(records[:, :2] == cell).all(axis=1), 2]
         np.testing.assert_array_equal(found[place], np.histogram(values, 4, (-10, 110))[0])
