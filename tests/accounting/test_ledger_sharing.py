@@ -8,6 +8,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.queues import Queue
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +22,8 @@ from discreet.core.neighbors import Neighbors
 from tests.accounting import ledger_soak
 
 spawn = multiprocessing.get_context("spawn")
+fresh: Any = multiprocessing.get_context("spawn" if sys.platform == "win32" else "forkserver")
+fresh.set_forkserver_preload(["__main__", __name__])  # what all fresh processes need is loaded once
 forks = pytest.mark.skipif(sys.platform == "win32", reason="no fork")
 
 
@@ -35,10 +38,10 @@ def created(path: str, epsilon: float) -> SqliteLedger:
 
 def tallies(path: str, epsilon: float) -> list[ledger_soak.Tally]:
     """What eight processes were told that charged the same ledger until it refused."""
-    start = spawn.Barrier(8)
-    told: Queue[ledger_soak.Tally] = spawn.Queue()
+    start = fresh.Barrier(8)
+    told: Queue[ledger_soak.Tally] = fresh.Queue()
     arguments = (path, epsilon, start, told)
-    writers = [spawn.Process(target=ledger_soak.charge_until_refused, args=arguments) for _ in range(8)]
+    writers = [fresh.Process(target=ledger_soak.charge_until_refused, args=arguments) for _ in range(8)]
     for writer in writers:
         writer.start()
     results = [told.get(timeout=120) for _ in writers]
@@ -105,7 +108,7 @@ def test_one_key_from_many_threads_is_charged_once(path: str) -> None:
 def test_a_forked_child_opens_the_ledger_anew_and_both_see_every_charge(path: str) -> None:
     """In a process of its own, so that nothing else lives where it forks."""
     created(path, 1.0).close()
-    process = spawn.Process(target=charge_in_parent_and_children, args=(path,))
+    process = fresh.Process(target=charge_in_parent_and_children, args=(path,))
     process.start()
     process.join(60)
     assert process.exitcode == 0
@@ -147,7 +150,7 @@ def test_a_ledger_carried_over_a_fork_that_python_did_not_see_is_refused(path: s
 @forks
 def test_a_writer_killed_within_its_turn_does_not_block_the_others(path: str) -> None:
     ledger = created(path, 1.0)
-    process = spawn.Process(target=die_within_a_turn, args=(path,))
+    process = fresh.Process(target=die_within_a_turn, args=(path,))
     process.start()
     process.join(60)
     assert process.exitcode == -signal.SIGKILL
@@ -190,7 +193,7 @@ def stop_within_a_turn(path: str) -> None:
 
 def soaked(path: str, rounds: int, seed: int) -> None:
     created(path, 1000.0).close()
-    process = spawn.Process(target=ledger_soak.soak, args=(path, f"{path}.notes", rounds, seed))
+    process = fresh.Process(target=ledger_soak.soak, args=(path, f"{path}.notes", rounds, seed))
     process.start()
     process.join()
     assert process.exitcode == 0

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.signal import lfilter
 
 from discreet.accounting.pairs import LOSS_ROUNDING, UNIT, Array, LossCells, LossPair
 
@@ -172,6 +171,8 @@ def profile(masses: Array, step: float, infinity: float) -> Array:
 
     One pass from the top: with s the mass above, the value v obeys v(k) = e^-step * v(k + 1) + (1 - e^-step) * s(k).
     """
+    from scipy.signal import lfilter  # loading it takes a second, and ledgers seldom need it
+
     above = np.append(np.cumsum(masses[::-1])[::-1][1:], 0.0)
     decay = np.exp(-step)
     return infinity + lfilter([1.0], [1.0, -decay], (-np.expm1(-step) * above)[::-1])[::-1]
