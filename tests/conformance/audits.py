@@ -17,11 +17,11 @@ from discreet.core.neighbors import Neighbors
 from discreet.noise.deterministic import DeterministicBits
 
 RUNS = 60_000
-VARIATIONS = [  # relation, rows of a unit, and whether the grid was made coarser
-    (Neighbors.REPLACE, 1, 0),
-    (Neighbors.ADD_REMOVE, 3, 0),
-    (Neighbors.ADD_REMOVE, 1, 1),
-    (Neighbors.REPLACE, 3, 1),
+VARIATIONS = [  # relation, rows of a unit, whether the grid was made coarser, and whether the trial is slow
+    (Neighbors.REPLACE, 1, 1, False),
+    (Neighbors.ADD_REMOVE, 3, 0, False),
+    (Neighbors.ADD_REMOVE, 1, 1, True),
+    (Neighbors.REPLACE, 3, 1, True),
 ]
 
 
@@ -44,6 +44,8 @@ class Audit:
         The part of the releases that is looked at.
     runs : int
         How many releases of each answer.
+    slow : bool
+        Whether it tries together what others try apart, and is left to the long trials.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Audit:
     claim: Event | None = None
     view: Callable[[np.ndarray], np.ndarray] = field(default=np.asarray)
     runs: int = RUNS
+    slow: bool = False
 
     def verdict(self, less: float = 1.0) -> Verdict:
         """Whether so many times less noise keeps the promise."""
@@ -60,6 +63,10 @@ class Audit:
         answers = (pair.first, pair.second)
         first, second = (self.view(outputs(accused, answer, self.runs, i)) for i, answer in enumerate(answers))
         return judged(self.mechanism.event if self.claim is None else self.claim, first, second)
+
+    def shorter(self) -> list[Audit]:
+        """The same trial with a quarter of the runs, and with all."""
+        return [dataclasses.replace(self, runs=self.runs // 4), self]
 
     def pair_for(self, mechanism: Any) -> Apart:
         """The neighbors on which this mechanism is tried."""
@@ -92,9 +99,9 @@ def varied(mechanism: Any, pair: Apart | None = None, name: str = "a whole bound
     """The trial on a pair, and with less noise on those that other relations, units and grids allow in its place."""
     pair = mechanism.worst_neighbors() if pair is None else pair
     found, other = [Audit(name, mechanism, pair, **how)], with_less_noise(mechanism, 1.3)
-    for neighbors, rows, floored in VARIATIONS:
+    for neighbors, rows, floored, slow in VARIATIONS:
         words = f"{name}, {neighbors.value}, {rows} rows{', floored' if floored else ''}"
-        found.append(Audit(words, other, stretched(pair, neighbors, rows, floored), **how))
+        found.append(Audit(words, other, stretched(pair, neighbors, rows, floored), slow=slow, **how))
     return found
 
 

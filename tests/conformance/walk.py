@@ -5,10 +5,34 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import discreet
+
+
+def rooms() -> list[str]:
+    """Every room of the package."""
+    return sorted(module.name for module in pkgutil.iter_modules(discreet.__path__) if module.ispkg)
+
+
+def for_each(found: Iterable[Any]) -> Callable[[Callable[[Any], None]], Callable[[], None]]:
+    """Make one test of a claim about each of these; a failure says which of them it is about."""
+
+    def made(claim: Callable[[Any], None]) -> Callable[[], None]:
+        def test() -> None:
+            for one in found:
+                try:
+                    claim(one)
+                except BaseException as failure:
+                    failure.add_note(f"about {getattr(one, '__name__', one)}")
+                    raise
+
+        test.__name__, test.__qualname__, test.__doc__ = claim.__name__, claim.__qualname__, claim.__doc__
+        test.__module__ = claim.__module__
+        return test
+
+    return made
 
 
 def modules(room: str) -> Iterator[Any]:

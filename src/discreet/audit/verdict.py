@@ -6,6 +6,7 @@ import html
 import math
 import textwrap
 from dataclasses import dataclass
+from functools import lru_cache
 
 from numpy.typing import ArrayLike
 
@@ -129,6 +130,7 @@ def _short(claim: Event) -> str:
     return textwrap.shorten(repr(claim), 100, placeholder=" ...")
 
 
+@lru_cache(32)
 def _allowed(claim: Event) -> dict[float, float]:
     """The epsilon that the claim allows at each delta where it allows a finite one."""
     if isinstance(claim, PureLoss):
