@@ -1,4 +1,4 @@
-"""Ten parties as ten processes: killed in the middle of rounds, started again, and their accounts afterwards."""
+"""Parties as processes: killed in the middle of rounds, started again, and their accounts afterwards."""
 
 from __future__ import annotations
 
@@ -24,24 +24,27 @@ from tests.trust.network.lightning import lightning
 
 pytestmark = pytest.mark.filterwarnings("ignore::discreet.trust.secure_sum.OtherSurvivors")
 SCHEMA = Schema.numeric(0.0, 1.0, 1)
-ROWS = {f"p{i}": 8 << i for i in range(10)}
 NOISE = Gaussian(0.25)
 BUDGET = Budget(1e5, 1e-6)
 
 
 class Story:
-    """Ten processes, whose records are so many that a sum tells who is in it: the noise is 13 deviations below."""
+    """Five groups of processes, whose numbers of records show who is in a sum: they are 13 deviations of noise apart."""
 
-    def __init__(self, parties: LocalParties, doomed: Path) -> None:
-        self.parties, self.doomed = parties, doomed
+    def __init__(self, parties: LocalParties, rows: dict[str, int], doomed: Path) -> None:
+        self.parties, self.rows, self.doomed = parties, rows, doomed
         self.paid = dict.fromkeys(parties, 0)
+
+    def group(self, i: int) -> list[str]:
+        names, size = list(self.rows), len(self.rows) // 5
+        return names[i * size : (i + 1) * size]
 
     def total(self, trust: SecureSum | None = None) -> float:
         sum_of_heads = (trust or self.parties.trust).ask(lightning(SCHEMA, str(self.doomed)), NOISE)[0]
         return float(np.rint(sum_of_heads / 8) * 8)
 
     def without(self, *gone: str) -> float:
-        return float(sum(rows for name, rows in ROWS.items() if name not in gone))
+        return float(sum(rows for name, rows in self.rows.items() if name not in gone))
 
     def check_accounts(self, *unpaid: str) -> None:
         """All but these have paid for one more round; every charge is there, and none twice."""
@@ -76,15 +79,19 @@ def killed_after(story: Story, monkeypatch: pytest.MonkeyPatch, kind: str, *name
         yield
 
 
-def test_sums_of_ten_processes_survive_whoever_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("at_once", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_sums_of_processes_survive_whoever_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
     monkeypatch.chdir(Path(__file__).parents[2])
     doomed = tmp_path / "doomed"
     doomed.write_text("")
-    files = {name: tmp_path / f"{name}.csv" for name in ROWS}
+    rows = {f"p{i}": 8 << i for i in range(5 * at_once)}
+    files = {name: tmp_path / f"{name}.csv" for name in rows}
     for name, path in files.items():
-        path.write_text("x0\n" + "0.5\n" * ROWS[name])
-    with local_parties(files, SCHEMA, BUDGET, threshold=7, packages=("tests",)) as parties:
-        story = Story(parties, doomed)
+        path.write_text("x0\n" + "0.5\n" * rows[name])
+    with local_parties(files, SCHEMA, BUDGET, threshold=3 * at_once + 1, packages=("tests",)) as parties:
+        story = Story(parties, rows, doomed)
         assert story.total() == story.without()
         story.check_accounts()
 
@@ -96,18 +103,19 @@ def test_sums_of_ten_processes_survive_whoever_is_killed(tmp_path: Path, monkeyp
 
 def the_dead_are_left_out_and_have_paid(story: Story) -> None:
     """Killed while they added up: their charges were made before, and are not lost."""
-    story.doomed.write_text(" ".join(str(story.parties[name].process.pid) for name in ("p0", "p1")))
-    assert story.total() == story.without("p0", "p1")
+    dead = story.group(0)
+    story.doomed.write_text(" ".join(str(story.parties[name].process.pid) for name in dead))
+    assert story.total() == story.without(*dead)
     story.check_accounts()
-    assert story.total() == story.without("p0", "p1")
-    story.check_accounts("p0", "p1")
+    assert story.total() == story.without(*dead)
+    story.check_accounts(*dead)
 
 
 def who_is_started_again_takes_part_again_but_not_in_an_old_round(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The new process has forgotten the rounds of the old one; its ledger has not."""
-    story.restart("p0", "p1")
+    story.restart(*story.group(0))
     with monkeypatch.context() as patch:
         patch.setattr("discreet.trust.secure_sum.secrets.token_hex", lambda _: "a round of its own")
         assert story.total() == story.without()
@@ -121,23 +129,26 @@ def who_is_started_again_takes_part_again_but_not_in_an_old_round(
         ):
             story.total(other)
         assert "'a round of its own': 1 parties are left at the step of keys" in str(refused.value)
-        story.check_accounts(*ROWS)
+        story.check_accounts(*story.rows)
 
 
 def vectors_that_had_arrived_count(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-    with killed_after(story, monkeypatch, "masked", "p2", "p3"):
+    dead = story.group(1)
+    with killed_after(story, monkeypatch, "masked", *dead):
         assert story.total() == story.without()
     story.check_accounts()
-    assert story.total() == story.without("p2", "p3")
-    story.check_accounts("p2", "p3")
+    assert story.total() == story.without(*dead)
+    story.check_accounts(*dead)
 
 
 def too_few_is_an_error_and_no_sum(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-    with killed_after(story, monkeypatch, "shares", "p4", "p5"), pytest.raises(TooFewSurvivors) as few:
+    dead = story.group(2)
+    with killed_after(story, monkeypatch, "shares", *dead), pytest.raises(TooFewSurvivors) as few:
         story.total()
-    assert "6 parties are left at the step of masked and 7 are needed" in str(few.value)
+    left = 3 * len(dead)
+    assert f"{left} parties are left at the step of masked and {left + 1} are needed" in str(few.value)
     assert "Nothing was opened" in str(few.value)
-    for name in ("p4", "p5"):
+    for name in dead:
         assert f"{name}: the line to {name} is broken" in str(few.value)
 
 

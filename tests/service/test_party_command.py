@@ -165,7 +165,7 @@ def test_a_party_answers_what_its_owner_allows(folder: Path) -> None:
             assert trust.ask(count, Gaussian(5.0)).shape == (1,)
             with pytest.warns(OtherSurvivors, match="tells the noisy sum of east alone"):
                 trust.ask(count, Gaussian(0.25))
-            east.says("refuses: count_of: it would cost epsilon")
+            east.says("refuses: count: it would cost epsilon")
             with pytest.warns(OtherSurvivors, match="east, north"):
                 trust.ask(contingency_of(agreed.schema, ("age",), (4,)), Gaussian(5.0))
             north.says("the party's policy does not allow it")
