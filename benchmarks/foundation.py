@@ -24,13 +24,14 @@ from tests.accounting.ledger_soak import charge_until_refused, soak
 from benchmarks.rows import Row, at_least, at_most, cpu_seconds, report
 from discreet.accounting import calibration as calibration_module
 from discreet.accounting.accountant import epsilon
-from discreet.accounting.calibration import Subsampling, calibrate
+from discreet.accounting.calibration import calibrate
 from discreet.accounting.directions import directions
 from discreet.accounting.loss_distribution import epsilon_above
 from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.events import Event, GaussianLoss, Repeated, Sampled
 from discreet.core.neighbors import Neighbors
+from discreet.core.secret_sample import SecretSample
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.noise.bits import system_bits
 from discreet.noise.gaussian import discrete_gaussian, rounded_gaussian
@@ -144,9 +145,9 @@ def speed() -> Iterator[Row]:
 
 def calibration() -> Iterator[Row]:
     """The least noise for a budget, against dp_accounting's search with its loss distributions."""
-    cases: dict[str, tuple[Budget, int, Subsampling | None, Callable[[float], Any], tuple[float, float]]] = {
-        "A": (Budget(3.0, 1e-5), 14000, Subsampling(256 / 60000), _sampled(256 / 60000, 14000), (0.3, 3.0)),
-        "B": (Budget(3.0, 1e-6), 100_000, Subsampling(0.001), _sampled(0.001, 100_000), (0.3, 3.0)),
+    cases: dict[str, tuple[Budget, int, SecretSample | None, Callable[[float], Any], tuple[float, float]]] = {
+        "A": (Budget(3.0, 1e-5), 14000, SecretSample(256 / 60000), _sampled(256 / 60000, 14000), (0.3, 3.0)),
+        "B": (Budget(3.0, 1e-6), 100_000, SecretSample(0.001), _sampled(0.001, 100_000), (0.3, 3.0)),
         "C": (
             Budget(1.0, 1e-6),
             1000,
@@ -157,7 +158,7 @@ def calibration() -> Iterator[Row]:
     }
     for name, (budget, times, sampling, make, bracket) in cases.items():
 
-        def ours(budget: Budget = budget, times: int = times, sampling: Subsampling | None = sampling) -> float:
+        def ours(budget: Budget = budget, times: int = times, sampling: SecretSample | None = sampling) -> float:
             calibration_module._found.cache_clear()  # every round searches anew
             return calibrate(Gaussian(), budget, times, sampling).multiplier
 

@@ -10,7 +10,7 @@ import pytest
 from dp_accounting.pld import PLDAccountant
 
 from discreet.accounting.accountant import delta, epsilon
-from discreet.accounting.calibration import Subsampling, calibrate
+from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import (
@@ -23,6 +23,7 @@ from discreet.core.events import (
     Repeated,
     Sampled,
 )
+from discreet.core.secret_sample import SecretSample
 
 
 @dataclass(frozen=True)
@@ -67,25 +68,25 @@ class Response:
         return ApproximateLoss(self.epsilon, self.failure) if self.failure else PureLoss(self.epsilon)
 
 
-def plan(mechanism: Any, times: int, sampling: Subsampling | None) -> Event:
+def plan(mechanism: Any, times: int, sampling: SecretSample | None) -> Event:
     event: Event = mechanism.event
     if sampling is not None:
         event = Sampled(event, sampling.rate, sampling.scheme)
     return Repeated(event, times)
 
 
-CASES: list[tuple[Any, Budget, int, Subsampling | None]] = [
-    (Normal, Budget(3.0, 1e-5), 14000, Subsampling(256 / 60000)),
-    (Normal, Budget(1.0, 1e-6), 500, Subsampling(0.05, "fixed_size")),
-    (Normal, Budget(0.1, 1e-9), 100, Subsampling(0.1)),
-    (Normal, Budget(50.0, 1e-9), 100, Subsampling(0.1)),
+CASES: list[tuple[Any, Budget, int, SecretSample | None]] = [
+    (Normal, Budget(3.0, 1e-5), 14000, SecretSample(256 / 60000)),
+    (Normal, Budget(1.0, 1e-6), 500, SecretSample(0.05, "fixed_size")),
+    (Normal, Budget(0.1, 1e-9), 100, SecretSample(0.1)),
+    (Normal, Budget(50.0, 1e-9), 100, SecretSample(0.1)),
     (Normal, Budget(1.0, 1e-6), 1000, None),
     (Doubled, Budget(1.0, 1e-6), 100, None),
     (Doubled, Budget(0.3), 7, None),
     (Doubled, Budget(1.0, 1e-6), 1, None),
     (Response, Budget(0.7), 3, None),
     (Response, Budget(1.0, 1e-6), 100, None),
-    (Response, Budget(1.0, 1e-6), 1000, Subsampling(0.01)),
+    (Response, Budget(1.0, 1e-6), 1000, SecretSample(0.01)),
     (Response(failure=1e-9), Budget(1.0, 1e-6), 100, None),
     (Chooser, Budget(1.0, 1e-6), 50, None),
 ]
@@ -107,13 +108,13 @@ def test_the_result_fits_the_budget_and_a_millionth_less_noise_does_not(case: in
 @pytest.mark.parametrize(
     ("budget", "times", "sampling", "low", "high"),
     [
-        (Budget(3.0, 1e-5), 14000, Subsampling(256 / 60000), 0.96718, 0.967212),
-        (Budget(3.0, 1e-6), 100_000, Subsampling(0.001), 0.79020, 0.79029),
+        (Budget(3.0, 1e-5), 14000, SecretSample(256 / 60000), 0.96718, 0.967212),
+        (Budget(3.0, 1e-6), 100_000, SecretSample(0.001), 0.79020, 0.79029),
         (Budget(1.0, 1e-6), 1000, None, 133.59607673, 133.5960868),
     ],
 )
 def test_reference_multipliers_are_met(
-    budget: Budget, times: int, sampling: Subsampling | None, low: float, high: float
+    budget: Budget, times: int, sampling: SecretSample | None, low: float, high: float
 ) -> None:
     assert low <= calibrate(Normal, budget, times, sampling).multiplier <= high
 
@@ -162,6 +163,6 @@ def test_calibration_is_five_times_faster_than_dp_accounting_s() -> None:
         PLDAccountant, event, budget.epsilon, budget.delta, dp_accounting.ExplicitBracketInterval(0.5, 2.0), tol=1e-6
     )
     middle = time.thread_time()
-    ours = calibrate(Normal, budget, times, Subsampling(rate)).multiplier
+    ours = calibrate(Normal, budget, times, SecretSample(rate)).multiplier
     assert middle - start > 5 * (time.thread_time() - middle)
     assert math.isclose(ours, theirs, rel_tol=2e-5)

@@ -29,7 +29,7 @@ BUDGET = Budget(1e5, 1e-6)
 
 
 class Story:
-    """Five groups of processes, whose numbers of records show who is in a sum: they are 13 deviations of noise apart."""
+    """Five groups of processes, whose numbers of records show who is in a sum: 13 deviations of noise apart."""
 
     def __init__(self, parties: LocalParties, rows: dict[str, int], doomed: Path) -> None:
         self.parties, self.rows, self.doomed = parties, rows, doomed

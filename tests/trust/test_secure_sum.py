@@ -53,7 +53,7 @@ def heads(schema: Schema) -> BoundedSum:
 
 @recipe("tests.trust.test_secure_sum:many")
 def many(schema: Schema) -> BoundedSum:
-    return BoundedSum(lambda records: np.full((len(records), MANY), 1 / MANY), Bound("l1", 1.0))
+    return BoundedSum(lambda records: np.full((len(records), MANY), 1 / MANY), Bound("l1", 1.0), ("x0",))
 
 
 MANY = 2**10
@@ -101,7 +101,7 @@ def test_whole_numbers_are_counted_too(budget: Budget) -> None:
 
 
 def test_the_honest_survivors_alone_hold_the_noise_that_was_paid_for() -> None:
-    """2048 Laplace draws tell their deviation to 2.5 % (one standard error), Gaussian ones to 1.6 %: six of the former."""
+    """2048 Laplace draws show their deviation to 2.5 % (one standard error), Gaussian ones to 1.6 %."""
     for colluding, noise in itertools.product((0, 2), (Gaussian(5.0), Laplace(5.0 / np.sqrt(2)))):
         trust = hospitals(np.zeros((40, 1)), threshold=4, colluding=colluding)
         first, second = (trust.ask(many(SCHEMA), noise) for _ in range(2))

@@ -15,8 +15,9 @@ from discreet.accounting.loss_distribution import ACCURACY
 from discreet.accounting.terms import terms
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
-from discreet.core.events import Event, GaussianLoss, Repeated, Sampled, Scheme
+from discreet.core.events import Event, GaussianLoss, Repeated
 from discreet.core.knob import check_whole
+from discreet.core.secret_sample import SecretSample
 
 TOLERANCE = 1e-6  # of the knob, relative
 ROUGH = 400 * ACCURACY
@@ -39,15 +40,7 @@ class Tunable(Protocol):
 M = TypeVar("M", bound=Tunable)
 
 
-@dataclass(frozen=True)
-class Subsampling:
-    """Each release is asked of a fresh secret sample of this share of the units."""
-
-    rate: float
-    scheme: Scheme = "poisson"
-
-
-def calibrate(mechanism: M | type[M], budget: Budget, times: int = 1, sampling: Subsampling | None = None) -> M:
+def calibrate(mechanism: M | type[M], budget: Budget, times: int = 1, sample: SecretSample | None = None) -> M:
     """Set a mechanism's knob to the least noise with which its releases fit the budget.
 
     Parameters
@@ -58,7 +51,7 @@ def calibrate(mechanism: M | type[M], budget: Budget, times: int = 1, sampling: 
         Public. What all the releases together may cost.
     times : int
         Public. How many releases.
-    sampling : Subsampling, optional
+    sample : SecretSample, optional
         Public. The sample that each release is asked of.
 
     Returns
@@ -88,7 +81,7 @@ def calibrate(mechanism: M | type[M], budget: Budget, times: int = 1, sampling: 
     template = mechanism() if isinstance(mechanism, type) else mechanism
     check_whole("calibrate", "times", times)
     aim = Budget(budget.epsilon * (1 - HEADROOM), budget.delta)
-    return cast(M, _found(_Search(template, aim, int(times), sampling)))
+    return cast(M, _found(_Search(template, aim, int(times), sample)))
 
 
 @lru_cache(maxsize=1024)
@@ -103,7 +96,7 @@ class _Search:
     template: Any
     budget: Budget
     times: int
-    sampling: Subsampling | None
+    sample: SecretSample | None
 
     def tuned(self, noise: float) -> Any:
         knob = self.template.knob
@@ -117,8 +110,8 @@ class _Search:
 
     def event(self, noise: float) -> Event:
         event = cast(Event, self.tuned(noise).event)
-        if self.sampling is not None:
-            event = Sampled(event, self.sampling.rate, self.sampling.scheme)
+        if self.sample is not None:
+            event = self.sample.event(event)
         return Repeated(event, self.times) if self.times > 1 else event
 
     def fits(self, noise: float) -> bool:

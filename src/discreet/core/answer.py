@@ -15,6 +15,7 @@ from discreet.core.grid import Array, Grid, Steps
 from discreet.core.neighbors import Neighbors
 from discreet.core.rounding import upwards
 from discreet.core.secret import Secret
+from discreet.core.secret_sample import SecretSample
 
 LEAST_SCALE = 2.0**-19
 FEWEST_CELLS = 24  # for noise that is shared among parties, in bits
@@ -123,6 +124,26 @@ class Answer(Secret):
 
 
 @dataclass(frozen=True)
+class SampledAnswer(Secret):
+    """The exact sum over a secret sample of the units.
+
+    Parameters
+    ----------
+    answer : Answer
+        The sum over the sample; how far one unit of the sample moves it.
+    sample : SecretSample
+        How the sample was drawn.
+    """
+
+    answer: Answer
+    sample: SecretSample
+
+    def stacked(self, count: int) -> SampledAnswer:
+        """Copies of this answer, to the same sample, each to be released independently."""
+        return dataclasses.replace(self, answer=self.answer.stacked(count))
+
+
+@dataclass(frozen=True)
 class KeyedAnswer(Secret):
     """How many rows hold each key, for keys that only the data know.
 
@@ -174,8 +195,8 @@ class Records(Secret):
 class Apart:
     """Two answers of neighboring data sets that a mechanism finds hardest to tell alike."""
 
-    first: Answer | KeyedAnswer | Records
-    second: Answer | KeyedAnswer | Records
+    first: Answer | SampledAnswer | KeyedAnswer | Records
+    second: Answer | SampledAnswer | KeyedAnswer | Records
 
 
 def whole_numbers(values: list[int], bound: Bound, neighbors: Neighbors = Neighbors.ADD_REMOVE) -> Answer:

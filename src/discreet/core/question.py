@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from discreet.core.answer import Answer, KeyedAnswer, Records
+from discreet.core.answer import Answer, KeyedAnswer, Records, SampledAnswer
 from discreet.core.bound import Bound
 from discreet.core.formula import Tally
 from discreet.core.grid import Array, Grid, Steps
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.quiet import quiet
+from discreet.core.secret_sample import SecretSample
 
 if TYPE_CHECKING:
     from discreet.core.recipe import Recipe
@@ -27,8 +28,8 @@ class View(Protocol):
     unit: Unit
     neighbors: Neighbors
 
-    def sum(self, question: BoundedSum) -> Steps:
-        """The exact sum, in grid steps."""
+    def sum(self, question: BoundedSum, sample: SecretSample | None = None) -> Steps:
+        """The exact sum, in grid steps, over all records or over a fresh secret sample of the units."""
         ...
 
     def keys(self, column: str) -> Iterator[dict[str, int]]:
@@ -60,7 +61,7 @@ class Question(Protocol):
     @property
     def columns(self) -> tuple[str, ...]: ...
 
-    def answer(self, view: View) -> Answer | KeyedAnswer | Records: ...
+    def answer(self, view: View) -> Answer | SampledAnswer | KeyedAnswer | Records: ...
 
 
 @dataclass(frozen=True)
@@ -119,10 +120,11 @@ class BoundedSum:
         """How many numbers the sum has."""
         return int(self.of(np.empty((0, len(self.columns)))).shape[1])
 
-    def answer(self, view: View) -> Answer:
-        """The exact sum, and how far one unit of these records can move it."""
+    def answer(self, view: View, sample: SecretSample | None = None) -> Answer:
+        """The exact sum, over all records or a fresh sample of the units, and how far one of these can move it."""
         question = self.for_unit(view.unit)
-        return Answer(view.sum(question), question.grid, question.bound.times(view.unit.rows), view.neighbors)
+        steps = view.sum(question, sample)
+        return Answer(steps, question.grid, question.bound.times(view.unit.rows), view.neighbors)
 
     def steps(self, records: Array) -> Array:
         """What each row adds, in grid steps: inside the bound, since cutting is towards zero."""

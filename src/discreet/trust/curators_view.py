@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from itertools import islice
 from typing import Any, cast
+
+import numpy as np
 
 from discreet.core.bits import Bits
 from discreet.core.errors import NotPermitted
@@ -11,10 +16,14 @@ from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import Neighbors
 from discreet.core.question import BoundedSum
 from discreet.core.secret import Secret
+from discreet.core.secret_sample import SecretSample
+from discreet.noise.bernoulli import bernoulli
 from discreet.noise.dealing import dealt
+from discreet.noise.uniform import permutation
+from discreet.trust.exact_sum import exact_sum
 from discreet.trust.isolation.isolated import Form, isolated
 from discreet.trust.permit import KEPT
-from discreet.trust.sources.source import Batched, Source
+from discreet.trust.sources.source import Batched, Coins, Source
 
 
 class CuratorsView(Secret):
@@ -34,9 +43,22 @@ class CuratorsView(Secret):
         self._source, self.neighbors, self._bits = source, neighbors, bits
         self.unit = source.unit
 
-    def sum(self, question: BoundedSum) -> Steps:
-        """The exact sum, in grid steps."""
-        return self._source.sum(question)
+    def sum(self, question: BoundedSum, sample: SecretSample | None = None) -> Steps:
+        """The exact sum, in grid steps, over all records or over a fresh secret sample of the units."""
+        if sample is None:
+            return self._source.sum(question)
+        source = self._batched
+        return exact_sum(question, source.chosen(question.columns, self._coins(sample, source)))
+
+    def _coins(self, sample: SecretSample, source: Batched) -> Coins:
+        """Whether each of the next n rows is in the sample, for rows that are units."""
+        if sample.scheme == "poisson":
+            return lambda n: bernoulli(self._bits, n, sample.rate)
+        units = source.units()
+        drawn = np.zeros(units, dtype=np.bool_)
+        drawn[permutation(self._bits, units)[: math.floor(Fraction(sample.rate) * units)]] = True
+        rest = iter(drawn)
+        return lambda n: np.fromiter(islice(rest, n), dtype=np.bool_, count=n)
 
     def keys(self, column: str) -> Iterator[dict[str, int]]:
         """Rows per value of a text column, batch by batch."""

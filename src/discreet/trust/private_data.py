@@ -10,7 +10,7 @@ from discreet.accounting.single_plan import SinglePlan
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted, ParameterError
-from discreet.core.events import Event, NoPromise, written
+from discreet.core.events import Event, NoPromise, Sampled, walked, written
 from discreet.core.events_in_words import in_words
 from discreet.core.ledger import Ledger
 from discreet.core.neighbors import RECORD, Neighbors, Unit
@@ -165,6 +165,7 @@ class PrivateData:
             Public. Who asks; the owner's reason for a release without a promise.
         """
         check_relation(plan, self.neighbors, purpose)
+        self._check_sampled(plan, purpose)
         for event in releases(plan):
             if not self.keeps(event):
                 raise NotPermitted(
@@ -175,6 +176,15 @@ class PrivateData:
         whole = f"{purpose}\n{written(plan)}"
         charge = self._ledger.reserve(plan, purpose, request=whole, key=key, analyst=analyst, waiver=waiver)
         return Permit(self._trust, self._ledger, charge, plan, purpose, keyed=key is not None)
+
+    def _check_sampled(self, plan: Event, purpose: str) -> None:
+        """Refuse secret samples of units that cannot be drawn one by one."""
+        if any(isinstance(event, Sampled) for event in walked(plan)) and (not self.curated or self.unit.rows > 1):
+            raise NotPermitted(
+                purpose,
+                "a secret sample takes a curator who holds all records, with one row for each unit",
+                "Keep one row of each unit, or ask sums over all records.",
+            )
 
     def __repr__(self) -> str:
         return f"PrivateData({', '.join(self.schema.columns)}; {self.unit.kind}; {self.neighbors.value})"

@@ -13,7 +13,7 @@ from discreet.core.grid import Array
 from discreet.core.neighbors import RECORD, Unit
 from discreet.core.schema import Schema
 from discreet.trust.sources.decoding import bounded, numbers, unmasked
-from discreet.trust.sources.source import BATCH, Batched
+from discreet.trust.sources.source import BATCH, Batched, Coins
 
 _ROWS = (list, tuple, np.ndarray)
 
@@ -47,6 +47,13 @@ class Matrix(Batched):
         """Matrices of at most `BATCH` rows; see `Batched`."""
         for start in range(0, len(self._values), BATCH):
             yield bounded(self._rows(start, columns), columns, self.schema)
+
+    def chosen(self, columns: Sequence[str], coins: Coins) -> Iterator[Array]:
+        """Some of the rows; see `Batched`. The others are not read."""
+        rows = self._values[coins(len(self._values))]
+        places = [self._place[name] for name in columns]
+        for start in range(0, len(rows), BATCH):
+            yield bounded(rows[start : start + BATCH][:, places], columns, self.schema)
 
     def everything(self, columns: Sequence[str]) -> Array:
         """All rows; see `Batched`."""

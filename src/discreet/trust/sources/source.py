@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
@@ -17,6 +18,7 @@ from discreet.core.secret import Secret
 from discreet.trust.exact_sum import exact_sum
 
 BATCH = 2**16  # rows
+Coins = Callable[[int], NDArray[np.bool_]]
 
 
 def sliced(batches: Iterable[Any]) -> Iterator[Any]:
@@ -70,6 +72,11 @@ class Batched(Source):
         A number is itself, moved inside its bounds, and nan where it is missing or cannot be read. A category is its
         place in the schema's list, and nan where it is not listed. Nothing about a record's content raises.
         """
+
+    def chosen(self, columns: Sequence[str], coins: Coins) -> Iterator[Array]:
+        """Some of the rows, as in `batches`: those for which coins, tossed in the order of the rows, show True."""
+        for batch in self.batches(columns):
+            yield batch[coins(len(batch))]
 
     def everything(self, columns: Sequence[str]) -> Array:
         """All rows in one matrix, as in `batches`."""
