@@ -10,7 +10,7 @@ from tests.questions.trial import FEATURES, SCHEMA, Trial, summed
 TRIALS = {
     "clusters": Trial(
         {"centers": np.array([[0.5] * FEATURES, [-0.25] * FEATURES]), "norm": "l2"},
-        "446dc8745767",
+        "8846f8d098fd",
         forged=[{"centers": np.full((2, FEATURES), 1 / 3)}],
     )
 }
