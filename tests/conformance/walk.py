@@ -59,7 +59,7 @@ def mechanisms() -> list[type[Any]]:
 
 def learners() -> list[type[Any]]:
     """Everything that can fit."""
-    return [kind for kind in public_classes("learners") if hasattr(kind, "fit")]
+    return [kind for kind in public_classes("learners") if hasattr(kind, "fit") and not inspect.isabstract(kind)]
 
 
 def mirror(kind: type[Any]) -> Any:

@@ -14,7 +14,7 @@ from discreet.core.grid import Array, Grid
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import Recipe, recipe
 from discreet.core.schema import Number, Schema
-from discreet.questions.clusters import counts_and_sums
+from discreet.questions.clusters import clusters_of
 from discreet.questions.named import question_of
 
 SCHEMA = Schema({"x": Number(-1, 1), "y": Number(0, 10)})
@@ -30,7 +30,7 @@ def scaled(schema: Schema, factor: float, places: tuple[int, ...] = (0,)) -> Bou
 
 
 def test_a_question_is_built_again_from_what_was_written() -> None:
-    asked = counts_and_sums(SCHEMA, CENTERS, "l2")
+    asked = clusters_of(SCHEMA, SCHEMA.features, CENTERS, "l2")
     assert asked.recipe is not None
     again = question_of(Recipe.read(asked.recipe.written()), SCHEMA)
     records = np.random.default_rng(0).uniform(-1, 10, (500, 2))
@@ -136,9 +136,9 @@ def test_parameters_are_of_the_kinds_that_the_signature_says() -> None:
             scaled(SCHEMA, 1.0, places)  # type: ignore[arg-type]
     for centers in (np.array([[np.nan, 0.0]]), np.array([[np.inf, 0.0]]), ((0.0, 0.0),), "l2"):
         with pytest.raises(ParameterError, match="centers is not an array of finite numbers"):
-            counts_and_sums(SCHEMA, centers, "l2")  # type: ignore[arg-type]
+            clusters_of(SCHEMA, SCHEMA.features, centers, "l2")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="norm is not one of l1, l2, linf"):
-        counts_and_sums(SCHEMA, CENTERS, "l3")  # type: ignore[arg-type]
+        clusters_of(SCHEMA, SCHEMA.features, CENTERS, "l3")  # type: ignore[arg-type]
 
 
 def test_a_recipe_says_of_what_kind_each_parameter_is() -> None:

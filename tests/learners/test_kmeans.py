@@ -20,7 +20,10 @@ from discreet.core.schema import Schema
 from discreet.learners.kmeans import KMeans
 from discreet.questions.clusters import nearest
 from discreet.trust.private_data import PrivateData
+from tests.learners import trial
+from tests.learners.trial import LearnerTrial
 
+TRIAL = LearnerTrial(KMeans(bounds=trial.BOUNDS))
 CENTERS = np.array([[-6.0, 10.0], [6.0, 30.0], [0.0, 20.0]])
 BOUNDS = ([-10.0, 0.0], [10.0, 40.0])
 
@@ -104,7 +107,7 @@ def test_it_behaves_as_a_scikit_learn_estimator() -> None:
 
 @pytest.mark.parametrize(
     "fields",
-    [{"bounds": None}, {"n_clusters": 0}, {"n_iter": 0}, {"epsilon": 0.0}, {"delta": 1.0}, {"bounds": (1, -1)}],
+    [{"bounds": None}, {"n_clusters": 0}, {"max_iter": 0}, {"epsilon": 0.0}, {"delta": 1.0}, {"bounds": (1, -1)}],
 )
 def test_a_mistake_is_refused_before_anything_is_spent(fields: dict[str, object]) -> None:
     with pytest.raises(DiscreetError, match="Nothing was released or spent"):

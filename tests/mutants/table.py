@@ -532,9 +532,9 @@ MUTANTS = [
     ),
     *_of(
         "trust/permit",
-        ("identity((self._trust.schema, question, mechanism))", "identity((question, mechanism))"),
-        ("identity((self._trust.schema, question, mechanism))", "identity((self._trust.schema, mechanism))"),
-        ("identity((self._trust.schema, question, mechanism))", "identity((self._trust.schema, question))"),
+        ("identity((self._trust.schema, asked))", "identity(asked)"),
+        ("self._identity((question, mechanism))", "self._identity(mechanism)"),
+        ("self._identity((question, mechanism))", "self._identity(question)"),
         tests="trust/test_permit.py",
     ),
     *_of(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.questions.clusters import counts_and_sums
+from discreet.questions.clusters import clusters_of
 from tests.questions.trial import FEATURES, SCHEMA, Trial, summed
 
 TRIALS = {
     "clusters": Trial(
-        {"centers": np.array([[0.5] * FEATURES, [-0.25] * FEATURES]), "norm": "l2"},
+        {"columns": SCHEMA.features, "centers": np.array([[0.5] * FEATURES, [-0.25] * FEATURES]), "norm": "l2"},
         "8846f8d098fd",
         forged=[{"centers": np.full((2, FEATURES), 1 / 3)}],
     )
@@ -22,7 +22,7 @@ def test_the_sums_are_those_of_the_records_that_are_nearest_to_each_center() -> 
     scaled = rng.uniform(-1, 1, (300, FEATURES))
     centers = np.array([[0.5, 0.5, 0.5], [-0.5, 0.25, 0.0]])
     nearest = np.square(scaled[:, None] - centers).sum(axis=2).argmin(axis=1)
-    found = summed(counts_and_sums(SCHEMA, centers, "l2"), middle + half * scaled).reshape(2, 1 + FEATURES)
+    found = summed(clusters_of(SCHEMA, SCHEMA.features, centers, "l2"), middle + half * scaled).reshape(2, 1 + FEATURES)
     weight = (3 * FEATURES) ** -0.25
     for place in range(2):
         own = scaled[nearest == place]

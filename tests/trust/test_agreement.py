@@ -42,7 +42,7 @@ from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.bits import system_bits
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.clusters import FINE, counts_and_sums
+from discreet.questions.clusters import FINE, clusters_of
 from discreet.questions.contingency import contingency_of
 from discreet.questions.count import count_of
 from discreet.questions.grouped_moments import grouped_moments_of
@@ -77,8 +77,8 @@ NUMERIC: dict[str, Callable[[Schema], BoundedSum]] = {
     "total": lambda schema: total_of(schema, COST, 0.0),
     "total from the lower bound": lambda schema: total_of(schema, COST, -20.0),
     "histogram": lambda schema: contingency_of(schema, (COST,), (7,)),
-    "k-means, l1": lambda schema: counts_and_sums(schema, CENTERS, "l1"),
-    "k-means, l2": lambda schema: counts_and_sums(schema, CENTERS, "l2"),
+    "k-means, l1": lambda schema: clusters_of(schema, schema.features, CENTERS, "l1"),
+    "k-means, l2": lambda schema: clusters_of(schema, schema.features, CENTERS, "l2"),
     "second moments": lambda schema: second_moments_of(schema, (COST, "days"), 1.0),
 }
 RECIPES = {
@@ -253,7 +253,7 @@ def test_a_learner_ends_at_the_same_centers_under_every_trust(tmp_path: Path) ->
     with SecureSum.rehearsal(halves, NUMBERS, threshold=2) as secure:
         models: list[TrustModel] = [Curator(frame), Curator(frame, Neighbors.REPLACE), Local(frame), secure]
         fits = [
-            KMeans(2, epsilon=50.0, n_iter=4, random_state=0).fit(PrivateData(trust, SinglePlan(budget)))
+            KMeans(2, epsilon=50.0, max_iter=4, random_state=0).fit(PrivateData(trust, SinglePlan(budget)))
             for trust in models
         ]
     assert len({fit.cluster_centers_.tobytes() for fit in fits}) == 1

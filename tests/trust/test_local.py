@@ -98,7 +98,7 @@ def test_a_histogram_and_a_learner_run_without_a_line_of_their_own() -> None:
     rng = np.random.default_rng(0)
     points = np.vstack([rng.normal(center, 0.05, (15_000, 2)) for center in (-0.5, 0.5)])
     data = PrivateData(Local(Matrix(points, Schema.numeric(-1.0, 1.0, 2))), SinglePlan(Budget(30.0, 1e-6)))
-    model = KMeans(2, epsilon=30.0, n_iter=3, random_state=0).fit(data)
+    model = KMeans(2, epsilon=30.0, max_iter=3, random_state=0).fit(data)
     np.testing.assert_allclose(np.sort(model.cluster_centers_[:, 0]), [-0.5, 0.5], atol=0.2)
 
 

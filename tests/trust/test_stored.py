@@ -54,12 +54,25 @@ def test_an_artefact_is_stored_in_place_of_the_releases_and_given_again(tmp_path
     data = data_at(tmp_path)
     for _ in range(2):
         with data.permit(Repeated(NOISE.event, 3), "model", key="monday") as permit:
-            found = permit.artefact(make)
+            found = permit.artefact(make, "model")
         np.testing.assert_equal(dict(found), made)
     assert calls == 1
     assert permit.receipt.replayed
     assert len(data.ledger.entries()) == 1
     assert len(stored(data)) < 1500
+
+
+def test_a_retry_that_asks_for_something_else_is_refused(tmp_path: Path) -> None:
+    data = data_at(tmp_path)
+    for about in ("three", "four"):
+        with data.permit(Repeated(NOISE.event, 3), "model", key="monday") as permit:
+            if about == "three":
+                permit.artefact(lambda: {"n": counts(permit)}, about)
+            else:
+                with pytest.raises(KeyReused, match="stands for another question"):
+                    permit.artefact(dict, about)
+                with pytest.raises(KeyReused, match="stands for another question"):
+                    counts(permit)
 
 
 def stored(data: PrivateData) -> bytes:
@@ -75,14 +88,14 @@ def _request() -> str:
 def test_of_a_large_one_the_ledger_keeps_a_digest_and_a_retry_is_told_where_it_is(tmp_path: Path) -> None:
     data, large = data_at(tmp_path), {"weights": np.zeros(10**6)}
     with data.permit(Repeated(NOISE.event, 3), "model", key="monday") as permit:
-        permit.artefact(lambda: (counts(permit), large)[1], where="model.npz")
+        permit.artefact(lambda: (counts(permit), large)[1], "model", where="model.npz")
     assert len(stored(data)) < 500
     digest = KeptArtefact.of(large).digest
     with (
         pytest.raises(KeyReused, match=rf"written to model.npz.*{digest}.*Nothing more was released or spent"),
         data.permit(Repeated(NOISE.event, 3), "model", key="monday") as permit,
     ):
-        permit.artefact(lambda: large)
+        permit.artefact(lambda: large, "model")
     assert digest != KeptArtefact.of({"weights": np.ones(10**6)}).digest
 
 
@@ -94,7 +107,7 @@ def test_a_failure_while_it_is_made_commits_nothing_and_keeps_the_charge(tmp_pat
         raise ValueError("no model")
 
     with pytest.raises(ValueError, match="no model"), data.permit(Repeated(NOISE.event, 3), "model", key="a") as permit:
-        permit.artefact(fail)
+        permit.artefact(fail, "model")
     assert data.ledger.balance().spent > 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +24,8 @@ FINE = Grid(-20)  # coordinates on it have exact distances, so that nearest does
 class Scaling:
     """Between a schema's bounds and [-1, 1]."""
 
-    def __init__(self, schema: Schema) -> None:
-        numbers = [schema.number(name) for name in schema.features]
+    def __init__(self, schema: Schema, columns: Sequence[str]) -> None:
+        numbers = [schema.number(name) for name in columns]
         if not numbers:
             raise ParameterError("k-means", "the schema has no numeric column", "Describe at least one.")
         self.n_features = len(numbers)
@@ -41,22 +42,24 @@ class Scaling:
 
 
 @recipe("clusters")
-def counts_and_sums(schema: Schema, centers: Array, norm: Norm) -> BoundedSum:
+def clusters_of(schema: Schema, columns: tuple[str, ...], centers: Array, norm: Norm) -> BoundedSum:
     """Each record writes (weight, record / sqrt(n_features)) in the block of its nearest center.
 
     Parameters
     ----------
     schema : Schema
         Public. Between whose bounds the records lie.
+    columns : tuple of str
+        Public. Numeric columns.
     centers : array of shape (n_clusters, n_features)
         Public. Scaled to [-1, 1], on the fine grid.
     norm : {"l1", "l2"}
         Public. In which a record's row is bounded.
     """
-    scale = Scaling(schema)
+    scale = Scaling(schema, schema.values(columns))
     check_one_of("k-means", "norm", norm, ("l1", "l2"))
     _check(centers, scale.n_features)
-    root, weight = math.sqrt(scale.n_features), _count_weight(scale.n_features)
+    root, weight = math.sqrt(scale.n_features), count_weight(scale.n_features)
     bound = Bound(norm, (math.sqrt(weight * weight + 1) if norm == "l2" else weight + root) * (1 + 2.0**-30))
     grid, size = Grid.of_radius(bound.radius), len(centers) * (1 + scale.n_features)
 
@@ -71,7 +74,7 @@ def counts_and_sums(schema: Schema, centers: Array, norm: Norm) -> BoundedSum:
     return BoundedSum(
         of=lambda records: (marks(records)[:, :, None] * entries(records)[:, None, :]).reshape(-1, size),
         bound=bound,
-        columns=schema.features,
+        columns=columns,
         grid=grid,
         total=lambda records: (marks(records).T @ grid.cut(entries(records))).ravel(),
     )
@@ -85,7 +88,7 @@ def _check(centers: Array, n_features: int) -> None:
         raise ParameterError("k-means", obstacle, f"Give 1 to {MOST_CENTERS} centers from -1 to 1, on the fine grid.")
 
 
-def _count_weight(n_features: int) -> float:
+def count_weight(n_features: int) -> float:
     """What balances the noise of counts and sums, for centers that are uniform in the box: (3 n_features)^(-1/4)."""
     return 1 / math.sqrt(math.sqrt(3 * n_features))  # the same to the last bit on every machine, as powers are not
 

@@ -99,7 +99,7 @@ class Permit:
         with self._turn:
             check_columns(self._purpose, question, self._trust.schema)
             self._pay(mechanism.event)
-            asked = self._identity(question, mechanism)
+            asked = self._identity((question, mechanism))
             try:
                 release = self._trust.ask(question, mechanism) if self._stored is None else self._again(asked)
             except DiscreetError as error:
@@ -110,7 +110,7 @@ class Permit:
             self._attend()
             return release
 
-    def artefact(self, make: Callable[[], Artefact], where: str | None = None) -> Artefact:
+    def artefact(self, make: Callable[[], Artefact], about: Any, where: str | None = None) -> Artefact:
         """What the plan is for, made from releases, and stored in their place.
 
         A retry with the key of a committed plan is given the artefact, and `make` is not called. An artefact that is
@@ -120,6 +120,8 @@ class Permit:
         ----------
         make : callable
             Asks this permit, and gives the artefact: a mapping of names to arrays, numbers, texts or None.
+        about : Any
+            Public. All that decides what is made: a retry has to give the same.
         where : str, optional
             Public. Where it is kept, for one that is too large for a ledger: a path, or whatever its owner will find.
 
@@ -132,20 +134,24 @@ class Permit:
         >>> from discreet.questions.count import count_of
         >>> from discreet.trust.private_data import PrivateData
         >>> data = PrivateData.of(np.ones((100, 1)), Schema.numeric(0.0, 2.0, 1), Budget(1.0))
-        >>> with data.permit(Laplace(1.0).event, "half of all") as permit:
-        ...     half = permit.artefact(lambda: {"half": permit.ask(count_of(data.schema, "x0"), Laplace(1.0)) / 2})
-        >>> half["half"].shape
+        >>> with data.permit(Laplace(1.0).event, "count") as permit:
+        ...     counted = permit.artefact(lambda: {"n": permit.ask(count_of(data.schema, "x0"), Laplace(1.0))}, "n")
+        >>> counted["n"].shape
         (1,)
         """
         with self._turn:
-            if self._stored is not None and self._stored.artefact is not None:
-                return self._stored.artefact.given(self._purpose, self._charge.key)
+            asked = self._identity(about)
+            if self._stored is not None:
+                kept = self._stored.artefact
+                if kept is None or asked is None or kept.asked != asked:
+                    raise self._another()
+                return kept.given(self._purpose, self._charge.key)
             self._storing = False
             try:
                 made = make()
             finally:
                 self._storing = self._keyed
-            self._made.artefact = KeptArtefact.of(made, where)
+            self._made.artefact = KeptArtefact.of(made, asked, where)
             return made
 
     def _attend(self) -> None:
@@ -172,12 +178,12 @@ class Permit:
             )
         self._unspent -= price
 
-    def _identity(self, question: Question, mechanism: Mechanism[Any]) -> str | None:
+    def _identity(self, asked: Any) -> str | None:
         """What a retry has to ask again; None where no retry can come, or where it could not be recognised."""
         if not self._storing:
             return None
         try:
-            return identity((self._trust.schema, question, mechanism))
+            return identity((self._trust.schema, asked))
         except Unidentified:
             return None
 
@@ -186,7 +192,10 @@ class Permit:
         assert self._stored is not None
         if self._stored.holds(asked):
             return self._stored.taken(asked)
-        raise KeyReused(
+        raise self._another()
+
+    def _another(self) -> KeyReused:
+        return KeyReused(
             self._purpose,
             f"the key {self._charge.key!r} stands for another question, or for a function that cannot be recognised",
             "Use a new key for a new question.",

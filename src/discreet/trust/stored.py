@@ -26,6 +26,8 @@ class KeptArtefact:
     ----------
     values : mapping, optional
         The artefact itself.
+    asked : str, optional
+        A digest of all that decided what was made.
     digest : str
         SHA-256 of the artefact as it is written.
     where : str, optional
@@ -33,15 +35,16 @@ class KeptArtefact:
     """
 
     values: dict[str, Any] | None
+    asked: str | None
     digest: str
     where: str | None = None
 
     @classmethod
-    def of(cls, artefact: Artefact, where: str | None = None) -> KeptArtefact:
+    def of(cls, artefact: Artefact, asked: str | None = None, where: str | None = None) -> KeptArtefact:
         """What is kept of an artefact."""
         values = {name: _encoded(value) for name, value in artefact.items()}
         text = json.dumps(values, sort_keys=True, separators=(",", ":"))
-        return cls(values if len(text) <= MOST else None, sha256(text.encode()).hexdigest(), where)
+        return cls(values if len(text) <= MOST else None, asked, sha256(text.encode()).hexdigest(), where)
 
     def given(self, purpose: str, key: str) -> Artefact:
         """The artefact, if it is here."""

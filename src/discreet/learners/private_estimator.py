@@ -1,0 +1,126 @@
+"""The base of all private learners: opens the data, pays, learns, and says what it cost."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from discreet.core.budget import Budget
+from discreet.core.errors import ParameterError
+from discreet.core.events import Event
+from discreet.core.grid import Array
+from discreet.core.receipt import Receipt
+from discreet.core.schema import Category, Column, Number
+from discreet.learners.task import Task, task_of_arrays, task_of_private
+from discreet.trust.permit import Permit
+from discreet.trust.private_data import PrivateData
+from discreet.trust.stored import Artefact
+
+
+class PrivateEstimator(BaseEstimator, ABC):
+    """What supervised and unsupervised learners have in common.
+
+    A learner has the parameters `bounds`, `epsilon` and `delta`; with a target also `target`, and `target_bounds` or
+    `classes`. It defines `check`, `plan` and `learn`, and this base does the rest: `fit` of arrays, data frames or
+    private data sets the same attributes, charges before it asks, and stores the artefact that `learn` gives.
+    """
+
+    purpose: ClassVar[str]
+    """What is written in the ledger."""
+    supervised: ClassVar[bool] = False
+    """Whether there is a target."""
+
+    event_: Event
+    receipt_: Receipt
+    n_features_in_: int
+
+    def check(self) -> None:
+        """Refuse parameters that cannot be, before any data are looked at."""
+
+    @abstractmethod
+    def plan(self, task: Task) -> Any:
+        """What will be asked, with its `event`: from public facts alone."""
+
+    @abstractmethod
+    def learn(self, task: Task, plan: Any, permit: Permit) -> Artefact:
+        """Ask what was planned, and give the fitted attributes by name."""
+
+    def fit(self, X: Any, y: Any = None, *, key: str | None = None) -> Self:
+        """Learn.
+
+        Parameters
+        ----------
+        X : PrivateData, array of shape (n, n_features), or data frame
+            The records.
+        y : array of shape (n,), optional
+            The target; not for private data, whose target is a column, nor for learners without one.
+        key : str, optional
+            Public. Makes a retry safe; see `PrivateData.permit`.
+        """
+        self.check()
+        task = self._task(X, y, Budget(self.epsilon, self.delta))
+        plan = self.plan(task)
+        with task.data.permit(plan.event, self.purpose, key=key) as permit:
+            about = (type(self).__name__, self.get_params(), task.columns)
+            fitted = permit.artefact(lambda: self.learn(task, plan, permit), about)
+        self.n_features_in_ = len(task.features)
+        for name, value in fitted.items():
+            setattr(self, name, value)
+        self.event_, self.receipt_ = plan.event, permit.receipt
+        return self
+
+    def _task(self, X: Any, y: Any, budget: Budget) -> Task:
+        if isinstance(X, PrivateData):
+            if y is not None:
+                raise ParameterError(self.purpose, "private data have their target among their columns", "Set target.")
+            if self.bounds is not None:
+                raise ParameterError(self.purpose, "the data set's schema has bounds already", "Leave them out.")
+            task = task_of_private(self.purpose, X, getattr(self, "target", None), self.supervised, budget)
+            self.feature_names_in_: NDArray[Any] = np.array(task.features, dtype=object)
+            self._set_classes(X.schema.columns.get(task.target or ""))
+            return task
+        if self.supervised and y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        X = validate_data(self, X, dtype=None, ensure_all_finite=False, ensure_min_samples=0)
+        column = self._target_column() if self.supervised else None
+        self._set_classes(column)
+        return task_of_arrays(self.purpose, X, y if self.supervised else None, column, self.bounds, budget)
+
+    def _target_column(self) -> Column:
+        """What is known of the target of arrays: from parameters, never from the data."""
+        if is_classifier(self):
+            if self.classes is None:
+                raise ParameterError(
+                    self.purpose,
+                    "the classes are not given, and taking them from the data would give a record away",
+                    "Pass classes=[...] from what you know without the data.",
+                )
+            return Category(tuple(np.asarray(self.classes).tolist()))
+        if self.target_bounds is None:
+            raise ParameterError(
+                self.purpose,
+                "the bounds of the target are not given, and taking them from the data would give a record away",
+                "Pass target_bounds=(lower, upper) from what you know without the data.",
+            )
+        return Number(*self.target_bounds)
+
+    def _set_classes(self, column: Column | None) -> None:
+        if is_classifier(self):
+            given = self.classes if self.classes is not None else getattr(column, "values", None)
+            self.classes_ = np.asarray(given)
+
+    def _rows(self, X: Any) -> Array:
+        """The rows of records to predict for."""
+        check_is_fitted(self)
+        return np.asarray(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.target_tags.required = self.supervised
+        return tags

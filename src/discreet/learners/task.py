@@ -1,0 +1,115 @@
+"""What a learner is asked to learn from: private data, with the roles of its columns."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.exceptions import DataConversionWarning
+
+from discreet.core.budget import Budget
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Array
+from discreet.core.schema import Category, Column, Number, Schema
+from discreet.trust.as_private import as_private
+from discreet.trust.private_data import PrivateData
+from discreet.trust.sources.decoding import decoded, unmasked
+from discreet.trust.sources.matrix import Matrix, array_of
+
+TARGET = "target"  # of arrays, whose columns have no names
+
+
+@dataclass(frozen=True)
+class Task:
+    """Private data, its features and its target.
+
+    Parameters
+    ----------
+    data : PrivateData
+        The records.
+    features : tuple of str
+        Public. The columns that are learned from, in order.
+    target : str or None
+        Public. The column that is to be predicted; None for learners without one.
+    budget : Budget
+        Public. What the fit may cost.
+    """
+
+    data: PrivateData
+    features: tuple[str, ...]
+    target: str | None
+    budget: Budget
+
+    @property
+    def schema(self) -> Schema:
+        """What is public about the records."""
+        return self.data.schema
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The features, and then the target."""
+        return self.features if self.target is None else (*self.features, self.target)
+
+
+def task_of_private(asked: str, data: PrivateData, target: str | None, supervised: bool, budget: Budget) -> Task:
+    """The task of private data: all numeric columns but the target are features."""
+    if supervised and target is None:
+        names = ", ".join(data.schema.columns)
+        raise ParameterError(asked, "it is not said which column is the target", f"Set target to one of {names}.")
+    if target is not None and target not in data.schema.columns:
+        raise ParameterError(asked, f"there is no column {target!r}", f"There are {', '.join(data.schema.columns)}.")
+    features = tuple(name for name in data.schema.features if name != target)
+    if not features:
+        raise ParameterError(asked, "the schema has no numeric column to learn from", "Describe at least one.")
+    return Task(data, features, target, budget)
+
+
+def task_of_arrays(asked: str, X: Any, y: ArrayLike | None, column: Column | None, bounds: Any, budget: Budget) -> Task:
+    """The task of arrays or data frames, behind a curator of their own.
+
+    What a value holds never raises: one that cannot be read, or is not among the classes, is missing.
+
+    Parameters
+    ----------
+    asked : str
+        By whom.
+    X : array of shape (n, features)
+        The features.
+    y : array of shape (n,), optional
+        The target.
+    column : Number or Category, optional
+        Public. What is known of the target.
+    bounds : (lower, upper), optional
+        Public. Of the features.
+    budget : Budget
+        Public. The account of this fit.
+    """
+    alone = as_private(X, budget, bounds)
+    features = alone.schema.features
+    if y is None or column is None:
+        return Task(alone, features, None, budget)
+    values, target = array_of(X), _column_of(asked, y)
+    if len(target) != len(values):
+        raise ParameterError(asked, f"X has {len(values)} rows and y has {len(target)}", "Give one target for each.")
+    name = TARGET if TARGET not in features else f"{TARGET}_"
+    schema = Schema({**alone.schema.columns, name: column})
+    matrix = np.column_stack([Matrix(values, alone.schema).everything(features), _read(target, column)])
+    return Task(PrivateData.of(Matrix(matrix, schema), schema, budget), features, name, budget)
+
+
+def _column_of(asked: str, y: ArrayLike) -> np.ndarray:
+    target = unmasked(y) if isinstance(y, np.ndarray) else np.asarray(y)
+    if target.ndim == 2 and target.shape[1] == 1:
+        warnings.warn("A column-vector y was passed when a 1d array was expected.", DataConversionWarning, stacklevel=4)
+        target = target[:, 0]
+    if target.ndim != 1:
+        raise ParameterError(asked, f"the shape of y is {target.shape}", "Give one target for each row.")
+    return target
+
+
+def _read(target: np.ndarray, column: Column) -> Array:
+    assert isinstance(column, Number | Category)
+    return decoded(target, column)
