@@ -75,7 +75,7 @@ def test_a_pooled_sum_adds_units_that_are_clipped_whole(bound: Bound) -> None:
     assert pooled_sum(question, [UnitRows(RECORDS, FIRST)]).tolist() == by_hand(question)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 @given(st.integers(1, 400), st.integers(1, 2000))
 def test_a_unit_may_span_any_number_of_batches(size: int, numbers: int) -> None:
     batches = [UnitRows(RECORDS[start : start + size], FIRST[start : start + size]) for start in range(0, 1000, size)]

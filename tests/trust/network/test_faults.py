@@ -106,7 +106,7 @@ CASES = [
 
 
 def sampled(cases: Sequence[Any], every: int) -> list[Any]:
-    """Of all cases those that every run tries; the others are slow. Each fault, and each kind, is among them."""
+    """Of all cases those that every run tries; the others are slow."""
     marks = [() if i % every == 0 else (pytest.mark.slow,) for i in range(len(cases))]
     return [
         pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=mark)
@@ -150,7 +150,13 @@ def rehearsed(play: Play) -> bool:
     return whole
 
 
-@pytest.mark.parametrize(("fault", "kind"), sampled(CASES, 4))
+def test_each_fault_and_each_kind_of_message_is_tried_in_every_run() -> None:
+    tried = [case.values for case in sampled(CASES, 6) if not case.marks]
+    assert {fault for fault, _ in tried} == set(FAULTS)
+    assert {kind for _, kind in tried} == set(KINDS)
+
+
+@pytest.mark.parametrize(("fault", "kind"), sampled(CASES, 6))
 def test_a_fault_on_one_line_costs_at_most_one_party(
     fault: str, kind: str, stage: Stage, addresses: dict[str, str], books: Books
 ) -> None:
@@ -179,7 +185,7 @@ def test_parties_that_call_the_server_are_as_safe(
 
 
 @pytest.mark.parametrize(
-    ("fault", "kind"), sampled([(fault, kind) for kind in KINDS[1:] for fault in ("dropped", "cut after")], 3)
+    ("fault", "kind"), sampled([(fault, kind) for kind in KINDS[1:] for fault in ("dropped", "cut after")], 5)
 )
 def test_a_fault_on_two_lines_is_one_too_many(
     fault: str, kind: str, stage: Stage, addresses: dict[str, str], books: Books
@@ -193,7 +199,7 @@ def test_a_fault_on_two_lines_is_one_too_many(
     played(stage, addresses, books, scripts, lambda whose: whose == expected)
 
 
-@pytest.mark.parametrize("kind", sampled(KINDS, 2))
+@pytest.mark.parametrize("kind", sampled(KINDS, 3))
 def test_messages_of_two_parties_cannot_be_swapped(
     kind: str, stage: Stage, addresses: dict[str, str], books: Books
 ) -> None:

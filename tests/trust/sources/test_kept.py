@@ -34,13 +34,13 @@ def batches(count: int, units: int) -> Iterator[Any]:
 def test_records_larger_than_the_memory_are_spilled_and_the_spill_is_removed(
     units: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A hundred megabytes of records, and as much of keys to sort them by; one unit has all, or each has few."""
-    monkeypatch.setattr(engine, "MEMORY", "100MB")
+    """Fifty megabytes of records, and as much of keys to sort them by; one unit has all, or each has few."""
+    monkeypatch.setattr(engine, "MEMORY", "50MB")
     monkeypatch.setattr(engine, "THREADS", 1)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    kept = Stream("read", lambda names: batches(24, units), SCHEMA, UNIT)
+    kept = Stream("read", lambda names: batches(12, units), SCHEMA, UNIT)
     counted = sum(len(batch) for batch in kept.batches(("x0",)))
-    assert counted == {1: 2, 1000: 2000}.get(units, 24 * 2**16)
+    assert counted == {1: 2, 1000: 2000}.get(units, 12 * 2**16)
     (spill,) = tmp_path.iterdir()
     assert spill.stat().st_mode & 0o077 == 0
     del kept

@@ -138,7 +138,8 @@ def nested(depth: int) -> list[Any]:
 @pytest.mark.parametrize("form", FORMS)
 def test_a_record_of_any_kind_changes_no_other(form: str, tmp_path: Path) -> None:
     """Where a column's type cannot hold the value, there is none."""
-    everybody, held = {unit: contents(EVERYBODY, unit) for unit in (RECORD, PERSON)}, 0
+    units = [(unit, contents(EVERYBODY, unit)) for unit in (RECORD, PERSON)]
+    held = 0
     for value in [*CRAFTED, *([nested(10_000)] if form in ("lists", "object arrays", "pandas") else [])]:
         table = with_one_more(value)
         for name, values in table.items():
@@ -147,8 +148,8 @@ def test_a_record_of_any_kind_changes_no_other(form: str, tmp_path: Path) -> Non
         if value is not None and all(values[-1] is None for values in table.values()):
             continue
         records, held = FORMS[form](table, tmp_path), held + 1
-        for unit, before in everybody.items():
-            check(records, before, unit)
+        unit, before = units[held % 2]
+        check(records, before, unit)
     assert held >= 10
 
 
@@ -195,7 +196,7 @@ def test_what_a_reader_guesses_of_a_file_makes_no_difference(reader: str, tmp_pa
     for unit in (RECORD, PERSON):
         everybody = contents(EVERYBODY, unit)
         assert contents(READERS[reader](EVERYBODY, tmp_path), unit) == everybody
-        for field in FIELDS if reader != "path" else FIELDS[::4]:
+        for field in FIELDS[unit is PERSON :: 2 if reader != "path" else 6]:
             if (records := built(READERS[reader], with_one_more(field), tmp_path)) is not None:
                 check(records, everybody, unit)
 
@@ -206,7 +207,7 @@ ANYTHING = st.one_of(
 )
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=25, deadline=None, derandomize=True)
 @given(st.tuples(*[ANYTHING] * len(EVERYBODY)))
 def test_no_record_changes_another(record: tuple[Any, ...]) -> None:
     table = {name: [*values, value] for (name, values), value in zip(EVERYBODY.items(), record, strict=True)}

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 import os
-import sys
-from collections.abc import Iterator
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-import discreet
 from discreet.core.bound import Bound
 from discreet.core.errors import DiscreetError, NotPermitted, SchemaError
 from discreet.core.grid import Grid
@@ -27,41 +22,24 @@ from discreet.trust.sources.spark import START
 from tests.trust.sources.tables import SCHEMA, UNITS, exact_sums, sums, table
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
-pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning", "ignore::ResourceWarning")
-
-
-@pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    builder = importlib.import_module("pyspark.sql").SparkSession.builder
-    library = str(Path(discreet.__file__).parents[1])
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    os.environ["PYTHONPATH"] = os.pathsep.join([library, os.environ.get("PYTHONPATH", "")])
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.sql.shuffle.partitions": "3",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "100",
-        "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
-    }
-    session = builder.master("local[2]").config(map=settings).getOrCreate()
-    session.sparkContext.setLogLevel("OFF")
-    yield session
-    session.stop()
+pytestmark = [
+    pytest.mark.xdist_group("spark"),
+    pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning", "ignore::ResourceWarning"),
+]
 
 
 ASKED = ("moments 1 False", "histogram", "days by kind", "products", "rows")
 
 
 @pytest.mark.parametrize("units", UNITS)
-def test_spark_agrees_to_the_last_bit(units: str, session: Any) -> None:
-    frame = session.createDataFrame(pa.table(table())).repartition(5)
+def test_spark_agrees_to_the_last_bit(units: str, spark: Any) -> None:
+    frame = spark.createDataFrame(pa.table(table())).repartition(5)
     assert sums(source_of(frame, SCHEMA, UNITS[units]), ASKED) == sums(source_of(table(), SCHEMA, UNITS[units]), ASKED)
 
 
-def test_spark_pools_to_the_last_bit(session: Any) -> None:
+def test_spark_pools_to_the_last_bit(spark: Any) -> None:
     schema = Schema({name: kind for name, kind in SCHEMA.columns.items() if name != "town"})
-    frame, person = session.createDataFrame(pa.table(table())).repartition(5), Unit("user", column="who", pooled=True)
+    frame, person = spark.createDataFrame(pa.table(table())).repartition(5), Unit("user", column="who", pooled=True)
     source, expected = (source_of(records, schema, person) for records in (frame, table()))
     assert exact_sums(source, ASKED) == exact_sums(expected, ASKED)
     assert source.units() == expected.units()
@@ -69,9 +47,9 @@ def test_spark_pools_to_the_last_bit(session: Any) -> None:
         list(source.keys("kind"))
 
 
-def test_only_sums_come_to_the_driver(session: Any) -> None:
+def test_only_sums_come_to_the_driver(spark: Any) -> None:
     """Each partition is added up in a process of its own."""
-    frame = session.range(1000).selectExpr("CAST(id AS DOUBLE) AS x").repartition(4)
+    frame = spark.range(1000).selectExpr("CAST(id AS DOUBLE) AS x").repartition(4)
     driver = os.getpid()
 
     def of(records: np.ndarray) -> np.ndarray:
@@ -84,13 +62,13 @@ def test_only_sums_come_to_the_driver(session: Any) -> None:
     assert question.grid.values(source.sum(question)) == [1000.0]
 
 
-def test_a_sample_starts_where_python_says(session: Any) -> None:
+def test_a_sample_starts_where_python_says(spark: Any) -> None:
     names = ["ann", "Zoë", "𝄞", "", "O'Brien"]
-    frame = session.createDataFrame([(name,) for name in names], "name string").selectExpr("CAST(name AS BINARY) AS u")
+    frame = spark.createDataFrame([(name,) for name in names], "name string").selectExpr("CAST(name AS BINARY) AS u")
     assert [row[0] for row in frame.selectExpr(START).collect()] == [start(name) for name in names]
 
 
-def test_a_value_means_the_same_in_every_type_and_beside_any_record(session: Any) -> None:
+def test_a_value_means_the_same_in_every_type_and_beside_any_record(spark: Any) -> None:
     rows = [(i % 2, i % 2 + 0.0, Decimal(i % 2), f"0{i % 2}.0", i % 2 == 1, str(i % 2 == 1)) for i in range(30)]
     types = "a bigint, b double, c decimal(10, 2), d string, e boolean, f string"
     schema = Schema(dict.fromkeys("abcdef", Category((False, True))))
@@ -101,19 +79,19 @@ def test_a_value_means_the_same_in_every_type_and_beside_any_record(session: Any
 
     question = BoundedSum(of, Bound("l1", 6.0), tuple("abcdef"), Grid(0))
     for records in (rows, [*rows, odd]):
-        assert source_of(session.createDataFrame(records, types), schema).sum(question).tolist() == [15] * 12
+        assert source_of(spark.createDataFrame(records, types), schema).sum(question).tolist() == [15] * 12
 
 
-def test_a_failing_job_does_not_quote_a_record(session: Any) -> None:
-    frame = session.createDataFrame([("Ann is ill",)], "x string").selectExpr("CAST(x AS DOUBLE) AS x")
+def test_a_failing_job_does_not_quote_a_record(spark: Any) -> None:
+    frame = spark.createDataFrame([("Ann is ill",)], "x string").selectExpr("CAST(x AS DOUBLE) AS x")
     source = source_of(frame, Schema({"x": Number(0, 1)}))
     with pytest.raises(DiscreetError, match="withheld") as caught:
         source.sum(BoundedSum(lambda records: records, Bound("l1", 1.0), ("x",)))
     assert "Ann" not in f"{caught.value}{caught.value.__context__}"
 
 
-def test_what_cannot_be_read_is_refused_by_its_type(session: Any) -> None:
-    frame = session.createDataFrame([([1.0], 1.0, 2.0, None)], "x array<double>, y double, Y double, day date")
+def test_what_cannot_be_read_is_refused_by_its_type(spark: Any) -> None:
+    frame = spark.createDataFrame([([1.0], 1.0, 2.0, None)], "x array<double>, y double, Y double, day date")
     with pytest.raises(SchemaError, match="the schema has numbers there"):
         source_of(frame, Schema({"day": Number(0, 1)}))
     with pytest.raises(SchemaError, match="neither numbers nor texts"):
