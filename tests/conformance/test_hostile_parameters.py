@@ -42,8 +42,9 @@ BOUNDS = [
     (1.0, 1 + 2**-52),
     (1e15, 1e15 + 0.125),
 ]
+UNITS = (Unit("user", column="who", rows=2**30), Unit("user", column="who", pooled=True))
 HOSTILE: dict[str, list[Any]] = {
-    "epsilon": [1e-12, 1e-6, 1e4],
+    "epsilon": [1e-12, 1e4],
     "delta": [1e-6, 1e-300],
     "confidence": [1e-9, 1 - 1e-16],
     "bins": [1, 10**9],
@@ -84,30 +85,39 @@ def private(
 
 
 def trials(function: Any) -> Iterator[tuple[PrivateData, dict[str, Any]]]:
+    """Each bound, each parameter and each unit, one at a time."""
     taken, usual = inspect.signature(function).parameters, Number(-20, 20)
     for bounds in BOUNDS:
         yield private(Number(*bounds)), {}
-    for bounds in BOUNDS[:4]:
-        yield private(Number(*bounds)), {"epsilon": 1e-9}
-        yield private(Number(*bounds), local=True), {}
+    yield private(Number(*BOUNDS[0]), local=True), {"epsilon": 1e-9}
     for name in taken:
         for value in HOSTILE.get(name, ()):
             yield private(usual), {name: value}
     for kinds in (("a",), ("a", "b", *map(str, range(3000)))):
         yield private(usual, kinds=kinds), {}
-    for unit in (Unit("user", column="who", rows=2**30), Unit("user", column="who", pooled=True)):
-        for epsilon in (1.0, 1e-6):
-            yield private(usual, unit), {"epsilon": epsilon}
+    for unit in UNITS:
+        yield private(usual, unit), {"epsilon": 1e-6}
+
+
+def more_trials(function: Any) -> Iterator[tuple[PrivateData, dict[str, Any]]]:
+    """Bounds and units with more and less noise."""
+    for bounds in BOUNDS:
+        yield private(Number(*bounds)), {"epsilon": 1e-9}
+        yield private(Number(*bounds), local=True), {}
+        for unit in UNITS:
+            for epsilon in (1.0, 1e-6, 1e4):
+                yield private(Number(*bounds), unit), {"epsilon": epsilon}
 
 
 FOUND = [one for one in statistics() if one.__name__ != "sample_and_aggregate"]  # its time is real, see its own tests
 
 
+@pytest.mark.parametrize("tried", [trials, pytest.param(more_trials, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("function", FOUND, ids=lambda function: function.__name__)
-def test_nothing_fails_after_the_charge_because_of_public_parameters(function: Any) -> None:
+def test_nothing_fails_after_the_charge_because_of_public_parameters(function: Any, tried: Any) -> None:
     taken, answered = inspect.signature(function).parameters, 0
     usual = {**GIVEN, **({"columns": ("x",)} if "target" in taken else {}), **OWN.get(function.__name__, {})}
-    for data, hostile in trials(function):
+    for data, hostile in tried(function):
         asked = {name: value for name, value in {**usual, **hostile}.items() if name in taken}
         spent = refused(function, data, asked)
         assert not spent, f"{hostile}: {spent}"

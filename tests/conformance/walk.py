@@ -19,9 +19,12 @@ def rooms() -> list[str]:
 def for_each(found: Iterable[Any]) -> Callable[[Callable[[Any], None]], Callable[[], None]]:
     """Make one test of a claim about each of these; a failure says which of them it is about."""
 
+    every = list(found)
+
     def made(claim: Callable[[Any], None]) -> Callable[[], None]:
         def test() -> None:
-            for one in found:
+            assert every
+            for one in every:
                 try:
                     claim(one)
                 except BaseException as failure:
