@@ -128,7 +128,7 @@ def trimmed(x: Array, found: CutEstimate) -> float:
 
 def outside_bounds(trial: Trial) -> bool:
     found, values = trial.asked(bounds, "size", least=1.0), trial.records["size"]
-    return near(found.outside, float(((values < found.lower) | (values >= found.upper)).sum()), found.error)
+    return holds(found.outside, float(((values < found.lower) | (values >= found.upper)).sum()))
 
 
 def of_small_group(figure: str) -> Callable[[Trial], bool]:

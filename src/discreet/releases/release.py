@@ -103,9 +103,8 @@ class Release(ABC):
         shown = self.shown()
         if shown.labels:
             return f"{self.title}\n{shown.text()}"
-        first, *others = zip(*shown.rows(), strict=True)
-        rest = "".join(f", {name} {text}" for name, text in others)
-        return f"{self.name}: {first[1]}{promise(self.confidence, self.population)}{rest}"
+        parts = [text if name == "value" else f"{name} {text}" for name, text in zip(*shown.rows(), strict=True)]
+        return f"{self.name}: {', '.join(parts)}{promise(self.confidence, self.population)}"
 
     def _repr_html_(self) -> str:
         cost = html.escape(self.receipt.cost)

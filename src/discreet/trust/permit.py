@@ -216,7 +216,7 @@ class Permit:
     @property
     def receipt(self) -> Receipt:
         """What this permit cost."""
-        cost = price(self._plan, self._ledger.budget.delta)
+        cost = price(self._plan, self._ledger.budget)
         return Receipt(
             self._purpose,
             self._plan,

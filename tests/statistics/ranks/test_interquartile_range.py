@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -28,9 +29,8 @@ def test_the_range_is_near_the_exact_one_at_its_price() -> None:
     found = interquartile_range(VALUES, bounds=(0, 100), epsilon=1.0)
     assert found.value == pytest.approx(EXACT, rel=0.1)
     assert pure_epsilon(found.receipt.event) <= 1.0
-    assert found.low is not None
-    assert found.high is not None
-    assert 0 <= found.low <= found.value <= found.high
+    low, high = found.interval
+    assert 0 <= low <= found.value <= high
 
 
 def test_without_an_interval_there_is_none() -> None:
@@ -38,9 +38,8 @@ def test_without_an_interval_there_is_none() -> None:
     assert (found.confidence, found.interval) == (None, (-np.inf, np.inf))
 
 
-@pytest.mark.parametrize("values", [[], [np.nan], [3.0]], ids=["none", "missing", "one"])
-def test_hardly_any_data_have_a_range_that_is_not_negative(values: list[float]) -> None:
-    for _ in range(10):
+def test_hardly_any_data_have_a_range_that_is_not_negative() -> None:
+    for values in 5 * ([], [np.nan], [3.0]):
         found = interquartile_range(np.array(values), bounds=(0, 100), epsilon=1.0)
         assert 0 <= found.value <= 100
 
@@ -58,24 +57,23 @@ def test_a_stable_range_is_right_to_within_its_factor(neighbors: Neighbors) -> N
         )
         answers.append(stable_interquartile_range(private, "x", epsilon=1.0))
     assert delta(answers[0].receipt.event, 1.0) <= 1e-6
-    assert all(found.value is not None for found in answers)
-    assert all(1 / found.ratio <= found.value / EXACT <= found.ratio for found in answers if found.value is not None)
+    assert all(found.interval.low <= EXACT <= found.interval.high for found in answers)
+    assert all(found.interval.high / found.interval.low == pytest.approx(1.5) for found in answers)
 
 
 def test_no_answer_is_an_ordinary_outcome_and_costs_the_same() -> None:
     many = stable_interquartile_range(VALUES, bounds=(0, 100), epsilon=1.0)
     for values in (np.array([]), np.array([1.0, 2.0]), np.full(3, np.nan)):
         found = stable_interquartile_range(values, bounds=(0, 100), epsilon=1.0)
-        assert found.value is None
+        assert math.isnan(found.value)
         assert found.receipt.event == many.receipt.event
         assert "no answer" in str(found)
-    assert "factor" in str(many)
-    assert "<table" in many._repr_html_()
+    assert "[" in str(many)
 
 
 def test_asking_again_is_paid_again() -> None:
     private = PrivateData.of({"x": [1.0]}, Schema({"x": Number(0, 100)}), Budget(1.0, 1e-6))
-    assert stable_interquartile_range(private, "x", epsilon=1.0).value is None
+    assert stable_interquartile_range(private, "x", epsilon=1.0).interval == (-math.inf, math.inf)
     with pytest.raises(DiscreetError):
         stable_interquartile_range(private, "x", epsilon=1.0)
 
@@ -94,7 +92,17 @@ def test_only_a_curator_can_be_asked_and_nothing_is_spent() -> None:
         assert private.ledger.balance().spent == 0
 
 
-@pytest.mark.parametrize("fields", [{"delta": 0.0}, {"ratio": 1.0}, {"epsilon": 0.0}, {"bounds": (1, 0)}])
-def test_a_mistake_is_refused(fields: dict[str, Any]) -> None:
-    with pytest.raises(DiscreetError, match="Nothing was released or spent"):
-        stable_interquartile_range(VALUES, **{"bounds": (0, 100), **fields})
+MISTAKES: list[dict[str, Any]] = [
+    {"delta": 0.0},
+    {"ratio": 1.0},
+    {"epsilon": 0.0},
+    {"bounds": (1, 0)},
+    {"confidence": 0.99, "delta": 0.1},
+    {"population": True},
+]
+
+
+def test_a_mistake_is_refused() -> None:
+    for fields in MISTAKES:
+        with pytest.raises(DiscreetError, match="Nothing was released or spent"):
+            stable_interquartile_range(VALUES, **{"bounds": (0, 100), **fields})

@@ -182,7 +182,7 @@ def _between_cuts(
     if not 0 < trim < 0.5:
         raise ParameterError(name, f"trim is {trim}", "Give a share above 0 and below one half.", trim=trim)
     schema, ends = of.data.schema, of.data.schema.number(of.column)
-    way = Wanted(of, (trim, 1 - trim), None, None, budget).way
+    way = Wanted(of, (trim, 1 - trim), None, False, None, budget).way
     whole = question_of(schema, of.column, ends.lower, ends.upper)
     noise = least_noise(of.data, whole, Budget(budget.epsilon * (1 - CUTS), budget.delta)).noise
     parts = (*(priced(part, CUTS) for part in way.parts), priced(noise, 1 / budget.epsilon))

@@ -2,69 +2,74 @@
 
 from __future__ import annotations
 
-import html
+import dataclasses
+import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from discreet.core.budget import Budget
-from discreet.core.digits import exact
-from discreet.core.receipt import Receipt
+from discreet.core.grid import Array
 from discreet.core.schema import Number
 from discreet.questions.magnitudes import magnitude_edges, magnitudes_of
 from discreet.releases.ask import asked, column_of
+from discreet.releases.columns import Columns, Series
+from discreet.releases.estimate import Estimate
+from discreet.releases.release import Release, check_confidence, check_population
 from discreet.releases.spread import CONFIDENCE, whole_half_width
 from discreet.trust.as_private import Bounds
 from discreet.trust.private_data import PrivateData
 
-OCTAVES = 100  # between the greatest size and the least that is told from zero, where nothing else is said
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+OCTAVES = 100  # between the greatest size and the least that is distinguished from zero, by default
 WIDEST = (-1e15, 1e15)
 RISK = 0.01  # that noise alone fills a cell
 
 
-@dataclass(frozen=True)
-class FoundBounds:
+@dataclass(frozen=True, kw_only=True)
+class FoundBounds(Release):
     """Bounds that were found in private, to be written into a schema.
 
     Parameters
     ----------
-    column : str
-        The column.
     lower, upper : float
-        The bounds; those of the schema, where there are too few records to tell.
-    outside : float
-        About how many values are outside, and would be moved to the nearer bound.
-    error : float
-        Half-width of an interval that holds the exact number outside with the given confidence. Mostly next to none are
-        outside, and a number that noise would make negative is raised to zero: then it misses on one side alone.
-    confidence : float
-        Of that interval.
-    receipt : Receipt
-        What it cost.
+        The bounds; those of the schema, where there are too few records to find others.
+    outside : Estimate
+        How many values are outside, and would be moved to the nearer bound. Mostly next to none are, and a number that
+        noise would make negative is raised to zero: then its interval misses on one side alone.
     """
 
-    column: str
     lower: float
     upper: float
-    outside: float
-    error: float
-    confidence: float
-    receipt: Receipt
+    outside: Estimate
+
+    standard_error: ClassVar[None] = None  # bounds are a choice, which has no error
+    interval: ClassVar[None] = None
+
+    @property
+    def values(self) -> Array:
+        """Both bounds."""
+        return np.array([self.lower, self.upper])
 
     @property
     def number(self) -> Number:
         """The column with these bounds, for a schema."""
         return Number(self.lower, self.upper)
 
-    def __str__(self) -> str:
-        ends = f"{exact(self.lower)} to {exact(self.upper)}"
-        return (
-            f"bounds of {self.column}: {ends}; outside {self.outside:,.0f} ± {self.error:.0f} ({self.confidence:.0%})"
-        )
+    def tabulated(self) -> Columns:
+        """The bounds, and how many values are outside, in one row."""
+        bounds = (Series(name, np.array([end])) for name, end in (("lower", self.lower), ("upper", self.upper)))
+        (outside,) = self.outside.tabulated().series
+        return Columns({}, (*bounds, dataclasses.replace(outside, name="outside")))
 
-    def _repr_html_(self) -> str:
-        return f"<b>{html.escape(str(self))}</b>{self.receipt._repr_html_()}"
+    def draw(self, ax: Axes) -> None:
+        """The bounds, on a line."""
+        ax.plot(self.values, np.zeros(2), marker="|", markersize=20)
+        ax.set_yticks([])
+        ax.set_xlabel(self.name)
 
 
 def bounds(
@@ -73,6 +78,8 @@ def bounds(
     *,
     bounds: Bounds | None = None,
     least: float | None = None,
+    confidence: float = CONFIDENCE,
+    population: bool = False,
     epsilon: float = 0.1,
     delta: float = 0.0,
     key: str | None = None,
@@ -80,7 +87,7 @@ def bounds(
     """Find bounds that hold nearly all values of a column, from bounds that are far too wide.
 
     Values are counted by sign and size, from one power of two to the next, with noise. The bounds are the ends of the
-    outermost cells whose count is too high for noise alone, but for one case in a hundred.
+    outermost cells whose count is too high for noise alone, except in one case of a hundred.
 
     Parameters
     ----------
@@ -91,7 +98,11 @@ def bounds(
     bounds : (float, float) or Schema, optional
         Public. For an array or data frame: values outside are moved to the nearer one; -1e15 and 1e15 where not given.
     least : float, optional
-        Public. The least size that is told from zero; 2**-100 times the greatest where not given.
+        Public. The least size that is distinguished from zero; 2**-100 times the greatest where not given.
+    confidence : float
+        Public. Of the interval for the number of values outside.
+    population : bool
+        Public. The interval is for these data; one for a population is refused.
     epsilon, delta : float
         Public. What this may cost.
     key : str, optional
@@ -118,6 +129,8 @@ def bounds(
     wide = WIDEST if bounds is None and not isinstance(data, PrivateData) else bounds
     of = column_of(data, column, wide, budget)
     number, name = of.data.schema.number(of.column), f"bounds of {of.column}"
+    check_confidence(name, confidence)
+    check_population(name, population, "bounds are chosen for these data", "Ask for quantiles with population=True.")
     largest = max(abs(number.lower), abs(number.upper))
     smallest = largest * 2.0**-OCTAVES if least is None else float(least)
     edges = magnitude_edges(number, smallest)
@@ -129,6 +142,18 @@ def bounds(
     beyond = np.ones(len(edges) - 1)
     beyond[first : last + 1] = 0.0
     outside = max(0.0, float(released.values @ beyond))
-    error = whole_half_width(released.spread, beyond, CONFIDENCE)
-    lower, upper = float(edges[first]), float(edges[last + 1])
-    return FoundBounds(of.column, lower, upper, outside, error, CONFIDENCE, released.receipt)
+    return FoundBounds(
+        name=name,
+        lower=float(edges[first]),
+        upper=float(edges[last + 1]),
+        outside=Estimate.around(
+            f"values of {of.column} outside",
+            outside,
+            whole_half_width(released.spread, beyond, confidence),
+            standard_error=released.spread.stddev * math.sqrt(beyond.sum()),
+            confidence=confidence,
+            receipt=released.receipt,
+        ),
+        confidence=confidence,
+        receipt=released.receipt,
+    )

@@ -1,4 +1,4 @@
-"""Private minimum, maximum and range of a column: as far out as enough records are to hide any one of them."""
+"""Private minimum, maximum and range of a column: as far out as there are enough records to hide any one of them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import dataclasses
 import math
 from dataclasses import dataclass
 from typing import Any
+
+from scipy.special import ndtri
 
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
@@ -18,6 +20,7 @@ from discreet.questions.count import count_of
 from discreet.releases.ask import ColumnOf, column_of
 from discreet.releases.estimate import Estimate
 from discreet.releases.joint_plan import Together
+from discreet.releases.release import check_confidence, check_population
 from discreet.releases.spread import CONFIDENCE, spread
 from discreet.statistics.ranks.quantile import Wanted
 from discreet.statistics.ranks.quantiles_by_tree import ByTree
@@ -25,8 +28,7 @@ from discreet.trust.as_private import Bounds
 from discreet.trust.permit import Permit
 
 COUNT = 0.1  # what the number of values gets of the price
-MISSED, MISCOUNTED = 0.04, 0.01  # risks: that all that is found is beyond the records, and that there are fewer of them
-FAR = {1: 2.6, 2: 2.9}  # deviations that sums of noise pass somewhere in one of 20 cases, or of 40, by simulation
+MISSED, MISCOUNTED = 0.8, 0.2  # of the risk: that the value is beyond the records, and that there are fewer of them
 NOISIEST = 7 / 15  # of the line: half a cell on every level, the farthest from counts of whole cells
 CELLS = 2**21  # a line on which values are moved to cells, and one with records is found rather than all without
 
@@ -44,17 +46,19 @@ class _Tails:
     """The ends of a column's values; `sides` has -1 for the low one and 1 for the high one.
 
     By records: the quantile of a rank so high that all cells without a record at or below them are together chosen with
-    probability below `MISSED`: they are `CELLS` at most, each exp(-rank / scale) times as likely as the cell of that
-    rank. So few records that there is no such rank tell nothing. By a tree: a rank that noise alone hardly passes.
+    probability below a part of the risk: they are `CELLS` at most, each exp(-rank / scale) times as likely as the cell
+    of that rank. If there are too few records for such a rank, nothing is known. By a tree: a rank that noise alone
+    seldom passes.
     """
 
     of: ColumnOf
     sides: tuple[int, ...]
     budget: Budget
+    risk: float
 
     def paid(self, name: str, key: str | None) -> tuple[list[_Tail], Receipt]:
         """Pay for the ends, and find them."""
-        way = Wanted(self.of, (0.5,), None, None, self.budget).way
+        way = Wanted(self.of, (0.5,), None, False, None, self.budget).way
         plan = calibrate(Together(way.parts if isinstance(way, ByTree) else self._parts), self.budget)
         with self.of.data.permit(plan.event, name, key=key) as permit:
             if isinstance(way, ByTree):
@@ -74,13 +78,13 @@ class _Tails:
 
     def _by_records(self, permit: Permit, count: Laplace, *ends: Quantile) -> list[_Tail]:
         question = count_of(self.of.data.schema, self.of.column)
-        off = spread(self.of.data, question, count).half_width([1.0], 1 - 2 * MISCOUNTED)
+        off = spread(self.of.data, question, count).half_width([1.0], 1 - 2 * MISCOUNTED * self.risk)
         surely = max(float(permit.ask(question, count)[0]) - off, 1.0)
         found = []
         for side, end in zip(self.sides, ends, strict=True):
             outermost = dataclasses.replace(end, share=0.5 + 0.49 * side)
             scale = outermost.target(self.of.data.unit.rows, self.of.data.neighbors).ranks
-            share = scale * math.log(CELLS * len(self.sides) / MISSED) / surely
+            share = scale * math.log(CELLS * len(self.sides) / (MISSED * self.risk)) / surely
             asked = dataclasses.replace(end, share=0.5 + side * (0.5 - min(share, 0.5)))
             value = float(permit.ask(AllRecords((self.of.column,)), asked))
             found.append(_Tail(value, self._beyond(value, side) if share <= 0.5 else self._farther(side)))
@@ -94,8 +98,8 @@ class _Tails:
     def _by_tree(self, way: ByTree, permit: Permit, noise: Any) -> list[_Tail]:
         tree, ends, deviation = way.tree(permit, noise), self._ends, way.unit(noise).stddev
         number, noisiest = max(tree.number, 0.0), ends.lower + (ends.upper - ends.lower) * NOISIEST
-        rank = FAR[len(self.sides)] * deviation * tree.deviation(noisiest, 0.0)
-        few = 2 * rank > number - FAR[1] * deviation * tree.deviation(ends.upper, 0.0)
+        rank = farthest(self.risk / len(self.sides)) * deviation * tree.deviation(noisiest, 0.0)
+        few = 2 * rank > number - farthest(self.risk) * deviation * tree.deviation(ends.upper, 0.0)
         found = []
         for side in self.sides:
             place = tree.place(min(rank, number / 2) if side < 0 else number - min(rank, number / 2))
@@ -107,18 +111,37 @@ class _Tails:
         return self._ends.upper if side < 0 else self._ends.lower
 
 
+def _check(name: str, confidence: float, population: bool) -> None:
+    check_confidence(name, confidence)
+    remedy = "Ask for a quantile of a level near 0 or 1, with population=True."
+    check_population(name, population, "no sample determines the extremes of its population", remedy)
+
+
+def farthest(risk: float) -> float:
+    """The deviations that sums of noise on a tree pass somewhere with this probability, from simulation.
+
+    Examples
+    --------
+    >>> round(farthest(0.05), 2), round(farthest(0.025), 2)
+    (2.6, 2.9)
+    """
+    return float(-ndtri(risk / (10.7 * (0.05 / risk) ** 0.33)))
+
+
 def minimum(
     data: Any,
     column: str | None = None,
     *,
     bounds: Bounds | None = None,
+    confidence: float = CONFIDENCE,
+    population: bool = False,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
 ) -> Estimate:
     """Release a value that hardly any values of a column are below.
 
-    The least value belongs to one record, so it cannot be told. What is released is the quantile of a small share: some
+    The least value belongs to one record, so it cannot be released. What is released is a quantile of a low level: some
     40 / epsilon records lie below, few enough where there are many, and enough that no one matters.
 
     Parameters
@@ -130,6 +153,11 @@ def minimum(
     bounds : (float, float) or Schema, optional
         Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
         schema.
+    confidence : float
+        Public. Of the interval.
+    population : bool
+        Public. The interval is for these data; one for a population is refused, since no sample determines the extremes
+        of its population.
     epsilon, delta : float
         Public. What this may cost.
     key : str, optional
@@ -138,9 +166,9 @@ def minimum(
     Returns
     -------
     Estimate
-        The value. The least value of these records is between the lower bound and it, with 95 % confidence, or more:
-        that holds for the worst of data, and for ordinary ones it is nearly sure. So few records that none of them
-        could hide are somewhere between the bounds.
+        The value. The least value of these records is between the lower bound and it, with the given confidence, or
+        more: that holds for the worst of data, and for ordinary ones it is nearly certain. If there are too few records
+        for any of them to be hidden, the interval is from bound to bound.
 
     Guarantee
     ---------
@@ -156,13 +184,14 @@ def minimum(
     budget = Budget(epsilon, delta)
     of = column_of(data, column, bounds, budget)
     name, number = f"minimum of {of.column}", of.data.schema.number(of.column)
-    (found,), receipt = _Tails(of, (-1,), budget).paid(name, key)
+    _check(name, confidence, population)
+    (found,), receipt = _Tails(of, (-1,), budget, 1 - confidence).paid(name, key)
     return Estimate(
         name=name,
         value=found.value,
         low=number.lower,
         high=found.inside,
-        confidence=CONFIDENCE,
+        confidence=confidence,
         receipt=receipt,
     )
 
@@ -172,6 +201,8 @@ def maximum(
     column: str | None = None,
     *,
     bounds: Bounds | None = None,
+    confidence: float = CONFIDENCE,
+    population: bool = False,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
@@ -187,6 +218,11 @@ def maximum(
     bounds : (float, float) or Schema, optional
         Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
         schema.
+    confidence : float
+        Public. Of the interval.
+    population : bool
+        Public. The interval is for these data; one for a population is refused, since no sample determines the extremes
+        of its population.
     epsilon, delta : float
         Public. What this may cost.
     key : str, optional
@@ -195,8 +231,8 @@ def maximum(
     Returns
     -------
     Estimate
-        The value. The greatest value of these records is between it and the upper bound, with 95 % confidence or more;
-        see `minimum`.
+        The value. The greatest value of these records is between it and the upper bound, with the given confidence or
+        more; see `minimum`.
 
     Guarantee
     ---------
@@ -211,13 +247,14 @@ def maximum(
     budget = Budget(epsilon, delta)
     of = column_of(data, column, bounds, budget)
     name, number = f"maximum of {of.column}", of.data.schema.number(of.column)
-    (found,), receipt = _Tails(of, (1,), budget).paid(name, key)
+    _check(name, confidence, population)
+    (found,), receipt = _Tails(of, (1,), budget, 1 - confidence).paid(name, key)
     return Estimate(
         name=name,
         value=found.value,
         low=found.inside,
         high=number.upper,
-        confidence=CONFIDENCE,
+        confidence=confidence,
         receipt=receipt,
     )
 
@@ -227,11 +264,13 @@ def value_range(
     column: str | None = None,
     *,
     bounds: Bounds | None = None,
+    confidence: float = CONFIDENCE,
+    population: bool = False,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
 ) -> Estimate:
-    """Release how far the values of a column are apart, but for the outermost.
+    """Release how far the values of a column are apart, except for the outermost.
 
     Parameters
     ----------
@@ -242,6 +281,11 @@ def value_range(
     bounds : (float, float) or Schema, optional
         Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
         schema.
+    confidence : float
+        Public. Of the interval.
+    population : bool
+        Public. The interval is for these data; one for a population is refused, since no sample determines the extremes
+        of its population.
     epsilon, delta : float
         Public. What this may cost.
     key : str, optional
@@ -251,7 +295,7 @@ def value_range(
     -------
     Estimate
         The difference of a `maximum` and a `minimum`. The range of these records is between it and the distance of the
-        bounds, with 95 % confidence or more; see `minimum`.
+        bounds, with the given confidence or more; see `minimum`.
 
     Guarantee
     ---------
@@ -266,13 +310,14 @@ def value_range(
     budget = Budget(epsilon, delta)
     of = column_of(data, column, bounds, budget)
     name, number = f"range of {of.column}", of.data.schema.number(of.column)
-    (low, high), receipt = _Tails(of, (-1, 1), budget).paid(name, key)
+    _check(name, confidence, population)
+    (low, high), receipt = _Tails(of, (-1, 1), budget, 1 - confidence).paid(name, key)
     value, least = (max(apart, 0.0) for apart in (high.value - low.value, high.inside - low.inside))
     return Estimate(
         name=name,
         value=value,
         low=least,
         high=number.upper - number.lower,
-        confidence=CONFIDENCE,
+        confidence=confidence,
         receipt=receipt,
     )

@@ -33,14 +33,15 @@ def interquartile_range(
     bounds: Bounds | None = None,
     step: float | None = None,
     confidence: float | None = CONFIDENCE,
+    population: bool = False,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
 ) -> Estimate:
     """Release how far the quartiles of a column are apart.
 
-    The interval for the difference comes from those for the quartiles: how wide they are, for so many ranks, tells how
-    densely values lie there, and what a quartile is off by in ranks is known. The errors of the two add up as
+    The interval for the difference comes from those for the quartiles: their widths, for a known number of ranks, show
+    how densely values lie there, and the law of a quartile's error in ranks is known. The errors of the two add up as
     correlated errors do.
 
     Parameters
@@ -55,7 +56,9 @@ def interquartile_range(
     step : float, optional
         Public. What values are multiples of; see `quantile`.
     confidence : float, optional
-        Public. Of the interval for the population's interquartile range, or None for no interval; see `quantile`.
+        Public. Of the interval, or None for no interval; see `quantile`.
+    population : bool
+        Public. Whether the interval is for the population that the records are a sample of; see `quantile`.
     epsilon, delta : float
         Public. What this may cost.
     key : str, optional
@@ -65,7 +68,7 @@ def interquartile_range(
     -------
     Estimate
         The difference of two private quartiles, its interval and its receipt. With so few records that noise hides one
-        of them, the interval is all that is between 0 and the distance of the bounds.
+        of them, the interval is from 0 to the distance of the bounds.
 
     Guarantee
     ---------
@@ -79,13 +82,13 @@ def interquartile_range(
     """
     budget = Budget(epsilon, delta)
     of = column_of(data, column, bounds, budget)
-    name, way = f"interquartile range of {of.column}", Wanted(of, QUARTILES, confidence, step, budget).way
+    name, way = f"interquartile range of {of.column}", Wanted(of, QUARTILES, confidence, population, step, budget).way
     plan = calibrate(Together(way.parts), budget)
     with of.data.permit(plan.event, name, key=key) as permit:
         found = way.found(permit, plan.mechanisms)
     value = float(found.values[1] - found.values[0])
     if found.ends is None or confidence is None:
-        return Estimate(name=name, value=value, confidence=None, population=True, receipt=permit.receipt)
+        return Estimate(name=name, value=value, confidence=None, population=population, receipt=permit.receipt)
     ends = of.data.schema.number(of.column)
     hidden = (found.ends[0] <= ends.lower).any() and (found.ends[1] >= ends.upper).any()
     most = ends.upper - ends.lower
@@ -96,7 +99,7 @@ def interquartile_range(
         low=max(value - off, 0.0),
         high=min(value + off, most),
         confidence=confidence,
-        population=True,
+        population=population,
         receipt=permit.receipt,
     )
 

@@ -16,12 +16,13 @@ from discreet.core.receipt import Receipt
 from discreet.mechanisms.ranks.flipped_quantile import FlippedQuantile
 from discreet.mechanisms.ranks.quantile import Quantile
 from discreet.releases.ask import ColumnOf, column_of
+from discreet.releases.columns import Series
 from discreet.releases.estimate import Estimate
 from discreet.releases.joint_plan import Together
 from discreet.releases.least_noise import pure
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
-from discreet.statistics.ranks.quantile_table import QuantileTable
+from discreet.releases.table import Table
 from discreet.statistics.ranks.quantiles_by_records import ByRecords
 from discreet.statistics.ranks.quantiles_by_tree import ByTree
 from discreet.statistics.ranks.rank_width import Found
@@ -48,10 +49,12 @@ class Wanted:
     ----------
     of : ColumnOf
         The column.
-    shares : tuple of float
-        Public. In [0, 1], ascending.
+    levels : tuple of float
+        Public. Of the quantiles: in [0, 1], ascending.
     confidence : float or None
         Public. Of each interval.
+    population : bool
+        Public. Whether intervals are for the population.
     step : float or None
         Public. What values are multiples of.
     budget : Budget
@@ -61,16 +64,17 @@ class Wanted:
     """
 
     of: ColumnOf
-    shares: tuple[float, ...]
+    levels: tuple[float, ...]
     confidence: float | None
+    population: bool
     step: float | None
     budget: Budget
     method: Method | None = None
 
     def __post_init__(self) -> None:
         asked = f"quantile of {self.of.column}"
-        if not self.shares or not all(0 <= share <= 1 for share in self.shares):
-            raise ParameterError(asked, f"share is {self.shares}", "Give shares in [0, 1].", share=self.shares)
+        if not self.levels or not all(0 <= q <= 1 for q in self.levels):
+            raise ParameterError(asked, f"q is {self.levels}", "Give levels in [0, 1].", q=self.levels)
         if self.confidence is not None:
             check_confidence(asked, self.confidence)
         if self.method not in (None, "records", "tree"):
@@ -88,11 +92,13 @@ class Wanted:
         """The way to find them: what decides is public."""
         cells, size = cells_between(self.of, self.step), self.of.data.public_size
         flips = cells <= COARSE and pure(self.of.data, self.budget)
-        records = ByRecords(self.of, self.shares, self.confidence, cells, FlippedQuantile if flips else Quantile)
+        records = ByRecords(
+            self.of, self.levels, self.confidence, self.population, cells, FlippedQuantile if flips else Quantile
+        )
         blurred = self.method is None and size is not None and records.blurred(size, self.budget.epsilon)
         if self.by_records and not blurred:
             return records
-        return ByTree(self.of, self.shares, self.confidence, cells, self.budget)
+        return ByTree(self.of, self.levels, self.confidence, self.population, cells, self.budget)
 
     def paid(self, purpose: str, key: str | None) -> Paid:
         """Pay and find them."""
@@ -112,7 +118,7 @@ class Wanted:
             low=low,
             high=high,
             confidence=self.confidence,
-            population=True,
+            population=self.population,
             receipt=paid.receipt,
         )
 
@@ -126,7 +132,7 @@ def cells_between(of: ColumnOf, step: float | None) -> int:
     if not 1 <= steps <= 2**50 or abs(steps - round(steps)) > 1e-9 * steps:
         raise ParameterError(
             f"quantile of {of.column}",
-            f"step is {step}, and the bounds {number.lower} and {number.upper} are not so many whole steps apart",
+            f"step is {step}, and the bounds {number.lower} and {number.upper} are not a whole number of steps apart",
             "Give what values are multiples of, counted from the lower bound, such as 1 for whole numbers.",
             step=step,
         )
@@ -136,17 +142,18 @@ def cells_between(of: ColumnOf, step: float | None) -> int:
 def quantile(
     data: Any,
     column: str | None = None,
-    share: float | Sequence[float] = 0.5,
+    q: float | Sequence[float] = 0.5,
     *,
     bounds: Bounds | None = None,
     step: float | None = None,
     confidence: float | None = CONFIDENCE,
+    population: bool = False,
     method: Method | None = None,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
-) -> Estimate | QuantileTable:
-    """Release values below which given shares of a column lie.
+) -> Estimate | Table:
+    """Release quantiles of a column.
 
     Parameters
     ----------
@@ -154,8 +161,8 @@ def quantile(
         The records; missing values do not count.
     column : str, optional
         Public. The column; an array has one only.
-    share : float, or sequence of float
-        Public. In [0, 1]: 0.5 for the median.
+    q : float, or sequence of float
+        Public. The level, in [0, 1]: 0.5 for the median.
     bounds : (float, float) or Schema, optional
         Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
         schema.
@@ -163,13 +170,16 @@ def quantile(
         Public. What values are multiples of, counted from the lower bound, such as 1 for whole numbers. Common values
         are then found exactly with fewer records.
     confidence : float, optional
-        Public. Of each interval, for the quantile of the population that the records are a random sample of: it
-        includes sampling and privacy noise. With None there is no interval, and all of the budget goes to the values.
+        Public. Of each interval. With None there is no interval, and all of the budget goes to the values.
+    population : bool
+        Public. Whether intervals are for the population that the records are a sample of, drawn independently: then
+        they hold sampling error, by the binomial law of ranks, and noise. Else they are for these data, and hold the
+        noise alone.
     method : {"records", "tree"}, optional
         Public. By the exponential mechanism, which only a curator can be asked, or by a tree of noisy counts. The
-        first does not mind how wide the bounds are; for several shares, and so few records that noise is about as large
-        as what lies between them, a tree is closer. Where nothing is said it is the first, if it can be asked and a
-        public number of records does not tell that a tree is closer.
+        first works well however wide the bounds are; for several quantiles, and so few records that noise is about as
+        large as the distances between them, a tree is closer. By default it is the first, if it can be asked and a
+        public number of records does not show that a tree is closer.
     epsilon, delta : float
         Public. What all of this may cost.
     key : str, optional
@@ -177,7 +187,7 @@ def quantile(
 
     Returns
     -------
-    Estimate, or QuantileTable for a sequence of shares
+    Estimate, or Table for a sequence of levels
         Values on a grid between the bounds. Without records they are anywhere on it.
 
     Guarantee
@@ -189,21 +199,28 @@ def quantile(
     Examples
     --------
     >>> ages = np.repeat([20.0, 30.0, 40.0], [3000, 4000, 3000])
-    >>> quantile(ages, share=0.5, bounds=(0, 100), step=1, epsilon=1.0).value
+    >>> quantile(ages, q=0.5, bounds=(0, 100), step=1, epsilon=1.0).value
     30.0
-    >>> quantile(ages, share=[0.1, 0.9], bounds=(0, 100), step=1, epsilon=1.0).values
+    >>> quantile(ages, q=[0.1, 0.9], bounds=(0, 100), step=1, epsilon=1.0).values
     array([20., 40.])
     """
-    shares = tuple(float(one) for one in np.atleast_1d(np.asarray(share, dtype=np.float64)))
+    levels = tuple(float(one) for one in np.atleast_1d(np.asarray(q, dtype=np.float64)))
     budget = Budget(epsilon, delta)
     of = column_of(data, column, bounds, budget)
-    wanted = Wanted(of, tuple(sorted(shares)), confidence, step, budget, method)
-    if np.ndim(share) == 0:
-        return wanted.estimate(f"{shares[0]:.4g} quantile of {of.column}", key)
-    paid = wanted.paid(f"quantiles of {of.column}", key)
-    place = np.argsort(np.argsort(shares, kind="stable"))
+    wanted = Wanted(of, tuple(sorted(levels)), confidence, population, step, budget, method)
+    if np.ndim(q) == 0:
+        return wanted.estimate(f"{levels[0]:.4g} quantile of {of.column}", key)
+    paid, name = wanted.paid(f"quantiles of {of.column}", key), f"quantiles of {of.column}"
+    place = np.argsort(np.argsort(levels, kind="stable"))
     low, high = (None, None) if paid.found.ends is None else paid.found.ends[:, place]
-    return QuantileTable(of.column, shares, paid.found.values[place], low, high, confidence, paid.receipt)
+    return Table(
+        name=name,
+        labels={"q": np.array(levels)},
+        series=(Series("value", paid.found.values[place], None, low, high),),
+        confidence=confidence,
+        population=population,
+        receipt=paid.receipt,
+    )
 
 
 def median(
@@ -213,12 +230,13 @@ def median(
     bounds: Bounds | None = None,
     step: float | None = None,
     confidence: float | None = CONFIDENCE,
+    population: bool = False,
     method: Method | None = None,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
 ) -> Estimate:
-    """Release the median of a column: the quantile of share one half.
+    """Release the median of a column: the quantile of level one half.
 
     Parameters
     ----------
@@ -232,7 +250,9 @@ def median(
     step : float, optional
         Public. What values are multiples of; see `quantile`.
     confidence : float, optional
-        Public. Of the interval for the population's median, or None for no interval; see `quantile`.
+        Public. Of the interval, or None for no interval; see `quantile`.
+    population : bool
+        Public. Whether the interval is for the population that the records are a sample of; see `quantile`.
     method : {"records", "tree"}, optional
         Public. How it is found; see `quantile`.
     epsilon, delta : float
@@ -256,4 +276,4 @@ def median(
     """
     budget = Budget(epsilon, delta)
     of = column_of(data, column, bounds, budget)
-    return Wanted(of, (0.5,), confidence, step, budget, method).estimate(f"median of {of.column}", key)
+    return Wanted(of, (0.5,), confidence, population, step, budget, method).estimate(f"median of {of.column}", key)

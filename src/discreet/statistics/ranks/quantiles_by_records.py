@@ -23,7 +23,7 @@ from discreet.statistics.ranks.rank_width import Found, RankWidth
 from discreet.trust.permit import Permit
 
 COUNT, ENDS = 0.05, 0.35  # what a count and the ends of intervals get of the price; values get the rest
-ROUNDS = 4
+ITERATIONS = 4
 FEW = 10.0  # noise scales between a quantile and the last rank: below, empty stretches may outweigh it
 SEVERAL, CLOSE = 5, 5.0  # quantiles, and noise scales from one to the next: below, a tree of counts is closer
 
@@ -32,27 +32,30 @@ SEVERAL, CLOSE = 5, 5.0  # quantiles, and noise scales from one to the next: bel
 class ByRecords:
     """By the exponential mechanism on all records.
 
-    For intervals, quantiles of shares at a distance on both sides are found too: see `RankWidth`. That needs the number
-    of values, with noise. Where they are so `FEW` that the mechanism may well end up in a long stretch without values,
-    an interval is all that is between the bounds.
+    For intervals, quantiles of levels at a distance on both sides are found, too: see `RankWidth`. That needs the
+    number of values, with noise. Where they are so `FEW` that the mechanism may well end up in a long stretch without
+    values, an interval is from bound to bound.
 
     Parameters
     ----------
     of : ColumnOf
         The column.
-    shares : tuple of float
-        Public. In [0, 1], ascending.
+    levels : tuple of float
+        Public. Of the quantiles: in [0, 1], ascending.
     confidence : float or None
         Public. Of each interval; None for no intervals.
+    population : bool
+        Public. Whether intervals are for the population.
     cells : int
         Public. Steps of the grid between the column's bounds.
     single : type of mechanism
-        Public. What finds a single share.
+        Public. What finds a single quantile.
     """
 
     of: ColumnOf
-    shares: tuple[float, ...]
+    levels: tuple[float, ...]
     confidence: float | None
+    population: bool
     cells: int
     single: type[Quantile] = Quantile
 
@@ -60,18 +63,18 @@ class ByRecords:
     def parts(self) -> tuple[Any, ...]:
         """What is paid for, at a price of 1 in all: the values; or a count, the values and the ends."""
         if self.confidence is None:
-            return (self._mechanism(self.shares, 1.0),)
-        count, values = Laplace(1 / COUNT), self._mechanism(self.shares, 1 - COUNT - ENDS)
-        if len(self.shares) == 1:
-            return (count, values, *2 * (self._mechanism(self.shares, ENDS / 2),))
-        return (count, values, self._mechanism(2 * len(self.shares) * (0.0,), ENDS))
+            return (self._mechanism(self.levels, 1.0),)
+        count, values = Laplace(1 / COUNT), self._mechanism(self.levels, 1 - COUNT - ENDS)
+        if len(self.levels) == 1:
+            return (count, values, *2 * (self._mechanism(self.levels, ENDS / 2),))
+        return (count, values, self._mechanism(2 * len(self.levels) * (0.0,), ENDS))
 
     def blurred(self, number: int, epsilon: float) -> bool:
-        """Whether noise, for all of this budget, moves several quantiles of so many values about as far as the next."""
-        if len(self.shares) < SEVERAL:
+        """Whether noise, for all of this budget, moves several quantiles of n values about as far as the next."""
+        if len(self.levels) < SEVERAL:
             return False
-        scales = self._scales([self._mechanism(self.shares, epsilon)], np.array(self.shares))
-        return CLOSE * max(float(each.max()) for each in scales) > number / (len(self.shares) + 1)
+        scales = self._scales([self._mechanism(self.levels, epsilon)], np.array(self.levels))
+        return CLOSE * max(float(each.max()) for each in scales) > number / (len(self.levels) + 1)
 
     def found(self, permit: Permit, mechanisms: tuple[Any, ...]) -> Found:
         """The quantiles, for a permit that pays for these mechanisms."""
@@ -83,7 +86,7 @@ class ByRecords:
         widths = self._widths(number, ends)
         away = np.array([[-width.away for width in widths[0]], [width.away for width in widths[1]]])
         surely = number - Spread(Laplace(), math.sqrt(2)).half_width([self.of.data.unit.rows * count.multiplier])
-        shares = np.array(self.shares) + np.where(self._few(value, surely), [[-1.0], [1.0]], away)
+        shares = np.array(self.levels) + np.where(self._few(value, surely), [[-1.0], [1.0]], away)
         found = self._apart(permit, ends[0], shares) if len(ends) == 1 else self._beside(permit, ends, values, shares)
         found = np.where(shares <= 0, self._number.lower, np.where(shares >= 1, self._number.upper, found))
         within = np.stack([np.minimum(found[0], values), np.maximum(found[1], values)])
@@ -114,23 +117,26 @@ class ByRecords:
         return [sorted_scales[place] for place in np.argsort(order)]
 
     def _few(self, value: Quantile | Quantiles, number: float) -> list[bool]:
-        shares = np.array(self.shares)
+        shares = np.array(self.levels)
         farthest = number * np.minimum(shares, 1 - shares)
         return [
             FEW * scales.max() > ranks for scales, ranks in zip(self._scales([value], shares), farthest, strict=True)
         ]
 
     def _widths(self, number: float, ends: list[Any]) -> list[list[RankWidth]]:
-        """Of the lower halves and of the upper ones. Noise depends on where the ends are: a few rounds settle it."""
-        noise, confidence = np.zeros((2, len(self.shares))), 0.5 if self.confidence is None else self.confidence
+        """Of the lower halves and the upper ones. Noise depends on where the ends are: a few iterations settle it."""
+        noise, confidence = np.zeros((2, len(self.levels))), 0.5 if self.confidence is None else self.confidence
         unit = Spread(Laplace(), math.sqrt(2))
-        for _ in range(ROUNDS):
+        for _ in range(ITERATIONS):
             widths = [
-                [RankWidth(share, number, off, confidence) for share, off in zip(self.shares, side, strict=True)]
+                [
+                    RankWidth(q, number, off, confidence, self.population)
+                    for q, off in zip(self.levels, side, strict=True)
+                ]
                 for side in noise.tolist()
             ]
             away = np.array([[width.away for width in side] for side in widths])
-            scales = self._scales(ends, np.array(self.shares) + [[-1.0], [1.0]] * away)
+            scales = self._scales(ends, np.array(self.levels) + [[-1.0], [1.0]] * away)
             noise = np.array([unit.half_width(each, confidence) for each in scales]).reshape(noise.shape)
         return widths
 

@@ -35,10 +35,12 @@ class ByTree:
     ----------
     of : ColumnOf
         The column.
-    shares : tuple of float
-        Public. In [0, 1], ascending.
+    levels : tuple of float
+        Public. Of the quantiles: in [0, 1], ascending.
     confidence : float or None
         Public. Of each interval; None for no intervals.
+    population : bool
+        Public. Whether intervals are for the population.
     cells : int
         Public. Steps of the grid between the column's bounds.
     budget : Budget
@@ -46,14 +48,15 @@ class ByTree:
     """
 
     of: ColumnOf
-    shares: tuple[float, ...]
+    levels: tuple[float, ...]
     confidence: float | None
+    population: bool
     cells: int
     budget: Budget
 
     @property
-    def levels(self) -> int:
-        """Of the tree: one less, where there is so much noise that fine cells are worth nothing."""
+    def depth(self) -> int:
+        """Of the tree: one level fewer, where noise makes fine cells worthless."""
         return 3 if self.of.data.reports < MANY else 2
 
     @property
@@ -69,13 +72,13 @@ class ByTree:
     def found(self, permit: Permit, mechanisms: tuple[Any, ...]) -> Found:
         """The quantiles, for a permit that pays for this noise."""
         tree, unit = self.tree(permit, mechanisms[0]), self.unit(mechanisms[0])
-        values = np.array([tree.quantile(share) for share in self.shares])
+        values = np.array([tree.quantile(q) for q in self.levels])
         if self.confidence is None:
             return Found(self._on_grid(values))
-        widths = [self._width(tree, *both, unit) for both in zip(self.shares, values.tolist(), strict=True)]
+        widths = [self._width(tree, *both, unit) for both in zip(self.levels, values.tolist(), strict=True)]
         ends = [
-            (tree.place(share * tree.number - width.ranks).low, tree.place(share * tree.number + width.ranks).high)
-            for share, width in zip(self.shares, widths, strict=True)
+            (tree.place(q * tree.number - width.ranks).low, tree.place(q * tree.number + width.ranks).high)
+            for q, width in zip(self.levels, widths, strict=True)
         ]
         low, high = np.minimum(np.array(ends)[:, 0], values), np.maximum(np.array(ends)[:, 1], values)
         sampling = np.array([width.sampling for width in widths])
@@ -95,12 +98,12 @@ class ByTree:
         return tree.question(self.of.data.schema, self.of.column, tree.leaves)
 
     def _tree(self, norm: Norm) -> Tree:
-        return Tree.even(FANOUT, self.levels, norm)
+        return Tree.even(FANOUT, self.depth, norm)
 
-    def _width(self, tree: CumulativeCounts, share: float, value: float, unit: Spread) -> RankWidth:
+    def _width(self, tree: CumulativeCounts, q: float, value: float, unit: Spread) -> RankWidth:
         confidence = 0.5 if self.confidence is None else self.confidence
-        noise = float(ndtri(0.5 + confidence / 2)) * unit.stddev * tree.deviation(value, share)
-        return RankWidth(share, max(tree.number, 1.0), noise, confidence)
+        noise = float(ndtri(0.5 + confidence / 2)) * unit.stddev * tree.deviation(value, q)
+        return RankWidth(q, max(tree.number, 1.0), noise, confidence, self.population)
 
     def _spread(self, norm: Norm) -> Spread:
         return least_noise(self.of.data, self._question(norm), self.budget)

@@ -16,11 +16,11 @@ class Found:
 
     Parameters
     ----------
-    values : array of shape (shares,)
+    values : array of shape (quantiles,)
         The quantiles.
-    ends : array of shape (2, shares), optional
+    ends : array of shape (2, quantiles), optional
         The lower ends of their intervals and the upper ones, where asked for.
-    sampling : array of shape (shares,), optional
+    sampling : array of shape (quantiles,), optional
         The part of each interval's squared width that is due to sampling.
     """
 
@@ -31,37 +31,42 @@ class Found:
 
 @dataclass(frozen=True)
 class RankWidth:
-    """Half the width of an interval for the population's quantile, in ranks.
+    """Half the width of an interval for a quantile, in ranks.
 
-    The number of a sample's values below the population's quantile varies as sampling does, and the rank of what is
-    found varies as noise does. The half-width of a sum of independent variables is taken to be the root of the sum of
-    squares of theirs: exact where one of them is all there is, and close between.
+    The rank of what is found varies with the noise and, for a population, the number of a sample's values below the
+    population's quantile varies by the binomial law. The half-width of a sum of independent variables is taken to be
+    the root of the sum of squares of theirs: exact if one of them is zero, and close otherwise.
 
     Parameters
     ----------
-    share : float
-        In [0, 1].
+    q : float
+        The level of the quantile, in [0, 1].
     number : float
         Of all values.
     noise : float
         Half the width for noise alone, in ranks.
     confidence : float
         Of the interval.
+    population : bool
+        Whether the interval is for the population's quantile; else for that of these data.
 
     Examples
     --------
-    >>> round(RankWidth(0.5, 10_000.0, 0.0, 0.95).ranks, 1)  # 1.96 deviations
+    >>> round(RankWidth(0.5, 10_000.0, 0.0, 0.95, True).ranks, 1)  # 1.96 deviations
     98.0
     """
 
-    share: float
+    q: float
     number: float
     noise: float
     confidence: float
+    population: bool
 
     @property
     def _square(self) -> float:
-        return float(ndtri(0.5 + self.confidence / 2)) ** 2 * self.number * self.share * (1 - self.share)
+        if not self.population:
+            return 0.0
+        return float(ndtri(0.5 + self.confidence / 2)) ** 2 * self.number * self.q * (1 - self.q)
 
     @property
     def ranks(self) -> float:

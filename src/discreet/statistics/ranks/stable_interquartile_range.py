@@ -2,56 +2,22 @@
 
 from __future__ import annotations
 
-import html
 import math
-from dataclasses import dataclass
 from typing import Any
 
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
-from discreet.core.digits import exact
 from discreet.core.errors import ParameterError
-from discreet.core.receipt import Receipt
 from discreet.mechanisms.stable.propose_test_release import ProposeTestRelease
 from discreet.mechanisms.stable.stable_figures import SpreadClass
 from discreet.questions.all_records import AllRecords
 from discreet.releases.ask import column_of
+from discreet.releases.estimate import Estimate
+from discreet.releases.release import check_confidence, check_population
+from discreet.releases.spread import CONFIDENCE
 from discreet.trust.as_private import Bounds
 
 CELLS = 2**40
-
-
-@dataclass(frozen=True)
-class StableEstimate:
-    """A figure that was released because it is far from any jump; or no answer, which is as ordinary.
-
-    Parameters
-    ----------
-    name : str
-        What it is.
-    value : float or None
-        The private value; None where there is no answer. It costs the same, and asking again costs it again.
-    ratio : float
-        The exact value of these records is at most so many times larger or smaller, but for the confidence.
-    confidence : float
-        One minus the risk that it is not.
-    receipt : Receipt
-        What it cost.
-    """
-
-    name: str
-    value: float | None
-    ratio: float
-    confidence: float
-    receipt: Receipt
-
-    def __str__(self) -> str:
-        if self.value is None:
-            return f"{self.name}: no answer"
-        return f"{self.name}: {exact(float(f'{self.value:.4g}'))}, to within a factor of {self.ratio:.3g}"
-
-    def _repr_html_(self) -> str:
-        return f"<b>{html.escape(str(self))}</b>{self.receipt._repr_html_()}"
 
 
 def stable_interquartile_range(
@@ -60,14 +26,16 @@ def stable_interquartile_range(
     *,
     bounds: Bounds | None = None,
     ratio: float = 1.5,
+    confidence: float = CONFIDENCE,
+    population: bool = False,
     epsilon: float = 1.0,
     delta: float = 1e-6,
     key: str | None = None,
-) -> StableEstimate:
+) -> Estimate:
     """Release how far the quartiles of a column are apart, if one record hardly matters to it; else nothing.
 
-    The range is told as its class on a geometric scale: two scales are tried, whose classes have no end in common, so
-    that with enough records the range is far from the ends of its class on one of them. `interquartile_range`, which
+    The range is released as its class on a geometric scale: two scales are tried, whose classes have no end in common,
+    so that with enough records the range is far from the ends of its class on one of them. `interquartile_range`, which
     always has an answer, is mostly closer.
 
     Parameters
@@ -80,8 +48,12 @@ def stable_interquartile_range(
         Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
         schema.
     ratio : float
-        Public. Above 1: each class begins at so many times the beginning of the one before. The closer to 1, the more
-        records it takes to have an answer.
+        Public. Above 1: each class begins at this multiple of the beginning of the one before. The closer to 1, the
+        more records it takes to have an answer.
+    confidence : float
+        Public. At most 1 - delta: the interval, a factor of sqrt(ratio) to both sides, is as sure as that.
+    population : bool
+        Public. The interval is for these data; one for a population is refused.
     epsilon, delta : float
         Public. What this may cost: both tests, whatever their outcome. Delta must be positive.
     key : str, optional
@@ -89,8 +61,9 @@ def stable_interquartile_range(
 
     Returns
     -------
-    StableEstimate
-        The geometric middle of a class, or no answer.
+    Estimate
+        The geometric middle of a class; or no answer, which is as ordinary: then the value is nan. It costs the same,
+        and asking again costs it again.
 
     Guarantee
     ---------
@@ -100,7 +73,7 @@ def stable_interquartile_range(
     --------
     >>> import numpy as np
     >>> print(stable_interquartile_range(np.arange(20_000) % 1000, bounds=(0, 1000), epsilon=2.0, ratio=2.0))
-    interquartile range of value: 500, to within a factor of 1.41
+    interquartile range of value: 500 [354, 707] (95% for these data)
     """
     budget = Budget(epsilon, delta)
     of = column_of(data, column, bounds, budget)
@@ -108,10 +81,22 @@ def stable_interquartile_range(
     of.data.check_curated(f"interquartile range of {of.column}")
     if delta == 0:
         raise ParameterError(name, "a test that may err needs a positive delta", "Give delta, or ask for quantiles.")
+    check_confidence(name, confidence)
+    if confidence > 1 - delta:
+        raise ParameterError(name, f"the confidence is {confidence}", "Give 1 - delta at most.", confidence=confidence)
+    check_population(name, population, "a class is that of these data", "Ask for `interquartile_range`.")
     number = of.data.schema.number(of.column)
     figures = tuple(SpreadClass(number.lower, number.upper, CELLS, ratio, offset) for offset in (0.0, 0.5))
     mechanism = calibrate(ProposeTestRelease(delta=delta * (1 - 1e-9), figures=figures), budget)
     mechanism.check(of.data.unit.rows)
     with of.data.permit(mechanism.event, name, key=key) as permit:
         found = float(permit.ask(AllRecords((of.column,)), mechanism))
-    return StableEstimate(name, None if math.isnan(found) else found, math.sqrt(ratio), 1 - delta, permit.receipt)
+    answered, factor = not math.isnan(found), math.sqrt(ratio)
+    return Estimate(
+        name=name,
+        value=found,
+        low=found / factor if answered else None,
+        high=found * factor if answered else None,
+        confidence=confidence,
+        receipt=permit.receipt,
+    )
