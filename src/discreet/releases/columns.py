@@ -37,7 +37,7 @@ def in_words(value: float, low: float | None = None, high: float | None = None) 
     """
     if math.isnan(value):
         return "no answer"
-    if low is None or high is None or low == high:
+    if low is None or high is None or low == high or (math.isnan(low) and math.isnan(high)):
         return exact(value if value == round(value) else float(f"{value:.6g}"))
     half = (high - low) / 2
     if not math.isfinite(half):

@@ -25,7 +25,7 @@ MOST_NOISE = 2.0**20  # records: what is laid out for them still fits into memor
 
 
 @dataclass(frozen=True)
-class Fit:
+class ScaledFit:
     """Slopes and intercept of scaled columns.
 
     Parameters

@@ -26,8 +26,8 @@ def gross_error_sensitivity(
     *,
     bounds: tuple[float, float],
     epsilon: float = 1.0,
-    records: int = 1000,
-    share: float = 0.01,
+    expected_size: int = 1000,
+    contamination: float = 0.01,
     points: int = 401,
 ) -> GrossErrors:
     """Compare estimators by how far a few wrong records move them, on PUBLIC or made-up data.
@@ -35,7 +35,7 @@ def gross_error_sensitivity(
     The influence function of an estimator T at a distribution F is (T((1 - r) F + r at x) - T(F)) / r, where a small
     share r of all records is at x; its gross error sensitivity is the most that this can be. No private mechanism has
     less error than a fraction of it, over epsilon times the number of records; with about as much, there often is one.
-    So this tells which estimator to ask for in private. It is computed from the data as they are: of secret data it
+    So this shows which estimator to ask for in private. It is computed from the data as they are: of secret data it
     would give records away, and a noise scale it must never become.
 
     Parameters
@@ -50,10 +50,10 @@ def gross_error_sensitivity(
         Between which wrong records are.
     epsilon : float
         For which errors are computed.
-    records : int
-        For which errors are computed.
-    share : float
-        Of wrong records, in (0, 1/2).
+    expected_size : int
+        The number of records for which errors are computed.
+    contamination : float
+        The share of wrong records, in (0, 1/2).
     points : int
         At how many places wrong records are tried.
 
@@ -89,13 +89,13 @@ def gross_error_sensitivity(
             "it is computed from the data as they are, and would give records away",
             "Use public or made-up data that are like them.",
         )
-    low, high = _checked(bounds, epsilon, records, share, points)
+    low, high = _checked(bounds, epsilon, expected_size, contamination, points)
     named = estimators if isinstance(estimators, Mapping) else {_name(estimators): estimators}
     values, places = np.clip(_values(sample), low, high), np.linspace(low, high, int(points))
-    rows = tuple(_row(name, one, values, places, share, epsilon, records) for name, one in named.items())
+    rows = tuple(_row(name, one, values, places, contamination, epsilon, expected_size) for name, one in named.items())
     if not rows:
         raise ParameterError("gross error sensitivity", "there is no estimator", "Give one at least.", "")
-    return GrossErrors(rows, epsilon, int(records), share)
+    return GrossErrors(rows, epsilon, int(expected_size), contamination)
 
 
 def influence_function(estimator: Estimator, values: Array, places: Array, share: float) -> Array:
@@ -158,7 +158,7 @@ def _values(sample: Any) -> Array:
     return values
 
 
-def _checked(bounds: Any, epsilon: float, records: int, share: float, points: int) -> tuple[float, float]:
+def _checked(bounds: Any, epsilon: float, size: int, contamination: float, points: int) -> tuple[float, float]:
     try:
         low, high = (float(end) for end in bounds)
     except (TypeError, ValueError):
@@ -166,13 +166,13 @@ def _checked(bounds: Any, epsilon: float, records: int, share: float, points: in
     wrong = {
         f"the bounds are {bounds}": not (math.isfinite(low) and math.isfinite(high) and low < high),
         f"epsilon is {epsilon}": not 0 < epsilon < math.inf,
-        f"records is {records}": not 1 <= records < math.inf,
-        f"share is {share}": not 0 < share < 0.5,
+        f"expected_size is {size}": not 1 <= size < math.inf,
+        f"contamination is {contamination}": not 0 < contamination < 0.5,
         f"points is {points}": not 2 <= points <= 2**20,
     }
     for obstacle, is_wrong in wrong.items():
         if is_wrong:
-            remedy = "Give bounds in order, positive numbers, a share below a half, and two points or more."
+            remedy = "Give bounds in order, positive numbers, a contamination below a half, and two points or more."
             raise ParameterError("gross error sensitivity", obstacle, remedy, "")
     return low, high
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import html
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from discreet.core.digits import exact
 from discreet.core.grid import Array
+from discreet.releases.columns import Columns, Series
 from discreet.releases.drawing import drawn_on
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+FIGURES = ("value", "sensitivity", "place", "sampling_error", "privacy_error", "least_error")
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,7 @@ class GrossError:
     place : float
         Where they were then.
     sampling_error : float
-        The standard error of the estimator on a sample of so many records.
+        The standard error of the estimator on a sample of that size.
     privacy_error : float
         About what privacy adds to it: the sensitivity, over epsilon times the number of records.
     least_error : float
@@ -56,12 +60,6 @@ class GrossError:
         """What to expect of both together."""
         return math.hypot(self.sampling_error, self.privacy_error)
 
-    @property
-    def figures(self) -> tuple[float, ...]:
-        """What a table shows of it."""
-        errors = (self.sampling_error, self.privacy_error, self.least_error)
-        return (self.value, self.sensitivity, self.place, *errors)
-
 
 @dataclass(frozen=True)
 class GrossErrors:
@@ -73,16 +71,16 @@ class GrossErrors:
         One for each.
     epsilon : float
         For which errors were computed.
-    records : int
-        For which errors were computed.
-    share : float
-        Of wrong records.
+    expected_size : int
+        The number of records for which errors were computed.
+    contamination : float
+        The share of wrong records.
     """
 
     rows: tuple[GrossError, ...]
     epsilon: float
-    records: int
-    share: float
+    expected_size: int
+    contamination: float
 
     def __getitem__(self, name: str) -> GrossError:
         for row in self.rows:
@@ -95,47 +93,49 @@ class GrossErrors:
         """The estimator of least error; they should estimate the same thing for this to mean anything."""
         return min(self.rows, key=lambda row: row.error)
 
-    def plot(self, axes: Axes | None = None) -> Axes:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the influence functions.
 
         Parameters
         ----------
-        axes : matplotlib Axes, optional
-            Where to draw; new ones by default.
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure, which a notebook shows.
 
         Raises
         ------
         MissingExtra
             matplotlib is not installed.
         """
-        axes = drawn_on("influence functions", axes)
+        ax = drawn_on("influence functions", ax)
         for row in self.rows:
-            axes.plot(row.points, row.influence, label=f"{row.name}, at most {row.sensitivity:.3g}")
-        axes.axhline(0.0, color="0.7", linewidth=0.8)
-        axes.set_xlabel("where the wrong records are")
-        axes.set_ylabel("influence")
-        axes.legend()
-        return axes
+            ax.plot(row.points, row.influence, label=f"{row.name}, at most {row.sensitivity:.3g}")
+        ax.axhline(0.0, color="0.7", linewidth=0.8)
+        ax.set_xlabel("where the wrong records are")
+        ax.set_ylabel("influence")
+        ax.legend()
+        return ax
 
     @property
     def title(self) -> str:
         """What the errors are for."""
-        return f"{self.records:,} records, epsilon {exact(self.epsilon)}"
+        return f"{self.expected_size:,} records, epsilon {exact(self.epsilon)}"
 
-    def table(self) -> list[list[str]]:
-        """A header and a row for each estimator."""
-        head = ["estimator", "value", "gross error sensitivity", "reached at", "sampling ±", "privacy ±", "at least"]
-        return [head, *([row.name, *(f"{figure:.4g}" for figure in row.figures)] for row in self.rows)]
+    def tabulated(self) -> Columns:
+        """A row for each estimator."""
+        each = {name: np.array([getattr(row, name) for row in self.rows]) for name in FIGURES}
+        labels = {"estimator": [row.name for row in self.rows]}
+        return Columns(labels, tuple(Series(name, values) for name, values in each.items()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The table as plain numbers and lists."""
+        return self.tabulated().to_dict()
+
+    def to_pandas(self) -> Any:
+        """The table as a pandas data frame."""
+        return self.tabulated().to_pandas("gross errors")
 
     def __str__(self) -> str:
-        rows = self.table()
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ("  ".join(f"{text:>{width}}" for text, width in zip(row, widths, strict=True)) for row in rows)
-        return "\n".join([self.title, *lines])
+        return f"{self.title}\n{self.tabulated().text()}"
 
     def _repr_html_(self) -> str:
-        head, *body = self.table()
-        lines = [("th", head), *(("td", row) for row in body)]
-        cells = ("".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in row) for tag, row in lines)
-        table = "".join(f"<tr>{row}</tr>" for row in cells)
-        return f"<b>{html.escape(self.title)}</b><table class='discreet-gross-errors'>{table}</table>"
+        return self.tabulated().html(self.title)

@@ -1,4 +1,4 @@
-"""Losses that an M-estimate makes least: how badly a prediction fits a response.
+"""Losses that an M-estimate minimises: how badly a prediction fits a response.
 
 Each is a function of the response and of a linear prediction from other columns, or from none: then the estimate is a
 location. Thresholds are public or read off a release; see `m_estimate`.
@@ -43,12 +43,12 @@ class Squared(Loss):
 
 @dataclass(frozen=True)
 class Pinball(Loss):
-    """The loss whose estimate is a quantile; for a share of one half the median, and half the absolute residual.
+    """The loss whose estimate is a quantile; at level one half the median, and half the absolute residual.
 
     Parameters
     ----------
-    share : float
-        Public. In (0, 1): how much of the distribution is to lie below.
+    q : float
+        Public. The level of the quantile, in (0, 1).
     step : float
         Public. Over which each response counts as spread evenly; cells fill it in.
 
@@ -60,27 +60,27 @@ class Pinball(Loss):
     array([-0.  , -0.25, -0.5 ])
     """
 
-    share: float = 0.5
+    q: float = 0.5
     step: float = 0.0
     jumps = True
 
     def __post_init__(self) -> None:
-        if not 0 < self.share < 1 or not 0 <= self.step < math.inf:
-            raise ParameterError("pinball loss", f"its share is {self.share}", "Give a share between 0 and 1.")
+        if not 0 < self.q < 1 or not 0 <= self.step < math.inf:
+            raise ParameterError("pinball loss", f"q is {self.q}", "Give a level between 0 and 1.")
 
     @property
     def title(self) -> str:
-        return "Median" if self.share == 0.5 else f"{self.share:.4g} quantile"
+        return "Median" if self.q == 0.5 else f"{self.q:.4g} quantile"
 
     def of(self, response: Array, prediction: Array) -> Array:
         """The loss of each pair: that of a response anywhere on its step, on average."""
         far, half = response - prediction, max(self.step / 2, 1e-300)
         size = np.where(np.abs(far) < half, (np.square(far) / half + half) / 2, np.abs(far))
-        return (self.share - 0.5) * far + 0.5 * size
+        return (self.q - 0.5) * far + 0.5 * size
 
     def slope(self, response: Array, prediction: Array) -> Array:
         far, half = response - prediction, max(self.step / 2, 1e-300)
-        return -(self.share - 0.5 + 0.5 * np.clip(np.clip(far, -half, half) / half, -1.0, 1.0))
+        return -(self.q - 0.5 + 0.5 * np.clip(np.clip(far, -half, half) / half, -1.0, 1.0))
 
     def in_units(self, unit: float, step: float) -> Self:
         """The loss of responses in such units."""

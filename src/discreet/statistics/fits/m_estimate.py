@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,24 +13,41 @@ from scipy.special import ndtri
 
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
+from discreet.core.grid import Array
 from discreet.core.schema import Column, Number
 from discreet.questions.domain import MOST_CELLS, Bins, Domain
+from discreet.releases.fit import Fit
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
-from discreet.statistics.fits.coefficients import MEstimate
 from discreet.statistics.fits.criterion import Linear, criterion_of, layout_of
 from discreet.statistics.fits.loss import Loss
 from discreet.statistics.fits.losses import Pinball, loss_of
-from discreet.statistics.fits.minimizer import Landscape, Minimum
+from discreet.statistics.fits.minimizer import Minimizer, NoisyCriterion
 from discreet.statistics.fits.own_criterion import OwnLoss
 from discreet.statistics.fits.perturbed_histogram import (
     MOST_COLUMNS,
-    cells_of_columns,
+    bins_of_columns,
     few_columns_of,
     perturbed_histogram,
 )
 from discreet.statistics.tables.contingency import ContingencyTable
 from discreet.trust.as_private import Bounds
+
+
+@dataclass(frozen=True, kw_only=True)
+class MEstimate(Fit):
+    """Released parameters that minimise a loss.
+
+    Parameters
+    ----------
+    covariance : array of shape (parameters, parameters)
+        Of their errors; infinite, where noise hides how the loss curves.
+    table : ContingencyTable
+        The release that they were computed from; `m_estimate_of` computes others from it, at no cost.
+    """
+
+    covariance: Array
+    table: ContingencyTable
 
 
 def m_estimate(
@@ -39,15 +57,15 @@ def m_estimate(
     *,
     start: ArrayLike | None = None,
     bounds: Bounds | None = None,
-    cells: Bins | None = None,
-    records: int | None = None,
+    bins: Bins | None = None,
+    expected_size: int | None = None,
     population: bool = False,
     confidence: float = CONFIDENCE,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
 ) -> MEstimate:
-    """Release the parameters that make the sum of a loss over all records least.
+    """Release the parameters that minimise the sum of a loss over all records.
 
     Of one column they are a location: its median, a quantile, Huber's or Tukey's robust mean. Of two or three, a
     regression of the first on the others. They are computed from a noisy histogram of the columns, and the same release
@@ -69,10 +87,10 @@ def m_estimate(
         Public. Where the parameters of a loss of one's own are looked for first.
     bounds : (lower, upper) or Schema, optional
         Public. For an array: two numbers, or two sequences with one number per column.
-    cells : int, or mapping of str to int, optional
-        Public. Into how many cells numbers are cut; see `perturbed_histogram`.
-    records : int, optional
-        Public. About how many records there are, for the number of cells.
+    bins : int, or mapping of str to int, optional
+        Public. The number of bins of each number; see `perturbed_histogram`.
+    expected_size : int, optional
+        Public. About how many records there are, for the number of bins.
     population : bool
         Public. Whether the intervals are for the population that the records are an independent sample of. Else they
         are for these data, as they are inside their bounds.
@@ -86,9 +104,9 @@ def m_estimate(
     Returns
     -------
     MEstimate
-        The parameters, their intervals and their receipt. The intervals count the noise, and what cells hide, which
-        they tell as long as cells are no wider than the standard deviation of a column, or of what a line leaves of it.
-        Beyond, they may be too short. Thresholds that were not given, and that the title tells, count as given.
+        The parameters, their intervals and their receipt. The intervals hold the noise and the error of binning, as
+        long as bins are no wider than the standard deviation of a column, or of its residuals. With wider bins, they
+        may be too short. Thresholds that were not given, and that the name states, count as given.
 
     Guarantee
     ---------
@@ -98,8 +116,8 @@ def m_estimate(
     Notes
     -----
     Lei raises negative counts to zero; this draws a location towards the middle of the bounds and flattens lines. Here
-    they are kept, and only the place where the parameters are looked for comes from counts without negative ones. With
-    1000 records, epsilon 1 and 128 cells, the median of a normal sample with a standard deviation of 0.15 around -0.5
+    they are kept, and only the start of the search comes from counts without negative ones. With 1000 records, epsilon
+    1 and 128 bins, the median of a normal sample with a standard deviation of 0.15 around -0.5
     between -1 and 1 was off by 0.0070 with counts raised to zero, 0.0051 with the nearest counts that are not negative,
     and 0.0035 as it is here (root mean squares; of the first, 0.0064 was bias).
 
@@ -118,20 +136,20 @@ def m_estimate(
     budget = Budget(epsilon, delta)
     of = few_columns_of("M-estimate", data, columns, bounds, budget)
     schema, names = of.data.schema, of.columns
-    each = cells_of_columns(of, cells, records, budget)
-    if _halved(loss, schema.columns.get(names[0])) and not (isinstance(cells, Mapping) and names[0] in cells):
+    each = bins_of_columns(of, bins, expected_size, budget)
+    if _halved(loss, schema.columns.get(names[0])) and not (isinstance(bins, Mapping) and names[0] in bins):
         each[names[0]] = 2
     axes = Domain.of(schema, names, each)
     if axes.size <= MOST_CELLS:  # else it is refused below
         criterion_of(loss, axes, layout_of(loss, axes), start)
-    table = perturbed_histogram(of.data, names, cells=each, epsilon=epsilon, delta=delta, key=key)
+    table = perturbed_histogram(of.data, names, bins=each, epsilon=epsilon, delta=delta, key=key)
     try:
         return m_estimate_of(table, loss, start=start, population=population, confidence=confidence)
     except Exception as why:
         raise ParameterError(
             "M-estimate",
             f"its loss fails away from its start ({why})",
-            "The error has the `table`; `m_estimate_of` makes M-estimates of it, at no cost.",
+            "The error has the `table`; `m_estimate_of` computes M-estimates from it, at no cost.",
             "A histogram was released and paid for.",
             table=table,
         ) from why
@@ -146,7 +164,7 @@ def m_estimate_of(
     population: bool = False,
     confidence: float = CONFIDENCE,
 ) -> MEstimate:
-    """The M-estimate that a released histogram makes: post-processing, at no cost.
+    """The M-estimate from a released histogram: post-processing, at no cost.
 
     Parameters
     ----------
@@ -168,7 +186,7 @@ def m_estimate_of(
     >>> ages = np.random.default_rng(0).normal(40, 12, 10_000)
     >>> from discreet.statistics.fits.losses import Pinball
     >>> table = perturbed_histogram(ages, bounds=(0, 100), epsilon=1.0)
-    >>> [round(float(m_estimate_of(table, Pinball(share))) / 10) for share in (0.2, 0.5, 0.8)]
+    >>> [round(float(m_estimate_of(table, Pinball(q))) / 10) for q in (0.2, 0.5, 0.8)]
     [3, 4, 5]
     """
     check_confidence("M-estimate", confidence)
@@ -184,37 +202,51 @@ def m_estimate_of(
     axes = table.domain
     layout, wide = (layout_of(loss, axes, merged) for merged in (1, 2))
 
-    def over(loss: str | Loss | OwnLoss) -> Landscape:
+    def over(loss: str | Loss | OwnLoss) -> NoisyCriterion:
         criterion, coarse = (criterion_of(loss, axes, one, start) for one in (layout, wide))
-        return Landscape(criterion, layout, coarse, wide, table.counts.ravel(), table.noise, population)
+        return NoisyCriterion(criterion, layout, coarse, wide, table.counts.ravel(), table.noise, population)
 
-    chosen, scene = loss, over(loss)
-    begin = scene.criterion.start
-    if isinstance(scene.criterion, Linear) and not (scene.criterion.loss.complete and scene.criterion.loss.convex):
+    chosen, noisy = loss, over(loss)
+    begin = noisy.criterion.start
+    if isinstance(noisy.criterion, Linear) and not (noisy.criterion.loss.complete and noisy.criterion.loss.convex):
         middle = over(Pinball())
-        begin = middle.lowest(begin)
+        begin = middle.convex_minimizer(begin)
         deviation = max(middle.deviation(begin), float(layout.steps[0])) * float(layout.half[0])
         chosen = loss_of(loss).completed(deviation)
-        scene = over(chosen)
-    found = scene.level(scene.lowest(begin))
-    return _estimate(scene, found, _title(chosen, axes.columns), table, confidence)
+        noisy = over(chosen)
+    found = noisy.minimizer(noisy.convex_minimizer(begin))
+    return _estimate(noisy, found, _name(chosen, axes.columns), table, confidence)
 
 
-def _estimate(scene: Landscape, found: Minimum, title: str, table: ContingencyTable, confidence: float) -> MEstimate:
+def _estimate(
+    noisy: NoisyCriterion, found: Minimizer, name: str, table: ContingencyTable, confidence: float
+) -> MEstimate:
     """Parameters in the units of the columns, with their intervals."""
-    criterion, size = scene.criterion, found.theta.size
+    criterion, size = noisy.criterion, found.theta.size
     theta = criterion.matrix @ np.clip(found.theta, *criterion.limits) + criterion.offset
     hidden = np.where(np.eye(size) > 0, math.inf, 0.0)
     covariance = hidden if found.covariance is None else criterion.matrix @ found.covariance @ criterion.matrix.T
     if size == 1:
-        low, high = (criterion.matrix @ np.array([end]) + criterion.offset for end in scene.ends(found, confidence))
+        low, high = (criterion.matrix @ np.array([end]) + criterion.offset for end in noisy.ends(found, confidence))
     else:
         errors = float(ndtri(0.5 + confidence / 2)) * np.sqrt(np.diag(covariance))
         low, high = theta - errors, theta + errors
-    return MEstimate(title, criterion.names, theta, covariance, low, high, confidence, scene.population, table)
+    return MEstimate(
+        name=name,
+        names=criterion.names,
+        values=theta,
+        standard_error=np.asarray(np.sqrt(np.diag(covariance))),
+        low=low,
+        high=high,
+        covariance=covariance,
+        table=table,
+        confidence=confidence,
+        population=noisy.population,
+        receipt=table.receipt,
+    )
 
 
-def _title(loss: str | Loss | OwnLoss, columns: tuple[str, ...]) -> str:
+def _name(loss: str | Loss | OwnLoss, columns: tuple[str, ...]) -> str:
     if callable(loss):
         return f"M-estimate of {', '.join(columns)}"
     first, *others = columns
@@ -222,5 +254,5 @@ def _title(loss: str | Loss | OwnLoss, columns: tuple[str, ...]) -> str:
 
 
 def _halved(loss: str | Loss | OwnLoss, response: Column | None) -> bool:
-    """Whether the response is a number whose halves are told apart."""
+    """Whether the response is a number of which only the halves matter."""
     return not callable(loss) and loss_of(loss).binary and isinstance(response, Number)

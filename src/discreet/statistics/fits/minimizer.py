@@ -1,4 +1,4 @@
-"""Where a criterion is least over noisy counts, and how far noise, cells and sampling throw it."""
+"""The minimizer of a criterion over noisy counts, and how far noise, bins and sampling move it."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from discreet.statistics.fits.criterion import Criterion
 from discreet.statistics.fits.layout import Layout
 
 UNSURE = 3.0  # deviations of its noise from zero: a curvature that is nearer may be nothing but noise
-ROUNDS, PATIENCE, CLOSE = 40, 6, 1e-7
+ITERATIONS, PATIENCE, CLOSE = 40, 6, 1e-7
 FARTHER = 4.0  # times the step, where the curvature is unsure
 BLURRED = 0.5  # of what cells twice as wide would change: counted as an error of the cells
 STRIDE, STRIDES = 0.25, 400  # in which an end of an interval is looked for: standard errors, and how many at most
-NORMAL = 1.4826  # standard deviations of a normal distribution are so many times its median distance from the median
+NORMAL = 1.4826  # standard deviation of a normal distribution, over its median distance from the median
 
 
 @dataclass(frozen=True)
-class Minimum:
-    """Parameters and the covariance of their errors.
+class Minimizer:
+    """The parameters that minimise a criterion, and the covariance of their errors.
 
     Parameters
     ----------
     theta : array of shape (parameters,)
         The parameters.
     covariance : array of shape (parameters, parameters), optional
-        Of what they are off by; None where noise hides how the criterion curves.
+        Of their errors; None where noise hides how the criterion curves.
     """
 
     theta: Array
@@ -39,13 +39,13 @@ class Minimum:
 
 
 @dataclass(frozen=True)
-class Landscape:
+class NoisyCriterion:
     """A criterion over noisy counts.
 
     Parameters
     ----------
     criterion, layout : Criterion, Layout
-        What is to be least, and the points that it is over.
+        What is minimised, and the points that it is over.
     coarse, wide : Criterion, Layout
         The same with cells twice as wide.
     counts : array of shape (cells,)
@@ -79,8 +79,8 @@ class Landscape:
         """Of the points of cells twice as wide."""
         return self.wide.weights(self.counts)
 
-    def lowest(self, start: Array) -> Array:
-        """Where the criterion is least over the nearest counts without negative ones: level, convex as the loss is."""
+    def convex_minimizer(self, start: Array) -> Array:
+        """The minimizer over the nearest counts without negative ones, level inside cells: convex if the loss is."""
         weights, scale = self.layout.level_weights(nonnegative(self.counts)), self.criterion.step
         total = float(weights.sum())
 
@@ -91,20 +91,20 @@ class Landscape:
         found = minimize(height, start / scale, jac=True, method="BFGS", options={"gtol": 1e-10})
         return np.asarray(scale * found.x)
 
-    def level(self, start: Array) -> Minimum:
+    def minimizer(self, start: Array) -> Minimizer:
         """Where the sum of scores over the counts as they are is zero, next to a start, by Newton's method.
 
         The counts as they are have no bias; those without negative ones have. Curvatures are taken over a step of one
-        standard error: over less, they would tell of the noise in a few cells. Moves get smaller in the end, should
-        noise have made more than one place of this kind.
+        standard error: over less, they would show the noise in a few cells. Moves get smaller in the end, in case
+        noise has made more than one such place.
         """
         theta, step, unsure, covariance = start, self.criterion.step, 0, None
-        for done in range(ROUNDS):
+        for done in range(ITERATIONS):
             curvature = self.curvature(theta, step)
             if not self.sure(curvature, theta, step):
                 unsure, step = unsure + 1, FARTHER * step
                 if unsure > PATIENCE:
-                    return Minimum(start, None)
+                    return Minimizer(start, None)
                 continue
             move = -np.linalg.solve(curvature, self._sum(theta, self.weights))
             inverse = np.linalg.inv(curvature)
@@ -114,7 +114,7 @@ class Landscape:
             theta = theta + move / max(1.0, (done - unsure) / 8, far / 50)
             if far < CLOSE and float(np.abs(before / step - 1).max()) < 0.1:
                 break
-        return Minimum(theta, covariance)
+        return Minimizer(theta, covariance)
 
     def curvature(self, theta: Array, step: Array) -> Array:
         """The matrix of second derivatives, by differences of scores over this step."""
@@ -154,8 +154,8 @@ class Landscape:
         positive = (vectors * np.maximum(values, 0.0)) @ vectors.T
         return np.asarray(self.noise**2 * gathered.T @ gathered + positive + BLURRED**2 * np.outer(blurred, blurred))
 
-    def ends(self, found: Minimum, confidence: float) -> Array:
-        """The ends of an interval for a single parameter: where the sum of scores is as far off as noise throws it.
+    def ends(self, found: Minimizer, confidence: float) -> Array:
+        """The ends of an interval for a single parameter: where the sum of scores is as far off as noise moves it.
 
         They are not beyond the limits of the parameter, and at these where noise hides all else.
         """
@@ -164,8 +164,8 @@ class Landscape:
             return np.array(limits)
         return np.array([self._end(found, far, side, limit) for side, limit in zip((-1, 1), limits, strict=True)])
 
-    def _end(self, found: Minimum, far: float, side: int, limit: float) -> float:
-        """How far to this side the sum of scores is within so many deviations of zero."""
+    def _end(self, found: Minimizer, far: float, side: int, limit: float) -> float:
+        """How far to this side the sum of scores is within `far` deviations of zero."""
         assert found.covariance is not None
         stride, inside, before = STRIDE * math.sqrt(float(found.covariance[0, 0])), float(found.theta[0]), 0.0
         for _ in range(STRIDES):

@@ -19,9 +19,9 @@ from discreet.statistics.tables.contingency import ContingencyTable, contingency
 from discreet.trust.as_private import Bounds
 
 MOST_COLUMNS = 3
-GUESS = 3000  # records, where their number is secret and nothing is said of it
-FEWEST = 4  # cells of a number, where nothing is said of them
-TIMES = {1: 4.0, 2: 2.0, 3: 1.0}  # the power that tells their number, by how many numbers there are
+GUESS = 3000  # records, where their number is secret and not given
+FEWEST = 4  # bins of a number, where they are not given
+TIMES = {1: 4.0, 2: 2.0, 3: 1.0}  # factor of their number, by how many numbers there are
 
 
 def perturbed_histogram(
@@ -29,8 +29,8 @@ def perturbed_histogram(
     columns: Sequence[str] | None = None,
     *,
     bounds: Bounds | None = None,
-    cells: Bins | None = None,
-    records: int | None = None,
+    bins: Bins | None = None,
+    expected_size: int | None = None,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
@@ -45,15 +45,14 @@ def perturbed_histogram(
         Public. One to three columns, numbers or categories; for an array, their names.
     bounds : (lower, upper) or Schema, optional
         Public. For an array: two numbers, or two sequences with one number per column.
-    cells : int, or mapping of str to int, optional
-        Public. Into how many cells numbers are cut. Where nothing is said, d numbers are cut into c times
-        (epsilon n)**(2 / (4 + d)) cells each, for n records; c is 4, 2 or 1 for one, two or three numbers. Noise
-        throws a mean of scores as far as the root of the number of cells over epsilon n, and cells blur it by no more
-        than their squared width, since counts are laid out along slopes; here the two are in balance. (Lei, with all of
-        a count at the centre of its cell, needs more: the power is 2 / (2 + d).) Values that are whole numbers want a
-        cell for each, with the value at its centre.
-    records : int, optional
-        Public. About how many records there are, for the number of cells; where it is secret and not given, 3,000.
+    bins : int, or mapping of str to int, optional
+        Public. The number of bins of each number. By default, each of d numbers has c (epsilon n)**(2 / (4 + d)) bins,
+        for n records; c is 4, 2 or 1 for one, two or three numbers. Noise moves a mean of scores in proportion to the
+        root of the number of cells over epsilon n, and bins blur it by their squared width at most, since counts are
+        laid out along slopes; here the two are in balance. (Lei, with all of a count at the centre of its cell, needs
+        more: the power is 2 / (2 + d).) Values that are whole numbers need a bin each, with the value at its centre.
+    expected_size : int, optional
+        Public. About how many records there are, for the number of bins; where it is secret and not given, 3,000.
     epsilon, delta : float
         Public. What this may cost, in all.
     key : str, optional
@@ -62,13 +61,13 @@ def perturbed_histogram(
     Returns
     -------
     ContingencyTable
-        A noisy count for every cell, the empty ones too. `m_estimate_of` makes M-estimates of it, at no cost.
+        A noisy count for every cell, the empty ones too. `m_estimate_of` computes M-estimates from it, at no cost.
 
     Guarantee
     ---------
     The event on the receipt: one `Laplace`, `DiscreteLaplace` or `Gaussian` release of all cells together, for the data
     set's own neighbors. A record is in one cell only, so the price does not grow with their number. Dwork, McSherry,
-    Nissim and Smith 2006, section 3; as the release that M-estimates are made of, Lei 2011.
+    Nissim and Smith 2006, section 3; as the release that M-estimates are computed from, Lei 2011.
 
     Examples
     --------
@@ -78,7 +77,7 @@ def perturbed_histogram(
     """
     budget = Budget(epsilon, delta)
     of = few_columns_of("perturbed histogram", data, columns, bounds, budget)
-    each = cells_of_columns(of, cells, records, budget)
+    each = bins_of_columns(of, bins, expected_size, budget)
     return contingency(of.data, of.columns, bins=each, epsilon=epsilon, delta=delta, key=key)
 
 
@@ -97,24 +96,24 @@ def few_columns_of(
     return of
 
 
-def cells_of_columns(of: ColumnsOf, cells: Bins | None, records: int | None, budget: Budget) -> dict[str, int]:
-    """Into how many cells each number is cut: as said, or from public numbers alone."""
+def bins_of_columns(of: ColumnsOf, bins: Bins | None, expected_size: int | None, budget: Budget) -> dict[str, int]:
+    """The number of bins of each number: as given, or from public numbers alone."""
     numbers = [name for name in of.columns if isinstance(of.data.schema.columns.get(name), Number)]
-    if records is not None:
-        check_whole("perturbed histogram", "records", records)
-    if cells is not None and not isinstance(cells, int | np.integer | Mapping):
-        raise ParameterError("perturbed histogram", f"cells is {cells!r}", "Give a whole number, or one by column.")
-    if isinstance(cells, int | np.integer):
-        return dict.fromkeys(numbers, int(cells))
-    usual = _usual(of, len(numbers), records, budget) if numbers else 0
-    return {**dict.fromkeys(numbers, usual), **(cells or {})}
+    if expected_size is not None:
+        check_whole("perturbed histogram", "expected_size", expected_size)
+    if bins is not None and not isinstance(bins, int | np.integer | Mapping):
+        raise ParameterError("perturbed histogram", f"bins is {bins!r}", "Give a whole number, or one by column.")
+    if isinstance(bins, int | np.integer):
+        return dict.fromkeys(numbers, int(bins))
+    usual = _usual(of, len(numbers), expected_size, budget) if numbers else 0
+    return {**dict.fromkeys(numbers, usual), **(bins or {})}
 
 
-def _usual(of: ColumnsOf, numbers: int, records: int | None, budget: Budget) -> int:
-    """The usual number of cells for so many numbers."""
+def _usual(of: ColumnsOf, numbers: int, expected_size: int | None, budget: Budget) -> int:
+    """The usual number of bins, by how many numbers there are."""
     coarse = Domain.of(of.data.schema, of.columns, FEWEST)
     question = contingency_of(of.data.schema, coarse.columns, coarse.bins)
     spread = least_noise(of.data, question, budget)
     noise = spread.law.scale(spread.stddev)
-    number = records or of.data.public_size or GUESS
+    number = expected_size or of.data.public_size or GUESS
     return max(round(TIMES[numbers] * (number / noise) ** (2 / (4 + numbers))), FEWEST)

@@ -2,74 +2,58 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from discreet.core.digits import exact
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.receipt import Receipt
-from discreet.releases.columns import in_words
-from discreet.releases.release import promise
+from discreet.releases.fit import Fit
 
 
-@dataclass(frozen=True)
-class RobustRegression:
-    """A released regression: the target is about `intercept` plus `coef` times the columns.
+@dataclass(frozen=True, kw_only=True)
+class RobustRegression(Fit):
+    """A released regression: the target is about the intercept plus the slopes times the columns.
+
+    The coefficients are the slopes, in the units of the columns, then the intercept: the target where all columns are
+    0. They are nan where there is no answer; that costs the same, and asking again costs it again. Intervals of slopes
+    are infinite where there are too few records; the intercept has none.
 
     Parameters
     ----------
     target : str
         What is explained.
-    columns : tuple of str
-        What explains it.
-    slopes : array
-        One for each column, in the columns' own units; nan where there is no answer. That costs the same, and asking
-        again costs it again.
-    intercept : float
-        The target where all columns are 0; nan where a slope has no answer.
-    low, high : array or None
-        The ends of an interval around each slope, for the population's; None where there are none. Infinite, where the
-        records are too few for anything to be said.
-    confidence : float or None
-        Of each interval.
     blocks : int
         How many blocks the records were dealt into, each time.
-    receipt : Receipt
-        What it cost.
     """
 
     target: str
-    columns: tuple[str, ...]
-    slopes: Array
-    intercept: float
-    low: Array | None
-    high: Array | None
-    confidence: float | None
     blocks: int
-    receipt: Receipt
 
     @property
-    def coef(self) -> dict[str, float]:
-        """The slope of each column, by name."""
-        return dict(zip(self.columns, self.slopes.tolist(), strict=True))
+    def columns(self) -> tuple[str, ...]:
+        """What explains the target."""
+        return self.names[:-1]
+
+    @property
+    def slopes(self) -> Array:
+        """One for each column."""
+        return self.values[:-1]
+
+    @property
+    def intercept(self) -> float:
+        """The target where all columns are 0."""
+        return float(self.values[-1])
 
     @property
     def answered(self) -> bool:
         """Whether there is an answer."""
         return not np.isnan(self.intercept)
 
-    def interval(self, column: str) -> tuple[float, float] | None:
-        """The interval of a column's slope; None where there is none."""
-        place = self.columns.index(column)
-        return None if self.low is None or self.high is None else (float(self.low[place]), float(self.high[place]))
-
     def predict(self, rows: Any) -> Array:
-        """The target for given values of the columns; no cost, as nothing private is looked at.
+        """The target for given values of the columns; no cost, as nothing private is used.
 
         Parameters
         ----------
@@ -85,29 +69,3 @@ class RobustRegression:
                 f"Give a column each for {', '.join(self.columns)}.",
             )
         return self.intercept + values.astype(np.float64) @ self.slopes
-
-    def rows(self) -> list[tuple[str, str]]:
-        """Name and value with interval, for a reader."""
-        found = [(name, _said(value, self.interval(name))) for name, value in self.coef.items()]
-        return [*found, ("intercept", _said(self.intercept, None))]
-
-    def __str__(self) -> str:
-        width = max(len(name) for name, _ in self.rows())
-        lines = (f"{name:>{width}}  {text}" for name, text in self.rows())
-        return "\n".join([f"robust regression of {self.target}{promise(self.confidence, True)}", *lines])
-
-    def _repr_html_(self) -> str:
-        body = "".join(
-            f"<tr><th>{html.escape(name)}</th><td>{html.escape(text)}</td></tr>" for name, text in self.rows()
-        )
-        title = html.escape(str(self).splitlines()[0])
-        return f"<b>{title}</b><table class='discreet-regression'>{body}</table>{self.receipt._repr_html_()}"
-
-
-def _said(value: float, interval: tuple[float, float] | None) -> str:
-    """A value with its interval; where that is infinite, or there is none, with four digits."""
-    if np.isnan(value):
-        return "no answer"
-    if interval is not None and np.isfinite(interval[1] - interval[0]):
-        return in_words(value, *interval)
-    return exact(float(f"{value:.4g}")) + ("" if interval is None else " [-inf, inf]")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Literal
+
+import numpy as np
 
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
+from discreet.core.grid import Array
 from discreet.core.knob import check_whole
 from discreet.core.receipt import Receipt
 from discreet.mechanisms.ranks.box_depth import COLUMNS
@@ -15,7 +19,7 @@ from discreet.releases.joint_plan import Together
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
 from discreet.statistics.fits.block_slopes import Frame
-from discreet.statistics.fits.dealing import Blocks, Fit
+from discreet.statistics.fits.dealing import Blocks, ScaledFit
 from discreet.statistics.fits.robust_fit import RobustRegression
 from discreet.statistics.fits.slopes_by_depth import SlopesByDepth
 from discreet.statistics.fits.slopes_by_tests import SlopesByTests
@@ -34,9 +38,10 @@ def robust_regression(
     bounds: Bounds | None = None,
     blocks: int | None = None,
     deals: int = DEALS,
-    rounds: int = 1,
+    max_iter: int = 1,
     method: Method = "depth",
     confidence: float | None = CONFIDENCE,
+    population: bool = False,
     epsilon: float = 1.0,
     delta: float = 1e-6,
     key: str | None = None,
@@ -57,15 +62,15 @@ def robust_regression(
         Public. Numeric columns that explain it; all others where not given.
     bounds : (lower, upper) or Schema, optional
         Public. For an array: two numbers, or two sequences with one number per column. Private data have them in their
-        schema. They may be far too wide: slopes are looked for everywhere, and their noise follows their own spread.
+        schema. They may be far too wide: slopes are searched for everywhere, and their noise follows their own spread.
     blocks : int, optional
         Public. Into how many blocks records are dealt. By default there are as many as blocks of one record more than
         there are coefficients (of two records for a single column): by the number of records, where it is public, or
-        a noisy count. Fewer blocks are larger, and tell slopes of columns that are mostly constant.
+        a noisy count. Fewer blocks are larger, and find slopes of columns that are mostly constant.
     deals : int
         Public. How often records are dealt anew, where slopes are found by depth. More deals leave less to chance, at
         the same price.
-    rounds : {1, 2}
+    max_iter : {1, 2}
         Public. With 2, where slopes are found by depth, records that are more than four deviations away from a first
         fit are left out of a second one. That also withstands gross errors in the columns (leverage points), and takes
         more than twice as many records.
@@ -74,6 +79,10 @@ def robust_regression(
         which takes far more records, has no answer where they are too few, and gives no intervals.
     confidence : float, optional
         Public. Of an interval for each slope; with None there are none, and slopes get what they would cost.
+    population : bool
+        Public. Whether intervals are for the slopes of the population that the records are a sample of, drawn
+        independently. Else they are for these data: for the middle of the slopes of all blocks that could be dealt. Of
+        a single column in blocks of two records, that is the slope of Theil 1950 and Sen 1968.
     epsilon, delta : float
         Public. What all of this may cost. Tests need a positive delta.
     key : str, optional
@@ -82,14 +91,14 @@ def robust_regression(
     Returns
     -------
     RobustRegression
-        Slopes with intervals for those of the population that records are a sample of, the intercept (without an
-        interval: its error depends on where the columns are) and the receipt.
+        Slopes with intervals, the intercept (without an interval: its error depends on where the columns are) and the
+        receipt.
 
     Guarantee
     ---------
     The event on the receipt, for the data set's own neighbors: Laplace noise on the number of records, if that is
     secret; one `BoxDepth` for the slopes, one for their spread (and one, and two `Quantile` releases, for a first
-    round); one `Quantile` for the intercept. With propose-test-release, two `ProposeTestRelease` for each column take
+    fit); one `Quantile` for the intercept. With propose-test-release, two `ProposeTestRelease` for each column take
     the place of deep points (Dwork and Lei 2009): half of delta is the chance that any of their tests errs. All are
     made from `SampleAndAggregate`, each from deals of its own.
 
@@ -99,7 +108,7 @@ def robust_regression(
     made for normal errors and columns, and wider than need be for laws with longer tails. If the laws of errors and
     columns are both skewed, the middle of the slopes of three or more records is off by up to 1 % of their ranks, which
     shows from some 10,000 records on; the slopes of pairs, for a single column, are not. Gross errors in the target
-    widen intervals, and leverage points move slopes unless there is a second round.
+    widen intervals, and leverage points move slopes unless there is a second fit.
 
     Examples
     --------
@@ -110,7 +119,7 @@ def robust_regression(
     >>> pay[:400] = 9999  # gross errors
     >>> rows = np.column_stack([age, years, pay])
     >>> found = robust_regression(rows, bounds=([0, 0, 0], [100, 40, 10_000]), epsilon=2.0)
-    >>> [round(slope, -1) for slope in found.coef.values()], round(found.intercept, -3)
+    >>> [round(slope, -1) for slope in found.slopes.tolist()], round(found.intercept, -3)
     ([20.0, 50.0], 1000.0)
     """
     budget = Budget(epsilon, delta)
@@ -121,7 +130,7 @@ def robust_regression(
     way: SlopesByDepth | SlopesByTests
     match method:
         case "depth":
-            way = _by_depth(name, Blocks(private, frame, blocks), deals, rounds, confidence)
+            way = _by_depth(name, Blocks(private, frame, blocks), deals, max_iter, confidence, population)
         case "propose_test_release":
             way = _by_tests(name, Blocks(private, frame, blocks), delta)
         case _:
@@ -130,16 +139,30 @@ def robust_regression(
     way.check(plan.mechanisms)
     with private.permit(plan.event, name, key=key) as permit:
         fit = way.found(permit, plan.mechanisms)
-    return _described(frame, fit, confidence, permit.receipt)
+    return _described(name, frame, fit, confidence, population, permit.receipt)
 
 
-def _described(frame: Frame, fit: Fit, confidence: float | None, receipt: Receipt) -> RobustRegression:
+def _described(
+    name: str, frame: Frame, fit: ScaledFit, confidence: float | None, population: bool, receipt: Receipt
+) -> RobustRegression:
     """Post-processing: the columns' own units."""
     slopes, intercept = frame.own_slopes(fit.slopes), frame.own_intercept(fit.slopes, fit.intercept)
-    if fit.reach is None:
-        return RobustRegression(frame.target, frame.columns, slopes, intercept, None, None, None, fit.blocks, receipt)
-    low, high = (slopes + side * frame.own_slopes(fit.reach) for side in (-1, 1))
-    return RobustRegression(frame.target, frame.columns, slopes, intercept, low, high, confidence, fit.blocks, receipt)
+    ends: list[Array | None] = [None, None]
+    if fit.reach is not None:
+        reach = frame.own_slopes(fit.reach)
+        ends = [np.append(end, math.nan) for end in (slopes - reach, slopes + reach)]
+    return RobustRegression(
+        name=name,
+        names=(*frame.columns, "intercept"),
+        values=np.append(slopes, intercept),
+        low=ends[0],
+        high=ends[1],
+        target=frame.target,
+        blocks=fit.blocks,
+        confidence=None if fit.reach is None else confidence,
+        population=population,
+        receipt=receipt,
+    )
 
 
 def _wanted(target: str | None, columns: Sequence[str] | None) -> tuple[str, ...] | None:
@@ -165,13 +188,15 @@ def _frame(data: PrivateData, target: str | None, columns: Sequence[str] | None)
     return Frame.of(data.schema, explaining, explained)
 
 
-def _by_depth(name: str, blocks: Blocks, deals: int, rounds: int, confidence: float | None) -> SlopesByDepth:
+def _by_depth(
+    name: str, blocks: Blocks, deals: int, max_iter: int, confidence: float | None, population: bool
+) -> SlopesByDepth:
     _check_blocks(name, blocks)
     check_whole(name, "deals", deals, most=MOST_DEALS)
-    check_whole(name, "rounds", rounds, most=2)
+    check_whole(name, "max_iter", max_iter, most=2)
     if confidence is not None:
         check_confidence(name, confidence)
-    return SlopesByDepth(blocks, int(deals), int(rounds), confidence)
+    return SlopesByDepth(blocks, int(deals), int(max_iter), confidence, population)
 
 
 def _by_tests(name: str, blocks: Blocks, delta: float) -> SlopesByTests:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,50 +16,19 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
-from discreet.core.receipt import Receipt
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.questions.block_sum import BlockSum
 from discreet.releases.ask import columns_of
+from discreet.releases.columns import Series
+from discreet.releases.release import check_confidence, check_population
 from discreet.releases.spread import CONFIDENCE, Spread
+from discreet.releases.table import Table
 from discreet.trust.as_private import Bounds
 from discreet.trust.isolation.isolated import Form, check_isolation, processors
 
 LEAST_SLOT = 0.01  # seconds for one block: a process must start in it
 LONGEST = 1e7  # seconds for all
-
-
-@dataclass(frozen=True)
-class Aggregate:
-    """The private average of what a function made of blocks of records.
-
-    Parameters
-    ----------
-    values : array
-        The averages.
-    error : array
-        Half-widths of intervals that hold the exact averages with the given confidence. They measure the privacy noise:
-        how a function of a block differs from that of all records is another matter.
-    blocks : int
-        How many blocks were asked.
-    confidence : float
-        Of each interval.
-    receipt : Receipt
-        What it cost.
-    """
-
-    values: Array
-    error: Array
-    blocks: int
-    confidence: float
-    receipt: Receipt
-
-    def __str__(self) -> str:
-        numbers = ", ".join(f"{value:.5g} ± {error:.2g}" for value, error in zip(self.values, self.error, strict=True))
-        return f"{numbers} ({self.confidence:.0%}), from {self.blocks} blocks"
-
-    def _repr_html_(self) -> str:
-        return f"<b>{html.escape(str(self))}</b>{self.receipt._repr_html_()}"
 
 
 def sample_and_aggregate(
@@ -75,11 +42,13 @@ def sample_and_aggregate(
     blocks: int = 50,
     deals: int = 1,
     seconds: float = 60.0,
+    confidence: float = CONFIDENCE,
+    population: bool = False,
     epsilon: float = 1.0,
     delta: float = 0.0,
     isolation: Form = "full",
     key: str | None = None,
-) -> Aggregate:
+) -> Table:
     """Release the average, over random blocks of records, of any function.
 
     Parameters
@@ -90,7 +59,7 @@ def sample_and_aggregate(
         Rows of the columns in, numbers out; it need not be trusted. Each block has a process of its own, in which the
         function can compute and nothing else: it reads no file, and has only such parts of installed libraries as were
         loaded before. Where it fails, takes too long or gives something else, the block counts as the middle between
-        the bounds, and nobody is told: try it on made-up records, with
+        the bounds, and no error shows it: try it on made-up records, with
         `discreet.trust.isolation.rehearsal.rehearsed`.
     columns : sequence of str, optional
         Public. What the function sees, by default all numbers; a missing value is nan, a category its place in the
@@ -106,6 +75,11 @@ def sample_and_aggregate(
     seconds : float
         Public. How long the blocks take, always: so that the time says nothing. As many blocks as there are processors
         have an equal part each.
+    confidence : float
+        Public. Of each interval, which is for the exact average over these blocks: it measures the privacy noise, and
+        not how a function of a block differs from that of all records.
+    population : bool
+        Public. An interval for a population is refused: what blocks differ by is not released.
     epsilon, delta : float
         Public. What this may cost.
     isolation : {"full", "process"}
@@ -117,8 +91,8 @@ def sample_and_aggregate(
 
     Returns
     -------
-    Aggregate
-        The averages, their error bars and their receipt.
+    Table
+        The averages, a row for each number of the function, their intervals and their receipt.
 
     Guarantee
     ---------
@@ -139,6 +113,9 @@ def sample_and_aggregate(
     budget, purpose = Budget(epsilon, delta), "sample and aggregate"
     of = columns_of(purpose, data, columns, bounds, budget)
     of.data.check_curated(purpose)
+    check_confidence(purpose, confidence)
+    remedy = "Use a statistic that has such an interval, such as `mean` or `m_estimate`."
+    check_population(purpose, population, "what blocks differ by is not released", remedy)
     low, high = _range(lower, upper)
     for name, value in (("blocks", blocks), ("deals", deals)):
         check_whole(purpose, name, value)
@@ -155,9 +132,15 @@ def sample_and_aggregate(
         total = permit.ask(question, spread.noise)
     number, ends = blocks * deals, np.array([low, high]) / 2
     middle, half = ends.sum(axis=0), ends[1] - ends[0]
-    error = spread.half_width([1.0]) / number * half
     values = middle + half * np.clip(total / number, -1.0, 1.0)
-    return Aggregate(values, error, number, CONFIDENCE, permit.receipt)
+    errors = (spread.half_width([1.0], confidence) / number * half, spread.stddev / number * half)
+    return Table(
+        name=f"average over {number} blocks",
+        labels={"number": tuple(map(str, range(len(low))))},
+        series=(Series.around("value", values, *errors),),
+        confidence=confidence,
+        receipt=permit.receipt,
+    )
 
 
 def _range(lower: ArrayLike, upper: ArrayLike) -> tuple[tuple[float, ...], tuple[float, ...]]:

@@ -23,7 +23,7 @@ from discreet.statistics.fits.block_slopes import (
     squeezed,
     stretched,
 )
-from discreet.statistics.fits.dealing import CELLS, COUNT, INTERCEPT, Blocks, Dealing, Fit
+from discreet.statistics.fits.dealing import CELLS, COUNT, INTERCEPT, Blocks, Dealing, ScaledFit
 from discreet.statistics.fits.vote_width import VoteWidth
 from discreet.trust.permit import Permit
 
@@ -44,16 +44,19 @@ class SlopesByDepth:
         Public. The blocks.
     deals : int
         Public. How often records are dealt.
-    rounds : {1, 2}
-        Public. In a second round records that are far from the first fit are left out.
+    max_iter : {1, 2}
+        Public. In a second fit records that are far from the first one are left out.
     confidence : float or None
         Public. Of intervals for the slopes.
+    population : bool
+        Public. Whether intervals are for the population's slopes.
     """
 
     of: Blocks
     deals: int
-    rounds: int
+    max_iter: int
     confidence: float | None
+    population: bool
 
     @property
     def parts(self) -> tuple[Any, ...]:
@@ -62,21 +65,21 @@ class SlopesByDepth:
         spread = () if self.confidence is None else (SampleAndAggregate(SPREAD, SPREADS),)
         rest = 1 - INTERCEPT - COUNT * len(count) - SPREAD * len(spread)
         first = (SampleAndAggregate(ROUGH * rest, SLOPES), *2 * (SampleAndAggregate(BAND / 2 * rest, Quantile()),))
-        share = 1 if self.rounds == 1 else 1 - ROUGH - BAND
+        share = 1 if self.max_iter == 1 else 1 - ROUGH - BAND
         slopes, intercept = SampleAndAggregate(share * rest, SLOPES), SampleAndAggregate(INTERCEPT, Quantile())
-        return (*count, *first * (self.rounds - 1), slopes, *spread, intercept)
+        return (*count, *first * (self.max_iter - 1), slopes, *spread, intercept)
 
     def check(self, mechanisms: tuple[Any, ...]) -> None:
         """Refuse, before anything is charged, what noise could make too large."""
         self.of.check(mechanisms)
 
-    def found(self, permit: Permit, mechanisms: tuple[Any, ...]) -> Fit:
+    def found(self, permit: Permit, mechanisms: tuple[Any, ...]) -> ScaledFit:
         """The fit, for a permit that pays for these mechanisms."""
         dealing, rest = self.of.opened(permit, mechanisms), mechanisms[len(self.of.parts) :]
-        band, rest = (None, rest) if self.rounds == 1 else (self._band(dealing, rest), rest[3:])
+        band, rest = (None, rest) if self.max_iter == 1 else (self._band(dealing, rest), rest[3:])
         slopes = stretched(dealing.asked(rest[0], BlockSlopes(dealing.frame, band), self.deals))
         reach = None if self.confidence is None else self._reach(dealing, rest, tuple(slopes.tolist()), band)
-        return Fit(slopes, reach, dealing.residual(rest[-1], tuple(slopes.tolist())), dealing.blocks)
+        return ScaledFit(slopes, reach, dealing.residual(rest[-1], tuple(slopes.tolist())), dealing.blocks)
 
     def _band(self, dealing: Dealing, mechanisms: tuple[Any, ...]) -> Band:
         """Around a first fit, as wide as four deviations of its residuals."""
@@ -92,6 +95,6 @@ class SlopesByDepth:
         rows = self.of.data.unit.rows
         own, spread = (one.mechanism.steepness(Neighbors.REPLACE) / rows for one in mechanisms[:2])
         blocks, confidence = dealing.blocks, self.confidence or CONFIDENCE
-        width = VoteWidth(len(slopes), blocks, dealing.size, self.deals, own, spread, confidence)
+        width = VoteWidth(len(slopes), blocks, dealing.size, self.deals, own, spread, confidence, self.population)
         of = BlockDistances(dealing.frame, band, slopes, width.together)
         return width.reach(2.0 ** dealing.asked(mechanisms[1], of, self.deals, width.together))

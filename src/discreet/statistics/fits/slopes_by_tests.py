@@ -14,7 +14,7 @@ from discreet.mechanisms.stable.propose_test_release import ProposeTestRelease
 from discreet.mechanisms.stable.sample_and_aggregate import SampleAndAggregate
 from discreet.mechanisms.stable.stable_figures import SpreadClass, StableQuantile
 from discreet.statistics.fits.block_slopes import OneSlope
-from discreet.statistics.fits.dealing import COUNT, INTERCEPT, Blocks, Dealing, Fit
+from discreet.statistics.fits.dealing import COUNT, INTERCEPT, Blocks, Dealing, ScaledFit
 from discreet.trust.permit import Permit
 
 WIDEST = 2.0**6  # of a slope, where all columns are scaled to [-1, 1]
@@ -62,7 +62,7 @@ class SlopesByTests:
         for one in mechanisms[len(self.of.parts) : -1]:
             one.mechanism.check(self.of.data.unit.rows, STEPS)
 
-    def found(self, permit: Permit, mechanisms: tuple[Any, ...]) -> Fit:
+    def found(self, permit: Permit, mechanisms: tuple[Any, ...]) -> ScaledFit:
         """The fit, for a permit that pays for these mechanisms."""
         dealing, rest = self.of.opened(permit, mechanisms), mechanisms[len(self.of.parts) :]
         pairs = zip(rest[:-1:2], rest[1:-1:2], strict=True)
@@ -71,7 +71,7 @@ class SlopesByTests:
         )
         answered = not np.isnan(slopes).any()
         intercept = dealing.residual(rest[-1], tuple(slopes.tolist())) if answered else math.nan
-        return Fit(slopes, None, intercept, dealing.blocks)
+        return ScaledFit(slopes, None, intercept, dealing.blocks)
 
     def _slope(self, dealing: Dealing, of: OneSlope, spread: SampleAndAggregate, median: SampleAndAggregate) -> float:
         """One slope, or nan for no answer."""

@@ -19,7 +19,7 @@ SURE = 5.0  # nats by which the middle must outweigh all that is far from it
 
 @dataclass(frozen=True)
 class VoteWidth:
-    """How far the released middle of block slopes may be from the population's slopes.
+    """How far the released middle of block slopes may be from the exact slopes.
 
     The share of blocks whose slope is below the true one varies as sampling does, and the rank of what is released as
     noise does; the half-width of both together is taken to be the root of the sum of squares of theirs. Ranks become
@@ -35,6 +35,9 @@ class VoteWidth:
         Public. Of the depth of slopes, and of that of their distances, for each block of a deal.
     confidence : float
         Of the interval.
+    population : bool
+        Whether it is for the slopes of the population; else for the middle of the slopes of all blocks of these data,
+        of which those that were dealt are a random part.
     """
 
     columns: int
@@ -44,6 +47,7 @@ class VoteWidth:
     steepness: float
     spread_steepness: float
     confidence: float
+    population: bool = True
 
     @property
     def _free(self) -> int:
@@ -71,7 +75,7 @@ class VoteWidth:
     def share(self) -> float:
         """Half the width, as a share of the blocks."""
         normal = float(ndtri(0.5 + self.confidence / 2))
-        sampling = (self.overlap + (1 - self.overlap) / self.deals) / (4 * self.blocks)
+        sampling = (self.overlap * self.population + (1 - self.overlap) / self.deals) / (4 * self.blocks)
         return math.sqrt(normal**2 * sampling + self.noise**2)
 
     @property
