@@ -1,4 +1,4 @@
-"""Floats with error bars, for the fast paths that must know what they do not know."""
+"""Floats with error bars, for fast paths that fall back to multi-precision where float64 cannot decide."""
 
 from __future__ import annotations
 

@@ -52,8 +52,8 @@ def bernoulli_exp(bits: Bits, size: Size, exponent: ArrayLike) -> Coins:
     """Toss coins that come up True with probability exp(-exponent), exactly.
 
     Error bound of the fast path: exp is off by 4 units in the last place, at most 2**-50, and `ERROR` is 32 times that.
-    The first 16 bits of a uniform real decide if they are not those of any probability within `ERROR`; else, once in
-    2**16 tosses, multi-precision and further bits do.
+    The first 16 bits of a uniform real decide if they are not those of any probability within `ERROR`; otherwise,
+    once in 2**16 tosses, multi-precision and further bits do.
 
     Parameters
     ----------

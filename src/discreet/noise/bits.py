@@ -56,7 +56,7 @@ class KeyStream:
 
 
 class _Forks:
-    """How often this process was forked off, since the first of its line was started."""
+    """The number of forks from the first process to this one."""
 
     count = 0
 

@@ -34,7 +34,7 @@ def exponent(share: Array) -> Array:
 
 
 def farthest(exponent: float) -> float:
-    """The share of the radius at which the exponent gets so large.
+    """The share of the radius at which the exponent reaches this value.
 
     Examples
     --------

@@ -27,7 +27,7 @@ def tail(distance: float) -> float:
 
 @dataclass(frozen=True)
 class Cap:
-    """The part of space beyond a plane, and how much less likely than there a draw is elsewhere.
+    """The part of space beyond a plane, and how much less likely draws are elsewhere.
 
     Parameters
     ----------

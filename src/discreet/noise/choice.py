@@ -26,7 +26,7 @@ def stretch_choice(
     """Choose one stretch in each row, with probability in proportion to lengths * exp(-distances / scale).
 
     Every stretch gets a whole number of tickets, at least its weight in units of a power of two; a ticket is drawn, and
-    the stretch that holds it is kept with probability weight / tickets, else another is drawn: von Neumann's
+    the stretch that holds it is kept with probability weight / tickets, otherwise another is drawn: von Neumann's
     rejection (1951), so the law is exact.
 
     Error bound: with the least distance taken off, the exponent x is at most 50 (beyond, it counts as 50 and is always

@@ -12,7 +12,7 @@ from discreet.noise.bits import KeyStream
 
 
 class DeterministicBits:
-    """NOT PRIVATE: whoever knows the seed can subtract the noise.
+    """NOT PRIVATE: anybody who knows the seed can subtract the noise.
 
     The same seed gives the same stream on every platform and in every version: AES-256 in counter mode under the
     SHA-256 digest of the seed. A pickle or copy goes on from the same place. Not safe across threads.

@@ -59,12 +59,13 @@ class RejectionTable:
 
     The integers are cut into cells of 2**shift, `cells` of them on each side of 0, and each cell into levels of equal
     height, up to where the curve is surely below. A draw takes a strip, all being equally likely, and an integer of its
-    cell. Where the strip lies wholly under the curve, that is all: nothing is computed, so nothing is rounded. Else it
-    takes u and a height in the strip and is kept if that point is under the curve; if not, it starts again. This is
-    von Neumann's rejection (1951), so the law is exact, and the work does not depend on the integer that is kept.
+    cell. Where the strip lies wholly under the curve, that is all: nothing is computed, so nothing is rounded.
+    Otherwise it takes u and a height in the strip and is kept if that point is under the curve; if not, it starts
+    again. This is von Neumann's rejection (1951), so the law is exact, and the work does not depend on the integer that
+    is kept.
 
     Beyond the cells, one strip on each side stands for the tail: blocks of 2**block integers are proposed with
-    probabilities 1/2, 1/4, 1/8 ... and heights that halve likewise, so that a unit of area is as likely there as
+    probabilities 1/2, 1/4, 1/8 ... and heights that halve in the same way, so that a unit of area is as likely there as
     anywhere. The curve starts below the first block, since the cells reach to where it is 1 / (16 * strips), and falls
     by more than half from block to block, since a block is as wide as the scale.
 

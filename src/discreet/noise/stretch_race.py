@@ -1,4 +1,4 @@
-"""A race of all integers of a line, in which those of a stretch start from the same place, exactly."""
+"""Permute-and-flip over the integers of stretches, exactly, as a race with one start for all integers of a stretch."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Distance = Callable[[int], int]
 
 @dataclass(frozen=True)
 class Loose:
-    """Stretches whose integers may be farther off than the stretch says.
+    """Stretches whose integers may have greater distances than the stretch.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def stretch_race(
 
     Visiting integers in random order and taking one with probability exp(-distance / scale), distances being counted
     from the least one, ends at the same integer (Ding et al. 2021). The least U of a stretch of L integers is
-    1 - exp(-E / L) with E exponential, and belongs to each of them alike: so one real is drawn for a stretch.
+    1 - exp(-E / L) with E exponential, and is that of each with equal probability: so one real is drawn for a stretch.
 
     Error bound: E is known with the error bar of `bars.exponentials`, and the share q = E / L to two roundings more.
     The logarithm of 1 - exp(-q) moves by no more than q does, in proportion. Below `SMALL` it is taken to be

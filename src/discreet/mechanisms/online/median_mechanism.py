@@ -1,4 +1,4 @@
-"""The median mechanism: what most of the databases that fit all answers so far would say."""
+"""The median mechanism: queries are answered by the median of the databases that fit all answers so far."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class MedianMechanism(OnlineMechanism):
     Guarantee
     ---------
     `PureLoss(epsilon / 2)` for all tests, and `updates` + 1 times Laplace noise for the total and the measured answers;
-    everything else is made of these releases. Roth and Roughgarden 2010, with the test of Lyu, Su and Li 2017:
+    everything else is computed from these releases. Roth and Roughgarden 2010, with the test of Lyu, Su and Li 2017:
     `multiplicative_weights.md`. One record moves an agreement, a mean of exp(-|difference| / tolerance), by at most
     1 / tolerance.
 
@@ -103,7 +103,7 @@ class Fitting:
         self._weights = np.broadcast_to(weights, (*total.shape, len(weights))).copy()
 
     def guesses(self, query: Queries) -> Array:
-        """The weighted median of what they say."""
+        """The weighted median of their answers."""
         shares = query.answers(self._shares)[:, 0]
         order = np.argsort(shares)
         below = np.cumsum(self._weights[..., order], axis=-1)
@@ -126,5 +126,5 @@ class Fitting:
         self._weights = np.where(some[..., None], kept, self._weights)
 
     def _said(self, query: Queries) -> Array:
-        """What each database says, scaled up."""
+        """The answer of each database, scaled up."""
         return self._total * query.answers(self._shares)[:, 0]

@@ -1,4 +1,4 @@
-"""Private multiplicative weights: many counting queries, one after another, for the price of the surprising ones."""
+"""Private multiplicative weights: a price for many counting queries that grows only with those guessed badly."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class MultiplicativeWeights(OnlineMechanism):
     """Answer counting queries on a histogram from a public one, which is corrected where it is found to be far off.
 
     The public histogram starts with equal shares. A query whose exact answer is farther from it than the threshold,
-    both with noise, gets a noisy answer, and the public histogram is tilted towards that. A public histogram over c
+    both with noise, gets a noisy answer, and the public histogram is reweighted towards that. A public histogram over c
     cells needs few corrections (see `WeightedHistogram.learn`), so most answers cost nothing.
 
-    Records are counted, not shares of them, so nobody has to know how many there are: their number is measured first.
+    Records are counted, not shares of them, so their number need not be public: it is measured first.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class MultiplicativeWeights(OnlineMechanism):
     Guarantee
     ---------
     `PureLoss(epsilon / 2)` for all tests, and `updates` + 1 times Laplace noise for the total and the measured answers,
-    whatever the queries are and however they depend on earlier answers. Hardt and Rothblum 2010; with the sparse vector
+    for any queries, also those that depend on earlier answers. Hardt and Rothblum 2010; with the sparse vector
     technique of Lyu, Su and Li 2017, used together: `multiplicative_weights.md`.
 
     Examples
@@ -85,7 +85,7 @@ class PublicHistogram:
     weighted: WeightedHistogram
 
     def guesses(self, query: Queries) -> Array:
-        """What the histogram says."""
+        """The answers of the histogram."""
         return self.weighted.answers(query)[..., 0]
 
     def doubts(self, query: Queries, guesses: Array, exact: Answer) -> Answer:
@@ -93,5 +93,5 @@ class PublicHistogram:
         return on_one_grid(distance(exact, guesses[..., None]), query)
 
     def learn(self, query: Queries, measured: Array, where: NDArray[np.bool_]) -> None:
-        """Tilt it."""
+        """Reweight it."""
         self.weighted.learn(query.row, measured, where)

@@ -23,13 +23,13 @@ TOTAL, FARTHEST = -1, -2
 
 @dataclass(frozen=True)
 class MWEM:
-    """Measure the queries that a public histogram answers worst, one after another, and tilt it towards each answer.
+    """Measure the queries that a public histogram answers worst, one by one, and reweight it towards each answer.
 
     The total is measured first. Then, in each round, the exponential mechanism chooses a query by how far the public
-    histogram is from its exact answer, and that answer is measured. Last, beyond what was published, it is measured how
-    far off the final histogram is on the query that it answers worst: an error bar for all queries at once. Each of
-    these parts has the same epsilon. Released are the choices and the noisy answers; `histogram` makes the public
-    histogram of them, and of that every query can be answered.
+    histogram is from its exact answer, and that answer is measured. Last, beyond the published mechanism, the error of
+    the final histogram on the query that it answers worst is measured: an error bar for all queries at once. Each of
+    these parts has the same epsilon. Released are the choices and the noisy answers; `histogram` computes the
+    public histogram from them, which answers every query.
 
     Parameters
     ----------
@@ -65,12 +65,12 @@ class MWEM:
 
     @property
     def choice(self) -> Exponential:
-        """What chooses a query."""
+        """The choice of a query."""
         return Exponential(self.epsilon / (2 * self.rounds + 2))
 
     @property
     def noise(self) -> Laplace:
-        """Of everything that is measured."""
+        """The noise of everything that is measured."""
         return Laplace((2 * self.rounds + 2) / self.epsilon)
 
     @property

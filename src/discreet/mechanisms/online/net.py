@@ -62,12 +62,12 @@ class NetMechanism:
 
     @property
     def choice(self) -> Exponential:
-        """What chooses the database."""
+        """The choice of the database."""
         return Exponential((1 - FOR_TOTAL) * self.epsilon)
 
     @property
     def noise(self) -> Laplace:
-        """Of the total."""
+        """The noise of the total."""
         return Laplace(1 / (FOR_TOTAL * self.epsilon))
 
     @property

@@ -59,7 +59,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class OnlineMechanism(ABC):
-    """A mechanism that answers counting queries on a histogram one after another, for a price fixed before.
+    """A mechanism that answers counting queries on a histogram one after another, for a price that is fixed before.
 
     The total comes first, with noise. For each query after it, a noisy test decides: either a guess is given, made from
     what was released before, or a noisy answer, which improves later guesses. When `updates` answers have been
@@ -93,12 +93,12 @@ class OnlineMechanism(ABC):
 
     @property
     def noise(self) -> Laplace:
-        """Of the total, and of each answer that is measured."""
+        """The noise of the total, and of each answer that is measured."""
         return Laplace(2 * (self.updates + 1) / self.epsilon)
 
     @property
     def event(self) -> Composed:
-        """The price of all answers, whatever is asked."""
+        """The price of all answers, for any queries."""
         return Composed((self.tests.event, Repeated(self.noise.event, self.updates + 1)))
 
     def release(self, answer: Answer, bits: Bits) -> Array:

@@ -82,7 +82,7 @@ class Queries:
 
     @cached_property
     def digest(self) -> str:
-        """A name of these queries and no others."""
+        """A digest that identifies these queries."""
         shape = repr((self.weights.shape, self.weights.dtype.str)).encode()
         return hashlib.sha256(shape + self.weights.tobytes()).hexdigest()
 
@@ -205,7 +205,7 @@ def distance(answer: Answer, guesses: Array) -> Answer:
 
 
 def on_one_grid(scores: Answer, queries: Queries) -> Answer:
-    """Scores on the grid of weights between 0 and 1, whatever the queries are; none is above `MOST` steps of counts."""
+    """Scores on the grid of weights between 0 and 1, for any queries; none is above `MOST` steps of counts."""
     finer = FINENESS - queries.fineness
     steps = np.left_shift(np.minimum(scores.steps, MOST << queries.fineness), finer)
     return dataclasses.replace(scores, steps=steps, grid=Grid(scores.grid.exponent - finer))

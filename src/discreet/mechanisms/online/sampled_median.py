@@ -46,9 +46,9 @@ class SampledMedian(OnlineMechanism):
 
     Guarantee
     ---------
-    `PureLoss(epsilon / 2)` for all tests, and `updates` + 1 times Laplace noise for the total and
-    the measured answers; everything else is made of these releases and of noise that nobody's record has a part in.
-    Roth and Roughgarden 2010, with the test of Lyu, Su and Li 2017: `multiplicative_weights.md`.
+    `PureLoss(epsilon / 2)` for all tests, and `updates` + 1 times Laplace noise for the total and the measured answers;
+    everything else is computed from these releases and from noise that does not depend on any record. Roth and
+    Roughgarden 2010, with the test of Lyu, Su and Li 2017: `multiplicative_weights.md`.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class Candidates:
     bits: Bits
 
     def guesses(self, query: Queries) -> Array:
-        """The median of what they say."""
+        """The median of their answers."""
         return np.median(self.weighted.answers(query)[..., 0], axis=-1)
 
     def doubts(self, query: Queries, guesses: Array, exact: Answer) -> Answer:
@@ -96,7 +96,7 @@ class Candidates:
         return on_one_grid(distance(exact, guesses[..., None]), query)
 
     def learn(self, query: Queries, measured: Array, where: NDArray[np.bool_]) -> None:
-        """Tilt each towards an answer with Laplace noise of its own, the difference of two exponential variables."""
+        """Reweight each towards an answer with Laplace noise of its own: the difference of two exponential draws."""
         shape = self.weighted.total.shape
         noise = self.spread * (_exponential(self.bits, shape) - _exponential(self.bits, shape))
         self.weighted.learn(query.row, measured[..., None] + noise, np.broadcast_to(where[..., None], shape))

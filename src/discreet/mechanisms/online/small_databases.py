@@ -1,4 +1,4 @@
-"""All databases of a few records over a small universe: what the net and the median mechanism choose from."""
+"""All databases of a few records over a small universe: the candidates of the net and of the median mechanism."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A public histogram that is tilted, by multiplicative weights, towards noisy answers."""
+"""A public histogram that is reweighted, by multiplicative weights, towards noisy answers."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class _Measured:
 
 
 class WeightedHistogram:
-    """What answers queries between measurements: a total, and the share of each cell in it. All of it is public.
+    """A public histogram, from which queries are answered between measurements: a total, and the share of each cell.
 
-    Leading axes stack histograms that learn by themselves.
+    Leading axes stack histograms that learn independently.
 
     Parameters
     ----------
@@ -62,8 +62,8 @@ class WeightedHistogram:
     def learn(self, weights: NDArray[Any], measured: Array, where: NDArray[np.bool_] | None = None) -> None:
         """Fit a noisy answer, and those before it once more.
 
-        To tilt by a query q, of which the exact histogram says p and this one q(w), is to multiply each share by 1 +
-        (e^t - 1) q and to divide by their new sum. ln(1 + (e^t - 1) q) is at least t q, being concave in q, and the
+        Reweighting by a query q, to which the exact histogram answers p and this one q(w), multiplies each share by 1 +
+        (e^t - 1) q and divides by their new sum. ln(1 + (e^t - 1) q) is at least t q, being concave in q, and the
         logarithm of the sum at most t q(w) + t^2 / 8 (Hoeffding's lemma, 1963). So the divergence of the exact
         histogram from this one falls by t (p - q(w)) - t^2 / 8 at least: the most at t = 4 (p - q(w)), by 2 (p -
         q(w))^2. It starts at ln(cells) or below, where all shares are equal, and is never negative. Hence at most

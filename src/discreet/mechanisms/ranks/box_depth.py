@@ -47,8 +47,8 @@ class BoxDepth:
     Guarantee
     ---------
     The event of `Exponential(epsilon)`. McSherry and Talwar 2007, Theorem 6; Cesar and Rogers 2021, Lemma 3.4. The
-    score is that of Amin, Joseph, Ribero and Vassilvitskii 2022; as the grid has public ends, it needs no test before.
-    For the reach of one row and the rounding of scores see `box_depth.md`.
+    score is that of Amin, Joseph, Ribero and Vassilvitskii 2022; since the grid has public ends, no test is needed
+    before. For the reach of one row and the rounding of scores see `box_depth.md`.
 
     Examples
     --------

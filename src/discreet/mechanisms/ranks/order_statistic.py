@@ -10,7 +10,7 @@ import numpy as np
 from discreet.core.grid import Array, Steps
 from discreet.mechanisms.ranks.rank_grid import RANK
 
-FARTHEST = 2**40  # rows: more than there are
+FARTHEST = 2**40  # rows: more than any data set has
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class OrderStatistic:
         return int(self.values[self.rank - 1]) if len(self.values) else self.top // 2
 
     def smooth_bound(self, beta: float) -> float:
-        """The most that one row moves the value, here or in data sets near by, less the farther they are; at least 1.
+        """The most that one row moves the value, here or in other data sets, discounted by their distance; at least 1.
 
         The maximum of (x[j] - x[i]) exp(-beta (j - i - 1)) over i <= r and j >= share * n, where r is the rank, x[0]
         and what is before is 0 and x[n + 1] and what is after is `top`: at least what one row can do, and at most

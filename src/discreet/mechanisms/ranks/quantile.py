@@ -25,7 +25,7 @@ from discreet.noise.interval import Uniform
 
 @lru_cache(maxsize=256)
 def price(epsilon: float) -> Event:
-    """What a choice by the exponential mechanism costs; its many orders are computed once."""
+    """The event of a choice by the exponential mechanism; its many orders are computed once."""
     return Exponential(epsilon).event
 
 
@@ -35,9 +35,9 @@ class Quantile:
 
     A cell y of the grid scores minus the number of ranks between share * n and those of y, from the number of values
     below y to the number of values at or below y. If share * n is among these, the score is positive: the number of
-    ranks from share * n to the nearer end of them. P(y)
-    is in proportion to exp(epsilon score / reach), with the reach of one row from 1 to 2 ranks. On up to 2^20 cells,
-    values between two cells have ranks of their own; on more they are moved to the nearest.
+    ranks from share * n to the nearer end of them. P(y) is in proportion to exp(epsilon score / reach), with the reach
+    of one row from 1 to 2 ranks. On up to 2^20 cells, values between two cells have ranks of their own; on more they
+    are moved to the nearest.
 
     Parameters
     ----------

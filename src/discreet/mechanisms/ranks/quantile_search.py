@@ -1,4 +1,4 @@
-"""Parts of a grid and of the records on it, in which a share is found by the exponential mechanism."""
+"""The search for a share in a range of a grid, and of the records on it, by the exponential mechanism."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class FoundPlaces:
 
 @dataclass(frozen=True)
 class SortedPlaces:
-    """The places of all records, sorted, in a row for each copy; no two are alike but by accident.
+    """The places of all records, sorted, in a row for each copy; two are equal only by chance.
 
     All places between two records have the same distance, so the stretch between is chosen as one, then its place.
     """

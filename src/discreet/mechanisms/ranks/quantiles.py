@@ -31,7 +31,7 @@ class Quantiles:
 
     The middle share is found first, then those below it among the records below what was found, and those above among
     the other records: every record takes part once on each level of halves. Each cell of the grid is divided into
-    places, of which a record takes one at random; so records that are tied can be parted.
+    places, of which a record takes one at random; so records that are tied can be separated.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def _scatter(places: Steps, finer: int, bits: Bits) -> None:
 
 @dataclass(frozen=True)
 class _Step:
-    """A share to be found between two others: its number, and where in the list that has 0 and 1 added those are."""
+    """A share to be found between two others: its number, and those of the two in the list with 0 and 1 added."""
 
     place: int
     low: int

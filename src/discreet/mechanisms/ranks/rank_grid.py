@@ -16,7 +16,7 @@ from discreet.core.rounding import upwards
 
 RANK = 2**28  # the unit that ranks are counted in: a share is rounded to a multiple of 1 / RANK
 COARSE, FINER = 2**20, 2**6  # up to COARSE cells, there are FINER places from one to the next
-AT_HAND = 2**15  # values that are worked on together
+AT_HAND = 2**15  # values that are processed together
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class RankGrid:
     lower, upper : float
         Public. What the first and the last cell stand for.
     cells : int
-        Public. How many steps there are from the one to the other.
+        Public. The number of steps from the one to the other.
 
     Examples
     --------

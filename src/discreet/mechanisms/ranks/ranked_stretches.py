@@ -33,7 +33,7 @@ class RankedStretches:
     number : int
         How many are not missing.
     target : Target
-        The rank that is looked for.
+        The target rank.
     edges : array of int64
         Stretch i holds the cells above edge i up to edge i + 1.
     distances : array of int64
@@ -52,10 +52,10 @@ class RankedStretches:
 
     @classmethod
     def of(cls, grid: RankGrid, values: Array, target: Target) -> RankedStretches:
-        """The stretches on which a rank of these values is looked for.
+        """The stretches for a target rank of these values.
 
         Values are near if they are so few ranks away that farther cells are hardly ever chosen. Where cells are coarse,
-        or values alike, even the best cell may be many ranks off: then as many more are near.
+        or values equal, even the best cell may be many ranks off: then correspondingly more are near.
         """
         inside = bool(values.size) and grid.lower <= values.min() and values.max() <= grid.upper
         ranking = Ranking.of(values if inside else np.clip(values, grid.lower, grid.upper))
@@ -96,7 +96,7 @@ class RankedStretches:
 
 
 def beyond(grid: RankGrid) -> float:
-    """By how many scales cells are behind that are hardly ever chosen."""
+    """The distance, in scales, of cells that are hardly ever chosen."""
     return SOON + math.log(grid.cells + 1)
 
 

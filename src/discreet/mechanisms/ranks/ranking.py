@@ -1,4 +1,4 @@
-"""Values of which a few ranks are wanted: found without sorting all of them."""
+"""A few ranks of many values, found without sorting all of them."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Ranking:
     def run(self, start: int, stop: int) -> Run:
         """A run that holds the ranks from `start` to before `stop`: a short one, or everything where a sample misleads.
 
-        How long it takes depends on the sample, and nothing else does.
+        Only the time depends on the sample.
         """
         known = len(self.sample)
         if known:

@@ -46,9 +46,9 @@ def below_best(answer: Answer) -> Array:
 
 
 def winner(answer: Answer, bits: Bits, epsilon: float, contest: Callable[[Bits, Array, float], Steps]) -> Steps:
-    """Who wins a contest with noise of scale 2 sensitivity / epsilon, or half of it if monotone.
+    """The winner of a contest with noise of scale 2 sensitivity / epsilon, or half of it if monotone.
 
-    The noise is real, whatever the grid of the scores: there are no ties.
+    The noise is real on any grid of scores: there are no ties.
     """
     multiplier = (1 if answer.monotone else 2) / Fraction(epsilon)
     answer = answer.coarsened(multiplier, "linf")

@@ -24,7 +24,7 @@ class KeySelection:
     """Release each key whose noisy count passes a threshold, with that count, in alphabetical order.
 
     The threshold is so high that the keys that one unit alone brings pass it with probability at most delta in all.
-    What the keys are, how many there are and how many were dropped stays secret.
+    The other keys, and how many they are, stay secret.
 
     Parameters
     ----------

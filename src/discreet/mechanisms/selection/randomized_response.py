@@ -60,7 +60,7 @@ class RandomizedResponse:
 
     @property
     def event(self) -> DiscreteLoss:
-        """The price of one report, from the very probability that is drawn; rounding is upwards."""
+        """The price of one report, from the probability that is drawn; rounded up."""
         lie = self.chance / self.categories
         truth = min(1.0, (1 - self.chance + lie) * (1 + 4 * ULP))
         loss = math.log1p(self.categories * (1 - self.chance) / self.chance) * (1 + 16 * ULP)

@@ -21,7 +21,7 @@ from discreet.noise.gumbel import gumbel_argmax
 
 @dataclass(frozen=True)
 class TopK:
-    """Release the indices of `count` high scores: the exponential mechanism, again and again on what is left.
+    """Release the indices of `count` high scores: the exponential mechanism, repeatedly on those that are left.
 
     One draw of Gumbel noise per score and its `count` largest sums have the same law (Durfee and Rogers 2019).
 

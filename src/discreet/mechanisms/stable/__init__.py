@@ -1,1 +1,1 @@
-"""Releases of what one record hardly moves: smooth sensitivity, propose-test-release, blocks."""
+"""Releases of stable figures: smooth sensitivity, propose-test-release, sample and aggregate."""

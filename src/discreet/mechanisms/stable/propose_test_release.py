@@ -1,4 +1,4 @@
-"""Propose-test-release: a figure is released if it is far from any jump, and else there is no answer."""
+"""Propose-test-release: a figure is released if it is far from any jump; otherwise there is no answer."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ FINENESS = 10  # bits after the point of a noisy distance
 class ProposeTestRelease:
     """Propose how far one row can move a figure, test it in private, and release the figure if the test passes.
 
-    The number of rows that can change before the figure could be wrong gets Laplace noise. Where it passes a
-    threshold, the figure is released, with Laplace noise for what was proposed (none, if that is 0); else there is no
-    answer (nan), which is as ordinary an outcome. Of several figures the first that passes is released. All tests
-    and releases are paid for, whichever are used: asking again after no answer is another release.
+    The number of rows that can change before the proposal could be wrong gets Laplace noise. Where it passes a
+    threshold, the figure is released, with Laplace noise for what was proposed (none, if that is 0); otherwise there
+    is no answer (nan), which is an ordinary outcome. Of several figures the first that passes is released. All tests
+    and releases are paid for, used or not: asking again after no answer is another release.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class ProposeTestRelease:
     def check(self, rows: int, bound: int = 0) -> None:
         """Refuse what could need more noise than the samplers draw for units of `rows` rows, for any records.
 
-        Worth asking before anything is charged: for these figures, and for others of up to this bound.
+        Call it before anything is charged: for these figures, and for others of up to this bound.
         """
         widest = max(2**FINENESS, bound, *(figure.bound for figure in self.figures))
         if Fraction(self.multiplier) * rows * widest * (1 + Fraction(1, 2**40)) > LARGEST:

@@ -26,7 +26,7 @@ DEEP = BoxDepth()
 
 
 def first_rows(blocks: Array) -> Array:
-    """The first row of each block: what a block of one row amounts to."""
+    """The first row of each block."""
     return blocks[:, 0]
 
 
@@ -42,12 +42,12 @@ class SampleAndAggregate:
     Parameters
     ----------
     epsilon : float
-        Public. What the mechanism's is set to.
+        Public. The epsilon of the mechanism.
     mechanism : Mechanism
         Public. It takes records and has an epsilon.
     of : callable
         Public. Blocks in, shape (blocks, size, columns), with nan in empty places; one row for each block out, which
-        depends on that block, and its number, alone. It must not fail, whatever the values are.
+        depends on that block, and its number, alone. It must not fail for any values.
     blocks, size : int
         Public. How many blocks there are, and how many rows each has room for.
     deals : int
@@ -122,7 +122,7 @@ class SampleAndAggregate:
             return self.of(blocks).reshape(copies, self.blocks, -1)
 
     def worst_neighbors(self) -> Apart:
-        """A row at one end of the line is replaced by one at the other; the rest stay near the first end."""
-        line = self.mechanism
-        low, inner, high = (np.array([line.lower + part * (line.upper - line.lower)]) for part in (0.0, 0.1, 1.0))
+        """A row at one end of the grid is replaced by one at the other; the rest stay near the first end."""
+        grid = self.mechanism
+        low, inner, high = (np.array([grid.lower + part * (grid.upper - grid.lower)]) for part in (0.0, 0.1, 1.0))
         return Apart(*(Records(np.stack([one, inner]), 1, Neighbors.REPLACE) for one in (low, high)))

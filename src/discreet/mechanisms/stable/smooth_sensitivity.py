@@ -38,7 +38,7 @@ class SmoothSensitivity(ABC):
     """Add noise to a quantile in proportion to a smooth bound on how far one unit could move it.
 
     Where records lie close together around the quantile, one unit moves it little, and the noise is small. The bound
-    follows the data so slowly that the noise does not give it away; it is never released. The noise is rounded to a
+    follows the data so slowly that the noise hardly shows it; it is never released. The noise is rounded to a
     grid that is chosen without the data, and the result stays between the bounds.
 
     Parameters
@@ -50,7 +50,7 @@ class SmoothSensitivity(ABC):
     lower, upper : float
         Public. Values outside are moved to the nearer one.
     cells : int
-        Public. How many steps of the grid there are from one to the other.
+        Public. The number of grid steps from one to the other.
     """
 
     epsilon: float = 1.0
@@ -102,7 +102,7 @@ class SmoothSensitivity(ABC):
     def check(self, rows: int) -> None:
         """Refuse what could need more noise than the samplers draw for units of `rows` rows, for any records.
 
-        Worth asking before anything is charged.
+        Call it before anything is charged.
         """
         if self.cells * rows * math.exp(self.beta) / self.slide > LARGEST:
             raise ParameterError(
@@ -129,7 +129,7 @@ class SmoothStudent(SmoothSensitivity):
     lower, upper : float
         Public. Values outside are moved to the nearer one.
     cells : int
-        Public. How many steps of the grid there are from one to the other.
+        Public. The number of grid steps from one to the other.
     degrees : int
         Public. Degrees of freedom: 1 is Cauchy's noise, and from 3 on the noise has a variance.
 
@@ -183,7 +183,7 @@ class SmoothLaplace(SmoothSensitivity):
     lower, upper : float
         Public. Values outside are moved to the nearer one.
     cells : int
-        Public. How many steps of the grid there are from one to the other.
+        Public. The number of grid steps from one to the other.
 
     Guarantee
     ---------
@@ -214,7 +214,7 @@ class SmoothLaplace(SmoothSensitivity):
 
     @property
     def beta(self) -> float:
-        """Where shrinking the noise by so much costs epsilon / 2 and delta."""
+        """The greatest shrinking of the noise that costs epsilon / 2 and delta, as an exponent."""
         return greatest(laplace_shrunk, self.epsilon / 2, self.delta)
 
     def noise(self, bits: Bits, shape: tuple[int, ...], scale: float) -> Steps:
@@ -235,7 +235,7 @@ class SmoothGaussian(SmoothSensitivity):
     lower, upper : float
         Public. Values outside are moved to the nearer one.
     cells : int
-        Public. How many steps of the grid there are from one to the other.
+        Public. The number of grid steps from one to the other.
 
     Guarantee
     ---------
@@ -261,12 +261,12 @@ class SmoothGaussian(SmoothSensitivity):
 
     @property
     def slide(self) -> float:
-        """Where moving the noise by so much costs epsilon / 2 and what is left of delta."""
+        """The greatest shift of the noise that costs epsilon / 2 and what is left of delta."""
         return greatest(gaussian_shifted, self.epsilon / 2, self.delta / 2 * math.exp(-self.epsilon / 2))
 
     @property
     def beta(self) -> float:
-        """Where shrinking the noise by so much costs epsilon / 2 and delta / 2."""
+        """The greatest shrinking of the noise that costs epsilon / 2 and delta / 2, as an exponent."""
         return greatest(gaussian_shrunk, self.epsilon / 2, self.delta / 2)
 
     def noise(self, bits: Bits, shape: tuple[int, ...], scale: float) -> Steps:

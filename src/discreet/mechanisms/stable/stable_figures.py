@@ -53,7 +53,7 @@ class StableQuantile:
     lower, upper : float
         Public. Values outside are moved to the nearer one.
     cells : int
-        Public. How many steps of the grid there are from one to the other.
+        Public. The number of grid steps from one to the other.
     bound : int
         Public. How far one row may move it, in steps.
 
@@ -79,7 +79,7 @@ class StableQuantile:
             )
 
     def measured(self, answer: Records) -> Measured:
-        """The quantile, and how many values a window around it that is wider than the bound has inside at least."""
+        """The quantile, and the fewest values inside a window around it that is wider than the bound."""
         cells = np.sort(RankGrid(self.lower, self.upper, self.cells).nearest(answer.values[:, 0]))
         found = OrderStatistic(cells, self.share, self.cells)
         return Measured(found.value, min(found.between(self.bound), NEVER))
@@ -100,7 +100,7 @@ class SpreadClass:
     lower, upper : float
         Public. Values outside are moved to the nearer one.
     cells : int
-        Public. How many steps of the grid there are from one to the other.
+        Public. The number of grid steps from one to the other.
     ratio : float
         Public. Above 1: the beginning of each class over that of the one before.
     offset : float
@@ -148,7 +148,7 @@ class SpreadClass:
         return Measured(place, max(rows - 1, 0))
 
     def said(self, steps: Steps) -> Array:
-        """The geometric middle of each class, in whole cells; zero for the class of the least."""
+        """The geometric middle of each class, in whole cells; zero for the lowest class."""
         middle = np.rint(np.minimum(self.ratio ** (steps - 0.5 + self.offset), self.cells))
         return np.where(steps > 0, middle * ((self.upper - self.lower) / self.cells), 0.0)
 
