@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable
 from decimal import Context, Decimal, getcontext, localcontext
 from fractions import Fraction
 
@@ -17,20 +17,19 @@ def between(low: float, high: float) -> Interval:
     return Interval(Decimal(low), Decimal(high))
 
 
-@pytest.mark.parametrize("a", POINTS)
-@pytest.mark.parametrize("b", POINTS)
-def test_arithmetic_holds_the_exact_result(a: float, b: float) -> None:
-    x, y, exact_a, exact_b = Interval.of(a), Interval.of(b), Fraction(a), Fraction(b)
-    with localcontext(Context(prec=12)):
-        for found, exact in [
-            (x + y, exact_a + exact_b),
-            (x - y, exact_a - exact_b),
-            (x * y, exact_a * exact_b),
-            (x / b, exact_a / exact_b),
-            ((x - y).square(), (exact_a - exact_b) ** 2),
-        ]:
-            assert Fraction(found.lo) <= exact <= Fraction(found.hi)
-            assert float(found.hi - found.lo) <= 1e-9 * ((a + b) ** 2 + a / b + 1)
+def test_arithmetic_holds_the_exact_result() -> None:
+    for b, a in itertools.product(POINTS, POINTS):
+        x, y, exact_a, exact_b = Interval.of(a), Interval.of(b), Fraction(a), Fraction(b)
+        with localcontext(Context(prec=12)):
+            for found, exact in [
+                (x + y, exact_a + exact_b),
+                (x - y, exact_a - exact_b),
+                (x * y, exact_a * exact_b),
+                (x / b, exact_a / exact_b),
+                ((x - y).square(), (exact_a - exact_b) ** 2),
+            ]:
+                assert Fraction(found.lo) <= exact <= Fraction(found.hi)
+                assert float(found.hi - found.lo) <= 1e-9 * ((a + b) ** 2 + a / b + 1)
 
 
 def test_products_of_intervals_hold_every_corner() -> None:
@@ -44,47 +43,44 @@ def test_products_of_intervals_hold_every_corner() -> None:
 FUNCTIONS = [(Interval.sqrt, Decimal.sqrt), (Interval.exp, Decimal.exp), (Interval.ln, Decimal.ln)]
 
 
-@pytest.mark.parametrize("precision", [12, 40, 100])
-@pytest.mark.parametrize(("function", "reference"), FUNCTIONS)
-@pytest.mark.parametrize("at", [1e-12, 0.1, 0.25, 0.7, 1.0])
-def test_functions_hold_the_exact_value(
-    function: Callable[[Interval], Interval], reference: Callable[[Decimal], Decimal], at: float, precision: int
-) -> None:
-    with localcontext(Context(prec=150)):
-        exact = reference(Decimal(at))
-    with localcontext(Context(prec=precision)):
-        found = function(Interval.of(at))
-        assert found.lo <= exact <= found.hi
-        assert found.hi - found.lo <= abs(exact) * Decimal(10) ** (2 - precision) + Decimal("1E-1000")
+def test_functions_hold_the_exact_value() -> None:
+    for at, (function, reference), precision in itertools.product(
+        (1e-12, 0.1, 0.25, 0.7, 1.0), FUNCTIONS, (12, 40, 100)
+    ):
+        with localcontext(Context(prec=150)):
+            exact = reference(Decimal(at))
+        with localcontext(Context(prec=precision)):
+            found = function(Interval.of(at))
+            assert found.lo <= exact <= found.hi
+            assert found.hi - found.lo <= abs(exact) * Decimal(10) ** (2 - precision) + Decimal("1E-1000")
 
 
-@pytest.mark.parametrize("precision", [20, 40, 100])
-@pytest.mark.parametrize(
-    ("turns", "cosine"),
-    [
-        ((1, 1), "1"),
-        ((1, 2), "-1"),
-        ((1, 3), "-0.5"),
-        ((3, 4), "0"),
-        ((-1, 4), "0"),
-        ((1, 8), "sqrt 0.5"),
-        ((11, 12), "sqrt 0.75"),
-        ((1, 10), "golden"),
-    ],
-)
-def test_cosines_hold_those_that_geometry_knows(turns: tuple[int, int], cosine: str, precision: int) -> None:
-    with localcontext(Context(prec=150)):
-        match cosine.split():
-            case ["sqrt", square]:
-                exact = Decimal(square).sqrt()
-            case ["golden"]:
-                exact = (1 + Decimal(5).sqrt()) / 4
-            case _:
-                exact = Decimal(cosine)
-    with localcontext(Context(prec=precision)):
-        found = (Interval.of(turns[0]) / turns[1]).cosine()
-        assert found.lo <= exact <= found.hi
-        assert found.hi - found.lo <= Decimal(10) ** (7 - precision)
+def test_cosines_hold_those_that_geometry_knows() -> None:
+    for (turns, cosine), precision in itertools.product(
+        (
+            ((1, 1), "1"),
+            ((1, 2), "-1"),
+            ((1, 3), "-0.5"),
+            ((3, 4), "0"),
+            ((-1, 4), "0"),
+            ((1, 8), "sqrt 0.5"),
+            ((11, 12), "sqrt 0.75"),
+            ((1, 10), "golden"),
+        ),
+        (20, 40, 100),
+    ):
+        with localcontext(Context(prec=150)):
+            match cosine.split():
+                case ["sqrt", square]:
+                    exact = Decimal(square).sqrt()
+                case ["golden"]:
+                    exact = (1 + Decimal(5).sqrt()) / 4
+                case _:
+                    exact = Decimal(cosine)
+        with localcontext(Context(prec=precision)):
+            found = (Interval.of(turns[0]) / turns[1]).cosine()
+            assert found.lo <= exact <= found.hi
+            assert found.hi - found.lo <= Decimal(10) ** (7 - precision)
 
 
 @pytest.mark.parametrize("low", [-0.25, 0.0, 0.2, 0.49, 0.7])

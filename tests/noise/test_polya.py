@@ -19,12 +19,13 @@ from tests.noise.fit import ALARM, ScriptedBits, chi_square
 
 
 @pytest.mark.parametrize("scale", [1e-3, 0.05, 0.3, 2.0, 9.7])
-@pytest.mark.parametrize("parts", [1, 2, 3, 10, 1000])
-def test_draws_fit_the_negative_binomial_law(scale: float, parts: int) -> None:
-    def chance(k: Array) -> Array:
-        return np.asarray(stats.nbinom.pmf(k, 1 / parts, -math.expm1(-1 / scale)), np.float64)
+def test_draws_fit_the_negative_binomial_law(scale: float) -> None:
+    for parts in (1, 2, 3, 10, 1000):
 
-    assert chi_square(polya(DeterministicBits(81), 200_000, scale, parts), chance, 100) > ALARM
+        def chance(k: Array, parts: int = parts) -> Array:
+            return np.asarray(stats.nbinom.pmf(k, 1 / parts, -math.expm1(-1 / scale)), np.float64)
+
+        assert chi_square(polya(DeterministicBits(81), 200_000, scale, parts), chance, 100) > ALARM
 
 
 @pytest.mark.parametrize("scale", [33.3 * 2**10, 1.3 * 2**30, 1.9 * 2**35])
@@ -54,6 +55,7 @@ def test_so_many_parts_add_up_to_a_geometric_variable(scale: float, parts: int) 
 
 @pytest.mark.parametrize(("scale", "parts"), [(1e-3, 2), (0.5, 2), (20.0, 3), (1.3 * 2**30, 5), (2.0**20, 1000)])
 def test_fast_equals_slow_on_the_same_bits(scale: float, parts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "COMPANY", 1)
     fast = polya(DeterministicBits(84), 100, scale, parts)
     monkeypatch.setattr(module, "ERROR", 1e9)
     assert np.array_equal(polya(DeterministicBits(84), 100, scale, parts), fast)

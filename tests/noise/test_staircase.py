@@ -26,7 +26,7 @@ def weights(k: Array, period: int, tread: int, fall: float) -> Array:
 def test_draws_have_the_probabilities_of_the_stairs(period: int, tread: int, fall: float) -> None:
     reach = period * math.ceil(40 / fall + 2)
     whole = weights(np.arange(-reach, reach + 1.0), period, tread, fall).sum()
-    draws = discrete_staircase(DeterministicBits(1), 300_000, period, tread, fall)
+    draws = discrete_staircase(DeterministicBits(1), 150_000, period, tread, fall)
     assert chi_square(draws, lambda k: weights(k, period, tread, fall) / whole, reach) > ALARM
 
 

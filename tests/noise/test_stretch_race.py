@@ -49,7 +49,7 @@ def test_distances_of_loose_stretches_are_those_of_their_integers() -> None:
     own = EACH.copy()
     own[:3], own[-2:] = [7, 4, 3], [5, 8]
     loose = Loose(np.array([True, False, False, False, True]), lambda place: int(own[place]))
-    found = stretch_race(DeterministicBits(2), LENGTHS, DISTANCES, 4.0, 1500, loose)
+    found = stretch_race(DeterministicBits(2), LENGTHS, DISTANCES, 4.0, 700, loose)
     assert fits(found, own, 4.0) > ALARM
     assert fits(found, EACH, 4.0) < ALARM
 

@@ -40,19 +40,31 @@ class NarrowNoise(BoundedNoise):
 BROKEN_TWINS = [NarrowNoise()]
 
 
+def minus_log(x: float, radius: float) -> float:
+    """Of the density, up to a constant."""
+    y = 1 / (1 - (x / radius) ** 2) if abs(x) < radius else math.inf
+    return math.exp(y) - math.e if y < 100 else math.inf
+
+
 def density(x: float, radius: float) -> float:
-    return math.exp(-float(exponent(np.array([x / radius]))[0]))
+    return math.exp(-minus_log(x, radius))
 
 
 def hockey_stick(radius: float, shift: float, at: float) -> float:
-    """By quadrature: the loss grows with x, so the divergence is an integral beyond one point."""
+    """By quadrature: the loss grows with x, so the divergence is an integral beyond one point, found by halving."""
     whole = quad(density, -radius, radius, args=(radius,), limit=400)[0]
+    low, high = shift - radius, radius
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (
+            (low, middle) if minus_log(middle, radius) - minus_log(middle - shift, radius) > at else (middle, high)
+        )
 
     def excess(x: float) -> float:
-        return max(0.0, density(x - shift, radius) - math.exp(at) * density(x, radius))
+        return density(x - shift, radius) - math.exp(at) * density(x, radius)
 
-    grid = np.linspace(shift - radius, radius + shift, 60)
-    return sum(quad(excess, a, b, limit=200)[0] for a, b in itertools.pairwise(grid)) / whole
+    ends = np.linspace(high, radius + shift, 6)
+    return sum(quad(excess, a, b, limit=200)[0] for a, b in itertools.pairwise(ends)) / whole
 
 
 BOTH = Apart(*(whole_numbers([value, value], Bound("linf", 2.0**20)) for value in (0, 2**20)))

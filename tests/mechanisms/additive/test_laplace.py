@@ -60,14 +60,14 @@ def _loss(points: Array, shift: float) -> Array:
 @pytest.mark.parametrize(("first", "second"), [(0.5, 0.5), (0.1, 2.0), (3.0, 1.0), (5.0, 5.0)])
 def test_a_split_shift_loses_no_more_than_a_whole_one(first: float, second: float) -> None:
     """The claim of laplace.md, by numerical integration of both hockey-stick divergences."""
-    points = np.linspace(-20, 30, 2001)
+    points = np.linspace(-20, 30, 1251)
     weights = 0.5 * np.exp(-np.abs(points)) * (points[1] - points[0])
     weights /= weights.sum()
     sums = _loss(points, first)[:, None] + _loss(points, second)[None, :]
-    mass = weights[:, None] * weights[None, :]
+    mass, ratios = weights[:, None] * weights[None, :], np.exp(sums)
     whole = first + second
     for epsilon in np.linspace(-0.9, 0.9, 7) * whole:
-        pair = (mass * np.maximum(np.exp(sums) - math.exp(epsilon), 0.0)).sum()
+        pair = (mass * np.maximum(ratios - math.exp(epsilon), 0.0)).sum()
         scalar = (weights * np.maximum(np.exp(_loss(points, whole)) - math.exp(epsilon), 0.0)).sum()
         assert pair <= scalar * (1 + 5e-3) + 1e-9
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 
 import numpy as np
@@ -41,19 +42,17 @@ def rounded(values: Array, precision: int) -> Array:
     return np.ldexp(np.rint(np.ldexp(mantissas, precision)), exponents - precision)
 
 
+@functools.cache
 def outputs(x: float, scale: float, limit: float, precision: int) -> dict[float, float]:
-    """The probability of every output, in a float format of so many bits: all uniform numbers, one by one."""
+    """The probability of every output, in a float format of `precision` bits, from all uniform numbers."""
     digits = np.arange(2 ** (precision - 1), 2**precision, dtype=np.float64)
-    found: dict[float, float] = {}
-    step = math.ldexp(1.0, power_above(scale))
-    for zeros in range(1, 60):
-        logs = rounded(np.log(digits * 2.0 ** (1 - precision - zeros)), precision)
-        for sign in (-1, 1):
-            noisy = rounded(x + sign * rounded(scale * logs, precision), precision)
-            results = np.clip(step * np.rint(noisy / step) + 0.0, -limit, limit)
-            for result, count in zip(*np.unique(results, return_counts=True), strict=True):
-                found[result] = found.get(result, 0.0) + count * 2.0 ** (-zeros - precision)
-    return found
+    step, zeros = math.ldexp(1.0, power_above(scale)), np.arange(1.0, 60.0)[:, None]
+    noise = rounded(scale * rounded(np.log(digits * 2.0 ** (1 - precision - zeros)), precision), precision)
+    noisy = rounded(x + np.array([-1, 1])[:, None, None] * noise, precision)
+    results = np.clip(step * np.rint(noisy / step) + 0.0, -limit, limit)
+    values, places = np.unique(results, return_inverse=True)
+    masses = np.bincount(places.ravel(), np.broadcast_to(2.0 ** (-zeros - precision), results.shape).ravel())
+    return dict(zip(values.tolist(), masses.tolist(), strict=True))
 
 
 @pytest.mark.parametrize(("scale", "limit"), [(1.0, 6.0), (1.4, 12.0), (3.0, 25.0)])

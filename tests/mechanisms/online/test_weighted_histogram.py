@@ -53,7 +53,7 @@ def test_all_answers_are_fitted_and_nothing_else_is_assumed() -> None:
     rows, columns = np.array([0.2, 0.8]), np.array([0.1, 0.3, 0.6])
     guess = WeightedHistogram(np.array(100.0), np.ones(6))
     cells = np.arange(6).reshape(2, 3)
-    for _ in range(20):
+    for _ in range(12):
         for place in range(2):
             guess.learn(np.isin(np.arange(6), cells[place]).astype(float), np.array(100 * rows[place]))
         for place in range(3):

@@ -47,7 +47,7 @@ def test_looking_near_the_share_only_follows_the_same_law(soon: float, monkeypat
     """The second time with so near a limit that most draws are beyond it."""
     monkeypatch.setattr(module, "SOON", soon)
     ranked, bits = RankedPlaces.of(PLACES), DeterministicBits(2)
-    chosen = [ranked.chosen(part(1), TARGET, bits) for _ in range(4000)]
+    chosen = [ranked.chosen(part(1), TARGET, bits) for _ in range(1500)]
     check(np.array([one.places[0] for one in chosen]), np.array([one.below[0] for one in chosen]))
 
 

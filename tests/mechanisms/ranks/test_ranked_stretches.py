@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from discreet.mechanisms.ranks.rank_grid import RANK, RankGrid, Target, reach
 from discreet.mechanisms.ranks.ranked_stretches import RankedStretches
 
 rng = np.random.default_rng(0)
-MANY = 2**17
+MANY = 2**16
 COLUMNS = {
     "spread": rng.normal(40, 12, MANY),
     "sorted": np.sort(rng.normal(40, 12, MANY)),
@@ -39,16 +39,17 @@ def distances(grid: RankGrid, values: np.ndarray, target: Target, cells: np.ndar
     return np.maximum(below * (RANK // 16) - wanted, wanted - upto * (RANK // 16))
 
 
-@pytest.mark.parametrize("kept", [MANY, 2000, 3, 0])
-@pytest.mark.parametrize("share", [0.5, 0.0, 0.9, 1.0])
-@pytest.mark.parametrize("cells", [50, 2**20, 2**40])
 @pytest.mark.parametrize("column", COLUMNS)
-def test_every_stretch_has_the_distance_of_its_cells(column: str, cells: int, share: float, kept: int) -> None:
-    grid, values, target = RankGrid(0.0, 100.0, cells), COLUMNS[column][:kept], Target(share, 3.0 * RANK)
+def test_every_stretch_has_the_distance_of_its_cells(column: str) -> None:
+    for cells, share, kept in product((50, 2**20, 2**40), (0.5, 0.0, 0.9, 1.0), (MANY, 2000, 3, 0)):
+        check_distances(RankGrid(0.0, 100.0, cells), COLUMNS[column][:kept], Target(share, 3.0 * RANK))
+
+
+def check_distances(grid: RankGrid, values: np.ndarray, target: Target) -> None:
     found = RankedStretches.of(grid, values, target)
     assert found.number == np.count_nonzero(~np.isnan(values))
     assert found.edges[0] == -1
-    assert found.edges[-1] == cells
+    assert found.edges[-1] == grid.cells
     assert (found.lengths >= 0).all()
     there = found.lengths > 0
     first, last = (found.edges[:-1] + 1)[there], found.edges[1:][there]
@@ -63,50 +64,48 @@ def test_every_stretch_has_the_distance_of_its_cells(column: str, cells: int, sh
         assert found.distance(cell) == distances(grid, values, target, np.array([cell]))[0]
 
 
-@pytest.mark.parametrize("scale", [0.1, 1.0, 30.0])
-@pytest.mark.parametrize("share", [0.5, 0.0, 0.9, 1.0])
-@pytest.mark.parametrize("cells", [1, 50, 1000, 2**20])
 @pytest.mark.parametrize("column", COLUMNS)
-def test_what_is_not_told_apart_is_hardly_ever_chosen(column: str, cells: int, share: float, scale: float) -> None:
-    """However coarse the cells: else a choice would go through all of it, one cell after the other."""
-    target = Target(share, scale * RANK)
-    found = RankedStretches.of(RankGrid(0.0, 100.0, cells), COLUMNS[column], target)
-    best = found.distances[~found.loose & (found.lengths > 0)].min()
-    assert (found.distances[found.loose] - best >= 30 * target.scale).all()
+def test_what_is_not_distinguished_is_hardly_ever_chosen(column: str) -> None:
+    """However coarse the cells are: otherwise a choice would visit all of them, one after the other."""
+    for cells, share, scale in product((1, 50, 1000, 2**20), (0.5, 0.0, 0.9, 1.0), (0.1, 1.0, 30.0)):
+        target = Target(share, scale * RANK)
+        found = RankedStretches.of(RankGrid(0.0, 100.0, cells), COLUMNS[column], target)
+        best = found.distances[~found.loose & (found.lengths > 0)].min()
+        assert (found.distances[found.loose] - best >= 30 * target.scale).all(), (cells, share, scale)
 
 
 def test_values_that_many_have_between_two_cells_are_found_at_the_nearest() -> None:
-    """Where nothing else tells its neighbors apart, which are alike."""
+    """Where nothing else distinguishes its neighbors."""
     found = RankedStretches.of(RankGrid(0.0, 100.0, 100), np.repeat([20.3, 30.3], [300, 700]), Target(0.1, RANK))
     best = int(found.distances.argmin())
     assert (found.edges[best] + 1, found.edges[best + 1]) == (20, 20)
     assert np.sort(found.distances)[1] - found.distances[best] > 10 * RANK
 
 
-@pytest.mark.parametrize("column", ["spread", "sorted", "whole numbers", "half missing", "outside"])
-@pytest.mark.parametrize("cells", [50, 2**40])
-def test_a_sample_finds_what_a_search_of_all_values_finds(
-    column: str, cells: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    grid, values, target = RankGrid(0.0, 100.0, cells), COLUMNS[column], Target(0.3, 3.0 * RANK)
-    sampled = RankedStretches.of(grid, values, target)
-    monkeypatch.setattr(module, "MANY", 2**62)
-    searched = RankedStretches.of(grid, values, target)
-    np.testing.assert_array_equal(sampled.edges, searched.edges)
-    np.testing.assert_array_equal(sampled.distances, searched.distances)
+def test_a_sample_finds_what_a_search_of_all_values_finds() -> None:
+    columns = ("spread", "sorted", "whole numbers", "half missing", "outside")
+    for column, cells in product(columns, (50, 2**40)):
+        with pytest.MonkeyPatch.context() as patch:
+            grid, values, target = RankGrid(0.0, 100.0, cells), COLUMNS[column], Target(0.3, 3.0 * RANK)
+            sampled = RankedStretches.of(grid, values, target)
+            patch.setattr(module, "MANY", 2**62)
+            same(sampled, RankedStretches.of(grid, values, target))
 
 
-@pytest.mark.parametrize("margin", [-1000.0, -1.0, 0.0])
-def test_a_sample_that_misleads_costs_time_alone(margin: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sample_that_misleads_costs_time_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     grid, values, target = RankGrid(0.0, 100.0, 2**40), COLUMNS["spread"], Target(0.5, 3.0 * RANK)
     searched = RankedStretches.of(grid, values, target)
-    monkeypatch.setattr(module, "MARGIN", margin)
-    found = RankedStretches.of(grid, values, target)
-    np.testing.assert_array_equal(found.edges, searched.edges)
-    np.testing.assert_array_equal(found.distances, searched.distances)
+    for margin in (-1000.0, -1.0, 0.0):
+        monkeypatch.setattr(module, "MARGIN", margin)
+        same(searched, RankedStretches.of(grid, values, target))
 
 
-def test_cells_beyond_what_is_told_apart_are_hardly_ever_chosen() -> None:
+def same(first: RankedStretches, second: RankedStretches) -> None:
+    np.testing.assert_array_equal(first.edges, second.edges)
+    np.testing.assert_array_equal(first.distances, second.distances)
+
+
+def test_cells_beyond_those_are_hardly_ever_chosen() -> None:
     """Their weights all together, in units of the best cell's."""
     grid, target = RankGrid(0.0, 100.0, 2**40), Target(0.5, 3.0 * RANK)
     found = RankedStretches.of(grid, COLUMNS["spread"], target)
@@ -117,10 +116,7 @@ def test_cells_beyond_what_is_told_apart_are_hardly_ever_chosen() -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.25, 0.5, 0.9, 1.0])
-@pytest.mark.parametrize("neighbors", list(Neighbors))
-def test_one_row_drives_the_distances_of_two_cells_no_farther_apart_than_its_reach(
-    share: float, neighbors: Neighbors
-) -> None:
+def test_one_row_drives_the_distances_of_two_cells_no_farther_apart_than_its_reach(share: float) -> None:
     """Over all neighbors of all data sets with up to three values, some of which lie between cells."""
     grid, target, row = RankGrid(0.0, 3.0, 3), Target(share, RANK), (0.0, 0.3, 0.5, 1.0, 1.6, 3.0, math.nan)
 
@@ -129,7 +125,7 @@ def test_one_row_drives_the_distances_of_two_cells_no_farther_apart_than_its_rea
         return np.array([found.distance(cell) for cell in range(4)])
 
     known = {values: all_distances(values) for n in range(4) for values in combinations_with_replacement(row, n)}
-    for values, before in known.items():
+    for neighbors, (values, before) in product(Neighbors, known.items()):
         fewer = [values[:i] + values[i + 1 :] for i in range(len(values))]
         starts = [values] if neighbors is Neighbors.ADD_REMOVE else fewer
         for after in {tuple(sorted((*rest, new), key=row.index)) for rest in starts for new in row} & known.keys():

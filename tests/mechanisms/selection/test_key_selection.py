@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 
 import numpy as np
@@ -54,20 +55,18 @@ def test_the_price_is_the_noise_and_the_chance_of_a_lone_key() -> None:
     assert KeySelection(2.0, 1e-6).event == Composed((LaplaceLoss(2.0), ApproximateLoss(0.0, 1e-6)))
 
 
-@pytest.mark.parametrize("rows", [1, 3])
-@pytest.mark.parametrize("neighbors", list(Neighbors))
-def test_a_lone_unit_is_named_with_probability_at_most_delta(rows: int, neighbors: Neighbors) -> None:
+def test_a_lone_unit_is_named_with_probability_at_most_delta() -> None:
     """The worst case: `rows` keys of one unit, and even each of them held `rows` times."""
-    mechanism = KeySelection(multiplier=0.7, delta=0.02)
-    scale = 0.7 * rows * (2 if neighbors is Neighbors.REPLACE else 1)
-    threshold = math.ceil(rows + 0.5 + scale * math.log(rows / 0.04))
-    assert mechanism.threshold(rows, neighbors) == threshold
-    passing = 0.5 * math.exp(-(threshold - rows - 0.5) / scale)
-    assert rows * passing <= 0.02 < rows * passing * math.exp(1 / scale)
-    keys = tuple(f"{i:06}" for i in range(400_000))
-    alone = KeyedAnswer(keys, np.full(len(keys), rows), rows, neighbors)
-    seen = len(mechanism.release(alone, DeterministicBits(1))) / len(keys)
-    assert seen == pytest.approx(passing, abs=5 * math.sqrt(0.02 / 400_000))
+    mechanism, keys = KeySelection(multiplier=0.7, delta=0.02), tuple(f"{i:06}" for i in range(200_000))
+    for rows, neighbors in itertools.product((1, 3), Neighbors):
+        scale = 0.7 * rows * (2 if neighbors is Neighbors.REPLACE else 1)
+        threshold = math.ceil(rows + 0.5 + scale * math.log(rows / 0.04))
+        assert mechanism.threshold(rows, neighbors) == threshold
+        passing = 0.5 * math.exp(-(threshold - rows - 0.5) / scale)
+        assert rows * passing <= 0.02 < rows * passing * math.exp(1 / scale)
+        alone = KeyedAnswer(keys, np.full(len(keys), rows), rows, neighbors)
+        seen = len(mechanism.release(alone, DeterministicBits(1))) / len(keys)
+        assert seen == pytest.approx(passing, abs=5 * math.sqrt(0.02 / len(keys)))
 
 
 def test_common_keys_are_named_in_alphabetical_order_and_lone_ones_are_not() -> None:
