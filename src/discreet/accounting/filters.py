@@ -41,6 +41,7 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 from discreet.accounting.renyi import renyi
 from discreet.accounting.terms import terms
@@ -101,6 +102,7 @@ def _units(value: float | Fraction, bits: int) -> int:
     return math.ceil(Fraction(value) * 2**bits)
 
 
+@lru_cache(maxsize=256)
 def pure_price(event: Event) -> Amount | None:
     """The exact sum of epsilons and deltas, so that whole budgets can be spent; None if a part has no such pair."""
     epsilon = delta = Fraction(0)
@@ -164,6 +166,7 @@ class Filter:
         return max(spent.divergence / self.cap.divergence, of_delta)
 
 
+@lru_cache(maxsize=256)
 def privacy_filter(budget: Budget, by: str = "renyi", *, order: float | None = None, share: float = 0.5) -> Filter:
     """The filter that keeps a budget.
 

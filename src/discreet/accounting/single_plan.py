@@ -49,26 +49,11 @@ class SinglePlan:
     """
 
     def __init__(self, budget: Budget, neighbors: Neighbors | None = None, unit: Unit | None = None) -> None:
-        self._budget, self._neighbors, self._unit = budget, neighbors, unit
+        self.budget, self.neighbors, self.unit = budget, neighbors, unit
         self._links: dict[tuple[str, str], ChainEntry] = {}
         self._results: dict[str, bytes] = {}
         self._mutex = threading.Lock()
         self._process = os.getpid()
-
-    @property
-    def budget(self) -> Budget:
-        """What the plan may cost."""
-        return self._budget
-
-    @property
-    def neighbors(self) -> Neighbors | None:
-        """The relation that the plan speaks of."""
-        return self._neighbors
-
-    @property
-    def unit(self) -> Unit | None:
-        """The privacy unit that the plan speaks of."""
-        return self._unit
 
     @property
     def head(self) -> str:
@@ -77,7 +62,7 @@ class SinglePlan:
 
     def balance(self, analyst: str | None = None) -> Balance:
         """All or nothing."""
-        return Balance(self._budget, self._budget.epsilon, 1.0) if self._plan else Balance(self._budget, 0.0, 0.0)
+        return Balance(self.budget, self.budget.epsilon, 1.0) if self._plan else Balance(self.budget, 0.0, 0.0)
 
     def entries(self) -> tuple[Entry, ...]:
         """The plan, and what was waived."""
@@ -85,7 +70,7 @@ class SinglePlan:
 
     def affords(self, event: Event, *, analyst: str | None = None) -> bool:
         """Whether `reserve` would accept this plan now; charges nothing."""
-        check_relation(event, self._neighbors, "preview")
+        check_relation(event, self.neighbors, "preview")
         return self._plan is None and self._refusal(event, "preview") is None
 
     def reserve(
@@ -101,7 +86,7 @@ class SinglePlan:
         """Charge the plan, or give back what its key already paid for; see `core.ledger.Ledger`."""
         key = secrets.token_hex(16) if key is None else key
         digest = request_digest(event, request, analyst)
-        check_relation(event, self._neighbors, purpose)
+        check_relation(event, self.neighbors, purpose)
         refusal = None if waived(event, waiver, purpose) else self._refusal(event, purpose)
         with self._mutex:
             self._stay_here()
@@ -151,7 +136,7 @@ class SinglePlan:
 
     def _refusal(self, event: Event, purpose: str) -> BudgetExceeded | None:
         """Why the plan cannot be paid, if it cannot."""
-        budget = self._budget
+        budget = self.budget
         sums = privacy_filter(budget, "pure")
         added = sums.price(event) if budget.delta == 0 else pure_price(event)
         if added and sums.admits(NOTHING, added):
@@ -196,8 +181,8 @@ class SinglePlan:
             event=read(canonical(fields["event"])),
             analyst=fields["analyst"],
             waiver=fields["waiver"],
-            divergence=self._budget.epsilon if charged else 0.0,
-            delta=self._budget.delta if charged else 0.0,
+            divergence=self.budget.epsilon if charged else 0.0,
+            delta=self.budget.delta if charged else 0.0,
             committed=("commit", link.key) in self._links,
             head=link.hash,
         )

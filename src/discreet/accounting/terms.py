@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from discreet.core.errors import Unaccountable
 from discreet.core.events import (
@@ -37,6 +38,7 @@ class Term:
     times: int
 
 
+@lru_cache(maxsize=256)
 def terms(event: Event) -> tuple[Term, ...]:
     """What the event adds up, each irreducible part once with its count.
 

@@ -17,13 +17,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar, Literal, cast
 
 from discreet.core.errors import ParameterError
 
 FORMAT = 1
+RECENT = 256  # events whose forms are remembered
 Scheme = Literal["poisson", "fixed_size"]
 
 
@@ -287,13 +288,13 @@ def parts(event: Event) -> tuple[Event, ...]:
             return ()
 
 
-def walked(event: Event) -> Iterator[Event]:
-    """The event and everything inside it."""
-    yield event
-    for part in parts(event):
-        yield from walked(part)
+@lru_cache(maxsize=RECENT)
+def walked(event: Event) -> tuple[Event, ...]:
+    """The event and all its parts, and theirs."""
+    return (event, *(inner for part in parts(event) for inner in walked(part)))
 
 
+@lru_cache(maxsize=RECENT)
 def written(event: Event) -> str:
     """The event's JSON, sorted and compact, so that equal events have equal text.
 

@@ -7,10 +7,12 @@ import dataclasses
 import functools
 import inspect
 import json
+import threading
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec, cast
 
 import numpy as np
 
@@ -25,8 +27,36 @@ MOST_STEPS = 2.0**52  # of what one record adds, so that float64 holds it withou
 TRIED = 2**17  # numbers in the contributions of the records that a fused sum is tried on
 P = ParamSpec("P")
 Builder = Callable[Concatenate[Schema, P], BoundedSum]
+FEW, SMALL = 64, 2**12  # questions that are kept to be asked again, and how many numbers such a one has at most
 RECIPES: dict[str, Any] = {}
 """The recipes that have been loaded so far, by name."""
+
+
+class Recent:
+    """Questions that were built not long ago, by all that decided them: public parameters."""
+
+    def __init__(self) -> None:
+        self._questions: dict[Any, BoundedSum] = {}
+        self._turn = threading.Lock()
+
+    def get(self, key: Any) -> BoundedSum | None:
+        """The question, if it was built not long ago; arrays are not looked up."""
+        try:
+            return self._questions.get(key)
+        except TypeError:
+            return None
+
+    def kept(self, key: Any, question: BoundedSum) -> BoundedSum:
+        """The question, kept for a while if it is small."""
+        with self._turn, suppress(TypeError):
+            if question.size <= SMALL:
+                self._questions[key] = question
+            if len(self._questions) > FEW:
+                del self._questions[next(iter(self._questions))]
+        return question
+
+
+RECENT = Recent()
 
 
 @dataclass(frozen=True)
@@ -137,7 +167,11 @@ def recipe(name: str) -> Callable[[Builder[P]], Builder[P]]:
         signature, readings = inspect.signature(build), readings_of(build)
 
         @functools.wraps(build)
-        def built(*given: Any, **named: Any) -> BoundedSum:
+        def built(schema: Schema, *given: Any, **named: Any) -> BoundedSum:
+            key = (name, tuple(schema.columns.items()), given, tuple(named.items()))
+            return RECENT.get(key) or RECENT.kept(key, checked(schema, *given, **named))
+
+        def checked(*given: Any, **named: Any) -> BoundedSum:
             bound = signature.bind(*given, **named)
             bound.apply_defaults()
             schema, *_ = bound.args
@@ -150,7 +184,7 @@ def recipe(name: str) -> Callable[[Builder[P]], Builder[P]]:
         if _place(RECIPES.setdefault(name, built)) != _place(build):
             raise ValueError(f"there are two recipes {name!r}: {_place(RECIPES[name])} and {_place(build)}")
         RECIPES[name] = built
-        return built
+        return cast(Builder[P], built)
 
     return named
 

@@ -82,12 +82,14 @@ def column_sum(column: str, number: Number, bound: Bound, added: Parts, counted:
     def cut(inside: Array) -> Array:
         return np.array([np.trunc(part, out=part).sum() for part in added(inside, 1 / grid.step)])
 
+    absent = cut(np.array([middle]))
+
     def present(values: Array) -> Array:
         """The same work whether or not one is missing: it is counted as the middle, and taken back."""
         inside = clipped(values)
         missing = np.isnan(inside)
         np.copyto(inside, middle, where=missing)
-        return cut(inside) if counted else cut(inside) - np.count_nonzero(missing) * cut(np.array([middle]))
+        return cut(inside) if counted else cut(inside) - np.count_nonzero(missing) * absent
 
     def total(records: Array) -> Array:
         slices = [present(records[start : start + AT_HAND, 0]) for start in range(0, len(records), AT_HAND)]

@@ -42,7 +42,8 @@ class PrivateData:
     """
 
     def __init__(self, trust: TrustModel, ledger: Ledger) -> None:
-        self._trust, self._ledger = trust, ledger
+        self._trust, self.ledger = trust, ledger
+        self.schema, self.neighbors, self.unit = trust.schema, trust.neighbors, trust.unit
         for name, mine, theirs in (
             ("neighbors", trust.neighbors, ledger.neighbors),
             ("unit", trust.unit, ledger.unit),
@@ -85,26 +86,6 @@ class PrivateData:
         """
         account = SinglePlan(ledger, neighbors, unit) if isinstance(ledger, Budget) else ledger
         return cls(Curator(source_of(records, schema, unit), neighbors, bits=bits), account)
-
-    @property
-    def schema(self) -> Schema:
-        """What is public about the records."""
-        return self._trust.schema
-
-    @property
-    def neighbors(self) -> Neighbors:
-        """Which data sets look alike."""
-        return self._trust.neighbors
-
-    @property
-    def unit(self) -> Unit:
-        """Whose presence is hidden."""
-        return self._trust.unit
-
-    @property
-    def ledger(self) -> Ledger:
-        """The account."""
-        return self._ledger
 
     @property
     def public_size(self) -> int | None:
@@ -164,7 +145,8 @@ class PrivateData:
         analyst, waiver : str, optional
             Public. Who asks; the owner's reason for a release without a promise.
         """
-        check_relation(plan, self.neighbors, purpose)
+        if self.ledger.neighbors is None:  # else the ledger does so
+            check_relation(plan, self.neighbors, purpose)
         self._check_sampled(plan, purpose)
         for event in releases(plan):
             if not self.keeps(event):
@@ -174,8 +156,8 @@ class PrivateData:
                     "Ask bounded sums with Laplace or Gaussian noise, or under another trust model.",
                 )
         whole = f"{purpose}\n{written(plan)}"
-        charge = self._ledger.reserve(plan, purpose, request=whole, key=key, analyst=analyst, waiver=waiver)
-        return Permit(self._trust, self._ledger, charge, plan, purpose, keyed=key is not None)
+        charge = self.ledger.reserve(plan, purpose, request=whole, key=key, analyst=analyst, waiver=waiver)
+        return Permit(self._trust, self.ledger, charge, plan, purpose, keyed=key is not None)
 
     def _check_sampled(self, plan: Event, purpose: str) -> None:
         """Refuse secret samples of units that cannot be drawn one by one."""

@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from discreet.core.bits import Bits
@@ -20,6 +19,7 @@ from discreet.noise.laplace import discrete_laplace, rounded_laplace
 CELLS = 40  # bits between the scale of noise and the step of its grid, at most
 FINE = 2.0**20  # steps of a grid so fine that its rounding does not matter
 FEW = 6  # Laplace variables whose sum is not yet close to normal
+NEWTON = 100  # steps at most; about eight are enough
 
 
 class ErrorLaw(ABC):
@@ -100,11 +100,7 @@ class LaplaceError(ErrorLaw):
         squares = np.square(scales)
         gaps = squares[:, None] - squares[None, :]
         factors = np.where(gaps == 0, 1.0, squares[:, None] / np.where(gaps == 0, 1.0, gaps)).prod(axis=1)
-
-        def outside(t: float) -> float:
-            return float((factors * np.exp(-t / scales)).sum()) - (1 - confidence)
-
-        return float(brentq(outside, 0.0, 60 * float(scales.sum())))
+        return _quantile(factors, scales, 1 - confidence)
 
 
 class GeometricError(LaplaceError):
@@ -157,6 +153,22 @@ class UnknownError(ErrorLaw):
     def half_width(self, stddev: float, weights: ArrayLike, confidence: float) -> float:
         """Refused."""
         raise _unknown()
+
+
+def _quantile(factors: Array, scales: Array, chance: float) -> float:
+    """Where sum_i factors_i exp(-t / scales_i) falls to a chance, by Newton's method on its logarithm.
+
+    The logarithm is concave, as the density of the sum is, so from above the root the method never passes it.
+    """
+    t = float(scales.sum()) * (2 - math.log(chance))
+    for _ in range(NEWTON):
+        parts = factors * np.exp(-t / scales)
+        outside = float(parts.sum())
+        step = (math.log(outside) - math.log(chance)) * outside / float((parts / scales).sum())
+        t += step
+        if abs(step) <= 1e-12 * t:
+            break
+    return t
 
 
 def _unknown() -> NotPermitted:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -104,11 +105,11 @@ class Moments:
         own = self._width**2 * self._number / max(self._number - 1, 1.0)
         return Figure(own * value, own * variance.weights, self._sampling(self._squares(), most, 4))
 
-    @property
+    @cached_property
     def _width(self) -> float:
         return self.number.upper - self.number.lower
 
-    @property
+    @cached_property
     def _number(self) -> float:
         """How many values there are, as far as it is known; at least one."""
         return max(self.count().value, 1.0)

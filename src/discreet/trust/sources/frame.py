@@ -22,6 +22,8 @@ from discreet.trust.sources.header import check_header, read_columns
 from discreet.trust.sources.pooled import unbounded
 from discreet.trust.sources.source import Batched
 
+Rows = slice | NDArray[np.intp]
+
 
 class Frame(Batched):
     """A data frame as a source; a batch of it at a time is decoded.
@@ -69,9 +71,8 @@ class Frame(Batched):
     def _matrices(self, columns: Sequence[str]) -> Iterator[Array]:
         kinds = [known(self.schema, name) for name in columns]
         for rows in self._slices():
-            matrix = np.empty((len(rows), len(columns)))
-            for i, (name, kind) in enumerate(zip(columns, kinds, strict=True)):
-                matrix[:, i] = self._decoded(name, rows, kind)
+            found = [self._decoded(name, rows, kind) for name, kind in zip(columns, kinds, strict=True)]
+            matrix = np.column_stack(found) if found else np.empty((_length(rows), 0))
             yield bounded(matrix, columns, self.schema)
 
     def keys(self, column: str) -> Iterator[dict[str, int]]:
@@ -86,24 +87,24 @@ class Frame(Batched):
         """The number of units."""
         return self._units
 
-    def _slices(self) -> Iterator[NDArray[np.intp]]:
+    def _slices(self) -> Iterator[Rows]:
         size = self._size if self._kept is None else len(self._kept)
         for begin in range(0, size, source.BATCH):
-            end = min(begin + source.BATCH, size)
-            yield np.arange(begin, end) if self._kept is None else self._kept[begin:end]
+            rows = slice(begin, min(begin + source.BATCH, size))
+            yield rows if self._kept is None else self._kept[rows]
 
-    def _decoded(self, name: str, rows: NDArray[np.intp], kind: Number | Category) -> Array:
+    def _decoded(self, name: str, rows: Rows, kind: Number | Category) -> Array:
         column = self._columns[name]
         if hasattr(column, "iloc"):
             return pandas_column.decoded(column.iloc[rows], kind)
         return decoding.decoded(column[rows], kind)
 
-    def _texts(self, name: str, rows: NDArray[np.intp]) -> list[str | None]:
+    def _texts(self, name: str, rows: Rows) -> list[str | None]:
         column = self._columns[name]
         return pandas_column.texts(column.iloc[rows]) if hasattr(column, "iloc") else decoding.texts(column[rows])
 
     def _bound(self, column: str) -> None:
-        everything = np.arange(self._size)
+        everything = slice(0, self._size)
         names = self._texts(column, everything)
         whole = np.array([row for row, name in enumerate(names) if name is not None], dtype=np.intp)
         units = [name for name in names if name is not None]
@@ -122,6 +123,10 @@ class Frame(Batched):
             return text_ranks(self._texts(name, rows))
         values = bounded(self._decoded(name, rows, kind)[:, None], [name], self.schema)[:, 0]
         return np.where(np.isnan(values), -np.inf, values)
+
+
+def _length(rows: Rows) -> int:
+    return rows.stop - rows.start if isinstance(rows, slice) else len(rows)
 
 
 def _column(column: Any) -> Any:
