@@ -39,9 +39,7 @@ class Fit(Release):
     >>> value, low, high = np.array([[2.0], [1.0], [3.0]])
     >>> fit = Fit(name="line", receipt=receipt, confidence=0.95, names=("age",), values=value, low=low, high=high)
     >>> print(fit)
-    line (95% for these data)
-    coefficient      value
-            age  2.0 ± 1.0
+    line: 2.0 ± 1.0 (95% for these data)
     >>> fit["age"]
     2.0
     """
@@ -79,6 +77,10 @@ class Fit(Release):
     def tabulated(self) -> Columns:
         """A row for each coefficient."""
         return Columns({"coefficient": self.names}, (self._series,))
+
+    def shown(self) -> Columns:
+        """A row for each coefficient; the value alone, if there is one."""
+        return Columns({}, (self._series,)) if len(self.names) == 1 else self.tabulated()
 
     def draw(self, ax: Axes) -> None:
         """A point with its interval for each coefficient."""

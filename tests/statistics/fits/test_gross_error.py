@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from scipy.optimize import brentq
 from scipy.stats import norm, trim_mean, uniform
 
@@ -41,7 +42,7 @@ def huber(values: Array, weights: Array) -> float:
 
 
 def one(estimator: Any, sample: Any = BELL, **options: Any) -> GrossError:
-    return gross_error_sensitivity(estimator, sample, **{"bounds": BOUNDS, "share": 0.001, **options}).rows[0]
+    return gross_error_sensitivity(estimator, sample, **{"bounds": BOUNDS, "contamination": 0.001, **options}).rows[0]
 
 
 def test_of_a_mean_it_is_the_distance_to_the_farther_bound() -> None:
@@ -55,7 +56,7 @@ def test_of_a_mean_it_is_the_distance_to_the_farther_bound() -> None:
 
 @pytest.mark.parametrize("estimator", [np.median, weighted_median])
 def test_of_a_median_it_is_one_over_twice_the_density(estimator: Any) -> None:
-    found = one(estimator, share=0.01)
+    found = one(estimator, contamination=0.01)
     assert found.sensitivity == pytest.approx(1 / (2 * BELL.pdf(50)), rel=0.02)
     below = found.influence[found.points < 45]
     np.testing.assert_allclose(below, -found.sensitivity, rtol=0.03)
@@ -70,7 +71,7 @@ def test_of_a_huber_location_it_is_its_threshold_over_what_lies_within() -> None
 
 
 def test_of_a_trimmed_mean_it_is_half_of_what_is_kept_over_its_share() -> None:
-    found = one(lambda values: trim_mean(values, 0.1), share=0.01)
+    found = one(lambda values: trim_mean(values, 0.1), contamination=0.01)
     assert found.sensitivity == pytest.approx(10 * norm.ppf(0.9) / 0.8, rel=0.03)
 
 
@@ -92,19 +93,19 @@ def test_copies_and_weights_tell_the_same() -> None:
 
 @pytest.mark.parametrize(("estimator", "exact"), [(np.mean, 10.0), (np.median, 10 * math.sqrt(math.pi / 2))])
 def test_the_sampling_error_is_the_standard_error(estimator: Any, exact: float) -> None:
-    assert one(estimator, share=0.01, records=400).sampling_error == pytest.approx(exact / 20, rel=0.02)
+    assert one(estimator, contamination=0.01, expected_size=400).sampling_error == pytest.approx(exact / 20, rel=0.02)
 
 
 def test_the_sampling_error_is_what_simulation_finds() -> None:
     """1500 samples tell a standard deviation to 1.8 %, so 6 % are three standard errors."""
     samples = np.random.default_rng(1).normal(50, 10, (1500, 500))
     simulated = np.std([trim_mean(sample, 0.1) for sample in samples])
-    found = one(lambda values: trim_mean(values, 0.1), share=0.01, records=500)
+    found = one(lambda values: trim_mean(values, 0.1), contamination=0.01, expected_size=500)
     assert found.sampling_error == pytest.approx(simulated, rel=0.06)
 
 
 def test_the_privacy_error_is_the_sensitivity_over_epsilon_and_records() -> None:
-    found = one(np.mean, epsilon=0.2, records=500)
+    found = one(np.mean, epsilon=0.2, expected_size=500)
     assert found.privacy_error == pytest.approx(50 / 100)
     assert found.error == pytest.approx(math.hypot(found.sampling_error, 0.5))
 
@@ -112,7 +113,7 @@ def test_the_privacy_error_is_the_sensitivity_over_epsilon_and_records() -> None
 @pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.0, 4.0])
 def test_the_least_error_is_that_of_the_hardest_number_of_changed_records(epsilon: float) -> None:
     """By trying them all; for small epsilon it is 0.139 over epsilon."""
-    found = one(np.mean, epsilon=epsilon, records=1000)
+    found = one(np.mean, epsilon=epsilon, expected_size=1000)
     hardest = max(k / (2 * (1 + math.exp(k * epsilon))) for k in range(1, round(7 / epsilon) + 2))
     assert found.least_error == pytest.approx(50 * hardest / 1000, rel=1e-9)
     if epsilon == 0.01:
@@ -122,13 +123,13 @@ def test_the_least_error_is_that_of_the_hardest_number_of_changed_records(epsilo
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
 def test_no_mean_with_laplace_noise_has_less_than_the_least_error(epsilon: float) -> None:
     """Its expected error is the scale, 100 / (epsilon n) by replacement; and the bound is not empty."""
-    found = one(np.mean, epsilon=epsilon, records=1000)
+    found = one(np.mean, epsilon=epsilon, expected_size=1000)
     assert 0.1 * 50 / (epsilon * 1000) < found.least_error < 100 / (epsilon * 1000)
 
 
 def test_estimators_are_compared_in_one_table() -> None:
     found = gross_error_sensitivity(
-        {"mean": np.mean, "median": np.median}, BELL, bounds=BOUNDS, epsilon=0.1, records=200
+        {"mean": np.mean, "median": np.median}, BELL, bounds=BOUNDS, epsilon=0.1, expected_size=200
     )
     assert isinstance(found, GrossErrors)
     assert found.best is found["median"]
@@ -137,6 +138,8 @@ def test_estimators_are_compared_in_one_table() -> None:
     assert [line.split()[0] for line in lines[1:]] == ["estimator", "mean", "median"]
     assert len({len(line) for line in lines[1:]}) == 1
     assert found._repr_html_().count("<tr>") == 3
+    assert list(found.to_pandas().index) == ["mean", "median"]
+    assert found.to_dict()["labels"] == {"estimator": ["mean", "median"]}
     with pytest.raises(KeyError, match="mode"):
         found["mode"]
 
@@ -149,7 +152,7 @@ def test_names_come_from_functions_and_text_is_escaped() -> None:
 
 def test_influence_functions_are_drawn() -> None:
     found = gross_error_sensitivity({"mean": np.mean, "median": np.median}, BELL, bounds=BOUNDS, points=21)
-    axes = found.plot()
+    axes = found.plot(Figure().add_subplot())
     assert [str(line.get_label()).split(",")[0] for line in axes.get_lines()[:2]] == ["mean", "median"]
     np.testing.assert_array_equal(axes.get_lines()[0].get_ydata(), found["mean"].influence)
     assert found.plot(axes) is axes
@@ -175,27 +178,27 @@ def test_private_data_are_refused() -> None:
     assert data.ledger.balance().spent == 0
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"bounds": (1.0, 0.0)},
-        {"bounds": (0.0, math.nan)},
-        {"bounds": (0.0, math.inf)},
-        {"bounds": 7},
-        {"epsilon": 0.0},
-        {"records": 0},
-        {"share": 0.0},
-        {"share": 0.7},
-        {"points": 1},
-        {"sample": np.zeros((3, 2))},
-        {"sample": []},
-        {"sample": [1.0, math.nan]},
-        {"estimators": {}},
-        {"estimators": lambda values: values},
-        {"estimators": lambda values: math.nan},
-    ],
-)
-def test_a_mistake_is_refused(wrong: dict[str, Any]) -> None:
-    asked = {"estimators": np.mean, "sample": [1.0, 2.0], "bounds": (0.0, 3.0), **wrong}
-    with pytest.raises(ParameterError, match="gross error sensitivity"):
-        gross_error_sensitivity(asked.pop("estimators"), asked.pop("sample"), **asked)
+MISTAKES: list[dict[str, Any]] = [
+    {"bounds": (1.0, 0.0)},
+    {"bounds": (0.0, math.nan)},
+    {"bounds": (0.0, math.inf)},
+    {"bounds": 7},
+    {"epsilon": 0.0},
+    {"expected_size": 0},
+    {"contamination": 0.0},
+    {"contamination": 0.7},
+    {"points": 1},
+    {"sample": np.zeros((3, 2))},
+    {"sample": []},
+    {"sample": [1.0, math.nan]},
+    {"estimators": {}},
+    {"estimators": lambda values: values},
+    {"estimators": lambda values: math.nan},
+]
+
+
+def test_a_mistake_is_refused() -> None:
+    for wrong in MISTAKES:
+        asked = {"estimators": np.mean, "sample": [1.0, 2.0], "bounds": (0.0, 3.0), **wrong}
+        with pytest.raises(ParameterError, match="gross error sensitivity"):
+            gross_error_sensitivity(asked.pop("estimators"), asked.pop("sample"), **asked)

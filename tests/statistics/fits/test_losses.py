@@ -34,14 +34,14 @@ def test_convex_is_what_is_so_called(loss: Loss) -> None:
     assert bool((bends >= -1e-12).all()) == loss.convex
 
 
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.75])
+@pytest.mark.parametrize("q", [0.1, 0.5, 0.75])
 @pytest.mark.parametrize("residual", [-2.0, -0.2, 0.0, 0.1, 0.3, 1.0])
-def test_a_step_is_an_average(share: float, residual: float) -> None:
+def test_a_step_is_an_average(q: float, residual: float) -> None:
     step = 0.6
     exact, _ = quad(
-        lambda u: Pinball(share).of(np.array([residual + u]), np.zeros(1))[0], -step / 2, step / 2, points=[-residual]
+        lambda u: Pinball(q).of(np.array([residual + u]), np.zeros(1))[0], -step / 2, step / 2, points=[-residual]
     )
-    assert Pinball(share, step).of(np.array([residual]), np.zeros(1))[0] == pytest.approx(exact / step, abs=1e-9)
+    assert Pinball(q, step).of(np.array([residual]), np.zeros(1))[0] == pytest.approx(exact / step, abs=1e-9)
 
 
 def test_pinball_is_least_at_its_quantile() -> None:
@@ -88,7 +88,7 @@ def test_thresholds_are_positive(threshold: float) -> None:
             kind(threshold)
 
 
-@pytest.mark.parametrize("share", [0.0, 1.0, -0.5, math.nan])
-def test_shares_are_between_0_and_1(share: float) -> None:
-    with pytest.raises(ParameterError, match="share"):
-        Pinball(share)
+def test_levels_are_between_0_and_1() -> None:
+    for q in (0.0, 1.0, -0.5, math.nan):
+        with pytest.raises(ParameterError, match="Give a level between 0 and 1"):
+            Pinball(q)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -31,11 +33,10 @@ def width(columns: int, size: int, **more: float) -> VoteWidth:
 
 
 @pytest.mark.parametrize("neighbors", list(Neighbors))
-@pytest.mark.parametrize("rounds", [1, 2])
-@pytest.mark.parametrize("confidence", [None, 0.95])
-def test_the_parts_cost_one_together(neighbors: Neighbors, rounds: int, confidence: float | None) -> None:
-    way = SlopesByDepth(blocks(neighbors), 4, rounds, confidence)
-    assert pure_epsilon(Together(way.parts).event) == pytest.approx(1.0, rel=1e-9)
+def test_the_parts_cost_one_together(neighbors: Neighbors) -> None:
+    for max_iter, confidence in product((1, 2), (None, 0.95)):
+        way = SlopesByDepth(blocks(neighbors), 4, max_iter, confidence, False)
+        assert pure_epsilon(Together(way.parts).event) == pytest.approx(1.0, rel=1e-9)
 
 
 def test_a_public_number_of_records_is_not_paid_for() -> None:

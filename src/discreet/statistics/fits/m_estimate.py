@@ -46,6 +46,9 @@ class MEstimate(Fit):
         The release that they were computed from; `m_estimate_of` computes others from it, at no cost.
     """
 
+    standard_error: Array
+    low: Array
+    high: Array
     covariance: Array
     table: ContingencyTable
 

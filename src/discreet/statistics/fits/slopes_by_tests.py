@@ -52,7 +52,7 @@ class SlopesByTests:
         count, columns = self.of.parts, len(self.of.frame.columns)
         each = (1 - INTERCEPT - COUNT * len(count)) / (2 * columns)
         risk = TESTED * self.delta / (2 * columns)
-        tests = [ProposeTestRelease(1.0, risk, proposals) for proposals in (CLASSES, (_median(1),))]
+        tests = [ProposeTestRelease(1.0, risk, figures) for figures in (CLASSES, (_median(1),))]
         both = tuple(SampleAndAggregate(each, test) for test in tests)
         return (*count, *columns * both, SampleAndAggregate(INTERCEPT, Quantile()))
 
@@ -78,8 +78,8 @@ class SlopesByTests:
         apart = float(dealing.asked(spread, of))
         if math.isnan(apart):
             return math.nan
-        proposals = (_median(self.proposed(median.mechanism, dealing.blocks, apart)),)
-        test = dataclasses.replace(median.mechanism, proposals=proposals)
+        figures = (_median(self.proposed(median.mechanism, dealing.blocks, apart)),)
+        test = dataclasses.replace(median.mechanism, figures=figures)
         return float(dealing.asked(dataclasses.replace(median, mechanism=test), of))
 
     def proposed(self, test: ProposeTestRelease, blocks: int, apart: float) -> int:
