@@ -107,8 +107,8 @@ class Stored:
 
 
 def _encoded(value: Any) -> Any:
-    """Arrays by their bytes; everything else that JSON has, as it is."""
-    if isinstance(value, np.ndarray | np.generic):
+    """Arrays, and what becomes one when it ends, by their bytes; everything else that JSON has, as it is."""
+    if hasattr(value, "__array__"):
         file = io.BytesIO()
         np.save(file, np.asarray(value), allow_pickle=False)
         return {"array": base64.b64encode(file.getvalue()).decode()}
