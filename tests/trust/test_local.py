@@ -94,7 +94,7 @@ def test_the_sum_of_no_reports_is_zero() -> None:
 def test_a_histogram_and_a_learner_run_without_a_line_of_their_own() -> None:
     cells = histogram(phones(Budget(8.0)), "x0", bins=4, epsilon=8.0)
     exact = np.histogram(PEOPLE, bins=4, range=(0, 100))[0]
-    np.testing.assert_allclose(cells.counts, exact, atol=4 * cells.error)
+    np.testing.assert_allclose(cells.counts, exact, atol=4 * cells.half_width)
     rng = np.random.default_rng(0)
     points = np.vstack([rng.normal(center, 0.05, (15_000, 2)) for center in (-0.5, 0.5)])
     data = PrivateData(Local(Matrix(points, Schema.numeric(-1.0, 1.0, 2))), SinglePlan(Budget(30.0, 1e-6)))

@@ -97,7 +97,7 @@ def test_whole_numbers_are_counted_too(budget: Budget) -> None:
     people = np.random.default_rng(0).uniform(0, 1, (4000, 1))
     data = PrivateData(hospitals(people), SinglePlan(budget))
     cells = histogram(data, "x0", bins=5, epsilon=1.0, delta=budget.delta)
-    np.testing.assert_allclose(cells.counts, np.histogram(people, 5, (0, 1))[0], atol=5 * cells.error)
+    np.testing.assert_allclose(cells.counts, np.histogram(people, 5, (0, 1))[0], atol=5 * cells.half_width)
 
 
 def test_the_honest_survivors_alone_hold_the_noise_that_was_paid_for() -> None:

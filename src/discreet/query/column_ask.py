@@ -158,10 +158,17 @@ class TextAsk:
         """Named values, the most frequent first."""
         selection, data = self.setting.plan.selection, self.setting.data
         scale = selection.scale(data.unit.rows, data.neighbors)
-        error = math.ceil(Spread(Laplace(selection.multiplier), math.sqrt(2) * scale).half_width([1.0]))
+        noise = Spread(Laplace(selection.multiplier), math.sqrt(2) * scale)
         ranked = dict(sorted(releases[0].items(), key=lambda item: (-item[1], item[0])))
-        threshold = selection.threshold(data.unit.rows, data.neighbors)
-        counts = NamedCounts(self.name, ranked, error, threshold, CONFIDENCE, receipt)
+        counts = NamedCounts(
+            name=self.name,
+            receipt=receipt,
+            confidence=CONFIDENCE,
+            counts=ranked,
+            stddev=noise.stddev,
+            half_width=math.ceil(noise.half_width([1.0])),
+            threshold=selection.threshold(data.unit.rows, data.neighbors),
+        )
         return ColumnProfile(self.name, self.kind, (), counts)
 
 
@@ -170,15 +177,14 @@ class ColumnCells:
 
     def __init__(self, setting: Setting, name: str) -> None:
         self.name = name
-        domain = Domain.of(setting.data.schema, (name,), setting.bins)
-        self.labels, self.edges = domain.labels[0], domain.edges[0]
-        self.question = contingency_of(setting.data.schema, domain.columns, domain.bins)
+        self.domain = Domain.of(setting.data.schema, (name,), setting.bins)
+        self.edges = self.domain.edges[0]
+        self.question = contingency_of(setting.data.schema, self.domain.columns, self.domain.bins)
         self.spread = spread(setting.data, self.question, setting.plan.noise)
 
     def histogram(self, counts: Array, receipt: Receipt) -> Histogram:
-        """The released counts with their error bars."""
-        error = float(math.ceil(self.spread.half_width([1.0])))
-        return Histogram(self.name, self.labels, counts, error, self.edges, CONFIDENCE, receipt)
+        """The released counts with their intervals."""
+        return Histogram.of(self.domain, counts, self.spread, receipt)
 
 
 def quantile_name(share: float) -> str:

@@ -36,10 +36,10 @@ class ColumnProfile:
     @property
     def bars(self) -> tuple[Bar, ...]:
         """The counts, one by one."""
-        counts, error = self.counts, self.counts.error
-        if isinstance(counts, NamedCounts):
-            return tuple(Bar(label, float(count), error) for label, count in counts.counts.items())
-        return tuple(Bar(label, float(count), error) for label, count in zip(counts.labels, counts.counts, strict=True))
+        counts = self.counts
+        labels = counts.counts if isinstance(counts, NamedCounts) else counts.labels[0]
+        pairs = zip(labels, counts.values.tolist(), strict=True)
+        return tuple(Bar(label, count, counts.half_width) for label, count in pairs)
 
     @property
     def description(self) -> str:

@@ -264,7 +264,7 @@ def test_one_release_serves_for_any_number() -> None:
 
 def test_a_sum_over_a_column_has_its_noise() -> None:
     table = perturbed_histogram(private(ROWS), ["y", "x"], bins=20)
-    assert table.marginal(["x"]).noise == pytest.approx(table.noise * 20**0.5)
+    assert table.marginal(["x"]).stddev == pytest.approx(table.stddev * 20**0.5)
     np.testing.assert_array_equal(table.marginal(["x"]).counts, table.counts.sum(axis=0))
     np.testing.assert_array_equal(table.marginal(["x"]).domain.edges[0], np.linspace(-5, 5, 21))
 
@@ -274,8 +274,8 @@ def test_the_noise_is_on_every_cell_and_as_wide_as_told(epsilon: float) -> None:
     """50,000 empty cells tell its standard deviation to 0.5 %."""
     data = private(np.zeros((0, 2)), 3, Budget(epsilon))
     table = perturbed_histogram(data, ["y"], bins=50_000, epsilon=epsilon)
-    assert table.counts.std() == pytest.approx(table.noise, rel=0.02)
-    assert abs(table.counts.mean()) < 4 * table.noise / 50_000**0.5
+    assert table.counts.std() == pytest.approx(table.stddev, rel=0.02)
+    assert abs(table.counts.mean()) < 4 * table.stddev / 50_000**0.5
 
 
 def test_the_price_is_the_budget() -> None:

@@ -46,7 +46,7 @@ def drawn(rng: np.random.Generator, records: int, spread: Spread, sex: Array = S
     else:
         noise = rng.normal(scale=spread.stddev, size=counts.shape)
     receipt: Any = None
-    return ContingencyTable(DOMAIN, (counts + np.rint(noise)).astype(np.float64), 1.0, 0.95, receipt, spread)
+    return ContingencyTable.of(DOMAIN, (counts + np.rint(noise)).astype(np.float64), spread, receipt)
 
 
 def rejections(records: int, spread: Spread, runs: int) -> np.ndarray:
@@ -124,7 +124,7 @@ def test_without_noise_it_is_the_chi_square_test() -> None:
     """Simulated p-values have a deviation below 0.007; those of the asymptotic law are close at such counts."""
     counts = np.array([[420.0, 300.0, 130.0], [580.0, 500.0, 170.0]])
     receipt: Any = None
-    table = ContingencyTable(DOMAIN, counts, 1.0, 0.95, receipt, Spread(Laplace(), 1e-5))
+    table = ContingencyTable.of(DOMAIN, counts, Spread(Laplace(), 1e-5), receipt)
     found = independence_of(table)
     plain = stats.chi2_contingency(counts, correction=False)
     assert found.statistic == pytest.approx(plain.statistic, rel=1e-4)
@@ -197,7 +197,7 @@ def test_where_noise_is_all_dependence_has_the_law_that_it_has_without_margins()
 def test_it_says_what_was_tested() -> None:
     test = independence(people(100, 0, Budget(1.0)), ("sex", "ward"), epsilon=1.0)
     assert str(test).startswith("sex is independent of ward: p = ")
-    assert "discreet-counts" in test._repr_html_()
+    assert "discreet-release" in test._repr_html_()
 
 
 @pytest.mark.parametrize(

@@ -40,8 +40,7 @@ def people(budget: Budget = ONE, seed: int = 0, neighbors: Neighbors = Neighbors
     return PrivateData.of(TABLE, SCHEMA, budget, neighbors=neighbors, bits=DeterministicBits(seed))
 
 
-@pytest.mark.parametrize("neighbors", list(Neighbors))
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.parametrize(("delta", "neighbors"), [(0.0, Neighbors.ADD_REMOVE), (1e-6, Neighbors.REPLACE)])
 def test_all_ranges_are_answered_within_their_error_bars(delta: float, neighbors: Neighbors) -> None:
     with Conversation(
         people(Budget(1.0, delta), neighbors=neighbors), ("age", "sex"), bins=16, epsilon=1.0, delta=delta, queries=300
@@ -50,7 +49,7 @@ def test_all_ranges_are_answered_within_their_error_bars(delta: float, neighbors
         for lower in range(0, 80, 5):
             for upper in range(lower + 5, 85, 5):
                 answer = talk.ask({"age": (lower, upper), "sex": "f"})
-                wrong += abs(answer.value - exact(lower, upper, "f")) > answer.error
+                wrong += abs(answer.value - exact(lower, upper, "f")) > answer.half_width
                 sources.append(answer.source)
     assert len(sources) == 136
     assert sources.count("measured") <= 20
@@ -85,7 +84,7 @@ def test_when_all_updates_are_used_guesses_go_on_without_error_bars() -> None:
         answers = [talk.ask({"age": (10 * i, 10 * i + 10)}) for i in range(8)]
     assert [answer.source for answer in answers].count("measured") == 1
     assert answers[-1].source == "unchecked"
-    assert answers[-1].error == np.inf
+    assert answers[-1].half_width == np.inf
     assert str(answers[-1]).endswith("unchecked")
     assert "±" in str(answers[0])
 
@@ -98,7 +97,7 @@ def test_a_unit_of_several_rows_gets_as_much_more_noise() -> None:
         pairs = [(talk.ask({"age": (20, 30)}), talk.mechanism.threshold) for talk in (wide, narrow)]
     assert pairs[0][1] == pytest.approx(2 * pairs[1][1])
     assert [answer.source for answer, _ in pairs] == ["measured", "measured"]
-    assert pairs[0][0].error == pytest.approx(2 * pairs[1][0].error)
+    assert pairs[0][0].half_width == pytest.approx(2 * pairs[1][0].half_width)
 
 
 def ledger(folder: Path) -> SqliteLedger:
@@ -111,7 +110,10 @@ def test_a_key_holds_the_same_conversation_again_and_no_other(tmp_path: Path) ->
     with Conversation(data, ("age",), bins=8, key="talk") as talk:
         first = [talk.ask(one) for one in asked]
     with Conversation(data, ("age",), bins=8, key="talk") as again:
-        assert [again.ask(one) for one in asked] == first
+        held = [again.ask(one) for one in asked]
+        assert [(one.value, one.interval, one.source) for one in held] == [
+            (one.value, one.interval, one.source) for one in first
+        ]
         with pytest.raises(NotPermitted, match="held before"):
             again.ask({"age": (0, 10)})
     assert again.receipt.replayed

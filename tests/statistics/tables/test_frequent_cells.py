@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 from discreet.accounting.accountant import pure_epsilon
 from discreet.accounting.single_plan import SinglePlan
 from discreet.core.budget import Budget
-from discreet.core.errors import DiscreetError, MissingExtra
+from discreet.core.errors import DiscreetError
 from discreet.core.events import ApproximateLoss, Composed, Repeated
 from discreet.core.neighbors import Neighbors
 from discreet.core.schema import Category, Number, Schema, Text
@@ -49,7 +48,7 @@ def test_they_are_found_among_a_thousand_million_million(budget: Budget) -> None
     words = {"".join(label[:-1]): count for label, count in zip(found.labels, found.counts, strict=True)}
     assert list(words) == list(COMMON)
     for word, count in words.items():
-        assert abs(count - COMMON[word]) <= 3 * found.error
+        assert abs(count - COMMON[word]) <= 3 * found.half_width
     assert {label[-1] for label in found.labels} == {"[0.5, 0.6)"}
     assert (found.counts >= found.threshold).all()
 
@@ -66,7 +65,7 @@ def test_a_curator_with_a_delta_selects_keys_and_names_rarer_cells() -> None:
     assert isinstance(keys.receipt.event, Composed)
     assert keys.receipt.event.events[1] == ApproximateLoss(0.0, 5e-7)
     assert keys.threshold < steps.threshold / 2
-    assert keys.error < steps.error / 2
+    assert keys.half_width < steps.half_width / 2
 
 
 def test_few_cells_are_counted_in_one_step() -> None:
@@ -101,7 +100,7 @@ def test_bars_hold_the_exact_counts(neighbors: Neighbors) -> None:
     for seed in range(20):
         found = frequent_cells(codes(seed, Budget(1.0), neighbors=neighbors), NAMES[:8], epsilon=1.0)
         assert "".join(found.labels[0]) == "12345678"
-        hits += abs(found.counts[0] - 1300) <= found.error
+        hits += abs(found.counts[0] - 1300) <= found.half_width
     assert hits >= 15
 
 
@@ -112,20 +111,17 @@ def test_parties_find_them_without_showing_their_records() -> None:
     assert "".join(found.labels[0]) == "1234567"
 
 
-def test_they_are_listed_for_a_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_they_are_listed_for_a_reader() -> None:
     found = released(0, Budget(1.0))
     assert str(found).startswith("3 cells of c0 by c1 by ")
     assert len(str(found).splitlines()) == 5
-    assert "<pre>" in found._repr_html_()
-    assert list(found.frame()["c13"]) == ["4", "9", "5"]
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(MissingExtra, match=r"discreet\[frames\]"):
-        found.frame()
+    assert "<table>" in found._repr_html_()
+    assert list(found.to_pandas().index.get_level_values("c13")) == ["4", "9", "5"]
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
+def test_a_mistake_is_refused_before_anything_is_spent() -> None:
+    data = codes(0, Budget(2.0))
+    mistakes: list[Callable[[PrivateData], Any]] = [
         lambda data: frequent_cells(data, ("c0", "c0"), epsilon=1.0),
         lambda data: frequent_cells(data, 7, epsilon=1.0),  # type: ignore[arg-type]
         lambda data: frequent_cells(data, ("c0", "note"), epsilon=1.0),
@@ -133,10 +129,8 @@ def test_they_are_listed_for_a_reader(monkeypatch: pytest.MonkeyPatch) -> None:
         lambda data: frequent_cells(data, ("c0", "x"), bins=0, epsilon=1.0),
         lambda data: frequent_cells(data, ("c0", "x"), bins=1000, epsilon=1.0),
         lambda data: frequent_cells(data, ("c0", "x"), epsilon=3.0),
-    ],
-)
-def test_a_mistake_is_refused_before_anything_is_spent(wrong: Callable[[PrivateData], Any]) -> None:
-    data = codes(0, Budget(2.0))
-    with pytest.raises(DiscreetError, match="Nothing was released or spent"):
-        wrong(data)
+    ]
+    for wrong in mistakes:
+        with pytest.raises(DiscreetError, match="Nothing was released or spent"):
+            wrong(data)
     frequent_cells(data, ("c0",), epsilon=2.0)

@@ -61,24 +61,23 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("budget", "columns"), CASES)
-def test_all_of_them_cost_no_more_than_was_given(budget: Budget, columns: tuple[str, ...]) -> None:
-    event = released(0, budget, columns).receipt.event
-    if budget.delta == 0:
-        assert pure_epsilon(event) <= budget.epsilon
-    else:
-        assert delta(event, budget.epsilon) <= budget.delta
+def test_all_of_them_cost_no_more_than_was_given() -> None:
+    for budget, columns in CASES:
+        event = released(0, budget, columns).receipt.event
+        if budget.delta == 0:
+            assert pure_epsilon(event) <= budget.epsilon
+        else:
+            assert delta(event, budget.epsilon) <= budget.delta
 
 
-@pytest.mark.parametrize(("budget", "columns"), CASES)
-@pytest.mark.parametrize("neighbors", list(Neighbors))
-def test_marginals_agree_where_they_overlap(budget: Budget, columns: tuple[str, ...], neighbors: Neighbors) -> None:
-    found = released(1, budget, columns, neighbors=neighbors)
-    for first, second in combinations(found, 2):
-        for name in set(first.columns) & set(second.columns):
-            sums = [table.counts.sum(axis=1 - table.columns.index(name)) for table in (first, second)]
-            np.testing.assert_allclose(sums[0], sums[1], rtol=1e-9, atol=1e-6)
-            np.testing.assert_allclose(sums[0], found.marginal([name]).counts, rtol=1e-9, atol=1e-6)
+def test_marginals_agree_where_they_overlap() -> None:
+    for (budget, columns), neighbors in zip(CASES, list(Neighbors) * 2, strict=True):
+        found = released(1, budget, columns, neighbors=neighbors)
+        for first, second in combinations(found, 2):
+            for name in set(first.columns) & set(second.columns):
+                sums = [table.counts.sum(axis=1 - table.columns.index(name)) for table in (first, second)]
+                np.testing.assert_allclose(sums[0], sums[1], rtol=1e-9, atol=1e-6)
+                np.testing.assert_allclose(sums[0], found.marginal([name]).counts, rtol=1e-9, atol=1e-6)
 
 
 @pytest.mark.parametrize(("budget", "columns"), CASES)
@@ -93,7 +92,7 @@ def test_bars_hold_the_exact_counts_as_often_as_they_say(budget: Budget, columns
         for names in (*found.wanted, (columns[0],), ()):
             table = found.marginal(names)
             off = np.abs(table.counts - exact(names, columns))
-            hits.append(off <= table.error)
+            hits.append(off <= table.half_width)
             variance = found.residuals.variance([columns.index(name) for name in names])
             squares.append(np.square(off).mean() / variance)
     assert 0.925 <= np.mean(np.concatenate([np.ravel(one) for one in hits])) <= 0.985
@@ -141,12 +140,14 @@ def test_they_are_printed_and_escaped() -> None:
     found = marginals(data, ("<b>", "c", "d"), epsilon=1.0)
     assert str(found).startswith("3 marginals of <b>, c, d, measured by ")
     assert "<b>" not in found._repr_html_()
-    assert len(str(released(0, Budget(1.0))).splitlines()) == 22
+    frame = found.to_pandas()
+    assert frame.loc[("<b> by c", "yes, no"), "count"] == found.marginal(["<b>", "c"]).counts[0, 1]
+    assert str(released(0, Budget(1.0))).endswith("... and 44 more")
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
+def test_a_mistake_is_refused_before_anything_is_spent() -> None:
+    data = people(0, Budget(2.0))
+    mistakes: list[Callable[[PrivateData], Any]] = [
         lambda data: marginals(data, 7, epsilon=1.0),  # type: ignore[arg-type]
         lambda data: marginals(data, ("a", "a"), epsilon=1.0),
         lambda data: marginals(data, "ab", epsilon=1.0),
@@ -161,12 +162,10 @@ def test_they_are_printed_and_escaped() -> None:
         lambda data: marginals(data, ("a", "b"), sets=[], epsilon=1.0),
         lambda data: marginals(data, ("a", "age"), bins=2**21, epsilon=1.0),
         lambda data: marginals(data, ("a", "b"), epsilon=3.0),
-    ],
-)
-def test_a_mistake_is_refused_before_anything_is_spent(wrong: Callable[[PrivateData], Any]) -> None:
-    data = people(0, Budget(2.0))
-    with pytest.raises(DiscreetError, match="Nothing was released or spent"):
-        wrong(data)
+    ]
+    for wrong in mistakes:
+        with pytest.raises(DiscreetError, match="Nothing was released or spent"):
+            wrong(data)
     marginals(data, ("a", "b"), epsilon=2.0)
 
 
@@ -177,5 +176,5 @@ def test_coverage_in_the_long_run(budget: Budget, columns: tuple[str, ...]) -> N
     hits = []
     for seed in range(600):
         found = released(seed, budget, columns, neighbors=list(Neighbors)[seed % 2])
-        hits += [np.abs(table.counts - exact(table.columns, columns)).ravel() <= table.error for table in found]
+        hits += [np.abs(table.counts - exact(table.columns, columns)).ravel() <= table.half_width for table in found]
     assert 0.935 <= np.mean(np.concatenate(hits)) <= 0.97

@@ -207,7 +207,7 @@ def m_estimate_of(
 
     def over(loss: str | Loss | OwnLoss) -> NoisyCriterion:
         criterion, coarse = (criterion_of(loss, axes, one, start) for one in (layout, wide))
-        return NoisyCriterion(criterion, layout, coarse, wide, table.counts.ravel(), table.noise, population)
+        return NoisyCriterion(criterion, layout, coarse, wide, table.counts.ravel(), table.stddev, population)
 
     chosen, noisy = loss, over(loss)
     begin = noisy.criterion.start

@@ -83,7 +83,7 @@ def chi_square(hypothesis: str, table: ContingencyTable, means: Array, statistic
         How far tables are from the hypothesis; applied to simulated ones as well.
     """
     check_cells(hypothesis, table.counts.size, "The table is as it was.")
-    noise = table.noise
+    noise = table.stddev
     found = float(statistic(table.counts[None], noise)[0])
     simulation, larger, left = Simulation(), 0, DRAWS
     while left:

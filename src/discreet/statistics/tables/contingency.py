@@ -5,21 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
+from discreet.core.grid import Array
+from discreet.core.receipt import Receipt
 from discreet.questions.contingency import contingency_of
 from discreet.questions.domain import BINS, MOST_CELLS, Bins, Domain
 from discreet.releases.ask import asked, columns_of
+from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE, Spread
+from discreet.statistics.tables.count_interval import ceiled
 from discreet.statistics.tables.count_table import CountTable
 from discreet.trust.as_private import Bounds
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ContingencyTable(CountTable):
     """A released contingency table, whose marginals are its sums.
 
@@ -34,15 +38,35 @@ class ContingencyTable(CountTable):
     spread: Spread
     summed: int = 1
 
-    @property
-    def noise(self) -> float:
-        """The standard deviation of the noise on each count: where it is rounded to whole records, that adds to it."""
-        variance = self.spread.stddev**2
-        rounding = min(1 / 12, variance / 6) if self.spread.law.rounded else 0.0
-        return math.sqrt(self.summed * (variance + rounding))
+    @classmethod
+    def of(
+        cls,
+        domain: Domain,
+        counts: Array,
+        spread: Spread,
+        receipt: Receipt,
+        *,
+        confidence: float = CONFIDENCE,
+        population: bool = False,
+        summed: int = 1,
+    ) -> Self:
+        """The table of these noisy counts. Where noise is rounded to whole records, that adds to its variance."""
+        rounding = min(1 / 12, spread.stddev**2 / 6) if spread.law.rounded else 0.0
+        return cls(
+            name=" by ".join(domain.columns) or "records",
+            receipt=receipt,
+            confidence=confidence,
+            population=population,
+            domain=domain,
+            counts=counts.reshape(domain.shape),
+            stddev=math.sqrt(summed * (spread.stddev**2 + rounding)),
+            half_width=ceiled(spread.half_width(np.ones(summed), confidence)),
+            spread=spread,
+            summed=summed,
+        )
 
     def marginal(self, columns: Sequence[str]) -> ContingencyTable:
-        """The table of some of the columns, in this order: sums of cells, at no cost, with an error bar of its own.
+        """The table of some of the columns, in this order: sums of cells, at no cost, with intervals of its own.
 
         Parameters
         ----------
@@ -53,21 +77,15 @@ class ContingencyTable(CountTable):
         kept = [self.columns.index(name) for name in domain.columns]
         gone = tuple(axis for axis in range(len(self.columns)) if axis not in kept)
         counts = self.counts.sum(axis=gone) if gone else self.counts
-        summed = self.summed * math.prod(self.domain.shape[axis] for axis in gone)
-        return ContingencyTable(
+        return ContingencyTable.of(
             domain,
             np.moveaxis(counts, [sorted(kept).index(axis) for axis in kept], range(len(kept))),
-            error_of(self.spread, summed),
-            self.confidence,
-            self.receipt,
             self.spread,
-            summed,
+            self.receipt,
+            confidence=self.confidence or CONFIDENCE,
+            population=self.population,
+            summed=self.summed * math.prod(self.domain.shape[axis] for axis in gone),
         )
-
-
-def error_of(spread: Spread, summed: int) -> float:
-    """The error bar of a sum of n cells, in whole records."""
-    return float(math.ceil(spread.half_width(np.ones(summed))))
 
 
 def contingency(
@@ -76,6 +94,8 @@ def contingency(
     *,
     bounds: Bounds | None = None,
     bins: Bins = BINS,
+    confidence: float = CONFIDENCE,
+    population: bool = False,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
@@ -91,7 +111,11 @@ def contingency(
     bounds : (lower, upper) or Schema, optional
         Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
     bins : int, or mapping of str to int
-        Public. How many cells a number has.
+        Public. The number of cells of each numeric column.
+    confidence : float
+        Public. Of each interval.
+    population : bool
+        Public. Whether the intervals are for the expected counts over samples like this one, not for these data.
     epsilon, delta : float
         Public. What this may cost, in all.
     key : str, optional
@@ -100,7 +124,7 @@ def contingency(
     Returns
     -------
     ContingencyTable
-        A noisy count for every cell, the empty ones too, with the error bar of each.
+        A noisy count for every cell, the empty ones too, with an interval for each.
 
     Guarantee
     ---------
@@ -109,25 +133,17 @@ def contingency(
 
     Examples
     --------
-    >>> from discreet.core.schema import Category, Number
+    >>> from discreet.core.schema import Category, Number, Schema
     >>> schema = Schema({"age": Number(0, 90), "sex": Category(("f", "m"))})
     >>> visits = {"age": [20.0] * 500 + [70.0] * 300, "sex": ["f"] * 500 + ["m"] * 300}
     >>> table = contingency(visits, ("age", "sex"), bins=3, bounds=schema, epsilon=1.0)
     >>> table.counts.shape, table.marginal(["sex"]).labels
     ((3, 2), (('f', 'm'),))
     """
+    check_confidence("table of counts", confidence)
     budget = Budget(epsilon, delta)
     of = columns_of("table of counts", data, columns, bounds, budget)
     domain = Domain.of(of.data.schema, of.columns, bins)
-    _check_size(domain)
-    question = contingency_of(of.data.schema, domain.columns, domain.bins)
-    released = asked(of.data, question, budget, f"table of {', '.join(domain.columns)}", key)
-    counts, spread = released.values.reshape(domain.shape), released.spread
-    return ContingencyTable(domain, counts, error_of(spread, 1), CONFIDENCE, released.receipt, spread)
-
-
-def _check_size(domain: Domain) -> None:
-    """Refuse a table that is too large to count cell by cell."""
     if domain.size > MOST_CELLS:
         raise ParameterError(
             f"table of {', '.join(domain.columns)}",
@@ -135,3 +151,8 @@ def _check_size(domain: Domain) -> None:
             "Ask for `marginals` of fewer columns at a time, for the `frequent_cells` alone, or for fewer bins.",
             size=domain.size,
         )
+    question = contingency_of(of.data.schema, domain.columns, domain.bins)
+    released = asked(of.data, question, budget, f"table of {', '.join(domain.columns)}", key)
+    return ContingencyTable.of(
+        domain, released.values, released.spread, released.receipt, confidence=confidence, population=population
+    )

@@ -24,6 +24,8 @@ from discreet.mechanisms.online.online_queries import MEASURED, TESTED, OnlineQu
 from discreet.mechanisms.online.queries import Queries
 from discreet.questions.contingency import contingency_of
 from discreet.questions.domain import BINS, Bins, Condition, Domain
+from discreet.releases.estimate import Estimate
+from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
 from discreet.statistics.tables.workload_answers import in_words
 from discreet.trust.permit import KEPT, REPLAYED, Permit
@@ -32,34 +34,20 @@ from discreet.trust.private_data import PrivateData
 SOURCES = {MEASURED: "measured", TESTED: "tested", -1: "unchecked"}
 
 
-@dataclass(frozen=True)
-class Answered:
-    """One answer of a conversation.
+@dataclass(frozen=True, kw_only=True)
+class Answered(Estimate):
+    """One answer of a conversation: about how many records.
 
     Parameters
     ----------
-    name : str
-        What was asked.
-    value : float
-        About how many records.
-    error : float
-        Half-width of an interval that holds the exact answer with the given confidence; infinite for a guess that was
-        not checked.
     source : {"measured", "tested", "unchecked"}
-        The exact answer with noise; a guess that was found near it; a guess.
-    confidence : float
-        Of the interval.
+        The exact answer with noise; a guess that was found near it; a guess, which has no interval.
     """
 
-    name: str
-    value: float
-    error: float
     source: str
-    confidence: float
 
     def __str__(self) -> str:
-        error = f" ± {self.error:,.0f} ({self.confidence:.0%})" if math.isfinite(self.error) else ""
-        return f"{self.name}: {self.value:,.0f}{error}, {self.source}"
+        return f"{super().__str__()}, {self.source}"
 
 
 class Conversation:
@@ -87,6 +75,8 @@ class Conversation:
     queries : int
         Public. About how many will be asked: the threshold of the tests is such that noise alone passes it once in this
         many queries.
+    confidence : float
+        Public. Of each interval.
     key : str, optional
         Public. Makes a retry safe; see `PrivateData.permit`.
 
@@ -115,8 +105,11 @@ class Conversation:
         delta: float = 0.0,
         updates: int = 20,
         queries: int = 1000,
+        confidence: float = CONFIDENCE,
         key: str | None = None,
     ) -> None:
+        check_confidence("conversation", confidence)
+        self.confidence = confidence
         self.domain = Domain.listed(data.schema, columns, bins)
         self._data, self._key = data, key
         self._question = contingency_of(data.schema, self.domain.columns, self.domain.bins)
@@ -171,11 +164,19 @@ class Conversation:
     def _answered(self, condition: Condition, value: float, source: int) -> Answered:
         """With the error of Laplace noise, or of the test: a guess that is farther off passes it rarely enough."""
         tests = self.mechanism.tests
-        errors = {
-            MEASURED: float(self.mechanism.noise.multiplier) * self._radius * math.log(1 / (1 - CONFIDENCE)),
-            TESTED: tests.threshold + tests.margin(1 - CONFIDENCE, self._radius),
-        }
-        return Answered(in_words(condition), value, errors.get(source, math.inf), SOURCES[source], CONFIDENCE)
+        reach = {
+            MEASURED: float(self.mechanism.noise.multiplier) * self._radius * math.log(1 / (1 - self.confidence)),
+            TESTED: tests.threshold + tests.margin(1 - self.confidence, self._radius),
+        }.get(source)
+        return Answered(
+            name=in_words(condition),
+            value=value,
+            low=None if reach is None else value - reach,
+            high=None if reach is None else value + reach,
+            confidence=None if reach is None else self.confidence,
+            source=SOURCES[source],
+            receipt=self.receipt,
+        )
 
 
 class _Stored:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ from discreet.questions.measurement import Measurement
 from discreet.questions.measurements import MOST_NUMBERS, Measurements
 from discreet.questions.residuals import AxisSet, Shape, closure, subsets
 from discreet.releases.ask import columns_of
+from discreet.releases.release import check_confidence
+from discreet.releases.spread import CONFIDENCE
 from discreet.statistics.tables.marginals import Marginals, measured
 from discreet.statistics.tables.strategy import NORMS, Strategy, Targets
 from discreet.trust.as_private import Bounds
@@ -39,7 +42,7 @@ class CuboidLattice:
     Parameters
     ----------
     shape : tuple of int
-        How many cells each axis has.
+        The number of cells of each axis.
     norm : {"l1", "l2"}
         How the price grows with the number of cuboids that are measured: the variance of the noise with its square, or
         with the number itself.
@@ -50,7 +53,7 @@ class CuboidLattice:
 
     @property
     def cells(self) -> Array:
-        """How many cells each cuboid has."""
+        """The number of cells of each cuboid."""
         sizes = np.ones(1)
         for size in self.shape:
             sizes = np.concatenate([sizes, size * sizes])
@@ -142,6 +145,8 @@ def cube(
     *,
     bounds: Bounds | None = None,
     bins: Bins = BINS,
+    confidence: float = CONFIDENCE,
+    population: bool = False,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
@@ -160,7 +165,11 @@ def cube(
     bounds : (lower, upper) or Schema, optional
         Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
     bins : int, or mapping of str to int
-        Public. How many cells a number has.
+        Public. The number of cells of each numeric column.
+    confidence : float
+        Public. Of each interval.
+    population : bool
+        Public. Whether the intervals are for the expected counts over samples like this one, not for these data.
     epsilon, delta : float
         Public. What all cuboids may cost together.
     key : str, optional
@@ -169,7 +178,7 @@ def cube(
     Returns
     -------
     Marginals
-        A table for each set of columns, with its error bar.
+        A table for each set of columns, with intervals.
 
     Guarantee
     ---------
@@ -185,6 +194,7 @@ def cube(
     >>> len(found), bool(abs(found.marginal([]).counts - 600) < 50)
     (4, True)
     """
+    check_confidence("cube", confidence)
     budget = Budget(epsilon, delta)
     of = columns_of("cube", data, columns, bounds, budget)
     names, domain = of.columns, Domain.of(of.data.schema, of.columns, bins)
@@ -194,7 +204,8 @@ def cube(
     ways = {norm: {"cuboids": cuboids(domain.shape, norm)} for norm in NORMS}
     strategy = Strategy.best(of.data, domain, targets, budget, ways, np.max)
     wanted = tuple(tuple(names[axis] for axis in sorted(one)) for one in sets)
-    return measured(of.data, domain, wanted, strategy, budget, f"cube of {', '.join(names)}", key)
+    found = measured(of.data, domain, wanted, strategy, budget, f"cube of {', '.join(names)}", key)
+    return dataclasses.replace(found, confidence=confidence, population=population)
 
 
 def _check(domain: Domain) -> None:

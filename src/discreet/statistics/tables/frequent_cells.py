@@ -8,7 +8,6 @@ delta is needed.
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,8 +17,7 @@ import numpy as np
 
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
-from discreet.core.digits import error_bar
-from discreet.core.errors import MissingExtra, ParameterError
+from discreet.core.errors import ParameterError
 from discreet.core.events import Repeated
 from discreet.core.grid import Array
 from discreet.core.question import BoundedSum
@@ -30,20 +28,27 @@ from discreet.questions.cell_counts import CellCounts
 from discreet.questions.domain import BINS, Bins, Codes, Domain
 from discreet.questions.prefix_extension import prefix_extension_of
 from discreet.releases.ask import columns_of
+from discreet.releases.columns import Columns
 from discreet.releases.least_noise import least_noise
+from discreet.releases.release import check_confidence, check_population
 from discreet.releases.spread import CONFIDENCE, Spread
+from discreet.releases.table import Tabular
+from discreet.statistics.tables.count_interval import ceiled, count_series
+from discreet.statistics.tables.key_counts import LISTED
 from discreet.trust.as_private import Bounds
 from discreet.trust.private_data import PrivateData
 
 COUNTED = 2**18  # cells in one step
 KEPT = 2**10  # cells that are divided further
-SHOWN = 40
 NOTHING = np.empty((1, 0))  # the one cell of no columns
 
 
-@dataclass(frozen=True)
-class FrequentCells:
+@dataclass(frozen=True, kw_only=True)
+class FrequentCells(Tabular):
     """Cells that stand out from the noise, most frequent first; of all others nothing is said.
+
+    A cell whose exact count is near the threshold is listed when its noise is high, so there the noisy count is too
+    large on average.
 
     Parameters
     ----------
@@ -53,55 +58,24 @@ class FrequentCells:
         The names of each cell, one for each column.
     counts : array
         Their noisy counts.
-    error : float
-        Half-width of an interval that holds a cell's exact count with the given confidence. A cell whose exact count is
-        near the threshold is listed when its noise is high, so there the noisy count is too large on average.
+    stddev, half_width : float
+        The standard deviation of the noise on each count, and how far it moves it with the given confidence.
     threshold : float
         The least noisy count of a cell that is listed.
-    confidence : float
-        Of each interval.
-    receipt : Receipt
-        What all steps cost together.
     """
 
     columns: tuple[str, ...]
     labels: tuple[tuple[str, ...], ...]
     counts: Array
-    error: float
+    stddev: float
+    half_width: float
     threshold: float
-    confidence: float
-    receipt: Receipt
 
-    @property
-    def title(self) -> str:
-        """What is listed, and how far each count may be off."""
-        bar = f"each ± {error_bar(self.error)} ({self.confidence:.0%})"
-        return f"{len(self.labels)} cells of {' by '.join(self.columns)} with {self.threshold:,.0f} or more, {bar}"
-
-    def frame(self) -> Any:
-        """The cells as a pandas data frame, a row for each."""
-        try:
-            import pandas
-        except ImportError as why:
-            raise MissingExtra(
-                f"{self.title} as a data frame",
-                "pandas is not installed",
-                "Run: pip install 'discreet[frames]'.",
-                "What was released is in `labels` and `counts`.",
-            ) from why
-        columns = {name: [one[place] for one in self.labels] for place, name in enumerate(self.columns)}
-        return pandas.DataFrame({**columns, "count": self.counts, "error": self.error})
-
-    def __str__(self) -> str:
-        rows = [[*self.columns, "count"]]
-        rows += [[*label, f"{count:,.0f}"] for label, count in zip(self.labels[:SHOWN], self.counts, strict=False)]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ["  ".join(f"{text:>{width}}" for text, width in zip(row, widths, strict=True)) for row in rows]
-        rest = [f"... and {len(self.labels) - SHOWN} more"] if len(self.labels) > SHOWN else []
-        return "\n".join([self.title, *lines, *rest])
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>{self.receipt._repr_html_()}"
+    def tabulated(self) -> Columns:
+        """A row for each cell that is listed."""
+        labels = {name: tuple(one[place] for one in self.labels) for place, name in enumerate(self.columns)}
+        series = count_series(self.counts, self.stddev, self.half_width, self.confidence or 0.0, self.population)
+        return Columns(labels, (series,))
 
 
 def frequent_cells(
@@ -110,6 +84,8 @@ def frequent_cells(
     *,
     bounds: Bounds | None = None,
     bins: Bins = BINS,
+    confidence: float = CONFIDENCE,
+    population: bool = False,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
@@ -126,7 +102,11 @@ def frequent_cells(
     bounds : (lower, upper) or Schema, optional
         Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
     bins : int, or mapping of str to int
-        Public. How many cells a number has.
+        Public. The number of cells of each numeric column.
+    confidence : float
+        Public. Of each interval.
+    population : bool
+        Public. Refused if True: which cells are listed depends on the sample, and no interval knows that.
     epsilon, delta : float
         Public. What all of this may cost together.
     key : str, optional
@@ -135,7 +115,7 @@ def frequent_cells(
     Returns
     -------
     FrequentCells
-        Cells whose noisy counts are so high that, in nineteen of twenty cases, none of them is empty.
+        Cells whose noisy counts are so high that, with probability 0.95, none of them is empty.
 
     Guarantee
     ---------
@@ -154,11 +134,13 @@ def frequent_cells(
     >>> ["".join(label) for label in found.labels[:2]]
     ['77777777', '11111111']
     """
+    check_confidence("frequent cells", confidence)
+    check_population("frequent cells", population, LISTED, "Ask `contingency` for a table of fewer columns.")
     budget = Budget(epsilon, delta)
     of = columns_of("frequent cells", data, columns, bounds, budget)
     private, domain = of.data, Domain.of(of.data.schema, of.columns, bins)
     if delta > 0 and private.curated:
-        return _selected(private, domain, budget, key)
+        return _selected(private, domain, budget, confidence, key)
     ends = _steps(domain)
     spread = least_noise(private, _question(private, domain, NOTHING, ends[0]), budget, len(ends))
     plan = Repeated(spread.noise.event, len(ends)) if len(ends) > 1 else spread.noise.event
@@ -171,10 +153,10 @@ def frequent_cells(
             found = _highest(released, threshold, KEPT if end < ends[-1] else COUNTED)
             kept = _divided(kept, found, domain.shape[kept.shape[1] : end])
     passed = released[found] >= threshold
-    return _listed(domain, kept[passed], released[found][passed], spread, threshold, permit.receipt)
+    return _listed(domain, kept[passed], released[found][passed], spread, threshold, confidence, permit.receipt)
 
 
-def _selected(data: PrivateData, domain: Domain, budget: Budget, key: str | None) -> FrequentCells:
+def _selected(data: PrivateData, domain: Domain, budget: Budget, confidence: float, key: str | None) -> FrequentCells:
     """All cells at once, by private key selection."""
     selection = calibrate(KeySelection(delta=budget.delta / 2), budget)
     purpose = f"frequent cells of {', '.join(domain.columns)}"
@@ -183,7 +165,8 @@ def _selected(data: PrivateData, domain: Domain, budget: Budget, key: str | None
     kept = np.array([name.split() for name in named], dtype=np.float64).reshape(len(named), len(domain.shape))
     spread = Spread(Laplace(selection.multiplier), math.sqrt(2) * selection.scale(data.unit.rows, data.neighbors))
     threshold = float(selection.threshold(data.unit.rows, data.neighbors))
-    return _listed(domain, kept, np.array(list(named.values()), dtype=np.float64), spread, threshold, permit.receipt)
+    counts = np.array(list(named.values()), dtype=np.float64)
+    return _listed(domain, kept, counts, spread, threshold, confidence, permit.receipt)
 
 
 def _question(data: PrivateData, domain: Domain, kept: Array, end: int) -> BoundedSum:
@@ -234,12 +217,27 @@ def _highest(released: Array, threshold: float, most: int) -> Codes:
 
 
 def _listed(
-    domain: Domain, kept: Array, counts: Array, spread: Spread, threshold: float, receipt: Receipt
+    domain: Domain,
+    kept: Array,
+    counts: Array,
+    spread: Spread,
+    threshold: float,
+    confidence: float,
+    receipt: Receipt,
 ) -> FrequentCells:
     order = np.argsort(-counts, kind="stable")
     labels = tuple(
         tuple(names[place] for names, place in zip(domain.labels, row, strict=True))
         for row in kept[order].astype(np.intp)
     )
-    error = float(math.ceil(spread.half_width([1.0])))
-    return FrequentCells(domain.columns, labels, counts[order], error, threshold, CONFIDENCE, receipt)
+    return FrequentCells(
+        name=f"{len(labels)} cells of {' by '.join(domain.columns)} with {threshold:,.0f} or more",
+        receipt=receipt,
+        confidence=confidence,
+        columns=domain.columns,
+        labels=labels,
+        counts=counts[order],
+        stddev=spread.stddev,
+        half_width=ceiled(spread.half_width([1.0], confidence)),
+        threshold=threshold,
+    )

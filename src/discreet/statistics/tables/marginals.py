@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import html
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,22 +13,22 @@ import numpy as np
 
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
-from discreet.core.receipt import Receipt
 from discreet.questions.domain import BINS, Bins, Domain
 from discreet.questions.residuals import MarginalResiduals
 from discreet.releases.ask import asked, columns_of
+from discreet.releases.columns import Columns, Series
+from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE, Spread
+from discreet.releases.table import Tabular
 from discreet.statistics.tables.count_table import CountTable
 from discreet.statistics.tables.nonnegative import nonnegative_table, whole_table
 from discreet.statistics.tables.strategy import Strategy, Targets, ways_of
 from discreet.trust.as_private import Bounds
 from discreet.trust.private_data import PrivateData
 
-MOST_SHOWN = 6  # marginals that are printed whole
 
-
-@dataclass(frozen=True)
-class Marginals:
+@dataclass(frozen=True, kw_only=True)
+class Marginals(Tabular):
     """Released marginals: where two of them overlap, their sums are the same.
 
     Parameters
@@ -44,10 +43,6 @@ class Marginals:
         What was measured: "table", "marginals", "parities", "contrasts" or "cuboids".
     spread : Spread
         The noise on each number that was measured.
-    confidence : float
-        Of each interval.
-    receipt : Receipt
-        What all of it cost.
     """
 
     domain: Domain
@@ -55,8 +50,6 @@ class Marginals:
     residuals: MarginalResiduals
     strategy: str
     spread: Spread
-    confidence: float
-    receipt: Receipt
 
     def marginal(self, columns: Sequence[str]) -> CountTable:
         """The marginal of these columns, in this order, with an error bar of its own.
@@ -75,19 +68,22 @@ class Marginals:
                 "The release is as it was.",
             )
         places = [self.domain.columns.index(name) for name in names]
-        deviation = math.sqrt(self.residuals.variance(places))
+        deviation, confidence = math.sqrt(self.residuals.variance(places)), self.confidence or CONFIDENCE
         return CountTable(
-            self.domain.project(names),
-            self.residuals.marginal(places),
-            self.spread.half_width([deviation / self.spread.stddev]),
-            self.confidence,
-            self.receipt,
+            name=" by ".join(names) or "records",
+            receipt=self.receipt,
+            confidence=confidence,
+            population=self.population,
+            domain=self.domain.project(names),
+            counts=self.residuals.marginal(places),
+            stddev=deviation,
+            half_width=self.spread.half_width([deviation / self.spread.stddev], confidence),
         )
 
     def nonnegative(self) -> Marginals:
         """The same marginals of a table without negative counts: nearer to the exact ones, all in all, at no cost.
 
-        Error bars stay as they are, though a count that was raised to zero is then too large on average.
+        Intervals keep their widths, though a count that was raised to zero is then too large on average.
         """
         table = nonnegative_table(self.residuals)
         return dataclasses.replace(self, residuals=MarginalResiduals.of_table(table, self.residuals.variances))
@@ -103,19 +99,14 @@ class Marginals:
     def __len__(self) -> int:
         return len(self.wanted)
 
-    @property
-    def title(self) -> str:
-        """What there is, and how it was measured."""
-        number = f"{len(self)} marginals" if len(self) != 1 else "1 marginal"
-        return f"{number} of {', '.join(self.domain.columns)}, measured by {self.strategy}"
-
-    def __str__(self) -> str:
-        if len(self) > MOST_SHOWN:
-            return "\n".join([self.title, *(f"  {one.title}, {one.counts.size:,} cells" for one in self)])
-        return "\n\n".join([self.title, *map(str, self)])
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>{self.receipt._repr_html_()}"
+    def tabulated(self) -> Columns:
+        """A row for each cell of each marginal."""
+        tables = [(table.name, table.tabulated()) for table in self]
+        each = [one.series[0] for _, one in tables]
+        cells = [", ".join(cell) for _, one in tables for cell in zip(*one.labels.values(), strict=True) or [()]]
+        numbers = [[getattr(one, name) for one in each] for name in ("values", "standard_error", "low", "high")]
+        labels = {"marginal": tuple(name for name, one in tables for _ in range(len(one))), "cell": tuple(cells)}
+        return Columns(labels, (Series("count", *map(np.concatenate, numbers)),))
 
 
 def marginals(
@@ -125,14 +116,16 @@ def marginals(
     bounds: Bounds | None = None,
     sets: Sequence[Sequence[str]] | None = None,
     bins: Bins = BINS,
+    confidence: float = CONFIDENCE,
+    population: bool = False,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
 ) -> Marginals:
     """Release several marginals of a table of counts.
 
-    What is measured is chosen, from the shape of the table alone, so that the mean variance of the marginals' cells is
-    least: the marginals themselves, the table of all columns, contrasts or parities, each with weights of its own.
+    What is measured is chosen, from the shape of the table alone, to minimise the mean variance of the marginals'
+    cells: the marginals themselves, the table of all columns, contrasts or parities, each with weights of its own.
     Least squares over all that was measured then makes marginals that agree with one another.
 
     Parameters
@@ -147,7 +140,11 @@ def marginals(
     sets : sequence of sequences of str, optional
         Public. The columns of each marginal; every pair of columns where not given.
     bins : int, or mapping of str to int
-        Public. How many cells a number has.
+        Public. The number of cells of each numeric column.
+    confidence : float
+        Public. Of each interval.
+    population : bool
+        Public. Whether the intervals are for the expected counts over samples like this one, not for these data.
     epsilon, delta : float
         Public. What all of this may cost together.
     key : str, optional
@@ -156,7 +153,7 @@ def marginals(
     Returns
     -------
     Marginals
-        Tables of noisy counts with their error bars.
+        Tables of noisy counts with an interval for each.
 
     Guarantee
     ---------
@@ -174,13 +171,15 @@ def marginals(
     >>> bool(abs(found.marginal(["smokes", "runs"]).counts[0, 0] - 450) < 50)
     True
     """
+    check_confidence("marginals", confidence)
     budget = Budget(epsilon, delta)
     of = columns_of("marginals", data, _named(columns, sets), bounds, budget)
     names, domain = of.columns, Domain.of(of.data.schema, of.columns, bins)
     wanted = _sets(domain, sets)
     targets = Targets.of(domain.shape, [frozenset(map(names.index, one)) for one in wanted])
     strategy = Strategy.best(of.data, domain, targets, budget, ways_of(targets), np.mean)
-    return measured(of.data, domain, wanted, strategy, budget, f"{len(wanted)} marginals of {', '.join(names)}", key)
+    found = measured(of.data, domain, wanted, strategy, budget, f"{len(wanted)} marginals of {', '.join(names)}", key)
+    return dataclasses.replace(found, confidence=confidence, population=population)
 
 
 def measured(
@@ -194,8 +193,16 @@ def measured(
 ) -> Marginals:
     """Pay for a strategy, measure, and take least squares."""
     released = asked(data, strategy.question, budget, purpose, key)
-    residuals = strategy.measurements.residuals(released.values, released.spread.stddev)
-    return Marginals(domain, wanted, residuals, strategy.name, released.spread, CONFIDENCE, released.receipt)
+    return Marginals(
+        name=f"{purpose}, measured by {strategy.name}",
+        receipt=released.receipt,
+        confidence=CONFIDENCE,
+        domain=domain,
+        wanted=wanted,
+        residuals=strategy.measurements.residuals(released.values, released.spread.stddev),
+        strategy=strategy.name,
+        spread=released.spread,
+    )
 
 
 def _named(columns: Sequence[str] | None, sets: Sequence[Sequence[str]] | None) -> Sequence[str] | None:

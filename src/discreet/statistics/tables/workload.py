@@ -26,6 +26,7 @@ from discreet.questions.domain import BINS, Bins, Condition, Domain
 from discreet.questions.workload import length_of, weights_of, workload_of
 from discreet.releases.ask import asked, columns_of
 from discreet.releases.least_noise import least_noise
+from discreet.releases.release import check_confidence, check_population
 from discreet.releases.spread import CONFIDENCE, Spread
 from discreet.statistics.tables.workload_answers import WorkloadAnswers, in_words
 from discreet.trust.as_private import Bounds
@@ -33,7 +34,8 @@ from discreet.trust.permit import releases
 from discreet.trust.private_data import PrivateData
 
 Method = Literal["best", "queries", "cells", "mwem"]
-FEWEST_ROUNDS, MOST_ROUNDS = 4, 64
+FEWEST, MOST = 4, 64  # iterations of MWEM
+ALL = "its intervals hold for all answers at once"
 OFF = 5.0  # MWEM's farthest answer is off by about this many times sqrt(n / epsilon), on tables of binary columns
 
 
@@ -47,8 +49,10 @@ def workload(
     epsilon: float = 1.0,
     delta: float = 0.0,
     method: Method = "best",
-    records: int | None = None,
-    rounds: int | None = None,
+    expected_size: int | None = None,
+    max_iter: int | None = None,
+    confidence: float = CONFIDENCE,
+    population: bool = False,
     key: str | None = None,
 ) -> WorkloadAnswers:
     """Release the answers to many counting queries over the cells of some columns.
@@ -71,18 +75,24 @@ def workload(
     method : {"best", "queries", "cells", "mwem"}
         Public. Noise on each answer; noise on each cell of the table, whose sums are the answers; MWEM, which can be
         closer if there are many cells and few records. The best is the one that minimises the expected error of the
-        farthest answer. For MWEM that is a rule of thumb, 5 sqrt(records / epsilon); a curator alone can use it.
-    records : int, optional
-        Public. About how many records there are, if that is known; MWEM is not thought of where it is not.
-    rounds : int, optional
-        Public. Of MWEM; a quarter of the square root of epsilon times the records where not given.
+        farthest answer. For MWEM that is a rule of thumb, 5 sqrt(n / epsilon); a curator alone can use it.
+    expected_size : int, optional
+        Public. About how many records there are, from what is known without the data. By default their number where
+        it is public; where it is secret, MWEM is not considered.
+    max_iter : int, optional
+        Public. The number of iterations of MWEM; by default sqrt(epsilon n) / 4, for n records.
+    confidence : float
+        Public. Of each interval.
+    population : bool
+        Public. Whether the intervals are for the expected counts over samples like this one, not for these data.
+        Refused for MWEM: its intervals are for all answers at once, and no theory extends them to a population.
     key : str, optional
         Public. Makes a retry safe; see `PrivateData.permit`.
 
     Returns
     -------
     WorkloadAnswers
-        Noise has error bars in closed form. How far MWEM is off depends on the data, so it is measured, privately.
+        Noise has intervals in closed form. The error of MWEM depends on the data, so it is measured, privately.
 
     Guarantee
     ---------
@@ -97,20 +107,22 @@ def workload(
     >>> bool(abs(found.values[0] - 500) < 50), found.method
     (True, 'queries')
     """
+    check_confidence("workload", confidence)
     budget = Budget(epsilon, delta)
     of = columns_of("workload", data, columns, bounds, budget)
     domain = Domain.listed(of.data.schema, of.columns, bins)
-    asker = _Asker(of.data, domain, _written(domain, queries), budget, key)
-    known = of.data.public_size if records is None else records
+    asker = _Asker(of.data, domain, _written(domain, queries), budget, confidence, population, key)
+    known = of.data.public_size if expected_size is None else expected_size
     if method == "best":
         method = asker.best(known)
+    check_population("workload by MWEM", population and method == "mwem", ALL, 'Use method="queries" or "cells".')
     match method:
         case "queries":
             return asker.by_queries()
         case "cells":
             return asker.by_cells()
         case "mwem":
-            return asker.by_mwem(_rounds(epsilon, known) if rounds is None else rounds)
+            return asker.by_mwem(_iterations(epsilon, known) if max_iter is None else max_iter)
         case _:
             raise ParameterError("workload", f"method is {method!r}", 'Use "best", "queries", "cells" or "mwem".')
 
@@ -130,10 +142,10 @@ def _written(domain: Domain, queries: Sequence[Condition] | Array | None) -> Arr
     return json.dumps([dict(one) for one in queries], default=list)
 
 
-def _rounds(epsilon: float, records: int | None) -> int:
-    """More records stand more noise, and so more rounds: what did well on tables of binary columns."""
-    wanted = 10 if records is None else round(math.sqrt(epsilon * max(records, 0)) / 4)
-    return min(max(wanted, FEWEST_ROUNDS), MOST_ROUNDS)
+def _iterations(epsilon: float, size: int | None) -> int:
+    """More records stand more noise, and so more iterations: what did well on tables of binary columns."""
+    wanted = 10 if size is None else round(math.sqrt(epsilon * max(size, 0)) / 4)
+    return min(max(wanted, FEWEST), MOST)
 
 
 @dataclass(frozen=True)
@@ -142,6 +154,8 @@ class _Asker:
     domain: Domain
     written: Array | str
     budget: Budget
+    confidence: float
+    population: bool
     key: str | None
 
     @cached_property
@@ -174,52 +188,67 @@ class _Asker:
         sums = dataclasses.replace(self.table, bound=bound, grid=Grid(0), total=None, tally=None, recipe=None)
         return least_noise(self.data, sums, self.budget)
 
-    def best(self, records: int | None) -> Method:
-        """The method whose farthest answer is off least, as far as public knowledge goes."""
-        at_once = 1 - (1 - CONFIDENCE) / len(self.queries)
+    def best(self, size: int | None) -> Method:
+        """The method that minimises the error of the farthest answer, as far as public knowledge goes."""
+        at_once = 1 - (1 - self.confidence) / len(self.queries)
         on_cells = least_noise(self.data, self.table, self.budget)
         off: dict[Method, float] = {
             "queries": self._noise(self.norm).half_width([1.0], at_once),
             "cells": float(self._errors(on_cells, at_once).max()),
         }
-        if records is not None and all(self.data.keeps(event) for event in releases(MWEM().event)):
-            off["mwem"] = OFF * math.sqrt(max(records, 0) / self.budget.epsilon)
+        if size is not None and not self.population and all(self.data.keeps(event) for event in releases(MWEM().event)):
+            off["mwem"] = OFF * math.sqrt(max(size, 0) / self.budget.epsilon)
         return min(off, key=lambda method: off[method])
 
     def by_queries(self) -> WorkloadAnswers:
         """Noise on each answer."""
         question = workload_of(self.data.schema, self.domain.columns, self.domain.bins, self.written, self.norm)
         released = asked(self.data, question, self.budget, self.purpose, self.key)
-        errors = np.full(len(self.queries), released.spread.half_width([1.0]))
-        return self._answers("queries", released.values, errors, None, released.receipt)
+        spread, number = released.spread, len(self.queries)
+        stddevs, reach = np.full(number, spread.stddev), np.full(number, spread.half_width([1.0], self.confidence))
+        return self._answers("queries", released.values, stddevs, reach, None, released.receipt)
 
     def by_cells(self) -> WorkloadAnswers:
         """Noise on each cell."""
         released = asked(self.data, self.table, self.budget, self.purpose, self.key)
         values = self.queries.answers(released.values)
-        return self._answers("cells", values, self._errors(released.spread), released.values, released.receipt)
+        stddevs = released.spread.stddev * np.sqrt(np.square(self.queries.weights.astype(np.float64)).sum(axis=1))
+        reach = self._errors(released.spread, self.confidence)
+        return self._answers("cells", values, stddevs, reach, released.values, released.receipt)
 
-    def _errors(self, spread: Spread, confidence: float = CONFIDENCE) -> Array:
+    def _errors(self, spread: Spread, confidence: float) -> Array:
         """How far noise on the cells moves each answer; the same for queries of the same length."""
         lengths = np.square(self.queries.weights.astype(np.float64)).sum(axis=1)
         _, first, like = np.unique(lengths, return_index=True, return_inverse=True)
         return np.array([spread.half_width(self.queries.weights[place], confidence) for place in first])[like]
 
-    def by_mwem(self, rounds: int) -> WorkloadAnswers:
+    def by_mwem(self, max_iter: int) -> WorkloadAnswers:
         """A public histogram; its farthest distance comes with Laplace noise, and with half a record for rounding."""
-        mechanism = calibrate(MWEM(rounds=rounds, queries=self.queries), self.budget)
+        mechanism = calibrate(MWEM(rounds=max_iter, queries=self.queries), self.budget)
         table = self.table
         with self.data.permit(mechanism.event, self.purpose, key=self.key) as permit:
             release = permit.ask(table, mechanism)
         histogram = mechanism.histogram(release)
         scale = mechanism.noise.stddev(table.bound.times(self.data.unit.rows), 1, self.data.neighbors) / math.sqrt(2)
-        error = max(float(release[1, -1]), 0.0) + scale * math.log(1 / (2 * (1 - CONFIDENCE))) + 0.5
-        errors = np.full(len(self.queries), error)
-        return self._answers("mwem", self.queries.answers(histogram), errors, histogram, permit.receipt)
+        error = max(float(release[1, -1]), 0.0) + scale * math.log(1 / (2 * (1 - self.confidence))) + 0.5
+        reach = np.full(len(self.queries), error)
+        return self._answers("mwem", self.queries.answers(histogram), None, reach, histogram, permit.receipt)
 
     def _answers(
-        self, method: str, values: Array, errors: Array, table: Array | None, receipt: Receipt
+        self, method: str, counts: Array, stddevs: Array | None, reach: Array, table: Array | None, receipt: Receipt
     ) -> WorkloadAnswers:
-        shaped = None if table is None else table.reshape(self.domain.shape)
-        together = method == "mwem"
-        return WorkloadAnswers(self.labels, values, errors, together, method, self.domain, shaped, CONFIDENCE, receipt)
+        together = " (intervals for all at once)" if method == "mwem" else ""
+        return WorkloadAnswers(
+            name=f"{self.purpose}{together}",
+            receipt=receipt,
+            confidence=self.confidence,
+            population=self.population,
+            labels=self.labels,
+            counts=counts,
+            stddevs=stddevs,
+            half_widths=reach,
+            together=method == "mwem",
+            method=method,
+            domain=self.domain,
+            table=None if table is None else table.reshape(self.domain.shape),
+        )

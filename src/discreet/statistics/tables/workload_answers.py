@@ -1,30 +1,31 @@
-"""Released answers to many counting queries, with error bars and, mostly, a synthetic histogram."""
+"""Released answers to many counting queries, with intervals and, mostly, a synthetic histogram."""
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.receipt import Receipt
 from discreet.questions.domain import Condition, Domain
+from discreet.releases.columns import Columns, Series
+from discreet.releases.table import Tabular
+from discreet.statistics.tables.count_interval import count_series
 
-SHOWN = 12  # queries that are printed
 
-
-@dataclass(frozen=True)
-class WorkloadAnswers:
+@dataclass(frozen=True, kw_only=True)
+class WorkloadAnswers(Tabular):
     """Released answers to counting queries.
 
     Parameters
     ----------
     labels : tuple of str
         The queries.
-    values : array
-        How many records each counts: noisy, possibly negative.
-    errors : array
-        Half-widths of intervals that hold the exact answers with the given confidence.
+    counts : array
+        The number of records that each counts: noisy, possibly negative.
+    stddevs : array or None
+        The standard deviations of their noise; None for MWEM, whose errors depend on the data.
+    half_widths : array
+        How far noise, and MWEM, move each answer with the given confidence.
     together : bool
         Whether that is the confidence that all intervals hold at once. Otherwise it is that of each by itself.
     method : {"queries", "cells", "mwem"}
@@ -34,40 +35,31 @@ class WorkloadAnswers:
     table : array or None
         A synthetic histogram with these cells, from which further queries can be answered at no cost; none if noise was
         added to each query.
-    confidence : float
-        Of the intervals.
-    receipt : Receipt
-        What all of it cost.
     """
 
     labels: tuple[str, ...]
-    values: Array
-    errors: Array
+    counts: Array
+    stddevs: Array | None
+    half_widths: Array
     together: bool
     method: str
     domain: Domain
     table: Array | None
-    confidence: float
-    receipt: Receipt
 
     def count(self, condition: Condition) -> float:
-        """The answer of the synthetic histogram to any query. It has no error bar."""
+        """The answer of the synthetic histogram to any query. It has no interval."""
         if self.table is None:
             raise ParameterError("query", "there is no table", 'Use method="cells" or method="mwem".')
         return float(self.table.ravel() @ self.domain.where(condition))
 
-    def __str__(self) -> str:
-        scope = "all at once" if self.together else "each"
-        width = max(len(label) for label in self.labels[:SHOWN])
-        rows = [
-            f"{label:>{width}} {value:>12,.0f} ± {error:,.0f}"
-            for label, value, error in zip(self.labels[:SHOWN], self.values, self.errors, strict=False)
-        ]
-        rest = [f"... and {len(self.labels) - SHOWN} more"] if len(self.labels) > SHOWN else []
-        return "\n".join([f"{len(self.labels)} queries ({self.confidence:.0%}, {scope})", *rows, *rest])
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>{self.receipt._repr_html_()}"
+    def tabulated(self) -> Columns:
+        """A row for each query."""
+        if self.stddevs is None:
+            series = Series.around("count", self.counts, self.half_widths)
+        else:
+            sure = self.confidence or 0.0
+            series = count_series(self.counts, self.stddevs, self.half_widths, sure, self.population)
+        return Columns({"query": self.labels}, (series,))
 
 
 def in_words(condition: Condition) -> str:
