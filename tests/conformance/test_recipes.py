@@ -25,7 +25,7 @@ from discreet.core.recipe import MOST_NUMBERS, RECIPES, Recipe
 from discreet.core.schema import Category, Number
 from discreet.questions.named import load_all, question_of
 from discreet.trust.call import VERSION
-from discreet.trust.sources.table import tallied
+from discreet.trust.sources.decoded_table import tallied
 from tests.questions.trial import SCHEMA, Trial
 
 COLUMNS = tuple(SCHEMA.columns)

@@ -24,7 +24,7 @@ from discreet.crypto.field import Elements, add, elements, uniform_elements
 from discreet.crypto.framing import framed, labelled, split, unlabelled
 from discreet.crypto.messages import Message, Signed
 from discreet.crypto.server import Server
-from discreet.crypto.shamir import Deal, Share, share
+from discreet.crypto.shamir import Deal, ShamirShare, share
 from discreet.crypto.terms import UsedRounds
 from tests.crypto.rehearsal import Rehearsal, client_of, identity, roster, server_of, sum_of, terms_of, vector_of
 
@@ -329,11 +329,11 @@ def test_a_dealer_whose_true_shares_give_nothing_is_named(lie: str, monkeypatch:
     """And not those who hold them."""
     deal = share
 
-    def false(bits: Bits, secret: Elements, terms: Deal) -> list[Share]:
+    def false(bits: Bits, secret: Elements, terms: Deal) -> list[ShamirShare]:
         dealt = deal(bits, secret, terms)
         if lie == "shares of something else":
-            return [Share(terms, one.index, add(one.values, elements([1] * one.values.size))) for one in dealt]
-        return [Share(terms, one.index, uniform_elements(bits, one.values.size)) for one in dealt]
+            return [ShamirShare(terms, one.index, add(one.values, elements([1] * one.values.size))) for one in dealt]
+        return [ShamirShare(terms, one.index, uniform_elements(bits, one.values.size)) for one in dealt]
 
     run = Rehearsal(TERMS)
     share_keys = run.clients["p2"].share_keys

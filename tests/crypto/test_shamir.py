@@ -13,7 +13,7 @@ from scipy import stats
 from discreet.core.errors import ParameterError
 from discreet.crypto.errors import Malformed, WrongShares
 from discreet.crypto.field import CHUNK, PRIME, elements, evaluate, uniform_elements
-from discreet.crypto.shamir import Deal, Share, packed, reconstruct, share, unpacked, weights_at
+from discreet.crypto.shamir import Deal, ShamirShare, packed, reconstruct, share, unpacked, weights_at
 from discreet.noise.deterministic import DeterministicBits
 from tests.noise.fit import ALARM
 
@@ -129,7 +129,7 @@ def test_a_share_does_not_count_twice() -> None:
 def test_foreign_indices_are_refused() -> None:
     for index in (0, 6, -1):
         with pytest.raises(WrongShares, match="foreign"):
-            Share(Deal(5, 2), index, SECRET)
+            ShamirShare(Deal(5, 2), index, SECRET)
 
 
 def test_shares_of_different_sharings_are_refused() -> None:
@@ -137,7 +137,7 @@ def test_shares_of_different_sharings_are_refused() -> None:
     with pytest.raises(WrongShares, match="different sharings"):
         reconstruct([*mine[:2], other[2]])
     with pytest.raises(WrongShares, match="different sharings"):
-        reconstruct([*mine[:2], Share(Deal(5, 2), 3, SECRET[:2])])
+        reconstruct([*mine[:2], ShamirShare(Deal(5, 2), 3, SECRET[:2])])
 
 
 def test_a_changed_share_is_noticed_if_there_is_one_to_spare() -> None:
@@ -145,7 +145,7 @@ def test_a_changed_share_is_noticed_if_there_is_one_to_spare() -> None:
     for victim in range(4):
         values = shares[victim].values.copy()
         values[3] = (int(values[3]) + 1) % PRIME
-        changed = [*shares[:victim], Share(Deal(5, 2), victim + 1, values), *shares[victim + 1 : 4]]
+        changed = [*shares[:victim], ShamirShare(Deal(5, 2), victim + 1, values), *shares[victim + 1 : 4]]
         with pytest.raises(WrongShares, match="does not lie on the polynomial"):
             reconstruct(changed)
 
@@ -153,7 +153,7 @@ def test_a_changed_share_is_noticed_if_there_is_one_to_spare() -> None:
 def test_what_is_no_vector_of_elements_is_no_share() -> None:
     for values in (np.array([PRIME], np.uint64), np.array([[1]], np.uint64), np.array([1])):
         with pytest.raises(WrongShares, match="no vector of field elements"):
-            Share(Deal(3, 1), 1, values)
+            ShamirShare(Deal(3, 1), 1, values)
 
 
 @pytest.mark.parametrize(("parties", "threshold"), [(3, 0), (3, 3), (1, 1), (1 << 16, 2), (0, 0)])
@@ -184,9 +184,9 @@ def test_elements_that_hold_no_bytes_are_refused() -> None:
 
 def test_a_share_comes_back_from_bytes() -> None:
     one = share(DeterministicBits(9), SECRET, Deal(5, 2))[3]
-    again = Share.from_bytes(Deal(5, 2), 4, one.to_bytes(), SECRET.size)
+    again = ShamirShare.from_bytes(Deal(5, 2), 4, one.to_bytes(), SECRET.size)
     assert np.array_equal(again.values, one.values)
     with pytest.raises(Malformed, match="bytes"):
-        Share.from_bytes(Deal(5, 2), 4, one.to_bytes()[:-1], SECRET.size)
+        ShamirShare.from_bytes(Deal(5, 2), 4, one.to_bytes()[:-1], SECRET.size)
     with pytest.raises(WrongShares):
-        Share.from_bytes(Deal(5, 2), 4, b"\xff" * 8, 1)
+        ShamirShare.from_bytes(Deal(5, 2), 4, b"\xff" * 8, 1)

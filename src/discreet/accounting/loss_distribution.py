@@ -14,7 +14,7 @@ from discreet.accounting.planning import (
     AtDelta,
     AtEpsilon,
     CompositionPlan,
-    Question,
+    ProfilePoint,
     Tabulate,
     finest_step,
     infinite,
@@ -78,7 +78,7 @@ class _Fit:
     epsilon: float
 
 
-def _fitted(direction: Direction, question: Question, accuracy: float) -> _Fit:
+def _fitted(direction: Direction, question: ProfilePoint, accuracy: float) -> _Fit:
     """Compose; and again where delta bends more, or the period's images weigh more, than the plan foresaw."""
     plan = planned(direction, question, accuracy)
     for attempt in range(ATTEMPTS):

@@ -35,7 +35,7 @@ class Reach:
 
 
 @dataclass(frozen=True)
-class LossCells:
+class LossMasses:
     """The masses of P and Q on consecutive intervals of loss, and how far rounding may have moved each."""
 
     p: Array
@@ -43,14 +43,14 @@ class LossCells:
     p_error: Array
     q_error: Array
 
-    def swapped(self) -> LossCells:
+    def swapped(self) -> LossMasses:
         """The same for the pair (Q, P), whose loss is the negative."""
-        return LossCells(self.q[::-1], self.p[::-1], self.q_error[::-1], self.p_error[::-1])
+        return LossMasses(self.q[::-1], self.p[::-1], self.q_error[::-1], self.p_error[::-1])
 
-    def joined(self, other: LossCells, at: int) -> LossCells:
+    def joined(self, other: LossMasses, at: int) -> LossMasses:
         """These cells before index `at`, the other ones from there on."""
         mine, theirs = (self.p, self.q, self.p_error, self.q_error), (other.p, other.q, other.p_error, other.q_error)
-        return LossCells(*(np.concatenate([a[:at], b[at:]]) for a, b in zip(mine, theirs, strict=True)))
+        return LossMasses(*(np.concatenate([a[:at], b[at:]]) for a, b in zip(mine, theirs, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class LossPair(Protocol):
         """Where the loss lies, but for masses of exp(log_tail)."""
         ...
 
-    def cells(self, edges: Array) -> LossCells:
+    def cells(self, edges: Array) -> LossMasses:
         """The masses below the first edge, between edges (the lower one included), and from the last edge on."""
         ...
 
@@ -92,11 +92,11 @@ class GaussianPair:
         high = (0.5 / self.multiplier - float(ndtri_exp(log_tail))) / self.multiplier
         return Reach(-high, high)
 
-    def cells(self, edges: Array) -> LossCells:
+    def cells(self, edges: Array) -> LossMasses:
         shift = 0.5 / self.multiplier
         p, p_error = self._masses(edges * self.multiplier - shift)
         q, q_error = self._masses(edges * self.multiplier + shift)
-        return LossCells(p, q, p_error, q_error)
+        return LossMasses(p, q, p_error, q_error)
 
     def swapped(self) -> GaussianPair:
         return self
@@ -122,7 +122,7 @@ class LaplacePair:
     def reach(self, log_tail: float) -> Reach:
         return Reach(-self.epsilon, self.epsilon)
 
-    def cells(self, edges: Array) -> LossCells:
+    def cells(self, edges: Array) -> LossMasses:
         fuzz = LOSS_ROUNDING * (1 + self.epsilon)
         over, under = edges > self.epsilon + fuzz, edges <= fuzz - self.epsilon
         inside = np.clip(edges, -self.epsilon, self.epsilon)
@@ -131,7 +131,7 @@ class LaplacePair:
         relative = UNIT * (8 + 2 * self.epsilon)
         p, p_error = _between(p_tails, over, relative * p_tails)
         q, q_error = _between(q_tails, ~under, relative * q_tails)
-        return LossCells(p, q, p_error, q_error)
+        return LossMasses(p, q, p_error, q_error)
 
     def swapped(self) -> LaplacePair:
         return self
@@ -176,13 +176,13 @@ class AtomsPair:
         low, high = float(self.losses.min()), float(self.losses.max())
         return Reach(low, high, self.q_alone > 0, self.p_alone > 0)
 
-    def cells(self, edges: Array) -> LossCells:
+    def cells(self, edges: Array) -> LossMasses:
         nudged = self.losses + LOSS_ROUNDING * (1 + np.abs(self.losses))
         places, count = np.searchsorted(edges, nudged, side="right"), len(edges) + 1
         p, q = (np.bincount(places, mass, count).astype(np.float64) for mass in (self.p, self.q))
         p[-1] += self.p_alone
         q[int(np.count_nonzero(edges == -np.inf))] += self.q_alone
-        return LossCells(p, q, 64 * UNIT * p, 64 * UNIT * q)
+        return LossMasses(p, q, 64 * UNIT * p, 64 * UNIT * q)
 
     def swapped(self) -> AtomsPair:
         return AtomsPair(-self.losses, self.q, self.p, self.q_alone, self.p_alone, negative(self.lattice))

@@ -26,7 +26,7 @@ SMALLEST = -690.0  # no delta below exp of this is told apart
 Tabulate = Callable[[LossPair, float, float, float], TabulatedLoss]
 
 
-class Question(Protocol):
+class ProfilePoint(Protocol):
     """Epsilon at some delta, or delta at some epsilon.
 
     The answers are estimates by the saddle point: delta is about exp(height - tilt * epsilon), where the height is the
@@ -125,7 +125,7 @@ def infinite(direction: Direction) -> float:
     return -math.expm1(kept)
 
 
-def planned(direction: Direction, question: Question, accuracy: float) -> CompositionPlan:
+def planned(direction: Direction, question: ProfilePoint, accuracy: float) -> CompositionPlan:
     """Choose how to answer the question to within this share of epsilon."""
     count = sum(part.times for part in direction)
     log_tail = question.log_delta(0.0, 1.0, 0.0) - math.log(count) - MARGIN
@@ -145,7 +145,7 @@ class _Sight:
     log_delta: float
 
 
-def _sighted(direction: Direction, question: Question, log_tail: float, accuracy: float) -> _Sight:
+def _sighted(direction: Direction, question: ProfilePoint, log_tail: float, accuracy: float) -> _Sight:
     reaches = [pair.reach(log_tail) for part in direction for pair in part.alternatives]
     span = max(max(reach.high - reach.low for reach in reaches), 1e-6)
     step = span / CELLS
@@ -164,7 +164,7 @@ def _sighted(direction: Direction, question: Question, log_tail: float, accuracy
         step /= 16
 
 
-def _best_tilt(coarse: Sequence[Summand], question: Question, infinity: float, span: float) -> tuple[float, float]:
+def _best_tilt(coarse: Sequence[Summand], question: ProfilePoint, infinity: float, span: float) -> tuple[float, float]:
     spread = max(math.sqrt(tilted_variance(coarse, 0.0)), coarse[0].table.step / 16)
 
     def height(tilt: float) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.accounting.pairs import UNIT, Array, LossCells, LossLattice, LossPair, Reach, negative
+from discreet.accounting.pairs import UNIT, Array, LossLattice, LossMasses, LossPair, Reach, negative
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class SwappedPair:
         reach = self.pair.reach(log_tail)
         return Reach(-reach.high, -reach.low, reach.above, reach.below)
 
-    def cells(self, edges: Array) -> LossCells:
+    def cells(self, edges: Array) -> LossMasses:
         return self.pair.cells(-edges[::-1]).swapped()
 
     def swapped(self) -> LossPair:
@@ -55,9 +55,9 @@ class MixturePair:
         low = self._mixed(-math.inf if reach.below else reach.low)
         return Reach(low, self._mixed(reach.high), False, reach.above)
 
-    def cells(self, edges: Array) -> LossCells:
+    def cells(self, edges: Array) -> LossMasses:
         base, rate = self.pair.cells(self._unmixed(edges)), self.rate
-        return LossCells(
+        return LossMasses(
             (1 - rate) * base.q + rate * base.p,
             base.q,
             (1 - rate) * base.q_error + rate * base.p_error + 4 * UNIT * (base.p + base.q),
@@ -95,7 +95,7 @@ class SubsetPair:
         low, high = losses.reach(log_tail), gains.reach(log_tail)
         return Reach(low.low, high.high, low.below, high.above)
 
-    def cells(self, edges: Array) -> LossCells:
+    def cells(self, edges: Array) -> LossMasses:
         gains, losses = removal(self.pair, self.rate).cells(edges), addition(self.pair, self.rate).cells(edges)
         middle = int(np.searchsorted(edges, 0.0, side="right"))
         joined = losses.joined(gains, middle)

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from discreet.accounting.pairs import LOSS_ROUNDING, UNIT, Array, LossCells, LossPair
+from discreet.accounting.pairs import LOSS_ROUNDING, UNIT, Array, LossMasses, LossPair
 
 SWEPT = 2**14
 
@@ -50,7 +50,7 @@ class TabulatedLoss:
 class _Lattice:
     first: int
     edges: Array
-    cells: LossCells
+    cells: LossMasses
 
 
 def _cells(pair: LossPair, step: float, log_tail: float, origin: float) -> _Lattice:

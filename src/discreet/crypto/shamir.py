@@ -43,7 +43,7 @@ class Deal:
 
 
 @dataclass(frozen=True, eq=False)
-class Share:
+class ShamirShare:
     """What one party holds of a secret vector.
 
     Parameters
@@ -77,14 +77,14 @@ class Share:
         return self.values.astype("<u8", copy=False).tobytes()
 
     @classmethod
-    def from_bytes(cls, deal: Deal, index: int, data: bytes, size: int) -> Share:
+    def from_bytes(cls, deal: Deal, index: int, data: bytes, size: int) -> ShamirShare:
         """A share from its bytes, whose sharing, holder and size are known."""
         if len(data) != 8 * size:
             raise Malformed("share", f"that of {index} has {len(data)} bytes", f"Send {8 * size}.", UNOPENED)
         return cls(deal, index, np.frombuffer(data, "<u8").astype(np.uint64))
 
 
-def share(bits: Bits, secret: Elements, deal: Deal) -> list[Share]:
+def share(bits: Bits, secret: Elements, deal: Deal) -> list[ShamirShare]:
     """Share a secret vector, one polynomial for each element.
 
     The polynomial is secret + r_1 C(x, 1) + ... + r_t C(x, t), with r_k uniform and C(x, k) the binomial coefficient.
@@ -122,10 +122,10 @@ def share(bits: Bits, secret: Elements, deal: Deal) -> list[Share]:
         for row in rows:
             accumulate(differences[:-1], differences[1:])
             row[part] = differences[0]
-    return [Share(deal, index, row) for index, row in enumerate(rows, 1)]
+    return [ShamirShare(deal, index, row) for index, row in enumerate(rows, 1)]
 
 
-def reconstruct(shares: Iterable[Share]) -> Elements:
+def reconstruct(shares: Iterable[ShamirShare]) -> Elements:
     """The secret, from more shares than the threshold; those beyond the fewest needed must agree with them.
 
     Lagrange's interpolation at 0.
@@ -156,7 +156,7 @@ def reconstruct(shares: Iterable[Share]) -> Elements:
     return secret
 
 
-def _checked(shares: Sequence[Share]) -> Sequence[Share]:
+def _checked(shares: Sequence[ShamirShare]) -> Sequence[ShamirShare]:
     if not shares:
         raise WrongShares("reconstruction", "there are no shares", "Collect them first.", UNOPENED)
     deal, size = shares[0].deal, shares[0].values.size

@@ -10,7 +10,7 @@ from discreet.crypto.derivation import Purpose
 from discreet.crypto.errors import UNOPENED, BadSignature, Malformed
 from discreet.crypto.framing import framed
 from discreet.crypto.identity import SIGNATURE, Identity, Roster
-from discreet.crypto.shamir import Share
+from discreet.crypto.shamir import ShamirShare
 from discreet.crypto.steps import PIECES
 
 Secret = Literal["seed", "key"]
@@ -24,11 +24,11 @@ class SignedShare:
     The signature is sealed and revealed along with the share, so it tells nobody more than the share does.
     """
 
-    share: Share
+    share: ShamirShare
     signature: bytes = field(repr=False)
 
     @classmethod
-    def dealt(cls, share: Share, secret: Secret, circle: Circle, dealer: Identity) -> SignedShare:
+    def dealt(cls, share: ShamirShare, secret: Secret, circle: Circle, dealer: Identity) -> SignedShare:
         """A share with the signature of its dealer, for this run, this secret and this holder."""
         return cls(share, dealer.sign(_canonical(share, secret, circle, dealer.name)))
 
@@ -42,7 +42,7 @@ class SignedShare:
         values, signature = data[:-SIGNATURE], data[-SIGNATURE:]
         if len(signature) != SIGNATURE:
             raise Malformed(f"share of {holder!r}", "it lacks a signature", "", UNOPENED)
-        return cls(Share.from_bytes(circle.terms.deal, circle.terms.index(holder), values, PIECES), signature)
+        return cls(ShamirShare.from_bytes(circle.terms.deal, circle.terms.index(holder), values, PIECES), signature)
 
     def is_true(self, secret: Secret, circle: Circle, dealer: str, roster: Roster) -> bool:
         """Whether this is what the dealer has signed for its holder."""
@@ -53,7 +53,7 @@ class SignedShare:
         return True
 
 
-def _canonical(share: Share, secret: Secret, circle: Circle, dealer: str) -> bytes:
+def _canonical(share: ShamirShare, secret: Secret, circle: Circle, dealer: str) -> bytes:
     """What is signed: the share, and what it is a share of."""
     purpose: Purpose = "seed share" if secret == "seed" else "key share"
     holder = circle.terms.parties[share.index - 1]

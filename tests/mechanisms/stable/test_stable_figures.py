@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 
@@ -25,6 +26,7 @@ def records(values: tuple[float, ...] | np.ndarray, neighbors: Neighbors = Neigh
     return Records(np.asarray(values, dtype=np.float64).reshape(-1, 1), 1, neighbors)
 
 
+@functools.cache
 def changed(values: tuple[int, ...], neighbors: Neighbors, top: int) -> set[tuple[int, ...]]:
     """Under replace a value may turn missing, or the reverse; leaving is seen from the other side."""
     joined = {tuple(sorted((*values, new))) for new in range(top + 1)}

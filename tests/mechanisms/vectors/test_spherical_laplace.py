@@ -52,8 +52,8 @@ def test_the_price_is_that_of_scalar_laplace_noise() -> None:
 
 def divergences(dimension: int, shift: float, epsilons: Array) -> Array:
     """Hockey sticks of vector noise that is shifted: along the shift, and by the distance from that line."""
-    along = np.linspace(-25, 25 + shift, 1601)
-    away = np.linspace(0, 25, 901)[1:] if dimension > 1 else np.zeros(1)
+    along = np.linspace(-25, 25 + shift, 1101)
+    away = np.linspace(0, 25, 601)[1:] if dimension > 1 else np.zeros(1)
     area = away ** (dimension - 2) if dimension > 1 else np.ones(1)
     q = np.exp(-np.hypot(along[:, None], away)) * area
     p = np.exp(-np.hypot(along[:, None] - shift, away)) * area

@@ -14,12 +14,12 @@ from discreet.trust.sources.ahead import ahead
 from discreet.trust.sources.arrow_column import check_types
 from discreet.trust.sources.csv_fields import Dialect
 from discreet.trust.sources.csv_file import RFC4180, Form, csv_batches, csv_header
+from discreet.trust.sources.decoded_table import DecodedTable
 from discreet.trust.sources.engine import engine
 from discreet.trust.sources.header import check_header, read_columns
 from discreet.trust.sources.parquet import is_parquet, parquet_batches, parquet_query, parquet_schema
 from discreet.trust.sources.shield import shielded
 from discreet.trust.sources.stream import Stream
-from discreet.trust.sources.table import Table
 
 ENDINGS = (".csv", ".csv.gz", ".parquet")
 
@@ -72,13 +72,13 @@ class File(Stream):
             asked, self._batches, schema, unit, unit_type=unit_types.pop() if len(unit_types) == 1 else None
         )
 
-    def _decoded_table(self) -> Table | None:
+    def _decoded_table(self) -> DecodedTable | None:
         try:
             connection = self._engine = self._engine or engine()
         except MissingExtra:
             return None  # Arrow reads Parquet without it
         query = shielded(self._asked, lambda: self._query(connection))
-        return None if query is None else Table(self._asked, lambda: connection.cursor().sql(query), self.schema)
+        return None if query is None else DecodedTable(self._asked, lambda: connection.cursor().sql(query), self.schema)
 
     def _decoded(self, connection: Any) -> Any:
         query = self._query(connection)

@@ -8,7 +8,7 @@ from typing import Any
 from discreet.core.neighbors import Unit
 from discreet.core.schema import Category, Column, Number, Schema
 from discreet.trust.sources.arrow_column import arrow, canonical, is_whole, texts
-from discreet.trust.sources.table import Table
+from discreet.trust.sources.decoded_table import DecodedTable
 
 START = "CAST('0x' || substr(md5(CAST(u AS VARCHAR)), 1, 15) AS BIGINT)"
 
@@ -68,7 +68,7 @@ def most_rows(unit: Unit) -> int:
     return min(unit.rows, 2**62)
 
 
-class Kept(Table):
+class Kept(DecodedTable):
     """At most `unit.rows` rows of each unit, set aside at once; `contributions` says which.
 
     The records are read once, so that what is counted is what is kept. Only units that have too many rows are put in

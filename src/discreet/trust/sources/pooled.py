@@ -15,11 +15,11 @@ from discreet.core.question import BoundedSum
 from discreet.core.schema import Schema
 from discreet.trust.exact_sum import MOST, UnitRows, pooled_sum, settled
 from discreet.trust.sources.arrow_column import arrow, read_matrix
+from discreet.trust.sources.decoded_table import DecodedTable, cell_sums
 from discreet.trust.sources.source import sliced
-from discreet.trust.sources.table import Table, cell_sums
 
 
-class Pooled(Table):
+class Pooled(DecodedTable):
     """All rows of all units, set aside at once in an order in which no unit's rows are apart.
 
     It is asked for sums alone: a unit may have any number of rows, so that nothing else about them is bounded.

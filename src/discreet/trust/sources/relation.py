@@ -10,10 +10,10 @@ from discreet.core.schema import Schema
 from discreet.trust.sources import source
 from discreet.trust.sources.arrow_column import arrow, check_types
 from discreet.trust.sources.busy import TURN, Busy
+from discreet.trust.sources.decoded_table import DecodedTable
 from discreet.trust.sources.engine import name
 from discreet.trust.sources.header import check_header, read_columns
 from discreet.trust.sources.sql_column import decoded_columns
-from discreet.trust.sources.table import Table
 
 
 class Relation(Busy):
@@ -48,10 +48,10 @@ class Relation(Busy):
         self.counted = _is_table(relation)
         Busy.__init__(self, asked, lambda names: _batches(relation, names), schema, unit, unit_type=unit_type)
 
-    def _decoded_table(self) -> Table | None:
+    def _decoded_table(self) -> DecodedTable | None:
         if (columns := self._columns) is None:
             return None
-        return Table(self._asked, lambda: self._relation.project(columns), self.schema)
+        return DecodedTable(self._asked, lambda: self._relation.project(columns), self.schema)
 
     def _decoded(self, connection: Any) -> Any:
         if self._columns is None:

@@ -11,13 +11,13 @@ from discreet.core.question import BoundedSum
 from discreet.core.schema import Schema
 from discreet.trust.exact_sum import exact_sum
 from discreet.trust.sources.arrow_column import arrow, matrix, texts
+from discreet.trust.sources.decoded_table import DecodedTable
 from discreet.trust.sources.decoding import known
 from discreet.trust.sources.engine import engine
 from discreet.trust.sources.kept import Kept, canonical_batches, canonical_fields
 from discreet.trust.sources.pooled import Pooled
 from discreet.trust.sources.shield import shielded, shielded_all
 from discreet.trust.sources.source import Batched, sliced
-from discreet.trust.sources.table import Table
 
 Read = Callable[[Sequence[str]], Iterable[Any]]
 """Names of columns in, Arrow record batches with these columns out."""
@@ -90,7 +90,7 @@ class Stream(Batched):
             return self._kept.units()
         return sum(int(batch.num_rows) for batch in self._records(list(self.schema.columns)[:1]))
 
-    def _decoded_table(self) -> Table | None:
+    def _decoded_table(self) -> DecodedTable | None:
         """The records in an engine that decodes them by itself; None where Arrow must."""
         return None
 

@@ -19,7 +19,7 @@ from discreet.trust.sources.shield import shielded, shielded_all
 from discreet.trust.sources.source import Batched, sliced
 
 
-class Table(Batched):
+class DecodedTable(Batched):
     """A DuckDB relation of decoded records as a source.
 
     Parameters

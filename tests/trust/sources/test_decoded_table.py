@@ -18,8 +18,8 @@ from discreet.questions.contingency import contingency_of
 from discreet.questions.grouped_moments import grouped_moments_of
 from discreet.questions.moments import moments_of
 from discreet.trust.exact_sum import exact_sum
+from discreet.trust.sources.decoded_table import DecodedTable
 from discreet.trust.sources.decoding import bounded
-from discreet.trust.sources.table import Table
 
 BOUNDS = [
     (0.0, 1.0),
@@ -45,11 +45,11 @@ def records(lower: float, upper: float, rows: int = 3000) -> Array:
     return np.column_stack([np.where(groups == len(GROUPS), np.nan, groups), values])
 
 
-def table_of(matrix: Array, schema: Schema, connection: Any = None) -> Table:
+def table_of(matrix: Array, schema: Schema, connection: Any = None) -> DecodedTable:
     columns = [pa.array(column, from_pandas=True) for column in bounded(matrix, list(schema.columns), schema).T]
     whole = pa.table([columns[0].cast(pa.uint8()), *columns[1:]], names=[f"c{i}" for i in range(len(columns))])
     connection = connection or duckdb.connect()
-    return Table("read a table", lambda: connection.from_arrow(whole), schema)
+    return DecodedTable("read a table", lambda: connection.from_arrow(whole), schema)
 
 
 @pytest.mark.parametrize(("lower", "upper"), BOUNDS)
