@@ -68,7 +68,7 @@ class Additive(ABC):
         return answer.noised(self.noise(bits, answer.steps.shape, answer.scale(self.multiplier, self.norm)))
 
     def share(self, honest: int) -> Share:
-        """What each party adds to its own sum, if so many are honest."""
+        """What each party adds to its own sum, for this number of honest parties."""
         raise NotPermitted(
             type(self).__name__,
             "its noise cannot be shared among parties",

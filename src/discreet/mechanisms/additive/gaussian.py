@@ -55,7 +55,7 @@ class Gaussian(Additive):
         return rounded_gaussian(bits, shape, scale)
 
     def share(self, honest: int) -> GaussianShare:
-        """What each party adds to its own sum, if so many are honest."""
+        """What each party adds to its own sum, for this number of honest parties."""
         return GaussianShare(self.multiplier, honest)
 
     def report(self, answers: Answer, bits: Bits) -> Array:

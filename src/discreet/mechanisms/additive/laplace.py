@@ -56,7 +56,7 @@ class Laplace(Additive):
         return rounded_laplace(bits, shape, scale)
 
     def share(self, honest: int) -> LaplaceShare:
-        """What each party adds to its own sum, if so many are honest."""
+        """What each party adds to its own sum, for this number of honest parties."""
         return LaplaceShare(self.multiplier, honest)
 
     def report(self, answers: Answer, bits: Bits) -> Array:

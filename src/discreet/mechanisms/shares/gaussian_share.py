@@ -31,7 +31,7 @@ class GaussianShare:
 
     Guarantee
     ---------
-    `event`, whoever else adds whatever: the sum of at least `honest` independent discrete Gaussian shares, of a
+    `event`, whatever other parties add: the sum of at least `honest` independent discrete Gaussian shares, of a
     standard deviation that is larger by `inflation`, is dominated by the Gaussian pair (`gaussian_share.md`; sums of
     discrete Gaussians after Kairouz, Liu and Steinke 2021).
 

@@ -33,7 +33,7 @@ class LaplaceShare:
 
     Guarantee
     ---------
-    `event`, whoever else adds whatever: the sum of at least `honest` independent shares, of a scale that is
+    `event`, whatever other parties add: the sum of at least `honest` independent shares, of a scale that is
     larger by `inflation`, is dominated by the Laplace pair, in every dimension (`laplace_share.md`; discrete Laplace
     noise from negative binomial shares as in Harrison and Manurangsi 2025).
 

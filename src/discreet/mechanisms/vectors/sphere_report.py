@@ -114,7 +114,7 @@ class SphereReport:
 
     Guarantee
     ---------
-    Pure, `epsilon`, for any two contributions whatever. The tabulated `DiscreteLoss` is that of two opposite ones,
+    Pure, `epsilon`, for any two contributions. The tabulated `DiscreteLoss` is that of two opposite ones,
     which dominate: loss epsilon in one cap, -epsilon in the other, 0 elsewhere. Bhowmick, Duchi, Freudiger, Kapoor and
     Rogers 2018 (PrivUnit); Asi, Feldman and Talwar 2022 (PrivUnitG, and why it is optimal); on a grid and with float64,
     `sphere_report.md`.

@@ -65,7 +65,7 @@ class SphericalLaplace(Additive):
         return self.release(answers, bits)
 
     def stddev(self, bound: Bound, size: int, neighbors: Neighbors, grid: Grid | None = None) -> float:
-        """The standard deviation of the noise on each coordinate of such a sum, but for the grid: public.
+        """The standard deviation of the noise on each coordinate of such a sum, except for the grid: public.
 
         The mean square of a length of the Gamma law of d degrees is d (d + 1), and each coordinate has a share 1 / d.
         """
