@@ -16,6 +16,7 @@ from tests.conformance.walk import rooms
 
 SOURCE = Path(discreet.__file__).parent
 TREES = {path: ast.parse(path.read_text()) for path in sorted(SOURCE.rglob("*.py"))}
+MAY_HAVE_ENGINES = {"trust", "query", "service"}
 MAY_CHOOSE = {"audit", "learners", "query", "service"}  # public things at random: starting points, samples of outputs
 HEAVY = ("scipy", "sklearn", "pandas", "polars", "pyarrow", "duckdb", "matplotlib", "torch")
 
@@ -61,6 +62,8 @@ def test_the_rooms_are_those_that_the_rules_name() -> None:
     layers = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
     assert set(rooms()) == set(re.findall(r"\w+", " ".join(layers)))
     assert set(rooms()) > MAY_CHOOSE
+    engineless = next(contract["source_modules"] for contract in contracts if "engines" in contract["name"])
+    assert {f"discreet.{room}" for room in set(rooms()) - MAY_HAVE_ENGINES} == set(engineless)
 
 
 def test_every_file_says_what_it_is() -> None:
