@@ -30,8 +30,15 @@ SCHEMAS = {
 }
 
 
-@pytest.mark.parametrize("name", SCHEMAS)
-@pytest.mark.parametrize("budget", [Budget(1.0, 1e-6), Budget(0.1, 1e-9), Budget(8.0, 1e-3)])
+BUDGETS = [Budget(1.0, 1e-6), Budget(0.1, 1e-9), Budget(8.0, 1e-3)]
+PLANS = [
+    pytest.param(name, budget, marks=() if (i - j) % len(BUDGETS) == 0 else pytest.mark.slow)
+    for i, name in enumerate(SCHEMAS)
+    for j, budget in enumerate(BUDGETS)
+]
+
+
+@pytest.mark.parametrize(("name", "budget"), PLANS)
 def test_the_accountant_finds_the_plan_within_the_budget(name: str, budget: Budget) -> None:
     plan = planned(SCHEMAS[name], budget)
     assert delta(plan.event, budget.epsilon) <= budget.delta

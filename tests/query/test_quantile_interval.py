@@ -34,8 +34,9 @@ def test_when_noise_drowns_the_data_it_is_everything() -> None:
     assert quantile_interval(np.zeros(32), EDGES, 0.5, Spread(Gaussian(1.0), 5.0)) == Enclosure(0.0, 100.0)
 
 
-@pytest.mark.parametrize("law", ["bell", "two lumps", "one value", "few"])
-@pytest.mark.parametrize("family", [Laplace, Gaussian])
+@pytest.mark.parametrize(
+    ("law", "family"), [("bell", Laplace), ("two lumps", Gaussian), ("one value", Laplace), ("few", Gaussian)]
+)
 def test_it_holds_the_quantile_as_often_as_it_says(law: str, family: type[Laplace] | type[Gaussian]) -> None:
     rng = np.random.default_rng(7)
     values = {

@@ -105,13 +105,13 @@ WILD = [
 ]
 
 
-@pytest.mark.parametrize("wild", WILD, ids=lambda line: line[:24] or "empty")
-def test_no_row_changes_the_shape_of_a_report(wild: str, tmp_path: Path) -> None:
+def test_no_row_changes_the_shape_of_a_report(tmp_path: Path) -> None:
     lines = rows(300)
     plainly = profile(private(written(tmp_path / "a.csv", lines)), BUDGET)
-    wildly = profile(private(written(tmp_path / "b.csv", [*lines[:150], wild, *lines[150:]])), BUDGET)
-    assert shape(plainly) == shape(wildly)
-    assert "NOBODY-ELSE" not in wildly.to_html() + wildly.to_json() + str(wildly)
+    for wild in WILD:
+        wildly = profile(private(written(tmp_path / "b.csv", [*lines[:150], wild, *lines[150:]])), BUDGET)
+        assert shape(plainly) == shape(wildly), wild[:24]
+        assert "NOBODY-ELSE" not in wildly.to_html() + wildly.to_json() + str(wildly)
 
 
 def test_an_empty_table_and_a_table_of_one_row_look_like_any_other(tmp_path: Path) -> None:
@@ -140,13 +140,13 @@ def test_error_bars_hold_as_often_as_they_say(neighbors: Neighbors) -> None:
             strict=True,
         )
     )
-    runs, held = 200, Counter[str]()
+    runs, held = 100, Counter[str]()  # 87 or fewer would have probability 0.002, were it exactly 95 %: seeds are fixed
     for seed in range(runs):
         data = private({"age": values}, schema, Budget(1.0), seed=seed, neighbors=neighbors)
         for figure in profile(data, Budget(1.0)).columns[0].figures:
             held[figure.name] += abs(figure.value - truth[figure.name]) <= figure.half_width + 1e-9
     for name in NAMES:
-        assert 0.90 <= held[name] / runs <= 1.0, name
+        assert held[name] >= 88, name
 
 
 def test_a_public_number_of_records_is_told_exactly() -> None:
