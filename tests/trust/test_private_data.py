@@ -126,7 +126,7 @@ def test_a_receipt_tells_the_price_and_whom_it_protects(tmp_path: Path) -> None:
     assert (receipt.event, receipt.neighbors, receipt.unit) == (Laplace(10.0).event, Neighbors.ADD_REMOVE, RECORD)
     assert receipt.secret
     assert receipt.head == data.ledger.head
-    assert "add/remove" in str(receipt)
+    assert "one record that is added or removed" in str(receipt)
     assert "<table" in receipt._repr_html_()
 
 
