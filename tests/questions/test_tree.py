@@ -27,14 +27,8 @@ RECORDS = np.append(np.clip(rng.normal(40, 30, 500), -10, 110), [-10.0, 110.0, 0
     :, None
 ]
 SOME = [
-    *(
-        tree
-        for cells in (2, 5, 27, 50)
-        for norm in NORMS
-        for tree in trees(cells, norm)
-        if tree.fanout in (2, 3, cells)
-    ),
-    *(Tree.even(16, 2, norm) for norm in NORMS),
+    *(tree for cells in (2, 5, 27) for norm in NORMS for tree in trees(cells, norm) if tree.fanout in (2, 3, cells)),
+    *(Tree.even(9, 2, norm) for norm in NORMS),
 ]
 
 
@@ -66,7 +60,7 @@ def test_leaves_and_variances_are_those_of_least_squares() -> None:
 
 
 def test_the_error_is_that_of_sums_from_the_left() -> None:
-    for cells in (2, 5, 16, 27, 50):
+    for cells in (2, 5, 27):
         for tree in [one for norm in NORMS for one in trees(cells, norm)[:6]]:
             inverse, ends = np.linalg.pinv(matrix(tree)), np.arange(1, cells)[:, None]
             inside = np.arange(tree.leaves)

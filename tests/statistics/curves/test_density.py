@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.core.budget import Budget
-from discreet.core.errors import DiscreetError, MissingExtra
+from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import Neighbors
 from discreet.core.schema import Category, Number, Schema
 from discreet.noise.deterministic import DeterministicBits
@@ -51,13 +50,14 @@ def test_without_noise_two_columns_are_the_histogram_of_both() -> None:
     np.testing.assert_allclose(found(middles), exact, atol=1e-6)
 
 
-@pytest.mark.parametrize("budget", [Budget(0.01), Budget(0.3), Budget(0.5, 1e-6)])
-@pytest.mark.parametrize("neighbors", list(Neighbors))
-def test_it_is_a_density_whatever_the_noise(budget: Budget, neighbors: Neighbors) -> None:
-    found = released(1, budget, bins=50, neighbors=neighbors)
-    assert (found(EVERYWHERE) >= 0).all()
-    assert found.integral() == pytest.approx(1.0)
-    assert found(np.arange(1.0, 100, 2)).sum() * 2 == pytest.approx(1.0)
+def test_it_is_a_density_whatever_the_noise() -> None:
+    for budget, neighbors in zip(
+        (Budget(0.01), Budget(0.3), Budget(0.5, 1e-6)), [*Neighbors, *Neighbors], strict=False
+    ):
+        found = released(1, budget, bins=50, neighbors=neighbors)
+        assert (found(EVERYWHERE) >= 0).all()
+        assert found.integral() == pytest.approx(1.0)
+        assert found(np.arange(1.0, 100, 2)).sum() * 2 == pytest.approx(1.0)
 
 
 def test_it_is_no_farther_from_the_exact_one_than_the_release_was() -> None:
@@ -76,10 +76,10 @@ def test_the_number_of_cells_depends_on_public_numbers_alone() -> None:
         )
         return density(data, "x0", epsilon=epsilon, **options).reading.masses.size
 
-    assert cells(10, 1.0) == cells(3000, 1.0) == cells(3000, 1.0, records=10_000) == 64
+    assert cells(10, 1.0) == cells(3000, 1.0) == cells(3000, 1.0, expected_size=10_000) == 64
     assert cells(10, 0.1) == 53
     assert cells(100, 1.0, neighbors=Neighbors.REPLACE) < cells(3000, 1.0, neighbors=Neighbors.REPLACE)
-    assert cells(10, 1.0, records=1_000_000) == 299
+    assert cells(10, 1.0, expected_size=1_000_000) == 299
 
 
 def hits(budget: Budget, bins: int, neighbors: Neighbors, runs: int) -> float:
@@ -134,28 +134,33 @@ def test_an_array_with_bounds_will_do() -> None:
     assert both.box.volume == pytest.approx(200)
 
 
-def test_it_is_printed_and_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_printed_and_drawn() -> None:
     found = released(0, Budget(1.0), bins=16)
-    assert len(str(found).splitlines()) == 25
-    assert str(found).startswith("density of stay, in 16 cells, everywhere ± 0.00")
-    assert "<pre>" in found._repr_html_()
+    assert len(str(found).splitlines()) == 2 + 16
+    assert str(found).startswith("density of stay, in 16 cells (95% for these data)")
     assert len(found.plot().lines) == 1
-    assert released(0, Budget(1.0), ("stay", "cost"), bins=4).plot().get_ylabel() == "cost"
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtra, match=r"discreet\[plots\]"):
-        found.plot()
+    both = released(0, Budget(1.0), ("stay", "cost"), bins=4)
+    assert both.plot().get_ylabel() == "cost"
+    assert both.to_pandas().index.names == ["stay", "cost"]
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
+def test_there_is_no_band_for_a_population() -> None:
+    data = stays(0, Budget(1.0))
+    with pytest.raises(DiscreetError, match=r"no interval for the population.*Nothing was released or spent"):
+        density(data, "stay", population=True)
+    assert data.ledger.balance().spent == 0
+
+
+def test_a_mistake_is_refused_before_anything_is_spent() -> None:
+    data = stays(0, Budget(2.0))
+    mistakes: list[Callable[[PrivateData], Any]] = [
         lambda data: density(data, "ward", epsilon=2.0),
         lambda data: density(data, "shoe", epsilon=2.0),
         lambda data: density(data, 7, epsilon=2.0),  # type: ignore[arg-type]
         lambda data: density(data, ("stay", "stay"), epsilon=2.0),
         lambda data: density(data, "stay", bins=0, epsilon=2.0),
         lambda data: density(data, "stay", bins=2**15, epsilon=2.0),
-        lambda data: density(data, "stay", records=0, epsilon=2.0),
+        lambda data: density(data, "stay", expected_size=0, epsilon=2.0),
         lambda data: density(data, "stay", confidence=0.9999, epsilon=2.0),
         lambda data: density(data, "stay", bounds=(0, 1), epsilon=2.0),
         lambda data: density(data, "stay", epsilon=3.0),
@@ -165,10 +170,8 @@ def test_it_is_printed_and_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
         lambda data: density(STAYS, bounds=3, epsilon=2.0),  # type: ignore[arg-type]
         lambda data: density(STAYS, ("a", "b"), bounds=(0, 1), epsilon=2.0),
         lambda data: density(np.zeros((2, 2, 2)), bounds=(0, 1), epsilon=2.0),
-    ],
-)
-def test_a_mistake_is_refused_before_anything_is_spent(wrong: Callable[[PrivateData], Any]) -> None:
-    data = stays(0, Budget(2.0))
-    with pytest.raises(DiscreetError, match="Nothing was released or spent"):
-        wrong(data)
+    ]
+    for wrong in mistakes:
+        with pytest.raises(DiscreetError, match="Nothing was released or spent"):
+            wrong(data)
     density(data, "stay", bins=4, epsilon=2.0)

@@ -10,18 +10,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.interpolate import BSpline
 from scipy.stats import gamma, gaussian_kde, norm
 
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import Neighbors
-from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Number, Schema
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.knots import Knots, bump_length, cosines, process_of, splines_of
+from discreet.questions.knots import Knots, bump_length, cosines, splines_of
 from discreet.statistics.curves.density import density
 from discreet.statistics.curves.kernel_density import KernelDensity, kernel_density
 from discreet.statistics.curves.smoother import FLAT, GAUSSIAN, multipliers, risks
@@ -68,90 +66,22 @@ def mirrored(points: np.ndarray, records: np.ndarray, bandwidth: float, width: f
     return np.asarray(np.exp(-0.5 * np.square(away)).sum(axis=1) / (math.sqrt(2 * math.pi) * bandwidth * len(records)))
 
 
-QUESTIONS = {
-    **{
-        f"splines {degree} {counted} {len(bins)}": splines_of(
-            (ONE, TWO)[len(bins) - 1], ("x", "y")[: len(bins)], bins, degree, counted
-        )
-        for degree, counted, bins in product((0, 1, 3), (False, True), ((7,), (5, 4)))
-    },
-    "process": process_of(ONE, ("x",), (0.1,), False),
-    "process of three": process_of(THREE, ("x", "y", "z"), (0.9, 0.5, 0.4), True),
-    "process counted": process_of(TWO, ("x", "y"), (0.2, 0.3), True),
-}
+def test_without_noise_it_is_the_sum_of_kernels() -> None:
+    ways: list[tuple[Budget, Any]] = [(QUIET, "least"), (Budget(1e3, 1e-6), "process")]
+    for (budget, noise), bandwidth in product(ways, (3.0, 8.0, 60.0)):
+        found = released(0, budget, bandwidth=bandwidth, noise=noise)
+        exact, peak = stays_smoothed(bandwidth), 0.4 / bandwidth
+        np.testing.assert_allclose(found.reading.at(EVERYWHERE[:, None] / 100) / 100, exact, atol=2e-4 * peak)
+        np.testing.assert_allclose(found(EVERYWHERE), exact, atol=1e-3 * peak)
 
 
-def records_of(question: BoundedSum) -> np.ndarray:
-    assert question.columns is not None
-    return np.stack([WITHIN, np.roll(WITHIN, 100), np.roll(WITHIN, 170)], axis=1)[:, : len(question.columns)]
-
-
-@pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
-def test_a_fused_sum_is_the_sum_of_its_clipped_rows(question: BoundedSum) -> None:
-    records = records_of(question)
-    assert question.total is not None
-    np.testing.assert_array_equal(question.total(records), question.steps(records).sum(axis=0))
-
-
-@pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
-def test_clipping_never_acts_and_missing_values_have_no_mass(question: BoundedSum) -> None:
-    records = records_of(question)
-    rows = question.of(records)
-    np.testing.assert_array_equal(question.bound.clip(rows), rows)
-    assert (rows >= 0).all()
-    knots = rows.shape[1] - bool(question.recipe and question.recipe.parameters["counted"])
-    missing = np.isnan(records).any(axis=1)
-    lost = 1e-8 if question.bound.norm == "l1" else 4e-3  # by a process beyond its last knot, and to its grid
-    np.testing.assert_allclose(rows[~missing, :knots].sum(axis=1), 1, atol=lost)
-    assert not rows[missing, :knots].any()
-
-
-@pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
-def test_no_neighbors_are_farther_apart_than_the_bound_says(question: BoundedSum) -> None:
-    """All pairs of hundreds of records: the farthest are nearly as far apart as is paid for, and no farther."""
-    rows = question.of(records_of(question)[::3])
-    order = 1 if question.bound.norm == "l1" else 2
-    alone = np.linalg.norm(rows, order, axis=1).max()
-    apart = max(np.linalg.norm(rows - row, order, axis=1).max() for row in rows)
-    for farthest, neighbors in ((alone, Neighbors.ADD_REMOVE), (apart, Neighbors.REPLACE)):
-        most = question.bound.sensitivity(question.bound.norm, rows.shape[1], neighbors)
-        assert 0.98 * most < farthest <= most
-
-
-@pytest.mark.parametrize("degree", [1, 2, 3])
-def test_shares_are_b_splines(degree: int) -> None:
-    question = splines_of(ONE, ("x",), (20,), degree, False)
-    inside = np.linspace(0.2, 0.8, 101)
-    element = BSpline.basis_element(np.arange(degree + 2) - (degree + 1) / 2, extrapolate=False)
-    away = inside[:, None] * 20 - (np.arange(20) + 0.5)
-    np.testing.assert_allclose(question.of(inside[:, None]), np.nan_to_num(element(away)), atol=1e-8)
-
-
-def test_products_of_gaussian_bumps_are_the_kernel() -> None:
-    places = np.linspace(0, 1, 101)
-    rows = process_of(ONE, ("x",), (0.1,), False).of(places[:, None])
-    peak = bump_length(1) ** 2
-    np.testing.assert_allclose(
-        rows @ rows.T / peak, np.exp(-0.5 * np.square((places[:, None] - places) / 0.1)), atol=2e-6
-    )
-
-
-@pytest.mark.parametrize(("budget", "noise"), [(QUIET, "least"), (Budget(1e3, 1e-6), "process")])
-@pytest.mark.parametrize("bandwidth", [3.0, 8.0, 60.0])
-def test_without_noise_it_is_the_sum_of_kernels(budget: Budget, noise: Any, bandwidth: float) -> None:
-    found = released(0, budget, bandwidth=bandwidth, noise=noise)
-    exact, peak = stays_smoothed(bandwidth), 0.4 / bandwidth
-    np.testing.assert_allclose(found.reading.at(EVERYWHERE[:, None] / 100) / 100, exact, atol=2e-4 * peak)
-    np.testing.assert_allclose(found(EVERYWHERE), exact, atol=1e-3 * peak)
-
-
-@pytest.mark.parametrize("place", [0.31, 0.5, 0.013])
-def test_the_kernel_of_a_single_record_is_off_by_less_than_a_thousandth_of_its_peak(place: float) -> None:
-    data = PrivateData.of(np.full((100, 1), place), ONE, QUIET, bits=DeterministicBits(0))
-    found = kernel_density(data, "x", bandwidth=0.05, epsilon=1e7)
-    points = np.linspace(0, 1, 401)
-    exact = mirrored(points, np.array([place]), 0.05, 1)
-    np.testing.assert_allclose(found.reading.at(points[:, None]), exact, atol=1e-3 * exact.max())
+def test_the_kernel_of_a_single_record_is_off_by_less_than_a_thousandth_of_its_peak() -> None:
+    for place in (0.31, 0.5, 0.013):
+        data = PrivateData.of(np.full((100, 1), place), ONE, QUIET, bits=DeterministicBits(0))
+        found = kernel_density(data, "x", bandwidth=0.05, epsilon=1e7)
+        points = np.linspace(0, 1, 401)
+        exact = mirrored(points, np.array([place]), 0.05, 1)
+        np.testing.assert_allclose(found.reading.at(points[:, None]), exact, atol=1e-3 * exact.max())
 
 
 def test_without_noise_two_columns_have_a_product_of_kernels() -> None:
@@ -165,18 +95,18 @@ def test_without_noise_two_columns_have_a_product_of_kernels() -> None:
 
 
 def test_the_path_of_noise_has_the_kernel_for_its_covariance() -> None:
-    """Of 300 releases of nothing: their covariances deviate by 8 % of the peak or less, and 45 % is five of these."""
+    """Of 120 releases of nothing: their covariances deviate by 13 % of the peak or less, and 65 % is five of these."""
     points = np.linspace(0.4, 0.6, 9)[:, None]
     nobody = np.zeros((0, 1))
     paths = []
-    for seed in range(300):
+    for seed in range(120):
         data = PrivateData.of(nobody, ONE, Budget(1.0, 1e-6), bits=DeterministicBits(seed))
         found = kernel_density(data, "x", bandwidth=0.05, noise="process", delta=1e-6)
         paths.append(found.reading.at(points) * found.reading._number)
     multiplier = found.reading.spread.stddev / bump_length(1)
     peak = 1 / (math.sqrt(2 * math.pi) * 0.05)
     kernel = np.exp(-0.5 * np.square((points - points.T) / 0.05))
-    np.testing.assert_allclose(np.cov(np.array(paths).T) / (multiplier * peak) ** 2, kernel, atol=0.45)
+    np.testing.assert_allclose(np.cov(np.array(paths).T) / (multiplier * peak) ** 2, kernel, atol=0.65)
     weights = found.reading.readers[0].weights(points[:, 0]) * bump_length(1)
     np.testing.assert_allclose(weights @ weights.T / peak**2, kernel, atol=2e-6)
 
@@ -189,7 +119,7 @@ def test_a_process_has_the_published_sensitivity_and_less_noise(neighbors: Neigh
     found = kernel_density(data, "x", bandwidth=0.04, noise="process", epsilon=LOUD.epsilon, delta=LOUD.delta)
     assert isinstance(found.reading.spread.noise, Gaussian)
     unit = math.sqrt(neighbors.reach) / (math.sqrt(2 * math.pi) * 0.04) / found.count
-    times = found.standard_error(0.7) / unit
+    times = found.standard_errors(0.7) / unit
     assert times == pytest.approx(found.reading.spread.noise.multiplier, rel=0.005)
     assert times < math.sqrt(2 * math.log(2 / LOUD.delta)) / LOUD.epsilon
 
@@ -206,7 +136,7 @@ def test_the_least_noise_is_chosen() -> None:
         least = released(0, budget, bandwidth=10.0)
         process = released(0, budget, bandwidth=10.0, noise="process")
         assert isinstance(least.reading.spread.noise, kind)
-        assert least.standard_error(EVERYWHERE).mean() <= 1.02 * process.standard_error(EVERYWHERE).mean()
+        assert least.standard_errors(EVERYWHERE).mean() <= 1.02 * process.standard_errors(EVERYWHERE).mean()
 
 
 def test_the_number_of_records_is_secret_or_public_with_its_missing_values() -> None:
@@ -236,8 +166,10 @@ def law_at(name: str, points: np.ndarray) -> np.ndarray:
     return np.mean([one.pdf(points) for one in (law if isinstance(law, tuple) else (law,))], axis=0)
 
 
-@pytest.mark.parametrize("name", LAWS)
-@pytest.mark.parametrize(("size", "epsilon"), [(1000, 0.3), (20_000, 1.0)])
+@pytest.mark.parametrize(
+    ("name", "size", "epsilon"),
+    [("normal", 1000, 0.3), ("skewed", 1000, 0.3), ("skewed", 20_000, 1.0), ("bimodal", 20_000, 1.0)],
+)
 def test_it_is_closer_to_the_population_than_a_histogram_and_nearly_as_close_as_without_privacy(
     name: str, size: int, epsilon: float
 ) -> None:
@@ -259,21 +191,21 @@ def test_it_is_closer_to_the_population_than_a_histogram_and_nearly_as_close_as_
 
 @pytest.mark.parametrize("stddev", [2.0, 12.0])
 def test_the_estimated_risk_has_no_bias(stddev: float) -> None:
-    """The difference of two bandwidths' risks over 1000 samples, with its own standard error."""
+    """The difference of two bandwidths' risks over 500 samples, with its own standard error."""
     places = (np.arange(480) + 0.5) / 480
     knots, exact = Knots.spline(24, 1), law_at("bimodal", 100 * places) * 100
     kernels = multipliers(np.array([0.015, 0.12]), 24, FLAT)
     question = splines_of(ONE, ("x",), (24,), 1, False)
-    rng, size, told, true = np.random.default_rng(1), 400, [], []
-    for seed in range(1000):
+    rng, size, estimated, true = np.random.default_rng(1), 400, [], []
+    for seed in range(500):
         shares = question.steps(drawn("bimodal", size, seed)[:, None] / 100).sum(axis=0)
         masses = question.grid.values(shares) + rng.normal(0, stddev, 24)
         found = risks(masses, [knots], stddev, size, [kernels], caution=1.0)
         coefficients = np.append(1.0, (knots.waves @ masses / size)[1:])
         first, second = (np.square((row * coefficients) @ cosines(24, places) - exact).mean() for row in kernels)
-        told.append(found[0] - found[1])
+        estimated.append(found[0] - found[1])
         true.append(first - second)
-    off = np.array(told) - np.array(true)
+    off = np.array(estimated) - np.array(true)
     assert abs(off.mean()) < 4.5 * off.std() / math.sqrt(len(off)) + 0.02 * abs(np.mean(true))
 
 
@@ -323,27 +255,28 @@ def test_coverage_in_the_long_run(budget: Budget, options: dict[str, Any], neigh
     assert 0.935 <= hits(budget, neighbors, 1200, **options) <= 0.97
 
 
-@pytest.mark.parametrize("columns", [("stay",), ("stay", "cost"), ("stay", "cost", "size")])
-@pytest.mark.parametrize("neighbors", list(Neighbors))
-def test_it_is_a_density_whatever_the_noise(columns: tuple[str, ...], neighbors: Neighbors) -> None:
-    for budget in (Budget(0.05), Budget(5.0, 1e-6)):
+def test_it_is_a_density_whatever_the_noise() -> None:
+    every = [("stay",), ("stay", "cost"), ("stay", "cost", "size")] * 2
+    budgets = [Budget(0.05), Budget(5.0, 1e-6)] * 3
+    for columns, budget, neighbors in zip(every, budgets, [*Neighbors, *Neighbors, *Neighbors], strict=True):
         found = released(1, budget, columns, neighbors=neighbors)
         points = found.sample(200)
         assert (found(points) >= 0).all()
-        assert np.isfinite(found.standard_error(points)).all()
+        assert np.isfinite(found.standard_errors(points)).all()
         assert found.integral() == pytest.approx(1.0)
     fine = released(1, Budget(0.5))
     assert fine(np.linspace(0, 100, 40_001)).mean() * 100 == pytest.approx(1.0, abs=1e-3)
 
 
-@pytest.mark.parametrize("rows", [[], [5.0], [np.nan], [7.0] * 500])
-@pytest.mark.parametrize("bandwidth", [None, 0.5, 1e6])
-@pytest.mark.parametrize("neighbors", list(Neighbors))
-def test_few_and_equal_records_are_an_answer(rows: list[float], bandwidth: float | None, neighbors: Neighbors) -> None:
-    data = PrivateData.of(np.array(rows).reshape(-1, 1), Schema.numeric(0.0, 10.0, 1), Budget(1.0), neighbors=neighbors)
-    found = kernel_density(data, "x0", bandwidth=bandwidth)
-    assert np.isfinite(found(np.linspace(0, 10, 50))).all()
-    assert found.integral() == pytest.approx(1.0)
+def test_few_and_equal_records_are_an_answer() -> None:
+    schema = Schema.numeric(0.0, 10.0, 1)
+    every: list[list[float]] = [[], [5.0], [np.nan], [7.0] * 500]
+    for rows, bandwidth in product(every, (None, 0.5, 1e6)):
+        for neighbors in Neighbors:
+            data = PrivateData.of(np.array(rows).reshape(-1, 1), schema, Budget(1.0), neighbors=neighbors)
+            found = kernel_density(data, "x0", bandwidth=bandwidth)
+            assert np.isfinite(found(np.linspace(0, 10, 50))).all()
+            assert found.integral() == pytest.approx(1.0)
 
 
 def test_a_retry_is_the_same_release() -> None:
@@ -355,19 +288,19 @@ def test_a_retry_is_the_same_release() -> None:
 
 def test_it_is_printed_and_drawn() -> None:
     found = released(0, Budget(1.0), bandwidth=5.0)
-    assert str(found).startswith("density of stay, Gaussian kernel of bandwidth 5, everywhere ± 0.00")
+    assert str(found).startswith("kernel density of stay, Gaussian kernel of bandwidth 5 (95% for these data)")
     assert found.order == GAUSSIAN
     assert "flat kernel" in str(released(0, Budget(1.0)))
     assert len(found.plot().collections) == 1
     whole = released(0, Budget(1.0), ("stay", "cost", "size"), bins=4)
-    assert len(str(whole).splitlines()) == 1
+    assert len(str(whole).splitlines()) == 26
     with pytest.raises(DiscreetError, match="3 columns"):
         whole.plot()
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
+def test_a_mistake_is_refused_before_anything_is_spent() -> None:
+    data = stays(0, Budget(2.0))
+    mistakes: list[Callable[[PrivateData], Any]] = [
         lambda data: kernel_density(data, "ward", epsilon=2.0),
         lambda data: kernel_density(data, ("stay", "cost", "size", "ward"), epsilon=2.0),
         lambda data: kernel_density(data, "stay", bandwidth=0.0, epsilon=2.0),
@@ -377,17 +310,15 @@ def test_it_is_printed_and_drawn() -> None:
         lambda data: kernel_density(data, "stay", bandwidth=1e-5, epsilon=2.0),
         lambda data: kernel_density(data, "stay", bandwidth=1.0, bins=5, epsilon=2.0),
         lambda data: kernel_density(data, "stay", bins=2**16, epsilon=2.0),
-        lambda data: kernel_density(data, "stay", records=2.5, epsilon=2.0),  # type: ignore[arg-type]
+        lambda data: kernel_density(data, "stay", expected_size=2.5, epsilon=2.0),  # type: ignore[arg-type]
         lambda data: kernel_density(data, "stay", noise="process", epsilon=2.0),
         lambda data: kernel_density(data, "stay", noise="process", bandwidth=5.0, epsilon=2.0),
         lambda data: kernel_density(data, "stay", noise="none", epsilon=2.0),  # type: ignore[arg-type]
         lambda data: kernel_density(data, "stay", confidence=1.0, epsilon=2.0),
         lambda data: kernel_density(data, "stay", epsilon=3.0),
         lambda data: kernel_density(np.zeros((5, 4)), bounds=(0, 1), epsilon=2.0),
-    ],
-)
-def test_a_mistake_is_refused_before_anything_is_spent(wrong: Callable[[PrivateData], Any]) -> None:
-    data = stays(0, Budget(2.0))
-    with pytest.raises(DiscreetError, match="Nothing was released or spent"):
-        wrong(data)
+    ]
+    for wrong in mistakes:
+        with pytest.raises(DiscreetError, match="Nothing was released or spent"):
+            wrong(data)
     kernel_density(data, "stay", bins=4, epsilon=2.0)

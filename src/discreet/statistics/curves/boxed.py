@@ -23,11 +23,11 @@ class Boxed:
     data: PrivateData
     box: Box
 
-    def expected(self, asked: str, records: int | None) -> int:
+    def size(self, asked: str, expected_size: int | None) -> int:
         """About how many records there are: as the asker says, or as is public; a guess, where it is secret."""
-        if records is not None:
-            check_whole(asked, "records", records)
-            return int(records)
+        if expected_size is not None:
+            check_whole(asked, "expected_size", expected_size)
+            return int(expected_size)
         size = self.data.public_size
         return GUESS if size is None else max(size, 1)
 

@@ -15,10 +15,11 @@ from discreet.questions.contingency import contingency_of
 from discreet.questions.domain import Bins, Domain
 from discreet.releases.ask import asked
 from discreet.releases.least_noise import least_noise
+from discreet.releases.release import check_population
 from discreet.releases.spread import CONFIDENCE
 from discreet.statistics.curves.boxed import Boxed, Columns, boxed
 from discreet.statistics.curves.density_estimate import DensityEstimate
-from discreet.statistics.curves.reading import Reading, check_band
+from discreet.statistics.curves.reading import BIAS, REMEDY, Reading, check_band
 from discreet.trust.as_private import Bounds
 
 MOST_CELLS = 2**14
@@ -54,8 +55,9 @@ def density(
     *,
     bounds: Bounds | None = None,
     bins: Bins | None = None,
-    records: int | None = None,
+    expected_size: int | None = None,
     confidence: float = CONFIDENCE,
+    population: bool = False,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
@@ -76,11 +78,13 @@ def density(
     bins : int, or mapping of str to int, optional
         Public. How many cells each column is cut into. By default the lesser of 3 n^(1 / (2 + d)) and
         2 (n / s)^(1 / (1 + d)), for d columns, n records and noise of deviation s in each cell.
-    records : int, optional
+    expected_size : int, optional
         Public. About how many records there are, for the number of cells, from what is known without the data. By
         default the number of records where it is public, and 10,000 where it is secret.
     confidence : float
         Public. Of the band.
+    population : bool
+        Public. Refused if True: how far smoothing moves a density from that of a population is not known.
     epsilon, delta : float
         Public. What this may cost. With delta 0 the noise is Laplace; else whichever of Laplace and Gaussian is less.
     key : str, optional
@@ -105,9 +109,10 @@ def density(
     (True, 1.0)
     """
     check_band("density", confidence)
+    check_population("density", population, BIAS, REMEDY)
     budget = Budget(epsilon, delta)
     of = boxed("density", data, columns, bounds, budget)
-    names, number = of.box.columns, of.expected("density", records)
+    names, number = of.box.columns, of.size("density", expected_size)
     each = Domain.of(of.data.schema, names, _bins(of, number, budget) if bins is None else bins).bins
     if math.prod(each) > MOST_CELLS:
         raise ParameterError("density", f"it has {math.prod(each)} cells", f"Ask for {MOST_CELLS} at most.", bins=each)
@@ -116,8 +121,8 @@ def density(
     count, readers = float(released.values.sum()), tuple(map(CellReader, each))
     masses = released.values.reshape(each)
     reading = Reading(masses, readers, released.spread, question.grid, count, None, confidence)
-    smoothing = f"in {' x '.join(map(str, each))} cells"
-    return DensityEstimate(of.box, reading, smoothing, confidence, released.receipt)
+    name = f"density of {', '.join(names)}, in {' x '.join(map(str, each))} cells"
+    return DensityEstimate(name=name, receipt=released.receipt, confidence=confidence, box=of.box, reading=reading)
 
 
 def _bins(of: Boxed, number: int, budget: Budget) -> int:

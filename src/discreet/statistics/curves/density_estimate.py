@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discreet.core.digits import error_bar
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_whole
-from discreet.core.receipt import Receipt
 from discreet.questions.box import Box
-from discreet.releases.columns import KEPT
-from discreet.releases.drawing import drawn_on
+from discreet.releases.columns import KEPT, Columns, ConfidenceInterval, Series
+from discreet.releases.curve import Curve
 from discreet.releases.simulation import Simulation
-from discreet.statistics.curves.reading import CurveBand, Reading
+from discreet.statistics.curves.reading import Reading
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SHOWN, WIDE = 24, 40  # lines that are printed, and letters of the longest bar
 
-
-@dataclass(frozen=True)
-class DensityEstimate:
+@dataclass(frozen=True, kw_only=True)
+class DensityEstimate(Curve):
     """A released density: call it with points.
 
     It is nowhere negative and its integral is one: of all such functions the nearest to what was released, in mean
@@ -39,24 +34,30 @@ class DensityEstimate:
     box : Box
         The columns and their bounds; outside it the density is zero.
     reading : Reading
-        What was released, and how it is read off.
-    smoothing : str
-        What makes a density of records, in words.
-    confidence : float
-        Of the band.
-    receipt : Receipt
-        What it cost.
+        What was released, and how it is evaluated.
     """
 
     box: Box
     reading: Reading
-    smoothing: str
-    confidence: float
-    receipt: Receipt
+    y: ClassVar[str] = "density"
+    stepped: ClassVar[bool] = True
+
+    @property
+    def x(self) -> str:
+        """The column."""
+        return ", ".join(self.box.columns)
+
+    @property
+    def points(self) -> Array:
+        """Points that show all of it: ascending for one column, else one in each row."""
+        each = [self._looked(axis) for axis in range(self.box.size)]
+        if self.box.size == 1:
+            return each[0]
+        return np.stack(np.meshgrid(*each, indexing="ij"), axis=-1).reshape(-1, self.box.size)
 
     @property
     def count(self) -> float:
-        """How many records it is of, about: those without a missing value."""
+        """About how many records it is of: those without a missing value."""
         return max(self.reading.count, 0.0)
 
     def __call__(self, points: ArrayLike) -> Array:
@@ -64,11 +65,11 @@ class DensityEstimate:
         values = self.reading.at(self._inside(points)) - self._level
         return self._shaped(np.maximum(values, 0.0), points)
 
-    def standard_error(self, points: ArrayLike) -> Array:
+    def standard_errors(self, points: ArrayLike) -> Array:
         """The standard deviation of the noise at points, before anything is done about negative values."""
         return self._shaped(self.reading.standard_errors(self._inside(points)), points)
 
-    def band(self, points: ArrayLike) -> CurveBand:
+    def band(self, points: ArrayLike) -> ConfidenceInterval[Array]:
         """A band that holds, at all points of the box at once, what the same smoothing makes of the exact records.
 
         With the density's confidence; where that smoothing is negative, zero counts. It measures the noise alone: how
@@ -76,7 +77,7 @@ class DensityEstimate:
         """
         band = self.reading.band(self._inside(points))
         low, high = (self._shaped(np.maximum(end, 0.0), points) for end in (band.low, band.high))
-        return CurveBand(low, high)
+        return ConfidenceInterval(low, high)
 
     def integral(self, lower: ArrayLike | None = None, upper: ArrayLike | None = None) -> float:
         """The share of the records between two points, in all columns; one where neither is given."""
@@ -100,52 +101,22 @@ class DensityEstimate:
         points = self.box.unscaled((cells + drawn[:, 1:]) / self._shares.shape)
         return points[:, 0] if self.box.size == 1 else points
 
-    def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw it: a line with its band for one column, colours for two.
+    def _at(self, points: Array) -> Columns:
+        columns = zip(self.box.columns, points.reshape(-1, self.box.size).T, strict=True)
+        series = Series(self.y, self(points), self.standard_errors(points), *self.band(points))
+        return Columns(dict(columns), (series,))
 
-        Parameters
-        ----------
-        axes : matplotlib Axes, optional
-            Where to draw; new ones by default.
-        """
+    def draw(self, ax: Axes) -> None:
+        """A line with its band for one column, colours for two."""
         if self.box.size > 2:
             raise ParameterError("draw a density", f"it has {self.box.size} columns", "Draw one or two.", KEPT)
-        axes = drawn_on("a density", axes)
-        points = [self._looked(axis) for axis in range(self.box.size)]
         if self.box.size == 1:
-            band, stepped = self.band(points[0]), self.reading.readers[0].stepped
-            high = np.where(np.isfinite(band.high), band.high, self(points[0]).max())
-            axes.fill_between(points[0], band.low, high, alpha=0.3, step="mid" if stepped else None)
-            axes.plot(points[0], self(points[0]), drawstyle="steps-mid" if stepped else "default")
-            axes.set_ylabel("density")
-        else:
-            axes.pcolormesh(*points, self._shares.T * (self._shares.size / self.box.volume), shading="nearest")
-            axes.set_ylabel(self.box.columns[1])
-        axes.set_xlabel(self.box.columns[0])
-        return axes
-
-    @property
-    def title(self) -> str:
-        """What it is, and how far off."""
-        band = self.band(np.stack(np.meshgrid(*map(self._looked, range(self.box.size)), indexing="ij"), axis=-1))
-        error = error_bar(float((band.high - band.low).max()) / 2)
-        of = f"density of {', '.join(self.box.columns)}, {self.smoothing}"
-        return f"{of}, everywhere ± {error} or less ({100 * self.confidence:.10g}% for these data)"
-
-    def __str__(self) -> str:
-        if self.box.size > 1:
-            return self.title
-        points = self.box.unscaled((np.arange(SHOWN)[:, None] + 0.5) / SHOWN)[:, 0]
-        values, names = self(points), [f"{point:.4g}" for point in points]
-        width, most = max(map(len, names)), max(float(values.max()), 1e-300)
-        lines = [
-            f"{name:>{width}} {value:10.4g} {'#' * round(WIDE * value / most)}".rstrip()
-            for name, value in zip(names, values, strict=True)
-        ]
-        return "\n".join([self.title, *lines])
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>{self.receipt._repr_html_()}"
+            return super().draw(ax)
+        each = [self._looked(axis) for axis in range(2)]
+        ax.pcolormesh(*each, self._shares.T * (self._shares.size / self.box.volume), shading="nearest")
+        ax.set_xlabel(self.box.columns[0])
+        ax.set_ylabel(self.box.columns[1])
+        return None
 
     def _inside(self, points: ArrayLike) -> Array:
         """The nearest places in the box from 0 to 1, one in each row."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 
@@ -13,11 +13,12 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.questions.domain import Bins
 from discreet.releases.ask import asked_with
+from discreet.releases.release import check_population
 from discreet.releases.spread import CONFIDENCE
 from discreet.statistics.curves.boxed import Boxed, Columns, boxed
 from discreet.statistics.curves.density_estimate import DensityEstimate
 from discreet.statistics.curves.kernel_plan import LOOKS, Noise, even, planned, spread_of
-from discreet.statistics.curves.reading import Reading, check_band
+from discreet.statistics.curves.reading import BIAS, REMEDY, Reading, check_band
 from discreet.statistics.curves.smoother import FLAT, GAUSSIAN, best_bandwidths
 from discreet.trust.as_private import Bounds
 
@@ -26,7 +27,7 @@ NARROW = 0.8  # of the chance to miss: what the band does not know, the exact cu
 WIDEST = 2.0  # bandwidth that differs from a wider one, in widths of the box
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class KernelDensity(DensityEstimate):
     """A released kernel density: call it with points.
 
@@ -40,6 +41,7 @@ class KernelDensity(DensityEstimate):
 
     bandwidth: tuple[float, ...]
     order: int
+    stepped: ClassVar[bool] = False
 
 
 def kernel_density(
@@ -49,9 +51,10 @@ def kernel_density(
     bandwidth: Bandwidth | None = None,
     bounds: Bounds | None = None,
     bins: Bins | None = None,
-    records: int | None = None,
+    expected_size: int | None = None,
     noise: Noise = "least",
     confidence: float = CONFIDENCE,
+    population: bool = False,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
@@ -81,7 +84,7 @@ def kernel_density(
         Public. How many knots each column has, where no bandwidth is given: no detail finer than a few of them can
         be seen, and noise grows with their number. By default 6 (n / s)^(1 / (1 + 2 d)), for d columns, n records and
         noise of deviation s on each knot.
-    records : int, optional
+    expected_size : int, optional
         Public. About how many records there are, for the number of knots, from what is known without the data. By
         default the number of records where it is public, and 10,000 where it is secret.
     noise : {"least", "process"}
@@ -89,6 +92,8 @@ def kernel_density(
         Gaussian process whose covariance is the kernel.
     confidence : float
         Public. Of the band.
+    population : bool
+        Public. Refused if True: how far smoothing moves a density from that of a population is not known.
     epsilon, delta : float
         Public. What this may cost.
     key : str, optional
@@ -119,10 +124,11 @@ def kernel_density(
     (True, 1.0)
     """
     check_band("kernel density", confidence)
+    check_population("kernel density", population, BIAS, REMEDY)
     budget = Budget(epsilon, delta)
     of = boxed("kernel density", data, columns, bounds, budget)
     widths = _check(of, bandwidth, bins, noise, budget)
-    number = of.expected("kernel density", records)
+    number = of.size("kernel density", expected_size)
     plan = even(of, bins, number, budget) if widths is None else planned(of, widths, noise, budget)
     purpose = f"kernel density of {', '.join(of.box.columns)}"
     released = asked_with(spread_of(of, plan, noise, budget), of.data, plan.question, purpose, key)
@@ -134,10 +140,16 @@ def kernel_density(
     level = 1 - NARROW * (1 - confidence)
     reading = Reading(masses, readers, released.spread, plan.question.grid, count, plan.apart, level)
     own = tuple((widths * of.box.width).tolist())
-    smoothing = (
-        f"{'Gaussian' if order == GAUSSIAN else 'flat'} kernel of bandwidth {', '.join(f'{h:.3g}' for h in own)}"
+    kernel = "Gaussian" if order == GAUSSIAN else "flat"
+    return KernelDensity(
+        name=f"{purpose}, {kernel} kernel of bandwidth {', '.join(f'{h:.3g}' for h in own)}",
+        receipt=released.receipt,
+        confidence=confidence,
+        box=of.box,
+        reading=reading,
+        bandwidth=own,
+        order=order,
     )
-    return KernelDensity(of.box, reading, smoothing, confidence, released.receipt, own, order)
 
 
 def _check(of: Boxed, bandwidth: Bandwidth | None, bins: Bins | None, noise: Noise, budget: Budget) -> Array | None:

@@ -12,11 +12,14 @@ import numpy as np
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
+from discreet.releases.columns import ConfidenceInterval
 from discreet.releases.release import check_confidence
 from discreet.releases.simulation import Simulation
 from discreet.releases.spread import Spread
 from discreet.statistics.curves.smoother import across
 
+BIAS = "how far smoothing moves the density from that of a population is not known"
+REMEDY = "Ask `histogram` for expected counts in cells, or `distribution` for shares below edges."
 DRAWS = 2000
 MOST_NUMBERS = 2**22  # at a time
 SUREST = 0.998  # the highest confidence that this many draws can support
@@ -38,20 +41,6 @@ class Reader(Protocol):
     def weights(self, places: Array) -> Array:
         """What each mass counts at each place: one row for each place."""
         ...
-
-
-@dataclass(frozen=True)
-class CurveBand:
-    """From where to where a curve may lie, at each of some points.
-
-    Parameters
-    ----------
-    low, high : arrays
-        The ends.
-    """
-
-    low: Array
-    high: Array
 
 
 @dataclass(frozen=True)
@@ -116,7 +105,7 @@ class Reading:
         """The standard deviation of the noise at places, one in each row."""
         return self.spread.stddev / self._number * np.sqrt(self._read(places).variances(self._own))
 
-    def band(self, places: Array) -> CurveBand:
+    def band(self, places: Array) -> ConfidenceInterval[Array]:
         """A band that holds f at all places of the box at once, at this level.
 
         It is where sum_j e_j a_j(x) - f e_0 would be within `critical` of its standard deviations, which depend
@@ -126,11 +115,11 @@ class Reading:
         reach = (self.critical * self.spread.stddev / self._number) ** 2
         lead = 1 - reach * self._own
         if lead <= 0:
-            return CurveBand(np.full(len(places), -math.inf), np.full(len(places), math.inf))
+            return ConfidenceInterval(np.full(len(places), -math.inf), np.full(len(places), math.inf))
         middle = read.values - reach * read.shared
         square = np.square(middle) - lead * (np.square(read.values) - reach * read.squares)
         root = np.sqrt(np.maximum(square, 0.0))
-        return CurveBand((middle - root) / lead, (middle + root) / lead)
+        return ConfidenceInterval((middle - root) / lead, (middle + root) / lead)
 
     @cached_property
     def critical(self) -> float:

@@ -132,6 +132,8 @@ class Conversation:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if isinstance(self._talk, OnlineQueries):
+            np.asarray(self._talk)  # ends it, whoever still holds it
         self._talk = None
         if self._permit is not None:
             self._permit.__exit__(kind, error, trace)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -110,8 +111,14 @@ def candidates(targets: Targets, norm: Norm) -> dict[str, list[Measurement]]:
 
 def ways_of(targets: Targets) -> Ways:
     """The ways to measure, each with the weights that are best for the mean variance."""
+    return _ways(targets.shape, targets.wanted)
+
+
+@lru_cache(maxsize=64)
+def _ways(shape: Shape, wanted: tuple[AxisSet, ...]) -> Ways:
+    targets = Targets.of(shape, wanted)
     return {
-        norm: {name: targets.weighted(measurements, norm) for name, measurements in candidates(targets, norm).items()}
+        norm: {name: targets.weighted(members, norm) for name, members in candidates(targets, norm).items()}
         for norm in NORMS
     }
 
