@@ -15,6 +15,7 @@ from discreet.questions.contingency import contingency_of
 from discreet.questions.domain import Bins, Domain
 from discreet.releases.ask import ColumnsOf, columns_of
 from discreet.releases.least_noise import least_noise
+from discreet.releases.spread import CONFIDENCE
 from discreet.statistics.tables.contingency import ContingencyTable, contingency
 from discreet.trust.as_private import Bounds
 
@@ -31,6 +32,8 @@ def perturbed_histogram(
     bounds: Bounds | None = None,
     bins: Bins | None = None,
     expected_size: int | None = None,
+    confidence: float = CONFIDENCE,
+    population: bool = False,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
@@ -53,6 +56,8 @@ def perturbed_histogram(
         more: the power is 2 / (2 + d).) Values that are whole numbers need a bin each, with the value at its centre.
     expected_size : int, optional
         Public. About how many records there are, for the number of bins; where it is secret and not given, 3,000.
+    confidence, population
+        Public. Of the interval for each count; see `contingency`.
     epsilon, delta : float
         Public. What this may cost, in all.
     key : str, optional
@@ -78,7 +83,16 @@ def perturbed_histogram(
     budget = Budget(epsilon, delta)
     of = few_columns_of("perturbed histogram", data, columns, bounds, budget)
     each = bins_of_columns(of, bins, expected_size, budget)
-    return contingency(of.data, of.columns, bins=each, epsilon=epsilon, delta=delta, key=key)
+    return contingency(
+        of.data,
+        of.columns,
+        bins=each,
+        confidence=confidence,
+        population=population,
+        epsilon=epsilon,
+        delta=delta,
+        key=key,
+    )
 
 
 def few_columns_of(

@@ -8,17 +8,16 @@ Kifer 2017).
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from discreet.core.errors import UNTOUCHED, ParameterError
 from discreet.core.grid import Array, Grid
-from discreet.core.receipt import Receipt
+from discreet.releases.release import check_confidence
 from discreet.releases.simulation import Simulation
 from discreet.releases.spread import Spread
+from discreet.releases.test_result import TestResult
 from discreet.statistics.tables.contingency import ContingencyTable
 
 DRAWS = 4999
@@ -29,43 +28,9 @@ Statistic = Callable[[Array, float], Array]
 """Tables, stacked along the first axis, and the deviation of their noise in; how far each is from its mean out."""
 
 
-@dataclass(frozen=True)
-class ChiSquareTest:
-    """The outcome of a private chi-square test.
-
-    Parameters
-    ----------
-    hypothesis : str
-        What was tested.
-    statistic : float
-        How far the counts are from what the hypothesis expects, in squares, over the variance of sample and noise.
-    p_value : float
-        How often it is as large as this, or larger, if the hypothesis is true: at least 1 / 5000.
-    table : ContingencyTable
-        The noisy counts.
-    noise : float
-        The standard deviation of the noise on each count.
-    """
-
-    hypothesis: str
-    statistic: float
-    p_value: float
-    table: ContingencyTable
-    noise: float
-
-    @property
-    def receipt(self) -> Receipt:
-        """What it cost."""
-        return self.table.receipt
-
-    def __str__(self) -> str:
-        return f"{self.hypothesis}: p = {self.p_value:.4f} (statistic {self.statistic:.2f}, noise ± {self.noise:.2g})"
-
-    def _repr_html_(self) -> str:
-        return f"<b>{html.escape(str(self))}</b>{self.table._repr_html_()}"
-
-
-def chi_square(hypothesis: str, table: ContingencyTable, means: Array, statistic: Statistic) -> ChiSquareTest:
+def chi_square(
+    hypothesis: str, table: ContingencyTable, means: Array, statistic: Statistic, confidence: float
+) -> TestResult:
     """Test a released table: post-processing.
 
     Tables under the hypothesis have counts of records that come independently. Their total is random, and taken from
@@ -78,10 +43,18 @@ def chi_square(hypothesis: str, table: ContingencyTable, means: Array, statistic
     table : ContingencyTable
         Released counts.
     means : array
-        The counts that the hypothesis expects, as far as the released table tells.
+        The counts that the hypothesis expects, as far as the released table shows.
     statistic : callable
         How far tables are from the hypothesis; applied to simulated ones as well.
+    confidence : float
+        Public. One minus the level at which the hypothesis is rejected.
+
+    Returns
+    -------
+    TestResult
+        With a p-value of 1 / 5000 or more; the table is its evidence.
     """
+    check_confidence(hypothesis, confidence)
     check_cells(hypothesis, table.counts.size, "The table is as it was.")
     noise = table.stddev
     found = float(statistic(table.counts[None], noise)[0])
@@ -92,7 +65,15 @@ def chi_square(hypothesis: str, table: ContingencyTable, means: Array, statistic
         tables = simulation.poisson(means, draws) + noisy
         larger += int((statistic(tables, noise) >= found).sum())
         left -= draws
-    return ChiSquareTest(hypothesis, found, (1 + larger) / (1 + DRAWS), table, noise)
+    return TestResult(
+        name="chi-square test",
+        hypothesis=hypothesis,
+        statistic=found,
+        p_value=(1 + larger) / (1 + DRAWS),
+        evidence=table,
+        confidence=confidence,
+        receipt=table.receipt,
+    )
 
 
 def check_cells(hypothesis: str, cells: int, consequence: str = UNTOUCHED) -> None:
@@ -104,7 +85,7 @@ def check_cells(hypothesis: str, cells: int, consequence: str = UNTOUCHED) -> No
 
 
 def _noise(simulation: Simulation, spread: Spread, summed: int, shape: tuple[int, ...]) -> Array:
-    """The noise of sums of so many cells; normal, where they are many."""
+    """The noise of sums of this many cells; normal, where they are many."""
     if summed > 6:
         return simulation.normal(spread.stddev * summed**0.5, shape)
     return np.sum([simulation.noise(spread, shape, Grid(0)) for _ in range(summed)], axis=0)

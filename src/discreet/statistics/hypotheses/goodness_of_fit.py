@@ -13,7 +13,10 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.questions.domain import BINS, Domain
 from discreet.releases.ask import column_of
-from discreet.statistics.hypotheses.chi_square import ChiSquareTest, check_cells, chi_square
+from discreet.releases.release import check_confidence
+from discreet.releases.spread import CONFIDENCE
+from discreet.releases.test_result import TestResult
+from discreet.statistics.hypotheses.chi_square import check_cells, chi_square
 from discreet.statistics.tables.contingency import ContingencyTable, contingency
 from discreet.trust.as_private import Bounds
 
@@ -27,10 +30,11 @@ def goodness_of_fit(
     *,
     bounds: Bounds | None = None,
     bins: int = BINS,
+    confidence: float = CONFIDENCE,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
-) -> ChiSquareTest:
+) -> TestResult:
     """Test whether the values of a column follow a law.
 
     Parameters
@@ -45,6 +49,8 @@ def goodness_of_fit(
         Public. For an array or data frame: numbers outside count as the nearer one; or a schema.
     bins : int
         Public. How many cells a number has.
+    confidence : float
+        Public. One minus the level at which the hypothesis is rejected.
     epsilon, delta : float
         Public. What this may cost, in all.
     key : str, optional
@@ -52,7 +58,7 @@ def goodness_of_fit(
 
     Returns
     -------
-    ChiSquareTest
+    TestResult
         Statistic, p-value, the noisy counts and their receipt.
 
     Guarantee
@@ -70,13 +76,16 @@ def goodness_of_fit(
     of = column_of(data, column, bounds, Budget(epsilon, delta))
     names, schema = (of.column,), of.data.schema
     labels = Domain.of(schema, names, bins).labels[0]
+    check_confidence(f"law of {of.column}", confidence)
     check_cells(f"law of {of.column}", len(labels))
     law = _law(of.column, labels, probabilities)
-    table = contingency(of.data, names, bins=bins, epsilon=epsilon, delta=delta, key=key)
-    return goodness_of_fit_of(table, law)
+    table = contingency(of.data, names, bins=bins, confidence=confidence, epsilon=epsilon, delta=delta, key=key)
+    return goodness_of_fit_of(table, law, confidence=confidence)
 
 
-def goodness_of_fit_of(table: ContingencyTable, probabilities: Probabilities | None = None) -> ChiSquareTest:
+def goodness_of_fit_of(
+    table: ContingencyTable, probabilities: Probabilities | None = None, *, confidence: float = CONFIDENCE
+) -> TestResult:
     """Test the counts of a column that were released before, at no cost.
 
     Parameters
@@ -85,6 +94,8 @@ def goodness_of_fit_of(table: ContingencyTable, probabilities: Probabilities | N
         Released counts of one column.
     probabilities : mapping of str to float, or sequence of float, optional
         Public. The law; see `goodness_of_fit`.
+    confidence : float
+        Public. One minus the level at which the hypothesis is rejected.
     """
     if len(table.columns) != 1:
         raise ParameterError(
@@ -102,7 +113,9 @@ def goodness_of_fit_of(table: ContingencyTable, probabilities: Probabilities | N
         means = expected(tables)
         return np.asarray((np.square(tables - means) / (means + noise**2)).sum(axis=1))
 
-    return chi_square(f"{table.columns[0]} follows the law", table, expected(table.counts[None])[0], squares)
+    return chi_square(
+        f"{table.columns[0]} follows the law", table, expected(table.counts[None])[0], squares, confidence
+    )
 
 
 def _law(column: str, labels: tuple[str, ...], probabilities: Probabilities | None) -> Array:

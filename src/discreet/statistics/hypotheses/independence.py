@@ -13,7 +13,10 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.questions.domain import BINS, Bins, Domain
 from discreet.releases.ask import columns_of
-from discreet.statistics.hypotheses.chi_square import ChiSquareTest, check_cells, chi_square
+from discreet.releases.release import check_confidence
+from discreet.releases.spread import CONFIDENCE
+from discreet.releases.test_result import TestResult
+from discreet.statistics.hypotheses.chi_square import check_cells, chi_square
 from discreet.statistics.tables.contingency import ContingencyTable, contingency
 from discreet.trust.as_private import Bounds
 
@@ -26,10 +29,11 @@ def independence(
     *,
     bounds: Bounds | None = None,
     bins: Bins = BINS,
+    confidence: float = CONFIDENCE,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
-) -> ChiSquareTest:
+) -> TestResult:
     """Test whether two columns are independent.
 
     Parameters
@@ -42,6 +46,8 @@ def independence(
         Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
     bins : int, or mapping of str to int
         Public. How many cells a number has.
+    confidence : float
+        Public. One minus the level at which the hypothesis is rejected.
     epsilon, delta : float
         Public. What this may cost, in all.
     key : str, optional
@@ -49,7 +55,7 @@ def independence(
 
     Returns
     -------
-    ChiSquareTest
+    TestResult
         Statistic, p-value, the noisy table and its receipt. Where noise hides the margins, p-values are too large, and
         not too small: at 5 %, a true hypothesis may be rejected in 2 of 100 cases.
 
@@ -69,17 +75,21 @@ def independence(
     if len(of.columns) != 2:
         raise ParameterError("test of independence", f"the columns are {', '.join(of.columns)}", "Name two.")
     shape = Domain.of(of.data.schema, of.columns, bins).shape
+    check_confidence("test of independence", confidence)
     check_cells("test of independence", math.prod(shape))
-    return independence_of(contingency(of.data, of.columns, bins=bins, epsilon=epsilon, delta=delta, key=key))
+    table = contingency(of.data, of.columns, bins=bins, confidence=confidence, epsilon=epsilon, delta=delta, key=key)
+    return independence_of(table, confidence=confidence)
 
 
-def independence_of(table: ContingencyTable) -> ChiSquareTest:
+def independence_of(table: ContingencyTable, *, confidence: float = CONFIDENCE) -> TestResult:
     """Test a table of two columns that was released before, at no cost.
 
     Parameters
     ----------
     table : ContingencyTable
         Released counts; a marginal of a larger table will do.
+    confidence : float
+        Public. One minus the level at which the hypothesis is rejected.
     """
     if len(table.columns) != 2:
         raise ParameterError(
@@ -90,7 +100,7 @@ def independence_of(table: ContingencyTable) -> ChiSquareTest:
         )
     name, noise = f"{table.columns[0]} is independent of {table.columns[1]}", table.stddev
     check_cells(name, table.counts.size, "The table is as it was.")
-    return chi_square(name, table, _product(table.counts[None], CLEAR * noise)[0], dependence)
+    return chi_square(name, table, _product(table.counts[None], CLEAR * noise)[0], dependence, confidence)
 
 
 def dependence(tables: Array, noise: float) -> Array:

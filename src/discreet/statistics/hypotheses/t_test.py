@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import html
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +11,6 @@ import numpy as np
 from discreet.core.budget import Budget
 from discreet.core.digits import exact
 from discreet.core.errors import ParameterError
-from discreet.core.receipt import Receipt
 from discreet.core.schema import Category, Number, Schema
 from discreet.questions.grouped_moments import grouped_moments_of
 from discreet.questions.moments import moments_of
@@ -22,45 +19,11 @@ from discreet.releases.estimate import Estimate, estimate_of
 from discreet.releases.figure import Figure
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
+from discreet.releases.test_result import TestResult
 from discreet.statistics.moments.column_moments import Moments
 from discreet.trust.as_private import Bounds, as_private
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import array_of
-
-
-@dataclass(frozen=True)
-class TTest:
-    """What a t-test found.
-
-    Parameters
-    ----------
-    hypothesis : str
-        What was tested, in words.
-    statistic : float
-        How many standard errors the estimate is away from the hypothesis.
-    p_value : float
-        How likely a sample and its noise are at least as far away if the hypothesis is true; none is below 1e-7.
-    estimate : Estimate
-        The mean, or the difference of two, with an interval for the population.
-    """
-
-    hypothesis: str
-    statistic: float
-    p_value: float
-    estimate: Estimate
-
-    @property
-    def receipt(self) -> Receipt:
-        """What it cost."""
-        return self.estimate.receipt
-
-    def __str__(self) -> str:
-        chance = "p < 1e-6" if self.p_value < 1e-6 else f"p = {self.p_value:.2g}"
-        return f"{self.hypothesis}: t = {self.statistic:.2f}, {chance}\n{self.estimate}"
-
-    def _repr_html_(self) -> str:
-        lines = "<br>".join(html.escape(line) for line in str(self).splitlines())
-        return f"<b>{lines}</b>{self.receipt._repr_html_()}"
 
 
 def t_test(
@@ -73,11 +36,11 @@ def t_test(
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
-) -> TTest:
+) -> TestResult:
     """Test whether the mean of a population is a given number, from a sample of it.
 
     Noise and sampling error make up the standard error together, and their joint law the p-value; with much data it is
-    the classical t-test. Fewer than two values, as far as one can tell, have a p-value of 1.
+    the classical t-test. Fewer than two values, as far as the noise lets one see, have a p-value of 1.
 
     Parameters
     ----------
@@ -90,7 +53,7 @@ def t_test(
     bounds : (float, float) or Schema, optional
         Public. For an array. Private data have them in their schema.
     confidence : float
-        Public. Of the interval around the estimated mean.
+        Public. Of the interval for the mean; the hypothesis is rejected at the level of one minus it.
     epsilon, delta : float
         Public. What this may cost. With delta 0 the noise is Laplace; else whichever of Laplace and Gaussian is less.
     key : str, optional
@@ -98,7 +61,7 @@ def t_test(
 
     Returns
     -------
-    TTest
+    TestResult
         The statistic, the p-value, and the estimate of the mean with its receipt.
 
     Guarantee
@@ -111,7 +74,7 @@ def t_test(
     >>> import numpy as np
     >>> heights = np.random.default_rng(0).normal(172, 8, 10_000)
     >>> found = t_test(heights, mean=170, bounds=(100, 250), epsilon=1.0)
-    >>> found.p_value < 1e-6, round(found.estimate.value)
+    >>> found.p_value < 1e-6, round(found.value)
     (True, 172)
     """
     budget = Budget(epsilon, delta)
@@ -145,11 +108,11 @@ def two_sample_t_test(
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
-) -> TTest:
+) -> TestResult:
     """Test whether two groups of a population have the same mean, from a sample of it (Welch's test).
 
     The groups may differ in size and in variance, and neither is public. Noise and sampling error make up the standard
-    error together. A group with fewer than two values, as far as one can tell, makes the p-value 1.
+    error together. A group with fewer than two values, as far as the noise lets one see, makes the p-value 1.
 
     Parameters
     ----------
@@ -164,7 +127,7 @@ def two_sample_t_test(
     groups : two of str, optional
         Public. The two categories; not needed where there are no others.
     confidence : float
-        Public. Of the interval around the difference.
+        Public. Of the interval for the difference; the hypothesis is rejected at the level of one minus it.
     epsilon, delta : float
         Public. What this may cost. With delta 0 the noise is Laplace; else whichever of Laplace and Gaussian is less.
     key : str, optional
@@ -172,7 +135,7 @@ def two_sample_t_test(
 
     Returns
     -------
-    TTest
+    TestResult
         The statistic, the p-value, and the estimated difference, first group less second, with its receipt.
 
     Guarantee
@@ -188,7 +151,7 @@ def two_sample_t_test(
     >>> days = np.random.default_rng(0).normal(10, 4, 10_000) + 2 * (np.arange(10_000) < 5000)
     >>> patients = {"drug": ["a"] * 5000 + ["b"] * 5000, "days": days}
     >>> found = two_sample_t_test(patients, "days", by="drug", bounds=schema, epsilon=1.0)
-    >>> found.p_value < 1e-6, round(found.estimate.value)
+    >>> found.p_value < 1e-6, round(found.value)
     (True, 2)
     >>> two_sample_t_test(days[:5000], days[5000:], bounds=(0, 30), epsilon=1.0).p_value < 1e-6
     True
@@ -222,9 +185,17 @@ def _grouped(first: Any, second: Any, bounds: Bounds | None, budget: Budget) -> 
     return records, "value", "group", Schema({"value": number, "group": groups})
 
 
-def _tested(hypothesis: str, supposed: Figure, distance: float, estimate: Estimate, released: Released) -> TTest:
-    statistic = distance / supposed.standard_error(released.spread)
-    return TTest(hypothesis, statistic, supposed.p_value(released.spread, abs(distance)), estimate)
+def _tested(hypothesis: str, supposed: Figure, distance: float, estimate: Estimate, released: Released) -> TestResult:
+    """What follows from how far an estimate is from its hypothesis; no p-value is below 1e-7."""
+    return TestResult(
+        name="t-test",
+        hypothesis=hypothesis,
+        statistic=distance / supposed.standard_error(released.spread),
+        p_value=supposed.p_value(released.spread, abs(distance)),
+        evidence=estimate,
+        confidence=estimate.confidence,
+        receipt=released.receipt,
+    )
 
 
 def _places(title: str, labels: tuple[str, ...], groups: tuple[str, ...]) -> list[int]:
