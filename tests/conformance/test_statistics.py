@@ -238,7 +238,8 @@ def questions() -> list[BoundedSum]:
         asked(function, private(TRUST["curator"](table(50)), spy))
         asked(function, private(TRUST["curator"](table(50)), spy), delta=1e-6)
     for learner in learners():
-        learner().fit(private(TRUST["curator"](table(50)), spy))
+        target = {"target": "y"} if learner.supervised else {}
+        learner(**target).fit(private(TRUST["curator"](table(50)), spy))
     KMeans(2, delta=0.0).fit(private(TRUST["curator"](table(50)), spy))
     return [question for question in spy if isinstance(question, BoundedSum)]
 
