@@ -471,7 +471,7 @@ MUTANTS = [
         ("self._unspent -= price", "pass"),
         ("        if not self._open:\n", "        if False:\n"),
         ("self._open = False\n            if", "pass\n            if"),
-        ("if asked is not None and stored.asked == asked:", "if True:"),
+        ("if self._stored.holds(asked):", "if self._stored.releases:"),
         ("count * times for single", "count for single"),
         tests="trust/test_private_data.py trust/test_permit.py",
     ),
