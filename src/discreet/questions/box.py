@@ -49,7 +49,7 @@ class Box:
 
     @property
     def size(self) -> int:
-        """How many columns there are."""
+        """The number of columns."""
         return len(self.columns)
 
     @property

@@ -78,7 +78,7 @@ class Coordinates:
 
     @property
     def size(self) -> int:
-        """How many coordinates there are, with the constant."""
+        """The number of coordinates, with the constant."""
         return 1 + len(self.half)
 
     @property

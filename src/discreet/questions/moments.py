@@ -44,7 +44,7 @@ Parts = Callable[[Any, float], list[Any]]
 
 
 def moments_size(degree: int, counted: bool) -> int:
-    """How many coordinates the sum has: as many as the degree at best, if the number of records is public."""
+    """The number of coordinates of the sum: the degree, if it is 1 or 2 and the number of records is public."""
     return degree if degree <= 2 and counted else degree + 1
 
 

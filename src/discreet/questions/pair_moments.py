@@ -27,7 +27,7 @@ PARTS: dict[Norm, int] = {"l1": 1, "l2": 2}  # eighths of the products of square
 
 
 def pair_moments_size(columns: int) -> int:
-    """How many numbers are added up."""
+    """The number of coordinates of the sum."""
     return len(weights_of(1 + columns)) + columns * (columns + 1) // 2 + columns * columns + columns * (columns - 1)
 
 

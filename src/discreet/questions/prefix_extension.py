@@ -29,7 +29,7 @@ def prefix_extension_of(schema: Schema, columns: tuple[str, ...], bins: tuple[in
     schema : Schema
         Public.
     columns, bins : tuple
-        Public. The columns, and how many cells each number has.
+        Public. The columns, and the number of cells of each numeric one; 0 for a category.
     kept : array of shape (cells, first columns)
         Public. The places of cells on the axes of the first columns, in lexicographic order.
     """

@@ -124,6 +124,8 @@ def test_a_cube_has_a_table_for_every_set_of_columns_at_one_price() -> None:
         names = tuple(name for name, here in zip(COLUMNS, kept, strict=True) if here)
         assert found.marginal(names).counts.ndim == len(names)
     finest = found.marginal(COLUMNS).counts
+    assert len(found.to_pandas()) == 3 * 11 * 6
+    assert str(found).splitlines()[2].split()[0] == "records"
     np.testing.assert_allclose(found.marginal(["ward"]).counts, finest.sum(axis=(0, 1)), atol=1e-6)
     assert closure([frozenset({0, 1, 2})], (2, 10, 5)) == sorted(
         found.residuals.parts, key=lambda s: (len(s), sorted(s))

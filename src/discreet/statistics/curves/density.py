@@ -32,7 +32,7 @@ class CellReader:
     Parameters
     ----------
     size : int
-        Public. How many there are.
+        Public. The number of cells.
     """
 
     size: int
@@ -76,7 +76,7 @@ def density(
         Public. For an array: two numbers, or two sequences with one number for each column. Values outside are moved
         to the nearer bound. Private data have them in their schema.
     bins : int, or mapping of str to int, optional
-        Public. How many cells each column is cut into. By default the lesser of 3 n^(1 / (2 + d)) and
+        Public. The number of cells of each column. By default the lesser of 3 n^(1 / (2 + d)) and
         2 (n / s)^(1 / (1 + d)), for d columns, n records and noise of deviation s in each cell.
     expected_size : int, optional
         Public. About how many records there are, for the number of cells, from what is known without the data. By
@@ -126,7 +126,7 @@ def density(
 
 
 def _bins(of: Boxed, number: int, budget: Budget) -> int:
-    """How many cells a column has by default: where the errors of bias and noise, or bias and sampling, are alike.
+    """The number of cells of a column by default: where the errors of bias and noise, or bias and sampling, are equal.
 
     The squared error of bias falls as bins^-2; that of a sample grows as bins^d / n, that of noise as its square.
     """

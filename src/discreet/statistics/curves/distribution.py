@@ -199,7 +199,7 @@ class _SimulatedBand:
     is the exact share and count the noisy sum of all. A sample of a population moves it by a Brownian bridge. Making
     shares monotone takes some of both back. How much depends on the exact shares, for which the released ones stand
     in, with a slope where they are flat. That is still flatter than the exact ones may be, and simulated bands are a
-    little narrow: so they are read off at 96 % if 95 % are meant, and then cover what they should.
+    little narrow: so a band of 95 % is simulated at 96 %, and then covers what it should.
     """
 
     of_shares: float

@@ -1,4 +1,4 @@
-"""Private kernel densities: smooth, read off anywhere, with one path of noise."""
+"""Private kernel densities: smooth, evaluated anywhere, with one path of noise."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def kernel_density(
     """Release a smooth density of one, two or three columns.
 
     Every record shares one unit of mass out among knots near it, and noise is put on the knots, once. A kernel makes a
-    smooth function of that. It can be read off anywhere, as often as wished, always with the same path of noise. The
+    smooth function of that. It can be evaluated anywhere, as often as needed, always with the same path of noise. The
     kernel is mirrored at the bounds, so no mass leaves them.
 
     Where no bandwidth is given, it is chosen afterwards, from the noisy masses alone, by an estimate of the squared
@@ -81,14 +81,14 @@ def kernel_density(
         Public. For an array: two numbers, or two sequences with one number for each column. Values outside are moved
         to the nearer bound. Private data have them in their schema.
     bins : int, or mapping of str to int, optional
-        Public. How many knots each column has, where no bandwidth is given: no detail finer than a few of them can
+        Public. The number of knots of each column, where no bandwidth is given: no detail finer than a few of them can
         be seen, and noise grows with their number. By default 6 (n / s)^(1 / (1 + 2 d)), for d columns, n records and
         noise of deviation s on each knot.
     expected_size : int, optional
         Public. About how many records there are, for the number of knots, from what is known without the data. By
         default the number of records where it is public, and 10,000 where it is secret.
     noise : {"least", "process"}
-        Public. For a bandwidth that is given: the knots and the noise that throw the curve least, or those of a
+        Public. For a bandwidth that is given: the knots and the noise that minimise the error, or those of a
         Gaussian process whose covariance is the kernel.
     confidence : float
         Public. Of the band.

@@ -53,7 +53,7 @@ class KernelPlan:
         return None if self.records is None else 1 / self.missing
 
     def count(self, released: Array) -> float:
-        """How many records have a mass."""
+        """The number of records that have a mass."""
         if self.records is None:
             return float(released.sum())
         return self.records - float(released[-1]) / self.missing
@@ -84,7 +84,7 @@ def even(of: Boxed, bins: Bins | None, number: int, budget: Budget) -> KernelPla
 
 
 def planned(of: Boxed, widths: Array, noise: Noise, budget: Budget) -> KernelPlan:
-    """The knots that leave least noise for these bandwidths, or those of a process."""
+    """The knots that minimise the noise for these bandwidths, or those of a process."""
     bins = tuple(max(math.ceil(FINE / h), 4) for h in widths)
     processed, shared = math.prod(map(process_size, widths)), math.prod(bins) if noise == "least" else math.inf
     if min(processed, shared) > MOST_KNOTS:

@@ -1,4 +1,4 @@
-"""Noisy masses at knots, read off anywhere, and a band that holds all that is read off at once: post-processing."""
+"""Noisy masses at knots as a function that is evaluated anywhere, and a band for all of it at once: post-processing."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class _Read:
 
 @dataclass(frozen=True)
 class Reading:
-    """A density of a box from 0 to 1, read off noisy masses.
+    """A density of a box from 0 to 1, from noisy masses.
 
     It is sum_j z_j a_j(x) / n for masses z and weights a. With e the noise, of which e_0 is in the number n, it is off
     by (sum_j e_j a_j(x) - f(x) e_0) / n, exactly, where f is what the same weights make of exact masses, over their

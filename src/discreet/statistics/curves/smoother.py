@@ -40,7 +40,7 @@ class Smoother:
     order : int
         Of the kernel; see `multipliers`.
     looks : int
-        At how many places the curve is looked at, to draw it or to find its lowest and highest.
+        The number of places at which the curve is evaluated, to draw it or to find its extremes.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Smoother:
 
     @property
     def size(self) -> int:
-        """How many masses there are."""
+        """The number of masses."""
         return self.knots.size
 
     @property
@@ -97,7 +97,7 @@ def best_bandwidths(masses: Array, knots: Sequence[Knots], stddev: float, count:
     stddev : float
         Public. Of the noise on each mass.
     count : float
-        How many records there are, about.
+        About how many records there are.
     order : int
         Public. Of the kernel.
     """

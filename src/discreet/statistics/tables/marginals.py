@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,7 @@ class Marginals(Tabular):
     spread: Spread
 
     def marginal(self, columns: Sequence[str]) -> CountTable:
-        """The marginal of these columns, in this order, with an error bar of its own.
+        """The marginal of these columns, in this order, with intervals of its own.
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ class Marginals(Tabular):
         """A row for each cell of each marginal."""
         tables = [(table.name, table.tabulated()) for table in self]
         each = [one.series[0] for _, one in tables]
-        cells = [", ".join(cell) for _, one in tables for cell in zip(*one.labels.values(), strict=True) or [()]]
+        cells = [", ".join(cell) for table in self for cell in product(*table.labels)]
         numbers = [[getattr(one, name) for one in each] for name in ("values", "standard_error", "low", "high")]
         labels = {"marginal": tuple(name for name, one in tables for _ in range(len(one))), "cell": tuple(cells)}
         return Columns(labels, (Series("count", *map(np.concatenate, numbers)),))

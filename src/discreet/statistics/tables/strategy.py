@@ -37,7 +37,7 @@ class Targets:
     Parameters
     ----------
     shape : tuple of int
-        How many cells each axis has.
+        The number of cells of each axis.
     wanted : tuple of sets of axes
         The marginals.
     spaces : tuple of sets of axes
@@ -142,7 +142,7 @@ class Strategy:
         ways: Ways,
         error: Callable[[Array], float],
     ) -> Strategy:
-        """The strategy whose error, of the variances of the marginals, is least under this trust model and budget."""
+        """The strategy that minimises this error of the marginals' variances, under this trust model and budget."""
         found = [
             cls._of(name, measurements, data, domain, budget)
             for named in ways.values()

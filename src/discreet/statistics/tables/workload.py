@@ -180,7 +180,7 @@ class _Asker:
 
     @cached_property
     def norm(self) -> Norm:
-        """The norm whose noise moves the answers least."""
+        """The norm that minimises the noise of the answers."""
         return min(("l1", "l2") if self.budget.delta > 0 else ("l1",), key=lambda norm: self._noise(norm).stddev)
 
     def _noise(self, norm: Norm) -> Spread:
