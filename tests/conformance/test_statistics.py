@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import html
 import inspect
+import json
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
+from discreet.accounting.accountant import epsilon
 from discreet.accounting.single_plan import SinglePlan
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, NotPermitted, ParameterError
 from discreet.core.question import BoundedSum
+from discreet.core.receipt import Receipt
 from discreet.core.recipe import Recipe
 from discreet.core.schema import Category, Number, Schema, Text
 from discreet.learners.kmeans import KMeans
 from discreet.questions.named import question_of
+from discreet.releases.release import Release
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
@@ -49,6 +55,8 @@ GIVEN: dict[str, Any] = {
     "seconds": 0.2,
 }
 FOUND = [function for function in statistics() if function.__name__ not in CURATORS_ONLY]
+NEED_DELTA = {"stable_interquartile_range", "key_counts"}
+everything = for_each(statistics())
 each = pytest.mark.parametrize("function", FOUND, ids=lambda function: function.__name__)
 
 
@@ -144,10 +152,74 @@ def test_no_record_and_one_record_are_answered_alike(function: Any) -> None:
             assert odd.receipt.event == usual.receipt.event
 
 
+OF_POPULATIONS = {"t_test", "two_sample_t_test", "goodness_of_fit", "independence"}  # tests of hypotheses
+FORMS = ("standard_error", "interval", "confidence", "population", "receipt")
+
+
+@everything
+def test_every_statistic_takes_a_confidence_and_says_whom_its_interval_is_for(function: Any) -> None:
+    parameters = inspect.signature(function).parameters
+    names = ["confidence"] if function.__name__ in OF_POPULATIONS else ["confidence", "population"]
+    for name, default in zip(names, (0.95, False), strict=False):
+        assert parameters[name].kind is inspect.Parameter.KEYWORD_ONLY
+        assert parameters[name].default == default
+    assert ("population" in parameters) is (function.__name__ not in OF_POPULATIONS)
+
+
+@everything
+def test_every_result_stands_on_release_and_has_all_its_forms(function: Any) -> None:
+    column = {"column": "name"} if function.__name__ == "key_counts" else {}
+    result = asked(function, private(trust_in("curator", 300)), delta=1e-6, **column)
+    assert isinstance(result, Release)
+    assert hasattr(result, "value") or hasattr(result, "values")
+    assert all(hasattr(result, name) for name in FORMS)
+    plain = json.loads(result.to_json())
+    assert plain["kind"] == type(result).__name__
+    assert plain["name"] == result.name
+    assert set(plain) == set(result.to_dict())
+    assert Receipt.read(json.dumps(plain["receipt"])) == result.receipt
+    assert len(result.to_pandas()) == len(result.tabulated())
+    assert str(result).startswith((result.name, getattr(result, "hypothesis", result.name)))
+    page = result._repr_html_()
+    assert "<table>" in page
+    assert html.escape(result.receipt.cost) in page
+    ax = Figure().add_subplot()
+    assert result.plot(ax) is ax
+    assert ax.has_data() or not len(result.tabulated())
+
+
+@everything
+def test_a_receipt_states_what_the_accountant_finds(function: Any) -> None:
+    """At most what was asked for, and by the accountant at that delta."""
+    column = {"column": "name"} if function.__name__ == "key_counts" else {}
+    for most in (0.0, 1e-6) if function.__name__ not in NEED_DELTA else (1e-6,):
+        data = PrivateData(trust_in("curator", 300), SinglePlan(Budget(1.0, most)))
+        receipt = asked(function, data, delta=most, **column).receipt
+        assert receipt.delta in (0.0, most)
+        assert receipt.epsilon == epsilon(receipt.event, receipt.delta)
+        assert 0.9 <= receipt.epsilon <= 1.0
+
+
+@everything
+def test_an_interval_for_a_population_is_given_or_refused_before_any_charge(function: Any) -> None:
+    if function.__name__ in OF_POPULATIONS:
+        return
+    column = {"column": "name"} if function.__name__ == "key_counts" else {}
+    data = private(trust_in("curator", 300))
+    refusal: ParameterError | None = None
+    try:
+        assert "for the population" in asked(function, data, delta=1e-6, population=True, **column).title
+    except ParameterError as why:
+        refusal = why
+    if refusal is not None:
+        assert "there is no interval for the population: " in refusal.obstacle
+        assert refusal.remedy
+        assert data.ledger.balance().spent == 0
+
+
 NAMED = {"grouped": "groups", "key_counts": "texts", "two_sample_t_test": "a second"}  # what one array has not
 OF_ARRAYS = [function for function in statistics() if function.__name__ not in NAMED]
 of_arrays = for_each(OF_ARRAYS)
-everything = for_each(statistics())
 
 
 def plain(function: Any) -> Any:
