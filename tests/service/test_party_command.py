@@ -163,7 +163,7 @@ def test_a_party_answers_what_its_owner_allows(folder: Path) -> None:
         addresses = [one.says("listens at").rpartition(" ")[2] for one in (north, east, west)]
         with SecureSum(agreed, read_identity("asker.key"), addresses) as trust:
             assert trust.ask(count, Gaussian(5.0)).shape == (1,)
-            with pytest.warns(OtherSurvivors, match="tells the noisy sum of east alone"):
+            with pytest.warns(OtherSurvivors, match="shows the noisy sum of east alone"):
                 trust.ask(count, Gaussian(0.25))
             east.says("refuses: count: it would cost epsilon")
             with pytest.warns(OtherSurvivors, match="east, north"):

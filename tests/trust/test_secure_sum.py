@@ -22,7 +22,7 @@ from discreet.core.grid import Array, Grid
 from discreet.core.neighbors import Neighbors
 from discreet.core.question import BoundedSum
 from discreet.core.receipt import Attendance
-from discreet.core.recipe import recipe
+from discreet.core.recipe import RECENT, recipe
 from discreet.core.schema import Schema
 from discreet.crypto.certificate import Card
 from discreet.crypto.errors import TooFewSurvivors
@@ -263,6 +263,7 @@ class OfAnotherVersion:
 
     async def attend(self, message: Signed, hear: Any, most: int) -> None:
         with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("discreet.core.recipe.RECENT", type(RECENT)())  # what the others have built is not its own
             for name, value in self._changes.items():
                 patch.setattr(name, value)
             await self._attendant.attend(message, hear, most)
@@ -335,4 +336,4 @@ def test_a_plan_of_several_sums_tells_who_was_in_all_and_who_in_some() -> None:
         with pytest.warns(OtherSurvivors):
             permit.ask(HEADS, noise)
     assert permit.receipt.attendance == Attendance(("h0", "h1", "h3"), ("h2",))
-    assert "beside other answers, this one tells the noisy sum of h2 alone" in str(permit.receipt)
+    assert "beside other answers, this one shows the noisy sum of h2 alone" in str(permit.receipt)
