@@ -50,6 +50,7 @@ LAWS: dict[str, Draw] = {
     "spiky": lambda rng, n: np.where(rng.uniform(size=n) < 0.7, 0.25, rng.uniform(0, 1, n)),
     "heavy": lambda rng, n: 0.3 + 0.02 * rng.standard_t(2, n),
 }
+SMALL = 0.2  # the share of a group
 ROUNDING = 3e-8  # of values to their grid, over their width
 ADD, REPLACE = Neighbors.ADD_REMOVE, Neighbors.REPLACE
 
@@ -64,10 +65,14 @@ class Case:
     delta: float = 0.0
     neighbors: Neighbors = ADD
 
-    def drawn(self, rng: np.random.Generator) -> dict[str, Any]:
-        """A sample; the second column depends on the first, the group on neither, and the sizes are far apart."""
-        x, y = (LAWS[self.law](rng, self.records).clip(0, 1) for _ in range(2))
-        kinds = np.where(np.arange(self.records) % 5 == 0, "b", "a").tolist()
+    def drawn(self, rng: np.random.Generator, varying: bool = False) -> dict[str, Any]:
+        """A sample; the second column depends on the first, the group on neither, and the sizes are far apart.
+
+        If it is `varying`, records come independently, so that their number varies where it is secret (Poisson).
+        """
+        number = int(rng.poisson(self.records)) if varying and self.neighbors is ADD else self.records
+        x, y = (LAWS[self.law](rng, number).clip(0, 1) for _ in range(2))
+        kinds = np.where(rng.uniform(size=number) < SMALL, "b", "a").tolist()
         return {"x": x, "y": 0.6 * x + 0.4 * y, "size": np.exp(8 * x), "kind": kinds}
 
     @property
@@ -109,14 +114,18 @@ def inside(interval: ConfidenceInterval[Array], exact: float, place: Any) -> boo
     return bool(interval.low[place] - slack <= exact <= interval.high[place] + slack)
 
 
-def near(value: float, exact: float, error: float) -> bool:
-    return abs(value - exact) <= error + ROUNDING * (1 + abs(exact))
+def of_column(
+    statistic: Any, exact: Callable[[Array, Any], float], population: bool = False
+) -> Callable[[Trial], bool]:
+    """These data, or two million records of their population, as the expectation of as many as there are."""
 
-
-def of_column(statistic: Any, exact: Callable[[Array, Any], float]) -> Callable[[Trial], bool]:
     def hit(trial: Trial) -> bool:
-        found = trial.asked(statistic, "x")
-        return holds(found, exact(trial.x, found))
+        found = trial.asked(statistic, "x", population=population)
+        if not population:
+            return holds(found, exact(trial.x, found))
+        many = everybody(trial.case.law)["x"]
+        scale = trial.case.records / len(many) if statistic in (count, total) else 1.0
+        return holds(found, scale * exact(many, found))
 
     return hit
 
@@ -131,18 +140,24 @@ def outside_bounds(trial: Trial) -> bool:
     return holds(found.outside, float(((values < found.lower) | (values >= found.upper)).sum()))
 
 
-def of_small_group(figure: str) -> Callable[[Trial], bool]:
+def of_small_group(figure: str, population: bool = False) -> Callable[[Trial], bool]:
     def hit(trial: Trial) -> bool:
-        found, own = trial.asked(grouped, "x", by="kind"), trial.x[::5]
+        found = trial.asked(grouped, "x", by="kind", population=population)
+        own = everybody(trial.case.law)["x"] if population else trial.x[np.array(trial.records["kind"]) == "b"]
         exact = {"count": len(own), "sum": own.sum(), "mean": own.mean()}[figure]
-        return inside(found[figure].interval, exact, 1)
+        fewer = SMALL * trial.case.records / len(own) if population and figure != "mean" else 1.0
+        return inside(found[figure].interval, fewer * exact, 1)
 
     return hit
 
 
 def of_second_moments(trial: Trial) -> bool:
-    found = trial.asked(second_moments, ("x", "y"))
-    return inside(found.interval, trial.x.mean(), 0)
+    return inside(trial.asked(second_moments, ("x", "y")).interval, trial.x.mean(), 0)
+
+
+def of_sampled_moments(trial: Trial) -> bool:
+    found = trial.asked(second_moments, ("x", "y"), population=True)
+    return inside(found.interval, everybody(trial.case.law)["x"].mean(), 0)
 
 
 def counted_by_second_moments(trial: Trial) -> bool:
@@ -151,9 +166,15 @@ def counted_by_second_moments(trial: Trial) -> bool:
 
 
 @cache
+def everybody(law: str) -> dict[str, Any]:
+    """A population, by two million draws."""
+    return Case(law, 2_000_000, 1.0).drawn(np.random.default_rng(99))
+
+
+@cache
 def truth(law: str) -> dict[str, Any]:
-    """What is true of a population, by two million draws."""
-    drawn = Case(law, 2_000_000, 1.0).drawn(np.random.default_rng(99))
+    """What is true of a population."""
+    drawn = everybody(law)
     both = np.stack([drawn["x"], drawn["y"]])
     quartiles = np.quantile(drawn["x"], [0.25, 0.75])
     return {"covariance": np.cov(both), "correlation": np.corrcoef(both), "range": float(np.ptp(quartiles))}
@@ -174,12 +195,19 @@ def of_pair(statistic: Any, i: int, population: bool) -> Callable[[Trial], bool]
 
 
 def of_quartiles(trial: Trial) -> bool:
-    return holds(trial.asked(interquartile_range, "x"), truth(trial.case.law)["range"])
+    return holds(trial.asked(interquartile_range, "x", population=True), truth(trial.case.law)["range"])
+
+
+def of_own_quartiles(trial: Trial) -> bool:
+    first, third = np.quantile(trial.x, [0.25, 0.75])
+    return holds(trial.asked(interquartile_range, "x"), third - first)
 
 
 WHOLE = "error bars are whole numbers"
 CAUTIOUS = "it holds for the worst of data"
 RAISED = "next to none are outside, and what noise makes negative is raised to zero; and error bars are whole numbers"
+BETWEEN = "intervals of quartiles end on the next record"
+BOUNDED = "the variance is bounded by that of values at the cuts"
 UNKNOWN = "where variances may be noise, correlations are 0 ± 1"
 UNTOLD = "noise may hide the fourth moments, which then may be large"
 
@@ -190,6 +218,7 @@ class Interval:
 
     hit: Callable[[Trial], bool]
     excess: str = ""
+    varying: bool = False
     laws: tuple[str, ...] = tuple(LAWS)
 
 
@@ -206,7 +235,8 @@ INTERVALS = {
     "minimum": Interval(of_column(minimum, lambda x, found: x.min()), CAUTIOUS),
     "maximum": Interval(of_column(maximum, lambda x, found: x.max()), CAUTIOUS),
     "range": Interval(of_column(value_range, lambda x, found: np.ptp(x)), CAUTIOUS),
-    "interquartile range": Interval(of_quartiles, laws=("normal", "skewed")),
+    "interquartile range": Interval(of_own_quartiles, BETWEEN, laws=("normal", "skewed")),
+    "interquartile range in a population": Interval(of_quartiles, laws=("normal", "skewed")),
     "outside bounds": Interval(outside_bounds, RAISED),
     "count of a group": Interval(of_small_group("count")),
     "sum of a group": Interval(of_small_group("sum")),
@@ -216,6 +246,16 @@ INTERVALS = {
     "variance of a pair": Interval(of_pair(covariance, 1, False)),
     "covariance": Interval(of_pair(covariance, 0, False)),
     "correlation": Interval(of_pair(correlation, 0, False), UNKNOWN),
+    "count in a population": Interval(of_column(count, lambda x, found: len(x), True), WHOLE, varying=True),
+    "sum in a population": Interval(of_column(total, lambda x, found: x.sum(), True), varying=True),
+    "winsorized mean in a population": Interval(
+        of_column(winsorized_mean, lambda x, found: np.clip(x, found.lower, found.upper).mean(), True), BOUNDED
+    ),
+    "trimmed mean in a population": Interval(of_column(trimmed_mean, trimmed, True), BOUNDED),
+    "count of a group in a population": Interval(of_small_group("count", True), varying=True),
+    "sum of a group in a population": Interval(of_small_group("sum", True), varying=True),
+    "mean of a group in a population": Interval(of_small_group("mean", True)),
+    "second moments in a population": Interval(of_sampled_moments),
     "covariance in a population": Interval(of_pair(covariance, 0, True), UNTOLD),
     "correlation in a population": Interval(of_pair(correlation, 0, True), UNKNOWN),
 }
@@ -224,7 +264,8 @@ each = pytest.mark.parametrize("name", INTERVALS)
 
 def coverage(name: str, case: Case, runs: int) -> float:
     rng, hit = np.random.default_rng([case.records, round(1000 * case.epsilon)]), INTERVALS[name].hit
-    return float(np.mean([hit(Trial(case, case.drawn(rng), seed)) for seed in range(runs)]))
+    varying = INTERVALS[name].varying
+    return float(np.mean([hit(Trial(case, case.drawn(rng, varying), seed)) for seed in range(runs)]))
 
 
 @each
