@@ -95,7 +95,7 @@ def apart(asked: Asked, bits: Bits) -> Releases:
     values, budget, neighbors = asked.values, Budget(asked.epsilon), Neighbors(asked.relation)
     data, size = private(asked, values), asked.size if asked.relation == "replace" else None
     if asked.statistic in SINGLE:
-        wanted = Wanted(ColumnOf(data, "x"), asked.shares, None, step(asked), budget)
+        wanted = Wanted(ColumnOf(data, "x"), asked.shares, None, False, step(asked), budget)
         (mechanism,) = calibrate(Together(wanted.way.parts), budget).mechanisms
         records = Records(np.clip(values, *asked.of.bounds)[:, None], 1, neighbors)
         return lambda count: mechanism.release(records.stacked(count), bits)
