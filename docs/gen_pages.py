@@ -1,41 +1,71 @@
-"""Write the reference: one page per module and one per room, found by walking the package.
+"""Write the reference: what each public room offers, and the proofs.
 
-The rooms come in the order of their floors, which the import contracts in pyproject.toml state. A proof that lies
-beside its module (`laplace.md` beside `laplace.py`) gets a page after it.
+Public names are those of the rooms' stubs (`__init__.pyi`). A room whose names come from several sub-rooms has a page
+for each of these. A proof lies beside its module (`laplace.md` beside `laplace.py`) and gets a page of its own.
 """
 
 from __future__ import annotations
 
 import ast
+import inspect
+import pkgutil
 import runpy
-import tomllib
+import typing
+from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import mkdocs_gen_files
 
+from discreet.releases.release import Release
+
 ROOT = Path(__file__).parent.parent
-PACKAGE = ROOT / "src" / "discreet"
+SOURCE = ROOT / "src"
+PACKAGE = SOURCE / "discreet"
 FIRST = "index.md"
-
-
-def summary(source: Path) -> str:
-    """The first line of a module's docstring."""
-    text = ast.get_docstring(ast.parse(source.read_text(encoding="utf-8"))) or ""
-    return text.partition("\n")[0]
-
-
-def rooms() -> list[Path]:
-    """The folders of the package, lowest floor first; what no contract names comes last."""
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    floors = next(c["layers"] for c in settings["tool"]["importlinter"]["contracts"] if c["type"] == "layers")
-    order = [room.strip() for floor in reversed(floors) for room in floor.split("|")]
-    found = sorted(path.parent for path in PACKAGE.glob("*/__init__.py"))
-    return sorted(found, key=lambda room: order.index(room.name) if room.name in order else len(order))
-
-
-def modules(room: Path) -> list[Path]:
-    """The modules of a room and of the folders in it."""
-    return sorted(path for path in room.rglob("*.py") if path.name not in {"__init__.py", "__main__.py"})
+ROOMS = ("discreet", "discreet.learners", "discreet.mechanisms", "discreet.accounting")
+TITLES = {
+    "moments": "Counts, means, variances",
+    "ranks": "Quantiles and extremes",
+    "tables": "Tables and histograms",
+    "curves": "Distributions and densities",
+    "hypotheses": "Tests of hypotheses",
+    "fits": "Regression and M-estimates",
+    "data": "Data, budgets and parties",
+    "additive": "Noise on sums",
+    "selection": "Choices and keys",
+    "stable": "Stable figures",
+    "vectors": "Vectors",
+    "online": "Online queries",
+}
+DATA = {"core", "trust", "accounting", "query"}  # rooms whose names are looked for together
+MORE = {
+    "Results": ["core.receipt.Receipt"],
+    "Errors": ["core.errors"],
+    "Events": ["core.events"],
+    "Sources and parties": [
+        "trust.sources.file.File",
+        "trust.sources.query.postgres_table",
+        "trust.isolation.rehearsal.rehearsed",
+        "trust.policy.Policy",
+        "service.key_file.read_identity",
+        "service.local_parties.local_parties",
+    ],
+    "Reports": ["query.report.profile", "query.report.Report", "query.schema_file.read_schema"],
+    "Audits": ["audit.trial.trial", "audit.verdict.judged", "audit.verdict.Verdict", "audit.lower_bound.lower_bound"],
+    "Extending": [
+        "core.question.BoundedSum",
+        "core.recipe.recipe",
+        "core.bound.Bound",
+        "core.grid.Grid",
+        "core.mechanism.Mechanism",
+        "core.mechanism.Noise",
+        "core.mechanism.Share",
+        "learners.private_estimator.PrivateEstimator",
+        "trust.permit.Permit",
+    ],
+}
 
 
 def write(page: Path, text: str) -> None:
@@ -44,37 +74,105 @@ def write(page: Path, text: str) -> None:
         file.write(text)
 
 
-def room_page(room: Path, pages: dict[Path, Path]) -> str:
-    """What a room is for, and what is in it."""
-    lines = [f"# {room.name}", "", summary(room / "__init__.py"), ""]
-    if pages:
-        lines += ["| module | what it is |", "|---|---|"]
-    lines += [
-        f"| [{module.stem}]({page.relative_to(Path('reference', room.name)).as_posix()}) | {summary(module)} |"
-        for module, page in pages.items()
+def public(room: str) -> dict[str, list[str]]:
+    """The public names of a room, in groups."""
+    stub = SOURCE.joinpath(*room.split("."), "__init__.pyi")
+    groups = defaultdict(list)
+    for line in ast.parse(stub.read_text(encoding="utf-8")).body:
+        if isinstance(line, ast.ImportFrom) and line.module:
+            groups[group(line.module.split("."))] += [f"{room}.{name.name}" for name in line.names]
+    return {group: groups[group] for group in sorted(groups, key=lambda group: [*TITLES, group].index(group))}
+
+
+def group(module: list[str]) -> str:
+    """Where the names of a module are looked for; a room without sub-rooms is one group."""
+    *above, _ = [part for part in module if part != "statistics"]
+    return "data" if DATA.intersection(above) else "".join(above[:1])
+
+
+def summary(name: str) -> str:
+    """The first sentence of a docstring."""
+    return (inspect.getdoc(pkgutil.resolve_name(name)) or "").partition("\n")[0]
+
+
+def results(names: Iterable[str]) -> list[str]:
+    """The kinds of result that functions return, the base of them all first."""
+    returned = [
+        typing.get_type_hints(found).get("return")
+        for name in names
+        if inspect.isfunction(found := pkgutil.resolve_name(name))
     ]
-    return "\n".join(lines) + "\n"
+    kinds = {kind for hint in returned for kind in (hint, *typing.get_args(hint))}
+    own = {kind for kind in kinds if inspect.isclass(kind) and issubclass(kind, Release)} | {Release}
+    return [
+        f"{kind.__module__}.{kind.__name__}"
+        for kind in sorted(own, key=lambda kind: (len(kind.__mro__), kind.__name__))
+    ]
 
 
-def write_room(nav: mkdocs_gen_files.Nav, room: Path) -> None:
-    """Write a room's own page and those of its modules and proofs."""
-    pages = {path: Path("reference", path.relative_to(PACKAGE).with_suffix(".md")) for path in modules(room)}
-    nav["Reference", room.name] = f"reference/{room.name}/index.md"
-    write(Path("reference", room.name, "index.md"), room_page(room, pages))
-    for module, page in pages.items():
-        *above, name = module.relative_to(PACKAGE).with_suffix("").parts
-        nav["Reference", *above, name] = page.as_posix()
-        write(page, f"::: {'.'.join(['discreet', *above, name])}\n")
-        proof = module.with_suffix(".md")
+def described(title: str, names: Iterable[str], page: Path) -> str:
+    """A page of names, each with its docstring and a link to the proof beside its module."""
+    lines = [f"# {title}", ""]
+    for name in names:
+        lines += [f"::: {name}", ""]
+        proof = Path(inspect.getfile(pkgutil.resolve_name(name))).with_suffix(".md")
         if proof.exists():
-            beside = page.with_name(f"{name}_proof.md")
-            nav["Reference", *above, f"{name}: proof"] = beside.as_posix()
-            write(beside, proof.read_text(encoding="utf-8"))
+            lines += [f"[The proof]({'../' * len(page.parent.parts)}{proof_page(proof).as_posix()})", ""]
+    return "\n".join(lines)
+
+
+def contents(room: str, pages: dict[Path, tuple[str, list[str]]]) -> str:
+    """What a room offers, in one table for each of its pages."""
+    lines = [f"# {room}", "", summary(room), ""]
+    for page, (title, names) in pages.items():
+        lines += [f"## [{title}]({page.name})", "", "| name | what it does |", "|---|---|"]
+        lines += [f"| [`{name.rpartition('.')[2]}`]({page.name}#{name}) | {summary(name)} |" for name in names]
+        lines += [""]
+    return "\n".join(lines)
+
+
+def write_room(nav: mkdocs_gen_files.Nav, room: str) -> None:
+    """Write the pages of a room's groups, and the room's own, which lists them."""
+    home, groups = Path("reference", room), public(room)
+    if list(groups) == [""]:
+        nav["Reference", room] = f"{home}.md"
+        write(home.with_name(f"{room}.md"), described(room, groups[""], home))
+        return
+    pages = {home / f"{group}.md": (TITLES.get(group, group.capitalize()), names) for group, names in groups.items()}
+    nav["Reference", room] = (home / "index.md").as_posix()
+    write(home / "index.md", contents(room, pages))
+    for page, (title, names) in pages.items():
+        nav["Reference", room, title] = page.as_posix()
+        write(page, described(title, names, page))
+
+
+def write_more(nav: mkdocs_gen_files.Nav) -> None:
+    """Write the pages of what users meet without importing it from a public room."""
+    for title, names in MORE.items():
+        full = [f"discreet.{name}" for name in names]
+        if title == "Results":
+            full = results(name for names in public("discreet").values() for name in names) + full
+        page = Path("reference", f"{title.lower().replace(' ', '_')}.md")
+        nav["Reference", title] = page.as_posix()
+        write(page, described(title, full, page))
+
+
+def proof_page(proof: Path) -> Path:
+    """Where the proof that lies beside a module is found."""
+    return Path("proofs", proof.relative_to(PACKAGE))
+
+
+def write_proofs(nav: mkdocs_gen_files.Nav) -> None:
+    """Write a page for each proof."""
+    for proof in sorted(PACKAGE.rglob("*.md")):
+        text = proof.read_text(encoding="utf-8")
+        nav["Proofs", text.partition("\n")[0].lstrip("# ")] = proof_page(proof).as_posix()
+        write(proof_page(proof), text)
 
 
 def write_figure(example: str, page: str) -> None:
     """Draw what an example draws, anew."""
-    made = runpy.run_path(str(ROOT / "examples" / example))
+    made: dict[str, Any] = runpy.run_path(str(ROOT / "examples" / example))
     with mkdocs_gen_files.open(page, "wb") as file:
         made["figure"](made["runs"]()).savefig(file, format="svg")
 
@@ -86,8 +184,10 @@ def main() -> None:
     for page in sorted((ROOT / "docs").glob("*.md"), key=lambda page: (page.name != FIRST, page.name)):
         title = page.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
         nav[title] = page.name
-    for room in rooms():
+    for room in ROOMS:
         write_room(nav, room)
+    write_more(nav)
+    write_proofs(nav)
     write(Path("SUMMARY.md"), "".join(nav.build_literate_nav()))
 
 
