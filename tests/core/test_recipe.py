@@ -15,7 +15,9 @@ from discreet.core.question import BoundedSum
 from discreet.core.recipe import Recipe, recipe
 from discreet.core.schema import Number, Schema
 from discreet.questions.clusters import clusters_of
+from discreet.questions.moments import moments_of
 from discreet.questions.named import question_of
+from discreet.questions.total import total_of
 
 SCHEMA = Schema({"x": Number(-1, 1), "y": Number(0, 10)})
 CENTERS = np.array([[0.25, -0.5], [-0.125, 0.75]])
@@ -177,3 +179,16 @@ def test_an_answer_has_no_more_numbers_than_anybody_can_hold() -> None:
     for size in (0, 2**24 + 1):
         with pytest.raises(ParameterError, match="numbers"):
             fused(SCHEMA, 1.0, size)
+
+
+def test_what_is_refused_is_refused_whatever_was_asked_before() -> None:
+    """Questions are kept for a while; 1, 1.0 and True are told apart, and so are the two zeros."""
+    moments_of(SCHEMA, "x", 2, True)
+    for degree, counted in ((2, 1), (2, 1.0), (True, True), ("2", True)):
+        with pytest.raises(ParameterError):
+            moments_of(SCHEMA, "x", degree, counted)  # type: ignore[arg-type]
+    written = [total_of(SCHEMA, "y", origin).recipe for origin in (0.0, -0.0)]
+    assert written[0] != written[1]
+    again = Schema({"y": Number(0, 10), "x": Number(-1, 1)})
+    assert scaled(again, 2.0).columns == scaled(SCHEMA, 2.0).columns
+    assert moments_of(SCHEMA, "x", 2, True) is moments_of(SCHEMA, "x", 2, True)

@@ -9,7 +9,6 @@ import inspect
 import json
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Concatenate, ParamSpec, cast
@@ -40,15 +39,12 @@ class Recent:
         self._turn = threading.Lock()
 
     def get(self, key: Any) -> BoundedSum | None:
-        """The question, if it was built not long ago; arrays are not looked up."""
-        try:
-            return self._questions.get(key)
-        except TypeError:
-            return None
+        """The question, if it was built not long ago."""
+        return self._questions.get(key)
 
     def kept(self, key: Any, question: BoundedSum) -> BoundedSum:
         """The question, kept for a while if it is small."""
-        with self._turn, suppress(TypeError):
+        with self._turn:
             if question.size <= SMALL:
                 self._questions[key] = question
             if len(self._questions) > FEW:
@@ -57,6 +53,17 @@ class Recent:
 
 
 RECENT = Recent()
+
+
+def _told(values: tuple[Any, ...]) -> str | None:
+    """Texts, numbers and tuples of them, written so that 1, 1.0, True and "1" differ; None where there is more."""
+    flat = list(values)
+    for value in flat:
+        if isinstance(value, tuple):
+            flat += value
+        elif type(value) not in (str, int, float, bool, type(None)):
+            return None
+    return repr(values)
 
 
 @dataclass(frozen=True)
@@ -168,7 +175,10 @@ def recipe(name: str) -> Callable[[Builder[P]], Builder[P]]:
 
         @functools.wraps(build)
         def built(schema: Schema, *given: Any, **named: Any) -> BoundedSum:
-            key = (name, tuple(schema.columns.items()), given, tuple(named.items()))
+            told = _told((name, *given, tuple(named.items())))
+            if told is None:
+                return checked(schema, *given, **named)
+            key = (tuple(schema.columns.items()), told)
             return RECENT.get(key) or RECENT.kept(key, checked(schema, *given, **named))
 
         def checked(*given: Any, **named: Any) -> BoundedSum:
