@@ -141,7 +141,7 @@ def interval_inside(
     value : float
         The estimate.
     half_width : callable
-        How far noise throws it, with a given confidence and if the exact value is supposed to be a given one.
+        How far noise moves it, with a given confidence and if the exact value is a given one.
     confidence : float
         Public. Of the interval.
     ends : Number

@@ -1,4 +1,4 @@
-"""A number computed from noisy sums, and how far noise and sampling throw it."""
+"""A number computed from noisy sums, and how far noise and sampling move it."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from discreet.releases.law import Law
 from discreet.releases.spread import Spread
 
 FEWEST, SURER = 3.0, 8.0  # what noise leaves of the degrees of freedom of a sampling error: see `Figure.degrees`
-SMALLEST = 1e-7  # chances below are not told apart
+SMALLEST = 1e-7  # smaller probabilities are not distinguished
 FEW = 3  # coordinates whose noise adds up by partial fractions, without cancelling digits
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """How far a sample throws a figure from what it is in the population, as the same noisy sums tell.
+    """How far a sample moves a figure from its value in the population, as the same noisy sums show.
 
     Parameters
     ----------
     variance : float
-        Of the sampling error; infinite where there are too few records to tell.
+        Of the sampling error; infinite where there are too few records to estimate it.
     weights : array
         How this variance changes with each of the sums.
     wobble : float
@@ -117,6 +117,7 @@ class Figure:
 
         Examples
         --------
+        >>> from discreet.mechanisms.additive.laplace import Laplace
         >>> noisy, laplace = Figure(0.0, np.array([1.0])), Spread(Laplace(), math.sqrt(2))
         >>> round(noisy.half_width(laplace, 0.95), 3)
         2.996
@@ -134,14 +135,14 @@ class Figure:
         """How far from zero a law is with this confidence, if its scale is known to so few degrees of freedom.
 
         As far as it is where a normal variable is beyond Student's quantile; proportionally farther beyond chances that
-        are not told apart.
+        are not distinguished.
         """
         student = float(stdtrit(self.degrees(spread), 0.5 + confidence / 2))
-        told = min(student, float(-ndtri(SMALLEST / 2)))
-        return law.half_width(2 * float(ndtr(-told))) * student / told
+        normal = min(student, float(-ndtri(SMALLEST / 2)))
+        return law.half_width(2 * float(ndtr(-normal))) * student / normal
 
     def p_value(self, spread: Spread, distance: float) -> float:
-        """How likely noise and sample together throw it this far or farther, either way."""
+        """The probability that noise and sample together move it this far or farther, either way."""
         if self.sampling is not None and not math.isfinite(self.sampling.variance):
             return 1.0
         normal = float(ndtri(0.5 * max(self.law(spread).outside(distance), SMALLEST)))

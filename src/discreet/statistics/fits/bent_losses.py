@@ -66,8 +66,8 @@ class Huber(Bent):
     Parameters
     ----------
     threshold : float, optional
-        Public. In the units of the response. Where none is given it is 1.345 standard deviations, as the median
-        distance from the median tells them, read off the same release.
+        Public. In the units of the response. Where none is given it is 1.345 standard deviations, by the median
+        distance from the median, read off the same release.
 
     Examples
     --------

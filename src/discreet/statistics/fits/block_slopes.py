@@ -122,7 +122,7 @@ class BlockDistances(BlockSlopes):
     center : tuple of float
         Public. The given slopes.
     together : int
-        Public. A block is so many smaller ones, of which the nearest slope counts, in each column by itself.
+        Public. A block is this many smaller ones, of which the nearest slope counts, in each column by itself.
     """
 
     center: tuple[float, ...] = ()
@@ -179,10 +179,10 @@ def stretched(squeezed: Array) -> Array:
 def slopes_of(rows: Array) -> Array:
     """The least squares slopes of each block, with an intercept; shape (blocks, columns).
 
-    Where a block does not tell a slope, since it has too few records or they lie in a plane, its vote is an end of the
-    line: the upper one in every other block, the lower one in the rest, so that such votes cancel. It does not tell
-    one if the column is constant to 2**-30 of its bounds, or if it is a combination of the others but for 2**-28 of its
-    squares. A ridge of 2**-40 of each column's squares makes every block have an inverse.
+    Where a block does not determine a slope, since it has too few records or they lie in a plane, its vote is an end of
+    the line: the upper one in every other block, the lower one in the rest, so that such votes cancel. It determines
+    none if the column is constant to 2**-30 of its bounds, or if it is a combination of the others except for 2**-28 of
+    its squares. A ridge of 2**-40 of each column's squares makes every block have an inverse.
 
     Parameters
     ----------
@@ -204,6 +204,6 @@ def slopes_of(rows: Array) -> Array:
     x = x / sizes
     inverse = np.linalg.inv(np.einsum("bsi,bsj->bij", x, x) + RIDGE * np.eye(x.shape[2]))
     found = np.einsum("bij,bj->bi", inverse, np.einsum("bsi,bs->bi", x, y)) / sizes[:, 0]
-    told = np.einsum("bii->bi", inverse) * RIDGE < BLURRED
+    known = np.einsum("bii->bi", inverse) * RIDGE < BLURRED
     end = np.where(np.arange(len(rows)) % 2 == 0, FARTHEST, -FARTHEST)[:, None]
-    return np.where(told, np.clip(found, -FARTHEST, FARTHEST), end)
+    return np.where(known, np.clip(found, -FARTHEST, FARTHEST), end)

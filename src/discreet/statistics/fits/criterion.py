@@ -1,4 +1,4 @@
-"""What an M-estimate makes least: the losses of weighted points, as functions of its parameters."""
+"""What an M-estimate minimises: the losses of weighted points, as functions of its parameters."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Criterion(Protocol):
         """How the loss of each point changes with each parameter."""
 
     def unseen(self, nodes: int) -> float:
-        """By how much the variance of a score inside a cell is more than that of so many points of it."""
+        """By how much the variance of a score inside a cell is more than that of `nodes` points of it."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class Linear:
 
 
 def layout_of(loss: str | Loss | OwnLoss, axes: Domain, merged: int = 1) -> Layout:
-    """The points of a table; a response of which only halves are told apart is not spread inside its cells."""
+    """The points of a table; a response of which only the halves matter is not spread inside its cells."""
     whole = not callable(loss) and loss_of(loss).binary
     return Layout.of([None if whole and not i else edges for i, edges in enumerate(axes.edges)], axes.shape, merged)
 

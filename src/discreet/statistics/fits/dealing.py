@@ -102,7 +102,7 @@ def smallest_block(columns: int) -> int:
 
 @dataclass(frozen=True)
 class Dealing:
-    """So many blocks, with room for so many records each, and a permit to ask them."""
+    """A number of blocks, the number of records that each has room for, and a permit to ask them."""
 
     permit: Permit
     frame: Frame
@@ -110,7 +110,7 @@ class Dealing:
     size: int
 
     def asked(self, mechanism: SampleAndAggregate, of: BlockSlopes, deals: int = 1, together: int = 1) -> Any:
-        """What a mechanism releases about the blocks, or about so many of them together."""
+        """What a mechanism releases about the blocks, or about several of them together."""
         blocks, size = max(self.blocks // together, 1), self.size * together
         mechanism = dataclasses.replace(mechanism, blocks=blocks, size=size, deals=deals, of=of)
         return self.permit.ask(AllRecords(self.frame.names), mechanism)

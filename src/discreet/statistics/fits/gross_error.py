@@ -139,7 +139,7 @@ def _row(
 
 
 def _least(changed: int, epsilon: float) -> float:
-    """What is left of a distance of one for each record, if so many are changed; in expected error."""
+    """What is left of a distance of one for each record, if this many are changed; in expected error."""
     return changed / 2 * float(expit(-changed * epsilon))
 
 

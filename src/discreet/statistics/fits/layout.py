@@ -21,7 +21,7 @@ class Layout:
     """Points inside the cells of a table, and the linear maps from counts to their weights.
 
     A cell's count is laid out along the slope of its neighbors, so that the whole has the distribution that the cells
-    tell, to the second order of their width. With all of a count at the centre, or level, variances would be too large
+    show, to the second order of their width. With all of a count at the centre, or level, variances would be too large
     by a twelfth or a sixth of the squared width (Sheppard 1898), and lines too flat.
 
     Parameters
@@ -54,7 +54,7 @@ class Layout:
 
     @classmethod
     def of(cls, edges: Sequence[Array | None], cells: Sequence[int], merged: int = 1) -> Layout:
-        """The layout of a table with these edges along each number, and so many cells along each column.
+        """The layout of a table with these edges along each number, and these numbers of cells along each column.
 
         Where several neighbors are `merged`, it is that of their sum: as if cells were as many times as wide.
         """

@@ -87,7 +87,7 @@ def m_estimate(
         own: parameters and points (a row for each, in the units of the columns, categories by their place) in, the loss
         of each point out.
     start : array-like, optional
-        Public. Where the parameters of a loss of one's own are looked for first.
+        Public. Where the search for the parameters of a loss of one's own starts.
     bounds : (lower, upper) or Schema, optional
         Public. For an array: two numbers, or two sequences with one number per column.
     bins : int, or mapping of str to int, optional

@@ -18,7 +18,7 @@ UNSURE = 3.0  # deviations of its noise from zero: a curvature that is nearer ma
 ITERATIONS, PATIENCE, CLOSE = 40, 6, 1e-7
 FARTHER = 4.0  # times the step, where the curvature is unsure
 BLURRED = 0.5  # of what cells twice as wide would change: counted as an error of the cells
-STRIDE, STRIDES = 0.25, 400  # in which an end of an interval is looked for: standard errors, and how many at most
+STRIDE, STRIDES = 0.25, 400  # of the search for the end of an interval: in standard errors, and how many at most
 NORMAL = 1.4826  # standard deviation of a normal distribution, over its median distance from the median
 
 

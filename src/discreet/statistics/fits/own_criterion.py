@@ -1,4 +1,4 @@
-"""What an M-estimate makes least where the loss is the user's own."""
+"""What an M-estimate minimises where the loss is the user's own."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ SAFE = 3.0  # noise scales between a typical distance and the threshold
 class SlopesByTests:
     """By propose-test-release: the short-cut regression of Dwork and Lei 2009.
 
-    For each column, the interquartile range of the blocks' slopes is told by its class on a geometric scale, if that
+    For each column, the interquartile range of the blocks' slopes is released by its class on a geometric scale, if it
     is far from any jump; then the median of the blocks' slopes, with Laplace noise, if one block cannot move it by more
     than a small part of that range, now or after many blocks have changed. Their theorem says that both tests pass
     once there are enough blocks, and leaves open how many are enough: `proposed` counts them. What is promised does
@@ -85,10 +85,10 @@ class SlopesByTests:
     def proposed(self, test: ProposeTestRelease, blocks: int, apart: float) -> int:
         """How far one block is proposed to move the median, in steps, for slopes whose quartiles are so far apart.
 
-        The test passes if every window that is wider than this, and holds the median, has so many slopes inside as the
+        The test passes if every window that is wider than this, and holds the median, has as many slopes inside as the
         threshold says, and a few noise scales more. Where slopes follow Student's law of two degrees of freedom, a
-        small window of so many interquartile ranges holds 0.577 times as great a share of them; the range is known to
-        a factor of sqrt 2; and `ROOM` is 1.3 sqrt 2 / 0.577.
+        small window, measured in interquartile ranges, holds 0.577 times as great a share of them; the range is known
+        to a factor of sqrt 2; and `ROOM` is 1.3 sqrt 2 / 0.577.
         """
         rows = self.of.data.unit.rows
         needed = test.threshold(rows) + SAFE * rows * test.multiplier
@@ -96,5 +96,5 @@ class SlopesByTests:
 
 
 def _median(bound: int) -> StableQuantile:
-    """The median of slopes, and the proposal that one block moves it by at most so many steps."""
+    """The median of slopes, and the proposal that one block moves it by at most `bound` steps."""
     return StableQuantile(0.5, -WIDEST, WIDEST, STEPS, bound)

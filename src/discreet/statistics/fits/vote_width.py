@@ -87,20 +87,20 @@ class VoteWidth:
         return min(max(int(CLOSE / self.off(1)), 1), MOST_TOGETHER)
 
     def off(self, together: int) -> float:
-        """The relative deviation that noise gives a median of nearest distances, for so many blocks together."""
+        """The relative deviation that noise gives a median of nearest distances, for this many blocks together."""
         ranks = math.sqrt((self.columns + 1) * (self.columns + 2) / 3) / self.spread_steepness * together / self.blocks
         part = 0.5 ** (1 / together)
         steep = float(stdtrit(self._free, 1.005 - part / 2) - stdtrit(self._free, 0.995 - part / 2)) / 0.01
         return ranks * steep * part / together / self._nearest(together)
 
     def _nearest(self, together: int) -> float:
-        """The median nearest distance of so many blocks by Student's law: P(one distance is greater)^together = 1/2."""
+        """The median nearest distance of these blocks by Student's law: P(one distance is greater)^together = 1/2."""
         return float(stdtrit(self._free, 1 - 0.5 ** (1 / together) / 2))
 
     def reach(self, distances: Array) -> Array:
         """Half the width for each slope, from median nearest distances; infinite if blocks are too few.
 
-        They are too few if points that are far from all slopes, being so many more, may outweigh those in the middle.
+        They are too few if points that are far from all slopes, being many more, may outweigh those in the middle.
         A relative error e of the distances costs z^2 e^2 / 2 of the width.
         """
         weight, far = self.steepness * self.blocks / 2, np.maximum(-np.log(distances), FEW).sum()

@@ -18,7 +18,7 @@ from discreet.statistics.moments.column_moments import Moments
 
 @dataclass(frozen=True)
 class Moment:
-    """A figure of a column: which sums tell it, and how.
+    """A figure of a column: from which sums it is computed, and how.
 
     Parameters
     ----------

@@ -96,8 +96,8 @@ class Moments:
     def sampled_variance(self) -> Figure:
         """The variance of the population that these values are a sample of: divided by their number less one.
 
-        Its sampling error is that of a mean of squared deviations. Their variance is what the fourth moment tells, but
-        at most v (r^2 - v) for a variance v, as no value is farther than r from the mean.
+        Its sampling error is that of a mean of squared deviations. Their variance follows from the fourth moment, and
+        is at most v (r^2 - v) for a variance v, as no value is farther than r from the mean.
         """
         variance, middle = self._variance(), min(max(self._power(1).value, 0.0), 1.0)
         value = min(max(variance.value, 0.0), 0.25)
@@ -111,11 +111,11 @@ class Moments:
 
     @cached_property
     def _number(self) -> float:
-        """How many values there are, as far as it is known; at least one."""
+        """The number of values, as far as it is known; at least one."""
         return max(self.count().value, 1.0)
 
     def _sampling(self, variance: Figure, most: float, power: int) -> Sampling:
-        """How far the mean of so many numbers is off if each has this variance, in the column's units."""
+        """The sampling error of a mean of values of this variance, in the column's units."""
         number = self._number
         if number < 2:
             return Sampling(math.inf, np.zeros(len(self.sums)), 0.0, number)

@@ -36,8 +36,9 @@ def mean(
         schema.
     population : bool
         Public. Whether the interval is for the population that the records are a sample of, drawn independently: then
-        it holds sampling error and noise. Else it is for these data, and holds the noise alone. What tells the sampling
-        error adds up to an eighth to the noise. Values of the population are moved inside the bounds, too.
+        it holds sampling error and noise. Else it is for these data, and holds the noise alone. The sums that
+        show the sampling error add up to an eighth to the noise. Values of the population are moved inside the bounds,
+        too.
     confidence : float
         Public. Of the interval.
     epsilon, delta : float
@@ -48,7 +49,7 @@ def mean(
     Returns
     -------
     Estimate
-        The value, its interval and its receipt. Fewer than two values tell nothing of a population: then the interval
+        The value, its interval and its receipt. Fewer than two values show nothing of a population: then the interval
         reaches as far as the bounds are apart.
 
     Guarantee

@@ -189,8 +189,8 @@ class Products:
         pair = Pair.of(self.moments, i, j)
         found, varies = _within_one(pair.figure(pair.correlation)), pair.figure(pair.correlation_varies)
         usual, noise = HEAVY * (1 - found.value**2) ** 2, varies.standard_error(self.spread)
-        told = Figure(varies.value, varies.weights * min(1.0, usual / max(noise, 1e-300)))
-        return Figure(found.value, found.weights, _sampling(told, max(usual, varies.value - 2 * noise), pair.number))
+        capped = Figure(varies.value, varies.weights * min(1.0, usual / max(noise, 1e-300)))
+        return Figure(found.value, found.weights, _sampling(capped, max(usual, varies.value - 2 * noise), pair.number))
 
     def counted(self, confidence: float) -> bool:
         """Whether the number of records is clearly more than noise."""
@@ -208,7 +208,7 @@ def _within_one(figure: Figure) -> Figure:
 
 
 def _sampling(varies: Figure, most: float, number: float) -> Sampling:
-    """How far the mean of so many numbers is off if each has this variance.
+    """The sampling error of the mean of `number` values of this variance.
 
     The variance of such a variance is that of the squares, which takes moments of the eighth degree. It is taken to be
     that of a squared normal variable, (15 - 1) / n times the squared variance; for other products it is less.

@@ -88,7 +88,7 @@ def centre_share(of: ColumnOf, size: int, budget: Budget) -> float:
 def squared_deviations(
     of: ColumnOf, size: int, degree: int, title: str, budget: Budget, key: str | None
 ) -> SquaredDeviations:
-    """Pay for a centre and for squared distances from it, and release both; degree 2 also tells their own variance."""
+    """Pay for a centre and for squared distances from it, and release both; degree 2 also shows their own variance."""
     schema, number = of.data.schema, of.data.schema.number(of.column)
     question, share = moments_of(schema, of.column, 1, True), centre_share(of, size, budget)
     noise = least_noise(of.data, question, budget).noise

@@ -53,7 +53,7 @@ def variance(
     Returns
     -------
     Estimate
-        The value, its interval and its receipt. Fewer than two values tell nothing of a population: then the interval
+        The value, its interval and its receipt. Fewer than two values show nothing of a population: then the interval
         reaches as far as a variance can.
 
     Guarantee

@@ -148,7 +148,7 @@ class ByRecords:
         return found.reshape(shares.shape)
 
     def _beside(self, permit: Permit, ends: list[Quantile], values: Array, shares: Array) -> Array:
-        """The ends of a single interval: one looked for below the value alone, one above it."""
+        """The ends of a single interval: one is searched for below the value alone, one above it."""
         lower, upper, value = self._number.lower, self._number.upper, float(values[0])
         cell = round((value - lower) / (upper - lower) * self.cells)
         low = dataclasses.replace(ends[0], upper=value, cells=cell) if cell > 0 else None
