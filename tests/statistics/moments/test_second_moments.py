@@ -20,10 +20,10 @@ from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Number, Schema
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.noise.deterministic import DeterministicBits
+from discreet.questions import second_moments as module
 from discreet.questions.coordinates import Coordinates
 from discreet.questions.named import question_of
 from discreet.questions.second_moments import second_moments_of, unfolded, weights_of
-from discreet.statistics.moments import second_moments as module
 from discreet.statistics.moments.second_moments import second_moments
 from discreet.trust.exact_sum import exact_sum
 from discreet.trust.private_data import PrivateData
