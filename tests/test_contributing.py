@@ -1,0 +1,27 @@
+"""The examples of CONTRIBUTING work as they stand."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from discreet.core.recipe import RECIPES
+
+PAGE = (Path(__file__).parent.parent / "CONTRIBUTING.md").read_text()
+FILES = dict(re.findall(r"\*\*`(?:src/)?([\w/]+)\.py`\*\*\n\n```python\n(.*?)```", PAGE, flags=re.DOTALL))
+
+
+def test_every_example_is_a_file_and_its_test_and_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert len(FILES) == 8
+    monkeypatch.setattr("discreet.core.recipe.RECIPES", dict(RECIPES))
+    for path, code in FILES.items():
+        name = path.replace("/", ".")
+        module = ModuleType(name)
+        monkeypatch.setitem(sys.modules, name, module)
+        exec(compile(code, path, "exec"), vars(module))
+        for claim in [value for key, value in vars(module).items() if key.startswith("test_")]:
+            claim()
