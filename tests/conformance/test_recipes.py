@@ -26,6 +26,7 @@ from discreet.core.schema import Category, Number
 from discreet.questions.named import load_all, question_of
 from discreet.trust.call import VERSION
 from discreet.trust.sources.decoded_table import tallied
+from discreet.trust.sources.decoding import bounded
 from tests.questions.trial import SCHEMA, Trial
 
 COLUMNS = tuple(SCHEMA.columns)
@@ -152,6 +153,10 @@ def hold(question: BoundedSum) -> None:
             np.testing.assert_array_equal(question.total(records), steps.sum(axis=0))
             for k in range(0, len(records), 1 + len(records) // 8):
                 np.testing.assert_array_equal(question.total(records[k : k + 1]), steps[k])
+    if question.raw:
+        assert question.total is not None
+        moved = bounded(outside(columns)[:few], columns, SCHEMA)
+        np.testing.assert_array_equal(question.total(outside(columns)[:few]), question.total(moved))
     records = inside(columns)[:few]
     assert lengths(question.of(records), question.bound.norm).max() <= question.bound.radius * (1 + 1e-12)
     if question.total is not None:

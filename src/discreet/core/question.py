@@ -82,6 +82,9 @@ class BoundedSum:
     total : callable, optional
         The same sum of a batch, fused: rows in, grid steps out. Must equal the sum of the clipped, cut rows of `of`
         to the last step, so that no n-by-k matrix is needed.
+    raw : bool
+        Public. Whether `total` also takes numbers as they are found, any number of rows at once: it moves them inside
+        the schema's bounds itself, and what is not finite is missing.
     recipe : Recipe, optional
         Public. What others can build the same question from; `recipe` fills it in. A question without one
         cannot be asked where it would have to travel.
@@ -101,7 +104,8 @@ class BoundedSum:
     bound: Bound
     columns: tuple[str, ...]
     grid: Grid = field(default=None)  # type: ignore[assignment]
-    total: Callable[[Array], Array] | None = None
+    total: Callable[[Array], Array | Steps] | None = None
+    raw: bool = False
     recipe: Recipe | None = None
     tally: Tally | None = None
 
@@ -140,4 +144,4 @@ class BoundedSum:
         if not unit.pooled:
             return self
         fine = min(self.grid.exponent, Grid.of_radius(self.bound.radius).exponent)
-        return dataclasses.replace(self, grid=Grid(fine), total=None)
+        return dataclasses.replace(self, grid=Grid(fine), total=None, raw=False)

@@ -14,6 +14,7 @@ from discreet.questions.domain import Domain
 
 ONE_CELL = Bound("l1", 1.0, nonnegative=True)
 COMPARED = 64  # cells between edges that comparing with each edge still finds faster than looking for each value
+AT_HAND = 2**16  # values that are compared together, so that they stay in the cache
 
 
 @recipe("contingency")
@@ -32,27 +33,32 @@ def contingency_of(schema: Schema, columns: tuple[str, ...], bins: tuple[int, ..
 
 def counts_in(domain: Domain) -> BoundedSum:
     """The bounded sum that counts the records in each cell of a domain."""
+    edges = domain.edges[0] if len(domain.axes) == 1 and domain.size <= COMPARED else None
 
     def of(records: Array) -> Array:
         marks = np.zeros((len(records), domain.size))
+        if edges is not None:
+            records = np.where(np.isfinite(records), records, np.nan)
         marks[~np.isnan(records).any(axis=1), :] = domain.codes(records)[:, None] == np.arange(domain.size)
         return marks
 
     def total(records: Array) -> Array:
-        edges = domain.edges[0]
-        if edges is not None and len(domain.axes) == 1 and domain.size <= COMPARED:
-            return _compared(records[:, 0], edges)
+        if edges is not None:
+            slices = [records[start : start + AT_HAND, 0] for start in range(0, len(records), AT_HAND)]
+            return sum((_compared(values, edges) for values in slices), np.zeros(domain.size))
         return np.bincount(domain.codes(records), minlength=domain.size).astype(np.float64)
 
     cell = domain.formula()
     tally = None if cell is None else Tally(cell, domain.size, (Formula.constant(1),))
-    return BoundedSum(of, ONE_CELL, domain.columns, Grid(0), total, tally=tally)
+    return BoundedSum(of, ONE_CELL, domain.columns, Grid(0), total, raw=edges is not None, tally=tally)
 
 
 def _compared(values: Array, edges: Array) -> Array:
     """The number of values in each cell: those at or above its lower edge, less those at or above its upper edge.
 
-    With few edges this is faster than looking for the cell of each value. The outer cells have no outer ends.
+    With few edges this is faster than looking for the cell of each value. The outer cells have no outer ends, but what
+    is not finite is in none: infinity, which is above all edges, is taken back.
     """
-    above = [np.count_nonzero(values >= edge) for edge in (-np.inf, *edges[1:-1])]
-    return -np.diff(np.array([*above, 0], dtype=np.float64))
+    infinite = np.count_nonzero(values == np.inf)
+    above = [np.count_nonzero(values >= edge) - infinite for edge in edges[1:-1]]
+    return -np.diff(np.array([np.count_nonzero(np.isfinite(values)), *above, 0], dtype=np.float64))

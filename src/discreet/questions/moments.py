@@ -25,7 +25,7 @@ import numpy as np
 
 from discreet.core.bound import Bound
 from discreet.core.formula import Formula, Numbers, Tally
-from discreet.core.grid import Array, Grid
+from discreet.core.grid import Array, Grid, Steps
 from discreet.core.knob import check_one_of
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import recipe
@@ -35,12 +35,13 @@ MASS = Bound("l1", 1.0, nonnegative=True)
 
 COUNTED = Bound("l1", 9 / 16)  # of (a - 1/2, 2 a (1 - a) - 1/16)
 
-AT_HAND = 2**16  # values that are worked on together
+AT_HAND = 2**17
+"""Values that are worked on together, so that they stay in the cache: halved for each coordinate."""
 
 INSIDE = 1 - 2.0**-40  # keeps rounded polynomials inside their bound, so that clipping never acts
 
 Parts = Callable[[Any, float], list[Any]]
-"""Numbers inside their bounds in; what they add to each coordinate, times a power of two, out."""
+"""Numbers inside their bounds in, and overwritten; what they add to each coordinate, times a power of two, out."""
 
 
 def moments_size(degree: int, counted: bool) -> int:
@@ -64,70 +65,87 @@ def moments_of(schema: Schema, column: str, degree: int, counted: bool) -> Bound
 
 
 def column_sum(column: str, number: Number, bound: Bound, added: Parts, counted: bool) -> BoundedSum:
-    """The sum of what the values of one column add: a missing one nothing, or as much as the middle of its bounds.
-
-    In a batch, few are added up at a time, so that they stay at hand.
-    """
+    """The sum of what the values of one column add: a missing one nothing, or as much as the middle of its bounds."""
     grid, middle, there = Grid.of_radius(bound.radius), 0.5 * number.lower + 0.5 * number.upper, Formula.column(0)
 
-    def clipped(values: Array) -> Array:
-        return np.clip(values, number.lower, number.upper)
-
     def of(records: Array) -> Array:
-        inside = clipped(records[:, 0])
-        missing = np.isnan(inside)
-        found = np.stack(added(np.where(missing, middle, inside), 1.0), axis=1)
+        missing = ~np.isfinite(records[:, 0])
+        inside = np.where(missing, middle, np.clip(records[:, 0], number.lower, number.upper))
+        found = np.stack(added(inside, 1.0), axis=1)
         return found if counted else np.where(missing[:, None], 0.0, found)
 
-    def cut(inside: Array) -> Array:
-        return np.array([np.trunc(part, out=part).sum() for part in added(inside, 1 / grid.step)])
+    def cut(inside: Array) -> Steps:
+        return np.array([np.trunc(part, out=part).sum() for part in added(inside, 1 / grid.step)]).astype(np.int64)
 
     absent = cut(np.array([middle]))
 
-    def present(values: Array) -> Array:
+    def present(values: Array, inside: Array) -> Steps:
         """The same work whether or not one is missing: it is counted as the middle, and taken back."""
-        inside = clipped(values)
-        missing = np.isnan(inside)
+        missing = ~np.isfinite(values)
+        values.clip(number.lower, number.upper, inside)
         np.copyto(inside, middle, where=missing)
         return cut(inside) if counted else cut(inside) - np.count_nonzero(missing) * absent
 
-    def total(records: Array) -> Array:
-        slices = [present(records[start : start + AT_HAND, 0]) for start in range(0, len(records), AT_HAND)]
-        return np.sum(slices, axis=0) if slices else np.zeros(of(records).shape[1])
+    def total(records: Array) -> Steps:
+        """A slice adds less than 2**45 steps, which float64 holds; int64 carries them on."""
+        rows, found = AT_HAND >> len(absent), np.zeros_like(absent)
+        room = np.empty(min(len(records), rows))
+        for start in range(0, len(records), rows):
+            values = records[start : start + rows, 0]
+            found += present(values, room[: len(values)])
+        return found
 
     tally = Tally(Formula.constant(0), 1, tuple(added(there.otherwise(middle) if counted else there, 1.0)))
-    return BoundedSum(of, bound, (column,), grid, total, tally=tally)
+    return BoundedSum(of, bound, (column,), grid, total, raw=True, tally=tally)
 
 
 def parts(values: Numbers, number: Number, degree: int, counted: bool, unit: float = 1.0) -> list[Numbers]:
-    """What values inside their bounds add to each coordinate of the sum, times a power of two."""
+    """What values inside their bounds add to each coordinate, times a power of two; the values are overwritten."""
     if not counted or degree > 2:
         return bernstein(values, number, degree, unit)
     if degree == 1:
         return [share_of(values, number, INSIDE * unit)]
-    a, size = share_of(values, number), INSIDE * unit
-    return [size * (a - 0.5), size * (2 * a * (1 - a) - 0.0625)]
+    first = share_of(values, number)
+    second = 1 - first
+    second *= first
+    second *= 2
+    first -= 0.5
+    second -= 0.0625
+    first *= INSIDE * unit
+    second *= INSIDE * unit
+    return [first, second]
 
 
 def bernstein(values: Numbers, number: Number, degree: int, unit: float = 1.0) -> list[Numbers]:
-    """The Bernstein polynomials of values inside their bounds, a grain smaller than they are, times a power of two."""
+    """The Bernstein polynomials of values inside their bounds, a grain smaller than they are, times a power of two.
+
+    The values are overwritten.
+    """
     size = INSIDE * unit
     if degree == 1:
         return [rest_of(values, number, size), share_of(values, number, size)]
-    up: list[Numbers] = [share_of(values, number)]
     down: list[Numbers] = [rest_of(values, number)]
+    up: list[Numbers] = [share_of(values, number)]
     for _ in range(1, degree):
         up.append(up[-1] * up[0])
         down.append(down[-1] * down[0])
-    whole: list[Numbers] = [down[-1]]
-    whole.extend(math.comb(degree, k) * up[k - 1] * down[degree - k - 1] for k in range(1, degree))
-    whole.append(up[-1])
-    return [size * part for part in whole]
+    for k in range(1, degree):
+        up[k - 1] *= math.comb(degree, k)
+        up[k - 1] *= down[degree - k - 1]
+    whole: list[Numbers] = down[-1:] + up
+    for k in range(degree + 1):
+        whole[k] *= size
+    return whole
 
 
 def share_of(values: Numbers, number: Number, size: float = 1.0) -> Numbers:
-    """The distance of values from their lower bound, as a share of the distance between the bounds, times a size."""
-    return _parts_of(values - number.lower, number.upper - number.lower, size)
+    """The distance of values from their lower bound, as a share of the distance between the bounds, times a size.
+
+    The values are overwritten.
+    """
+    if number.lower != 0:
+        values -= number.lower
+    return _parts_of(values, number.upper - number.lower, size)
 
 
 def rest_of(values: Numbers, number: Number, size: float = 1.0) -> Numbers:

@@ -33,7 +33,9 @@ def squared_deviations_of(schema: Schema, column: str, centre: float, degree: in
     squares = squares_between(number, centre)
 
     def added(values: Numbers, unit: float) -> list[Numbers]:
-        return parts((values - centre) * (values - centre), squares, degree, True, unit)
+        values -= centre
+        values *= values
+        return parts(values, squares, degree, True, unit)
 
     return column_sum(column, number, COUNTED if degree == 2 else MASS, added, True)
 

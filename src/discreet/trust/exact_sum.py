@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from discreet.core.errors import DiscreetError
 from discreet.core.grid import Array, Steps
 from discreet.core.question import BoundedSum
 
+Numbers = TypeVar("Numbers", bound=Array | Steps)
 MOST = 2**22  # numbers in one matrix of contributions
 
 
@@ -42,7 +44,7 @@ def exact_sum(question: BoundedSum, batches: Iterable[Array]) -> Steps:
     return total
 
 
-def _put(question: Callable[[Array], Array], records: Array) -> Array:
+def _put(question: Callable[[Array], Numbers], records: Array) -> Numbers:
     """What a question says to these records; its errors may quote one, so neither their words nor they are kept."""
     try:
         return question(records)

@@ -44,7 +44,7 @@ def numbers(raw: NDArray[Any]) -> Array:
     """Each value as a number, nan where it is none."""
     with np.errstate(all="ignore"):
         if raw.dtype.kind in "fiub":
-            return raw.astype(np.float64)
+            return raw.astype(np.float64, copy=False)
         return np.fromiter(map(number_of, raw.tolist()), dtype=np.float64, count=len(raw))
 
 

@@ -14,7 +14,7 @@ from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import RECORD, Unit
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Number, Schema, Text
-from discreet.trust.exact_sum import UnitRows, pooled_sum
+from discreet.trust.exact_sum import UnitRows, exact_sum, pooled_sum
 from discreet.trust.sources import decoding, pandas_column, source
 from discreet.trust.sources.contributions import Ranks, kept_rows, text_ranks, unit_numbers
 from discreet.trust.sources.decoding import bounded, known
@@ -58,7 +58,7 @@ class Frame(Batched):
     def sum(self, question: BoundedSum) -> Steps:
         """The exact sum; see `Source`."""
         if not self.unit.pooled:
-            return super().sum(question)
+            return exact_sum(question, self._raw(question.columns)) if question.raw else super().sum(question)
         firsts = (self._first[start : start + source.BATCH] for start in range(0, len(self._first), source.BATCH))
         return pooled_sum(question, map(UnitRows, self._matrices(question.columns), firsts))
 
@@ -69,11 +69,17 @@ class Frame(Batched):
         return self._matrices(columns)
 
     def _matrices(self, columns: Sequence[str]) -> Iterator[Array]:
+        return (bounded(matrix, columns, self.schema) for matrix in self._raw(columns))
+
+    def _raw(self, columns: Sequence[str]) -> Iterator[Array]:
+        """The same, of numbers as they are found."""
         kinds = [known(self.schema, name) for name in columns]
         for rows in self._slices():
             found = [self._decoded(name, rows, kind) for name, kind in zip(columns, kinds, strict=True)]
-            matrix = np.column_stack(found) if found else np.empty((_length(rows), 0))
-            yield bounded(matrix, columns, self.schema)
+            if len(found) == 1:
+                yield found[0][:, None]
+            else:
+                yield np.column_stack(found) if found else np.empty((_length(rows), 0))
 
     def keys(self, column: str) -> Iterator[dict[str, int]]:
         """Rows per value of a text column; see `Source`."""

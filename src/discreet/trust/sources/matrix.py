@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import SchemaError
-from discreet.core.grid import Array
+from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import RECORD, Unit
+from discreet.core.question import BoundedSum
 from discreet.core.schema import Schema
+from discreet.trust.exact_sum import exact_sum
 from discreet.trust.sources.decoding import bounded, numbers, unmasked
 from discreet.trust.sources.source import BATCH, Batched, Coins
 
@@ -46,25 +48,34 @@ class Matrix(Batched):
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
         """Matrices of at most `BATCH` rows; see `Batched`."""
         for start in range(0, len(self._values), BATCH):
-            yield bounded(self._rows(start, columns), columns, self.schema)
+            yield bounded(self._of(self._values[start : start + BATCH], columns), columns, self.schema)
+
+    def sum(self, question: BoundedSum) -> Steps:
+        """The exact sum; see `Source`."""
+        if not question.raw:
+            return super().sum(question)
+        return exact_sum(question, [self._of(self._values, question.columns)])
 
     def chosen(self, columns: Sequence[str], coins: Coins) -> Iterator[Array]:
         """Some of the rows; see `Batched`. The others are not read."""
         rows = self._values[coins(len(self._values))]
-        places = [self._place[name] for name in columns]
         for start in range(0, len(rows), BATCH):
-            yield bounded(rows[start : start + BATCH][:, places], columns, self.schema)
+            yield bounded(self._of(rows[start : start + BATCH], columns), columns, self.schema)
 
     def everything(self, columns: Sequence[str]) -> Array:
         """All rows; see `Batched`."""
-        out = np.empty((len(self._values), len(columns)))
+        rows = self._of(self._values, columns)
+        out = np.empty(rows.shape)
         for start in range(0, len(out), BATCH):
-            bounded(self._rows(start, columns), columns, self.schema, out[start : start + BATCH])
+            bounded(rows[start : start + BATCH], columns, self.schema, out[start : start + BATCH])
         return out
 
-    def _rows(self, start: int, columns: Sequence[str]) -> Array:
-        rows, chosen = self._values[start : start + BATCH], [self._place[name] for name in columns]
-        return rows if chosen == list(range(rows.shape[1])) else rows[:, chosen]
+    def _of(self, rows: Array, columns: Sequence[str]) -> Array:
+        """Some columns; a copy only where they do not lie side by side."""
+        places = [self._place[name] for name in columns]
+        first = min(places, default=0)
+        whole = slice(first, first + len(places))
+        return rows[:, whole if places == list(range(first, whole.stop)) else places]
 
     def keys(self, column: str) -> Iterator[dict[str, int]]:
         """Refused: a matrix has no text."""
