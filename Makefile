@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP_FLAGS := --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: start test soak mutants docs bench bench-foundation bench-sums bench-statistics clean
+.PHONY: start test soak mutants docs bench bench-foundation bench-sums bench-statistics bench-learners clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -62,7 +62,10 @@ bench-sums: $(VENV)/bench-sums/.ready $(VENV)/bench-opendp/.ready $(VENV)/bench-
 bench-statistics: $(VENV)/bench/.ready $(VENV)/bench-opendp/.ready
 	$(VENV)/bench/bin/python -m benchmarks.statistics
 
-bench: bench-foundation bench-sums bench-statistics
+bench-learners: $(VENV)/bench/.ready
+	$(VENV)/bench/bin/python -m benchmarks.learners
+
+bench: bench-foundation bench-sums bench-statistics bench-learners
 
 $(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[docs]'
