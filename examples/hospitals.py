@@ -95,7 +95,7 @@ def tell(patients: list[Estimate], warned: list[warnings.WarningMessage]) -> Non
     it is that hospital's own number.
     """
     for one in patients:
-        print(f"\n{one}\n  of {one.receipt.attendance}")
+        print(f"\n{one}\n  of {one.receipt.participants}")
     difference = patients[0].value - patients[1].value
     print(f"\nThe difference, {difference:,.0f}, is about the harbour alone. The library warned of it:")
     print("\n".join(f"  {one.category.__name__}: {one.message}" for one in warned))

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from discreet.accounting import file_lock as turns
+from discreet.accounting import file_lock
 from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, LedgerError
@@ -62,7 +62,7 @@ def test_eight_processes_never_overspend_by_a_single_entry(path: str) -> None:
 
 @pytest.mark.slow
 def test_eight_writers_take_turns(path: str) -> None:
-    """Without turns, SQLite's back-off makes the unluckiest wait 40 to 120 medians; with them, about two."""
+    """Without the lock, SQLite's back-off makes the unluckiest wait 40 to 120 medians; with it, about two."""
     created(path, 200.5 / 256).close()
     seconds = sorted(second for tally in tallies(path, 1 / 256) for second in tally.seconds)
     assert seconds[-3] < 15 * seconds[100]
@@ -148,9 +148,9 @@ def test_a_ledger_carried_over_a_fork_that_python_did_not_see_is_refused(path: s
 
 
 @forks
-def test_a_writer_killed_within_its_turn_does_not_block_the_others(path: str) -> None:
+def test_a_writer_killed_while_it_holds_the_lock_does_not_block_the_others(path: str) -> None:
     ledger = created(path, 1.0)
-    process = fresh.Process(target=die_within_a_turn, args=(path,))
+    process = fresh.Process(target=die_while_locked, args=(path,))
     process.start()
     process.join(60)
     assert process.exitcode == -signal.SIGKILL
@@ -160,22 +160,22 @@ def test_a_writer_killed_within_its_turn_does_not_block_the_others(path: str) ->
     assert ledger.verify().entries == 3
 
 
-def die_within_a_turn(path: str) -> None:
+def die_while_locked(path: str) -> None:
     with SqliteLedger.open(path)._book.writing() as page:
         page.add("reserve", "k", charges=[])
         os.kill(os.getpid(), signal.SIGKILL)
 
 
 @forks
-def test_a_writer_stopped_within_its_turn_blocks_the_others_only_so_long(
+def test_a_writer_stopped_while_it_holds_the_lock_blocks_the_others_for_a_limited_time(
     path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ledger = created(path, 1.0)
-    process = spawn.Process(target=stop_within_a_turn, args=(path,))
+    process = spawn.Process(target=stop_while_locked, args=(path,))
     process.start()
     assert process.pid is not None
     os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)
-    monkeypatch.setattr(turns, "PATIENCE", 0.2)
+    monkeypatch.setattr(file_lock, "PATIENCE", 0.2)
     with pytest.raises(LedgerError, match=f"process {process.pid} has held it.*Nothing was handed out"):
         ledger.reserve(PureLoss(0.5), "meanwhile", request="meanwhile")
     assert ledger.balance().spent == 0
@@ -186,7 +186,7 @@ def test_a_writer_stopped_within_its_turn_blocks_the_others_only_so_long(
     assert [entry.purpose for entry in ledger.entries()] == ["after"]
 
 
-def stop_within_a_turn(path: str) -> None:
+def stop_while_locked(path: str) -> None:
     with SqliteLedger.open(path)._book.writing():
         os.kill(os.getpid(), signal.SIGSTOP)
 

@@ -10,11 +10,11 @@ import pytest
 from discreet.core.errors import ParameterError
 from discreet.core.events import GaussianLoss, NoPromise, PureLoss, Repeated
 from discreet.core.neighbors import RECORD, Neighbors, Unit
-from discreet.core.receipt import Attendance, Receipt
+from discreet.core.receipt import Participants, Receipt
 
 PLAIN = Receipt("mean", PureLoss(0.5), 0.5, 0.0, Neighbors.ADD_REMOVE, RECORD, True, "key", "head")
 USERS = Unit("user", column="who", rows=3)
-PARTIES = Attendance(("a", "b"), ("c",))
+PARTIES = Participants(("a", "b"), ("c",))
 FULL = Receipt(
     "<fit>", Repeated(GaussianLoss(3.0), 2), 1.25, 1e-6, Neighbors.REPLACE, USERS, False, "k", "", True, PARTIES
 )

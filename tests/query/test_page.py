@@ -124,7 +124,7 @@ def test_users_and_public_counts_are_told() -> None:
         unit=Unit("user", "who", 2),
     )
     words = " ".join(read(profile(data, Budget(1.0)).to_html()).words)
-    assert "one user (told apart by 'who', at most 2 rows of each)" in words
+    assert "one user (identified by 'who', at most 2 rows of each)" in words
     assert "is public" in words
 
 

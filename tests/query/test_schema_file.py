@@ -112,12 +112,12 @@ WHOLE_MISTAKES = {
     "neighbors is 'remove'": 'neighbors = "remove"\n[columns.a]\nkind = "text"',
     "neighbors is 3": 'neighbors = 3\n[columns.a]\nkind = "text"',
     "no unit is called 'person'": '[unit]\nkind = "person"\n[columns.a]\nkind = "text"',
-    "no column tells users apart": '[unit]\nkind = "user"\n[columns.a]\nkind = "text"',
+    "no column identifies users": '[unit]\nkind = "user"\n[columns.a]\nkind = "text"',
     "a record is one row": '[unit]\nkind = "record"\nrows = 2\n[columns.a]\nkind = "text"',
     "rows is 1.5": '[unit]\nkind = "user"\ncolumn = "p"\nrows = 1.5\n[columns.a]\nkind = "text"',
     "rows is 0": '[unit]\nkind = "user"\ncolumn = "p"\nrows = 0\n[columns.a]\nkind = "text"',
     "pooled is 1": '[unit]\nkind = "user"\ncolumn = "p"\npooled = 1\n[columns.a]\nkind = "text"',
-    "pooled units are told apart": '[unit]\nkind = "node"\npooled = true\n[columns.a]\nkind = "text"',
+    "pooled units are identified": '[unit]\nkind = "node"\npooled = true\n[columns.a]\nkind = "text"',
     "none of their rows is left out": (
         '[unit]\nkind = "user"\ncolumn = "p"\nrows = 2\npooled = true\n[columns.a]\nkind = "text"'
     ),

@@ -16,7 +16,7 @@ from discreet.crypto.server import Server, Total
 from discreet.crypto.terms import UsedRounds
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.trust.call import Call
-from discreet.trust.party_channel import Attendant, Hear, InProcess
+from discreet.trust.party_channel import Hear, InProcess, PartyChannel
 from discreet.trust.round import Round
 from tests.trust.network.stage import HEADS, LONG, NAMES, NOISE, federation, identity, party
 
@@ -31,9 +31,9 @@ class Upset:
         self.name, self.secret, self.units = name, True, 0
         self.upset = self.cancelled = False
 
-    async def attend(self, message: Signed, hear: Hear, most: int) -> None:
+    async def exchange(self, message: Signed, hear: Hear, most: int) -> None:
         if message.message.kind != self._kind:
-            await self._inner.attend(message, hear, most)
+            await self._inner.exchange(message, hear, most)
             return
         self.upset = True
         try:
@@ -63,10 +63,10 @@ def begun(patience: float | None = 0.05) -> tuple[Round, Call]:
 
 def asked(*upset: Upset, patience: float | None = 0.05) -> tuple[Round, Total]:
     """A round in which nobody but these leaves: the others answer without waiting for anything."""
-    attendants: dict[str, Attendant] = {name: InProcess(party(name)) for name in NAMES}
-    attendants |= {one.name: one for one in upset}
+    channels: dict[str, PartyChannel] = {name: InProcess(party(name)) for name in NAMES}
+    channels |= {one.name: one for one in upset}
     round, call = begun(patience)
-    return round, asyncio.run(asyncio.wait_for(round.total(call, attendants), LONG))
+    return round, asyncio.run(asyncio.wait_for(round.total(call, channels), LONG))
 
 
 def test_all_who_stay_are_in_the_sum() -> None:
@@ -119,7 +119,7 @@ def test_other_failures_of_the_protocol_name_the_round_too(monkeypatch: pytest.M
 class Liar(InProcess):
     """Takes part in everything, and in the end gives away shares that nobody dealt."""
 
-    async def attend(self, message: Signed, hear: Hear, most: int) -> None:
+    async def exchange(self, message: Signed, hear: Hear, most: int) -> None:
         def lied(signed: Signed) -> None:
             if signed.message.kind == "reveal":
                 seeds, keys = (unlabelled(part) for part in split(signed.message.body, 2))
@@ -127,14 +127,14 @@ class Liar(InProcess):
                 signed = Message("r1", self.name, "reveal", false).signed(identity(self.name))
             hear(signed)
 
-        await super().attend(message, lied, most)
+        await super().exchange(message, lied, most)
 
 
 def test_one_who_gives_false_shares_is_named_and_does_no_harm(caplog: pytest.LogCaptureFixture) -> None:
     for liar in NAMES:
-        attendants: dict[str, Attendant] = {name: InProcess(party(name)) for name in NAMES}
+        channels: dict[str, PartyChannel] = {name: InProcess(party(name)) for name in NAMES}
         round, call = begun(patience=None)
-        total = asyncio.run(round.total(call, {**attendants, liar: Liar(party(liar))}))
+        total = asyncio.run(round.total(call, {**channels, liar: Liar(party(liar))}))
         assert total.survivors == NAMES
         assert caplog.messages == [f"round r1: {liar} gave false shares; the sum was opened without them"]
         caplog.clear()
@@ -142,10 +142,10 @@ def test_one_who_gives_false_shares_is_named_and_does_no_harm(caplog: pytest.Log
 
 def test_two_who_give_false_shares_are_named_and_nobody_else() -> None:
     round, call = begun(patience=None)
-    attendants: dict[str, Attendant] = {name: InProcess(party(name)) for name in ("east", "north")}
-    liars: dict[str, Attendant] = {name: Liar(party(name)) for name in ("south", "west")}
+    channels: dict[str, PartyChannel] = {name: InProcess(party(name)) for name in ("east", "north")}
+    liars: dict[str, PartyChannel] = {name: Liar(party(name)) for name in ("south", "west")}
     with pytest.raises(WrongShares) as refused:
-        asyncio.run(round.total(call, attendants | liars))
+        asyncio.run(round.total(call, channels | liars))
     assert "'south', 'west' gave false shares, 2 true ones are left and 3 are needed" in str(refused.value)
     assert refused.value.values["liars"] == ("south", "west")
 
@@ -189,16 +189,16 @@ def test_a_call_is_bound_into_every_key_of_the_round() -> None:
     """Parties that are asked something else sign for other terms, and are left out."""
     round, _ = begun()
     other = Call.of(HEADS, Gaussian(0.5).event, federation())
-    attendants: dict[str, Attendant] = {name: InProcess(party(name)) for name in NAMES}
+    channels: dict[str, PartyChannel] = {name: InProcess(party(name)) for name in NAMES}
     with pytest.raises(TooFewSurvivors, match="signed for other terms"):
-        asyncio.run(round.total(other, attendants))
+        asyncio.run(round.total(other, channels))
 
 
 def test_a_call_for_an_unknown_recipe_is_refused_by_all() -> None:
     round, _ = begun()
-    attendants: dict[str, Attendant] = {name: InProcess(party(name)) for name in NAMES}
+    channels: dict[str, PartyChannel] = {name: InProcess(party(name)) for name in NAMES}
     with pytest.raises(TooFewSurvivors, match="has no recipe"):
-        asyncio.run(round.total(Call(Recipe("none", {}), NOISE.event), attendants))
+        asyncio.run(round.total(Call(Recipe("none", {}), NOISE.event), channels))
 
 
 def test_the_total_is_modulo_two_to_the_64() -> None:

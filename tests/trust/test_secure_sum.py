@@ -21,7 +21,7 @@ from discreet.core.events import Repeated
 from discreet.core.grid import Array, Grid
 from discreet.core.neighbors import Neighbors
 from discreet.core.question import BoundedSum
-from discreet.core.receipt import Attendance
+from discreet.core.receipt import Participants
 from discreet.core.recipe import RECENT, recipe
 from discreet.core.schema import Schema
 from discreet.crypto.certificate import Card
@@ -63,15 +63,15 @@ HEADS = heads(SCHEMA)
 class Vanishing:
     """Takes so many steps and is gone."""
 
-    def __init__(self, attendant: Any, steps: int) -> None:
-        self._attendant, self._left = attendant, steps
-        self.name, self.secret, self.units = attendant.name, True, 0
+    def __init__(self, channel: Any, steps: int) -> None:
+        self._channel, self._left = channel, steps
+        self.name, self.secret, self.units = channel.name, True, 0
 
-    async def attend(self, message: Signed, hear: Any, most: int) -> None:
+    async def exchange(self, message: Signed, hear: Any, most: int) -> None:
         self._left -= 1
         if self._left < 0:
             raise ConnectionError(f"{self.name} is gone")
-        await self._attendant.attend(message, hear, most)
+        await self._channel.exchange(message, hear, most)
 
 
 def hospitals(
@@ -221,13 +221,13 @@ def test_a_server_cannot_ask_parties_for_different_noise() -> None:
     """Were one asked for the whole noise and the others for next to none, its share alone would protect it."""
 
     class Lied:
-        def __init__(self, attendant: Any) -> None:
-            self._attendant, self.name, self.secret = attendant, attendant.name, True
+        def __init__(self, channel: Any) -> None:
+            self._channel, self.name, self.secret = channel, channel.name, True
 
-        async def attend(self, message: Signed, hear: Any, most: int) -> None:
+        async def exchange(self, message: Signed, hear: Any, most: int) -> None:
             if message.message.kind == "call":
                 message = asked_otherwise(message, trust._identity, trust.federation)
-            await self._attendant.attend(message, hear, most)
+            await self._channel.exchange(message, hear, most)
 
     trust = hospitals(np.zeros((40, 1)), threshold=4)
     for name in ("h1", "h2", "h3"):
@@ -257,16 +257,16 @@ def edited(schema: Schema) -> BoundedSum:
 class OfAnotherVersion:
     """A party in which other code is installed."""
 
-    def __init__(self, attendant: Any, changes: dict[str, Any]) -> None:
-        self._attendant, self._changes = attendant, changes
-        self.name, self.secret, self.units = attendant.name, True, 0
+    def __init__(self, channel: Any, changes: dict[str, Any]) -> None:
+        self._channel, self._changes = channel, changes
+        self.name, self.secret, self.units = channel.name, True, 0
 
-    async def attend(self, message: Signed, hear: Any, most: int) -> None:
+    async def exchange(self, message: Signed, hear: Any, most: int) -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("discreet.core.recipe.RECENT", type(RECENT)())  # what the others have built is not its own
             for name, value in self._changes.items():
                 patch.setattr(name, value)
-            await self._attendant.attend(message, hear, most)
+            await self._channel.exchange(message, hear, most)
 
 
 @pytest.mark.parametrize(
@@ -303,7 +303,7 @@ def test_a_receipt_tells_who_was_in_every_sum() -> None:
     trust = hospitals(np.zeros((400, 1)), steps={1: 0})
     data = PrivateData(trust, SinglePlan(Budget(1.0)))
     receipt = mean(data, "x0", epsilon=1.0).receipt
-    assert receipt.attendance == Attendance(("h0", "h2", "h3"))
+    assert receipt.participants == Participants(("h0", "h2", "h3"))
     assert "parties: h0, h2, h3\n" in f"{receipt}\n"
     assert "h0, h2, h3" in receipt._repr_html_()
 
@@ -312,7 +312,7 @@ def test_sums_of_different_parties_are_told_apart_and_warned_of() -> None:
     """Their difference is what one party's records and noise add up to: masks hide it in each round, not in two."""
     trust, ones = hospitals(np.zeros((4000, 1))), Gaussian(1.0)
     totals = [trust.ask(HEADS, ones)[0]]
-    assert trust.attendance == Attendance(("h0", "h1", "h2", "h3"))
+    assert trust.participants == Participants(("h0", "h1", "h2", "h3"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         trust.ask(HEADS, ones)
@@ -320,11 +320,11 @@ def test_sums_of_different_parties_are_told_apart_and_warned_of() -> None:
     with pytest.warns(OtherSurvivors, match="the noisy sum of h1 alone") as warned:
         totals.append(trust.ask(HEADS, ones)[0])
     assert totals[0] - totals[1] == pytest.approx(1000, abs=12)
-    assert trust.attendance == Attendance(("h0", "h2", "h3"), ("h1",))
-    assert warned[0].message.attendance == trust.attendance  # type: ignore[union-attr]
-    trust._here["h1"] = trust._here["h1"]._attendant  # type: ignore[attr-defined]
+    assert trust.participants == Participants(("h0", "h2", "h3"), ("h1",))
+    assert warned[0].message.participants == trust.participants  # type: ignore[union-attr]
+    trust._here["h1"] = trust._here["h1"]._channel  # type: ignore[attr-defined]
     trust.ask(HEADS, ones)  # as the first one: nothing new can be told, and nobody is warned again
-    assert trust.attendance == Attendance(("h0", "h1", "h2", "h3"), ("h1",))
+    assert trust.participants == Participants(("h0", "h1", "h2", "h3"), ("h1",))
 
 
 def test_a_plan_of_several_sums_tells_who_was_in_all_and_who_in_some() -> None:
@@ -335,5 +335,5 @@ def test_a_plan_of_several_sums_tells_who_was_in_all_and_who_in_some() -> None:
         permit.ask(HEADS, noise)
         with pytest.warns(OtherSurvivors):
             permit.ask(HEADS, noise)
-    assert permit.receipt.attendance == Attendance(("h0", "h1", "h3"), ("h2",))
+    assert permit.receipt.participants == Participants(("h0", "h1", "h3"), ("h2",))
     assert "beside other answers, this one shows the noisy sum of h2 alone" in str(permit.receipt)

@@ -84,7 +84,7 @@ class Anchor:
     def _unusable(self, how: str) -> LedgerBroken:
         return LedgerBroken(
             f"anchor {self.path}",
-            f"the file that holds the ledger's newest head {how}, so a rolled-back ledger could not be told",
+            f"the file that holds the ledger's newest head {how}, so a rolled-back ledger would go unnoticed",
             "Restore it, or, if a head kept elsewhere shows that the ledger is whole,"
             " call SqliteLedger.reanchor(path, head=..., reason=...).",
         )

@@ -19,7 +19,7 @@ from discreet.core.errors import LedgerBroken, LedgerError
 class BookPage:
     """One transaction: what it finds, and the entry that it adds, if any.
 
-    The entry is durable at its end in any case; `anchor_durable` tells whether its mark beside the file is too. If not,
+    The entry is durable at its end in any case; `anchor_durable` is whether its mark beside the file is too. If not,
     a power cut may leave the mark behind the chain, which is safe.
     """
 
@@ -95,8 +95,8 @@ class Book:
 
     @contextmanager
     def writing(self) -> Iterator[BookPage]:
-        """A turn to decide on one entry and add it: all of it durable at the end, or none."""
-        with self.file.turn() as db:
+        """Hold the lock to decide on one entry and add it: all of it durable at the end, or none."""
+        with self.file.locked() as db:
             page = BookPage(db, self.chain)
             with transaction(db):
                 self._catch_up(db, self.anchor.read())
@@ -107,7 +107,7 @@ class Book:
 
     def reanchor(self, head: str, reason: str) -> None:
         """Record that the owner trusts the chain, and write the anchor anew; one that contradicts the chain stays."""
-        with self.file.turn() as db:
+        with self.file.locked() as db:
             with transaction(db):
                 self._catch_up(db, self.anchor.read() if self.anchor.usable else None)
                 expect(db, head)

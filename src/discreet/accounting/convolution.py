@@ -33,7 +33,7 @@ class _Law:
 
 
 def convolved(parts: list[tuple[LossPair, int]]) -> AtomsPair:
-    """A pair that dominates these pairs, each so many times, together.
+    """A pair that dominates the composition of these pairs, each repeated a given number of times.
 
     The tables above are convolved term by term, without a transform: all terms are positive, so every mass keeps its
     relative precision, and a bound on it goes into the masses.

@@ -35,7 +35,7 @@ PAIRED = (PureLoss, ApproximateLoss, GaussianLoss, LaplaceLoss, DiscreteLoss)
 
 @dataclass(frozen=True)
 class Part:
-    """A release that happens so many times; its unit is in one of the alternatives (parallel parts), mostly one."""
+    """A release that is repeated; its unit is in one of the alternatives (parallel parts), mostly one."""
 
     alternatives: tuple[LossPair, ...]
     times: int

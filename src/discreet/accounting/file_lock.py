@@ -1,4 +1,4 @@
-"""Turns: one writer at a time among all processes, without SQLite's sleeping and guessing."""
+"""A lock on a file: one writer at a time among all processes, each woken when it is next."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-PATIENCE = 60.0  # seconds; a turn takes milliseconds
+PATIENCE = 60.0  # seconds; the lock is usually held for milliseconds
 
 if sys.platform == "win32":
     import msvcrt
@@ -50,20 +50,20 @@ else:
 
 
 @contextmanager
-def turn(path: Path) -> Iterator[None]:
-    """Wait for this file's turn and hold it; the kernel passes it on when a holder dies.
+def locked(path: Path) -> Iterator[None]:
+    """Wait for the lock on this file and hold it; the kernel releases it when its holder dies.
 
     Raises
     ------
     TimeoutError
-        Another process has held the turn for `PATIENCE` seconds. It is at work in a way that no ledger needs, or
-        stopped; its turn cannot be taken from it, since it may go on.
+        Another process has held the lock for `PATIENCE` seconds, and is probably stopped. The lock cannot be taken from
+        it, since it may continue.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     if not _try(descriptor) and not _Waiter(descriptor).granted(PATIENCE):
         raise TimeoutError(f"process {_holder(path)} has held it for {PATIENCE:g} seconds; it may be stopped")
     try:
-        with contextlib.suppress(OSError):  # on a full disk the turn is held without a name
+        with contextlib.suppress(OSError):  # on a full disk the lock is held without a name
             os.pwrite(descriptor, b"%-20d\n" % os.getpid(), 0)
         yield
     finally:
@@ -77,7 +77,7 @@ class _Waiter:
     def __init__(self, descriptor: int) -> None:
         self._descriptor, self._mutex = descriptor, threading.Lock()
         self._got, self._given_up = threading.Event(), False
-        threading.Thread(target=self._queue, daemon=True, name="turn").start()
+        threading.Thread(target=self._queue, daemon=True, name="file lock").start()
 
     def granted(self, seconds: float) -> bool:
         self._got.wait(seconds)

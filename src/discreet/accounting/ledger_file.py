@@ -1,4 +1,4 @@
-"""The file of a ledger: its tables, connections and turns. SQLite with a write-ahead log, synced at every commit.
+"""The file of a ledger: its tables, connections and lock. SQLite with a write-ahead log, synced at every commit.
 
 For local disks: the write-ahead log needs memory shared among the processes, which network file systems lack.
 """
@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from discreet.accounting.chain import ChainEntry
-from discreet.accounting.file_lock import turn
+from discreet.accounting.file_lock import locked
 from discreet.core.errors import LedgerBroken, LedgerError, LedgerMissing
 
 APPLICATION = 0x64697363  # "disc"
@@ -54,10 +54,10 @@ class LedgerFile:
             yield db
 
     @contextmanager
-    def turn(self) -> Iterator[sqlite3.Connection]:
-        """A turn among all processes, for a `transaction` and what must follow it before anybody else's."""
+    def locked(self) -> Iterator[sqlite3.Connection]:
+        """Hold the lock among all processes, for a `transaction` and what must follow it before another one."""
         self._present()
-        with self._mutex, self._told(), turn(self.beside(".lock")):
+        with self._mutex, self._told(), locked(self.beside(".lock")):
             yield self._connection()
 
     def close(self) -> None:
@@ -126,7 +126,7 @@ class LedgerFile:
             raise LedgerBroken(
                 f"ledger {self.path}",
                 "the file is not a ledger, or its creation was interrupted before anything was charged",
-                "Give the path of a ledger; remove the file only if nobody was ever told anything under it.",
+                "Give the path of a ledger; remove the file only if nothing was ever released under it.",
             )
         if version != VERSION:
             raise LedgerBroken(
@@ -152,7 +152,7 @@ class LedgerFile:
             raise self._broken("a text in it is none") from why
         except TimeoutError as why:
             remedy = "Let that process go on, or end it; then retry with the same key."
-            raise LedgerError(f"ledger {self.path}", f"it is not its turn ({why})", remedy, WHOLE_OR_NOT) from why
+            raise LedgerError(f"ledger {self.path}", f"it is locked ({why})", remedy, WHOLE_OR_NOT) from why
         except OSError as why:
             _close(self._connections)
             raise self._unable(why) from why
@@ -195,7 +195,7 @@ def missing(path: Path) -> LedgerMissing:
     return LedgerMissing(
         f"ledger {path}",
         "there is no such file, and a lost account is not a fresh budget",
-        "Restore it, or call SqliteLedger.create for data that nobody was told anything about.",
+        "Restore it, or call SqliteLedger.create for data of which nothing was released.",
         path=str(path),
     )
 

@@ -25,7 +25,7 @@ LOSS_ROUNDING = 2.0**-45  # losses are placed to within this much of 1 + |loss|
 class Reach:
     """Finite losses outside [low, high] have a mass too small to matter: above under P, below under Q.
 
-    `below` tells whether Q has mass where P has none, loss minus infinity, and `above` the reverse.
+    `below` is whether Q has mass where P has none, loss minus infinity, and `above` the reverse.
     """
 
     low: float
@@ -69,7 +69,7 @@ class LossPair(Protocol):
     def lattice(self) -> LossLattice | None: ...
 
     def reach(self, log_tail: float) -> Reach:
-        """Where the loss lies, but for masses of exp(log_tail)."""
+        """The range of the loss, except for masses of exp(log_tail)."""
         ...
 
     def cells(self, edges: Array) -> LossMasses:
@@ -188,7 +188,7 @@ class AtomsPair:
         return AtomsPair(-self.losses, self.q, self.p, self.q_alone, self.p_alone, negative(self.lattice))
 
     def without_zero(self) -> AtomsPair:
-        """The pair less its outcomes of loss 0, which tell nothing."""
+        """The pair without its outcomes of loss 0, which show nothing."""
         kept = np.abs(self.losses) > LOSS_ROUNDING
         return replace(self, losses=self.losses[kept], p=self.p[kept], q=self.q[kept])
 

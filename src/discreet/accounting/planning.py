@@ -21,7 +21,7 @@ CELLS = 4096  # of the coarse look
 SCAN = 20  # tilts of the first look
 SHARES = (1.0, 0.85, 0.7)  # of the best tilt: where a tail is heavy, a smaller one needs a shorter period
 LONGEST = 2**23  # of a period, in steps
-SMALLEST = -690.0  # no delta below exp of this is told apart
+SMALLEST = -690.0  # deltas below exp of this are not distinguished
 
 Tabulate = Callable[[LossPair, float, float, float], TabulatedLoss]
 
@@ -34,7 +34,7 @@ class ProfilePoint(Protocol):
     """
 
     def objective(self, height: float, tilt: float, infinity: float) -> float:
-        """What the best tilt makes least."""
+        """What the best tilt minimises."""
         ...
 
     def epsilon(self, height: float, tilt: float, infinity: float) -> float: ...
@@ -201,7 +201,7 @@ def finest_step(direction: Direction, rate: float, epsilon: float, accuracy: flo
     """The step that the accuracy asks for; where a lattice carries some losses, a step that divides it.
 
     Connecting the dots adds at most step^2 / 6 to the variance of a loss that is spread over a cell, and half of
-    that to its mean. Where the slope of delta falls like exp(-rate * epsilon), so tells the saddle point with the
+    that to its mean. Where the slope of delta falls like exp(-rate * epsilon), so says the saddle point with the
     tilt for a rate, that moves epsilon by about count * step^2 * (1 + rate) / 12.
     """
     lattices = [pair.lattice for part in direction for pair in part.alternatives]

@@ -11,7 +11,7 @@ from discreet.core.ledger import Committed
 
 
 def request_digest(event: Event, request: bytes | str, analyst: str | None) -> str:
-    """What tells one request from another under the same key."""
+    """What identifies a request under a key."""
     raw = request.encode() if isinstance(request, str) else request
     text = canonical([written(event), hashlib.sha256(raw).hexdigest(), analyst])
     return hashlib.sha256(text.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Amplification by shuffling: what reports cost when nobody can tell who sent which."""
+"""Amplification by shuffling: what reports cost when nobody knows who sent which."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WRITTEN_OFF = 2.0**-100  # three such tails, and more
 
 
 def shuffled(epsilon: float, people: int) -> DiscreteLoss:
-    """The price of one report from each of so many people, in random order, for replace neighbors.
+    """The price of one report from each of n people, in random order, for replace neighbors.
 
     Everybody uses the same randomiser, whatever it is, and it is pure with epsilon. `shuffling.md` proves that what
     one person's report shows is dominated by two counts: of each other person a clone is counted with probability
@@ -34,7 +34,7 @@ def shuffled(epsilon: float, people: int) -> DiscreteLoss:
     epsilon : float
         Public. What each report costs whoever sees it alone.
     people : int
-        Public. How many report, at least. Whoever colludes, or tells the report, does not count.
+        Public. How many report, at least. Whoever colludes, or publishes the report, does not count.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def shuffled(epsilon: float, people: int) -> DiscreteLoss:
 
 
 def shuffled_response(epsilon: float, people: int) -> DiscreteLoss:
-    """The price of one randomised response to a question of two answers from each of so many people, in random order.
+    """The price of one binary randomised response from each of n people, in random order.
 
     The two sides of this randomiser have no report in common, so that there are more clones than `shuffled` may count
     on: each of the others tosses a fair coin with probability 2 / (1 + exp(epsilon)). For replace neighbors, as there.
@@ -122,7 +122,7 @@ def _tabulated(epsilon: float, people: int, chance: float) -> DiscreteLoss:
 
 @dataclass(frozen=True)
 class _Binomial:
-    """How many of so many trials succeed.
+    """The number of successes in n trials.
 
     Only numbers within TAIL standard deviations and TAIL**2 of the mean: by Bernstein's inequality that leaves out at
     most exp(-TAIL**2 / 2) on either side.
@@ -160,7 +160,7 @@ class _Binomial:
 
 @dataclass(frozen=True)
 class _Counts:
-    """How many are on the own side, and how many on the other, of so many clones and the person."""
+    """How many of the clones and the person are on the own side, and how many on the other."""
 
     epsilon: float
     number: int

@@ -69,7 +69,7 @@ class SqliteLedger(LedgerView):
         share: float = 0.5,
         analysts: Mapping[str, Budget] | None = None,
     ) -> SqliteLedger:
-        """Open a new account for a data set that nobody was told anything about yet.
+        """Open a new account for a data set of which nothing was released yet.
 
         Parameters
         ----------

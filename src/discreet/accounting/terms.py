@@ -63,7 +63,7 @@ def terms(event: Event) -> tuple[Term, ...]:
 def branches(event: Event) -> tuple[Event, ...]:
     """The events that bound this one between them: for parallel parts, each that the unit may be in.
 
-    Only parts that happen once are told apart; the others stay as they are.
+    Only parts that happen once are split; the others stay as they are.
     """
     found = [Composed(())]
     for term in terms(event):

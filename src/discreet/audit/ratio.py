@@ -12,8 +12,8 @@ from discreet.core.grid import Array
 
 Values = NDArray[Any]
 
-DISTINCT = 256  # at most so many different values get a cell each
-CELLS = 128  # otherwise at most so many cells of equal mass, and finer ones at both ends
+DISTINCT = 256  # different values, at most, that get a cell each
+CELLS = 128  # cells of equal mass otherwise, at most, and finer ones at both ends
 CROWD = 16  # no cell with fewer outputs than this
 SHOWN = 4  # stretches of the line that a description spells out
 

@@ -1,4 +1,4 @@
-"""Numbers that tell the outputs on two data sets apart, learnt from examples of both.
+"""Numbers that distinguish the outputs on two data sets, learnt from examples of both.
 
 Any score gives a sound bound, since events are certified on outputs that the score has not seen; a good one gives a
 high bound. So several are learnt, and the best is chosen on further outputs.

@@ -1,4 +1,4 @@
-"""The events that tell two data sets apart best, as far as some outputs can say."""
+"""The events that distinguish two data sets best, by some of the outputs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from discreet.audit.ratio import Ratio, Values, spread
 from discreet.audit.scores import Score
 from discreet.core.grid import Array
 
-THRESHOLDS = 64  # at most so many equal shares of the outputs between thresholds, and finer ones at both ends
+THRESHOLDS = 64  # at most, of equal shares of the outputs between thresholds, and finer ones at both ends
 CROWD = 8  # no fewer outputs between two thresholds
 
 

@@ -13,7 +13,7 @@ from discreet.audit.proportion import at_least, at_most
 
 @dataclass(frozen=True)
 class Count:
-    """How many of so many outputs were in an event."""
+    """How many outputs there were, and how many of them were in an event."""
 
     hits: int
     trials: int
@@ -24,7 +24,7 @@ class Count:
 
 @dataclass(frozen=True)
 class Witness:
-    """What shows that a mechanism tells two data sets apart.
+    """What shows that a mechanism distinguishes two data sets.
 
     Parameters
     ----------

@@ -63,7 +63,7 @@ class Answer(Secret):
         return self.bound.sensitivity(norm, self.size, self.neighbors) + flooring * (1 + 8 * ULP)
 
     def scale(self, multiplier: float | Fraction, norm: Norm) -> float:
-        """Noise of so many sensitivities, in grid steps, rounded up; below `LEAST_SCALE` it would always be zero."""
+        """The noise scale in grid steps, rounded up; below `LEAST_SCALE` the noise would always be zero."""
         product = upwards(Fraction(multiplier) * Fraction(self.sensitivity(norm)))
         return max(math.ldexp(product, -self.grid.exponent), LEAST_SCALE)
 
@@ -115,7 +115,7 @@ class Answer(Secret):
             )
 
     def stacked(self, count: int) -> Answer:
-        """So many copies of this answer, each to be answered by itself."""
+        """`count` copies of this answer, to be released independently."""
         return dataclasses.replace(self, steps=np.broadcast_to(self.steps, (count, *self.steps.shape)))
 
     def noised(self, noise: Steps) -> Array:
@@ -178,7 +178,7 @@ class Records(Secret):
     neighbors : Neighbors
         The relation of the data set.
     copies : tuple of int
-        So many releases are made of these same records, each by itself; a single one where empty.
+        The number of independent releases of these records, by axes; a single one where empty.
     """
 
     values: Array = field(repr=False)
@@ -187,13 +187,13 @@ class Records(Secret):
     copies: tuple[int, ...] = ()
 
     def stacked(self, count: int) -> Records:
-        """The same records, to be released so many times, each by itself."""
+        """The same records, to be released `count` times independently."""
         return dataclasses.replace(self, copies=(count, *self.copies))
 
 
 @dataclass(frozen=True)
 class Apart:
-    """Two answers of neighboring data sets that a mechanism finds hardest to tell alike."""
+    """Two answers of neighboring data sets that are hardest to hide from each other."""
 
     first: Answer | SampledAnswer | KeyedAnswer | Records
     second: Answer | SampledAnswer | KeyedAnswer | Records

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 class Bits(Protocol):
     """A stream of independent, uniform bits.
 
-    `secret` tells whether the stream may carry a promise: it is False for a stream that somebody could replay, and
+    `secret` is whether the stream may carry a promise: it is False for a stream that somebody could replay, and
     then every receipt says that what was released is not private.
     """
 

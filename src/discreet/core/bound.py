@@ -83,7 +83,7 @@ class Bound:
         return 1.0 if self.norm == "linf" or size == 1 else 1.0 + (size + 8) * ULP
 
     def times(self, rows: int) -> Bound:
-        """The bound of a unit that brings so many rows; rounded up."""
+        """The bound of a unit that has `rows` rows; rounded up."""
         return Bound(self.norm, upwards(Fraction(self.radius) * rows), self.nonnegative)
 
     def sensitivity(self, norm: Norm, size: int, neighbors: Neighbors) -> float:

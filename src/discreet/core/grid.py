@@ -57,5 +57,5 @@ class Grid:
         return np.trunc(np.ldexp(values, -self.exponent))
 
     def values(self, steps: Steps | Array) -> Array:
-        """The values that so many steps stand for."""
+        """The values of these numbers of steps."""
         return np.ldexp(np.asarray(steps, dtype=np.float64), self.exponent)

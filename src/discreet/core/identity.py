@@ -1,4 +1,4 @@
-"""What tells one public value from another: a digest, the same in every process, also of functions."""
+"""What identifies a public value: a digest, the same in every process, also of functions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SIMPLE = (type(None), bool, int, float, complex, str, bytes)
 
 
 class Unidentified(TypeError):
-    """A value that cannot be told from others: it holds something that has neither a name nor fields."""
+    """A value that cannot be identified: it holds something that has neither a name nor fields."""
 
 
 def identity(value: Any) -> str:
@@ -110,8 +110,8 @@ class _Walk:
         return self._pickled(value)
 
     def _dataclass(self, value: Any) -> bytes:
-        told = getattr(value, "identified_by", None)
-        parts = told if told is not None else {one.name: getattr(value, one.name) for one in dataclasses.fields(value)}
+        own = getattr(value, "identified_by", None)
+        parts = own if own is not None else {one.name: getattr(value, one.name) for one in dataclasses.fields(value)}
         return self._all("dataclass", type(value).__qualname__, parts)
 
     def _function(self, function: FunctionType) -> bytes:
@@ -136,7 +136,7 @@ class _Walk:
         try:
             parts = value.__reduce_ex__(4)
         except Exception as why:
-            raise Unidentified(f"a {type(value).__name__} cannot be told from another") from why
+            raise Unidentified(f"a {type(value).__name__} cannot be identified") from why
         if isinstance(parts, str):
             return _hashed("name", _name(type(value)), parts.encode())
         make, arguments, *rest = parts

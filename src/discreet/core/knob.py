@@ -47,5 +47,5 @@ def check_size(asked: str, numbers: int, most: int) -> None:
 def check_one_of(asked: str, name: str, value: object, choices: Sequence[object]) -> None:
     """Refuse what is not one of these."""
     if value not in choices:
-        told = " or ".join(map(str, choices))
-        raise ParameterError(asked, f"{name} is {value}", f"Give {told}.", knob=name, value=value)
+        listed = " or ".join(map(str, choices))
+        raise ParameterError(asked, f"{name} is {value}", f"Give {listed}.", knob=name, value=value)

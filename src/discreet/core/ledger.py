@@ -30,7 +30,7 @@ class Committed:
     """A paid result, which may be handed out.
 
     `head` is the hash of the ledger's chain up to this commit: kept elsewhere, it proves later that the ledger was not
-    rolled back. `replayed` tells that the bytes come from an earlier commit and nothing was charged.
+    rolled back. With `replayed` the bytes come from an earlier commit, and nothing was charged.
     """
 
     key: str

@@ -18,7 +18,7 @@ class Mechanism(Protocol[Release_co]):
     """A frozen dataclass that turns an answer into a release, and knows its price before any data.
 
     `knob` names the field that calibration turns: "multiplier" (more is more private) or "epsilon" (more is less).
-    `worst_neighbors` gives the two answers between which the audit tries to tell.
+    `worst_neighbors` gives the two answers that the audit tries to distinguish.
     """
 
     knob: ClassVar[str]
@@ -94,7 +94,7 @@ class Noise(Mechanism[Array], Protocol):
         ...
 
     def share(self, honest: int) -> Share:
-        """What each party adds to its own sum, if so many are honest; refused where it cannot be shared."""
+        """What each party adds to its own sum, for this number of honest parties; refused where it cannot be shared."""
         ...
 
     def report(self, answers: Any, bits: Bits) -> Array:

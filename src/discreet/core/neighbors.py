@@ -36,7 +36,7 @@ class Unit:
     kind : {"record", "user", "edge", "node", "event"}
         Public. What a unit is.
     column : str, optional
-        Public. The column that tells units apart; none for records.
+        Public. The column that identifies units; none for records.
     rows : int
         Public. The most rows of one unit that are used; the rest are left out, without bias. At most 2**30.
     pooled : bool
@@ -72,11 +72,11 @@ class Unit:
         if self.pooled and (self.column is None or self.rows != 1):
             raise ParameterError(
                 "privacy unit",
-                "pooled units are told apart by a column, and none of their rows is left out",
+                "pooled units are identified by a column, and none of their rows is left out",
                 'Write Unit("user", column=..., pooled=True), without rows.',
             )
         if self.kind == "user" and self.column is None:
-            raise ParameterError("privacy unit", "no column tells users apart", 'Write Unit("user", column="...").')
+            raise ParameterError("privacy unit", "no column identifies users", 'Write Unit("user", column="...").')
 
 
 RECORD = Unit()

@@ -51,7 +51,7 @@ class View(Protocol):
     def isolated(
         self, of: Callable[[Array], Any], blocks: Sequence[Array], size: int, seconds: float, form: str
     ) -> list[Array | None]:
-        """What a stranger's function makes of each block of records, in a process of its own."""
+        """What an untrusted function returns for each block of records, in a process of its own."""
         ...
 
 
@@ -115,7 +115,7 @@ class BoundedSum:
 
     @property
     def identified_by(self) -> dict[str, Any]:
-        """What tells this question from others: its recipe, where it has one, and the functions themselves if not."""
+        """What identifies this question: its recipe, or the function itself where it has none."""
         built = {"bound": self.bound, "columns": self.columns, "grid": self.grid}
         return built | ({"recipe": self.recipe.written()} if self.recipe is not None else {"of": self.of})
 

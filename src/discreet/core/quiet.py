@@ -1,4 +1,4 @@
-"""Silence while a function reads records: a warning may tell of one, and neighbors would not warn alike."""
+"""No warnings while a function reads records: a warning could depend on a single record."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-_TURN = threading.Lock()
+_LOCK = threading.Lock()
 _listening: list[object] = []  # who asked for silence; warnings have one set of filters for all threads
 _filters = warnings.catch_warnings()
 
@@ -26,7 +26,7 @@ def quiet() -> Iterator[None]:
     """
     global _filters
     me = object()
-    with _TURN:
+    with _LOCK:
         if not _listening:
             _filters = warnings.catch_warnings()
             _filters.__enter__()
@@ -36,7 +36,7 @@ def quiet() -> Iterator[None]:
         with np.errstate(all="ignore"):
             yield
     finally:
-        with _TURN:
+        with _LOCK:
             _listening.remove(me)
             if not _listening:
                 _filters.__exit__(None, None, None)

@@ -20,7 +20,7 @@ RELATIONS = {
 
 
 @dataclass(frozen=True)
-class Attendance:
+class Participants:
     """Whose records are in a sum, or in all sums of a plan, of several parties.
 
     Parameters
@@ -35,10 +35,10 @@ class Attendance:
     parties: tuple[str, ...]
     apart: tuple[str, ...] = ()
 
-    def __and__(self, other: Attendance) -> Attendance:
+    def __and__(self, other: Participants) -> Participants:
         """Who was in both; and whoever stands apart in either."""
         both = tuple(name for name in self.parties if name in other.parties)
-        return Attendance(both, tuple(sorted({*self.apart, *other.apart})))
+        return Participants(both, tuple(sorted({*self.apart, *other.apart})))
 
     def __str__(self) -> str:
         shown = f"; beside other answers, this one shows the noisy sum of {', '.join(self.apart)} alone"
@@ -67,7 +67,7 @@ class Receipt:
         The charge's key and the ledger's head after it.
     replayed : bool
         Whether the release was paid for earlier and cost nothing now.
-    attendance : Attendance, optional
+    participants : Participants, optional
         Who was in the sums, where several parties have the records.
 
     Examples
@@ -90,7 +90,7 @@ class Receipt:
     key: str
     head: str
     replayed: bool = False
-    attendance: Attendance | None = None
+    participants: Participants | None = None
 
     @property
     def cost(self) -> str:
@@ -110,7 +110,7 @@ class Receipt:
             "protects": f"one {self.unit.kind}{rows} that is {RELATIONS[self.neighbors]}",
             "noise": noise,
             "ledger": f"key {self.key}, head {self.head[:16] or 'none'}",
-            **({} if self.attendance is None else {"parties": str(self.attendance)}),
+            **({} if self.participants is None else {"parties": str(self.participants)}),
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -134,7 +134,7 @@ class Receipt:
         """
         try:
             plain = json.loads(text)
-            attendance = plain["attendance"]
+            participants = plain["participants"]
             return cls(
                 **plain
                 | {
@@ -142,7 +142,7 @@ class Receipt:
                     "epsilon": math.inf if plain["epsilon"] is None else plain["epsilon"],
                     "neighbors": Neighbors(plain["neighbors"]),
                     "unit": Unit(**plain["unit"]),
-                    "attendance": attendance and Attendance(*map(tuple, attendance.values())),
+                    "participants": participants and Participants(*map(tuple, participants.values())),
                 }
             )
         except (ValueError, KeyError, TypeError, AttributeError) as why:

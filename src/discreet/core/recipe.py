@@ -36,7 +36,7 @@ class Recent:
 
     def __init__(self) -> None:
         self._questions: dict[Any, BoundedSum] = {}
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
 
     def get(self, key: Any) -> BoundedSum | None:
         """The question, if it was built not long ago."""
@@ -44,7 +44,7 @@ class Recent:
 
     def kept(self, key: Any, question: BoundedSum) -> BoundedSum:
         """The question, kept for a while if it is small."""
-        with self._turn:
+        with self._lock:
             if question.size <= SMALL:
                 self._questions[key] = question
             if len(self._questions) > FEW:

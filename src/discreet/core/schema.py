@@ -68,7 +68,7 @@ class Category:
     Parameters
     ----------
     values : tuple of str, bool, int or float
-        Public. All values that may be told apart; kept as text.
+        Public. All values that are distinguished; kept as text.
 
     Examples
     --------

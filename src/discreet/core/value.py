@@ -25,7 +25,7 @@ LONGEST = 2**12
 
 BLANKS = " \t\n\v\f\r"
 NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-"""The numbers among texts: what `float` reads, but for `1_000`, other alphabets and what is not finite."""
+"""The numbers among texts: what `float` reads, except `1_000`, other alphabets and what is not finite."""
 
 TRUTHS = {"true": "true", "t": "true", "yes": "true", "false": "false", "f": "false", "no": "false"}
 _REAL = (bool, int, float, np.bool_, np.integer, np.floating, Decimal)
@@ -148,7 +148,7 @@ def _float(value: Any) -> str | None:
 
 
 def _is_long(value: Decimal) -> bool:
-    """Whether a decimal has too many digits, told without looking at them: a byte holds more than two."""
+    """Whether a decimal has too many digits, by its length in bytes alone: a byte holds more than two digits."""
     return value.__sizeof__() > LONGEST
 
 

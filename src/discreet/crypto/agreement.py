@@ -135,7 +135,7 @@ class Circle:
         return derived_key(seed, self.use("self mask", owner, owner))
 
     def commitment(self, owner: str, seed: bytes) -> bytes:
-        """What tells later whether a seed is the right one, and nothing about it before."""
+        """A commitment to a seed: it shows later whether a seed is the right one, and before that nothing."""
         return derived_key(seed, self.use("commitment", owner, owner))
 
     def pair_key(self, owner: str, secret: bytes, peer: str) -> bytes:

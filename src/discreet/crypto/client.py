@@ -1,4 +1,4 @@
-"""One party of a masked sum (`masked_sum.py` tells the protocol)."""
+"""One party of a masked sum (`masked_sum.py` states the protocol)."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from discreet.crypto.errors import UNOPENED, Malformed
 
-LENGTH = 8  # bytes that tell how long a field is
+LENGTH = 8  # bytes of the length of a field
 AGAIN = "Ask for it again."
 
 
@@ -40,7 +40,7 @@ def unframed(data: bytes) -> list[bytes]:
 
 
 def split(data: bytes, count: int) -> list[bytes]:
-    """The fields, which must be so many."""
+    """The fields, which must be of this number."""
     fields = unframed(data)
     if len(fields) != count:
         raise Malformed("message", f"it has {len(fields)} fields and needs {count}", AGAIN, UNOPENED)

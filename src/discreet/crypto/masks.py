@@ -31,7 +31,7 @@ def add_mask(vector: Words, key: bytes) -> None:
 
     Guarantee
     ---------
-    To whoever does not know the key the masked vector is uniform, up to telling AES-256 from a random permutation
+    To whoever does not know the key the masked vector is uniform, except as AES-256 differs from a random permutation
     and up to 2**-69 (2**30 blocks of 128 bits never repeat; random ones would, that rarely).
 
     Examples

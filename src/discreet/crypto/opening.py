@@ -25,7 +25,7 @@ class Opening:
     """What as many survivors as the threshold have given away together.
 
     All shares must lie on one polynomial and give what was committed to. Where they do not, the dealer's signature
-    tells which of them are true; these must give it.
+    shows which of them are true; these must give it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The one who passes messages on and adds masked vectors (`masked_sum.py` tells the protocol)."""
+"""The one who passes messages on and adds masked vectors (`masked_sum.py` states the protocol)."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class Server:
                     self._revealed[message.sender] = self._read_revealed(message)
 
     def announce(self) -> Signed:
-        """End the step of keys: tell all keys to those who sent some."""
+        """End the step of keys: send all keys to those who sent some."""
         self._end("keys", len(self._passed_on))
         return self._said("announcements", self._all_passed_on())
 
@@ -133,7 +133,7 @@ class Server:
         }
 
     def survivors(self) -> Signed:
-        """End the step of masked vectors: tell the survivors who they are. Vectors that come later are refused."""
+        """End the step of masked vectors: send the list of survivors to each. Vectors that come later are refused."""
         self._end("masked", len(self._survivors))
         return self._said("survivors", listed(self._survivors))
 
@@ -150,7 +150,7 @@ class Server:
         TooFewSurvivors
             Fewer than the threshold have revealed their shares.
         WrongShares
-            Too few shares are as they were dealt, or somebody dealt false ones; it tells who lied, and there is no sum.
+            Too few shares are as they were dealt, or somebody dealt false ones; it names who lied, and there is no sum.
         """
         self._check_step("reveal")
         self.terms.check_enough("reveal", len(self._revealed))

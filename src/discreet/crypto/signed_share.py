@@ -21,7 +21,7 @@ Secret = Literal["seed", "key"]
 class SignedShare:
     """What one party holds of a peer's secret, with the peer's signature.
 
-    The signature is sealed and revealed along with the share, so it tells nobody more than the share does.
+    The signature is sealed and revealed along with the share, so it shows nobody more than the share does.
     """
 
     share: ShamirShare

@@ -26,14 +26,14 @@ class Terms:
     parties : tuple of str
         Public. Who may take part; kept in the order of the alphabet.
     threshold : int
-        Public. How many must be left at every step; the sum is over at least so many. More than half of the
+        Public. How many parties must be left at every step, and so in the sum. More than half of the
         parties, and at least 2.
     size : int
         Public. The length of the vectors.
     server : str
         Public. Who passes the messages on and learns the sum.
     about : bytes
-        Public. What the vectors are, as all understand it; parties that were told different things have no key in
+        Public. What the vectors are, as all understand it; parties with different descriptions have no key in
         common.
 
     Examples

@@ -138,7 +138,7 @@ class KMeans(ClusterMixin, PrivateEstimator):
         return np.argmin(np.nan_to_num(distances), axis=1)
 
     def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.intp]:
-        """Fit, then tell the nearest center of each row. The labels are about these records and are not private."""
+        """Fit, then give the nearest center of each row. The labels are about these records and are not private."""
         return self.fit(X).predict(X)
 
     def _moved(self, noisy: Array, n_features: int, threshold: float, rng: np.random.RandomState) -> Array:

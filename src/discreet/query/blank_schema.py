@@ -19,7 +19,7 @@ neighbors = "add_remove"
 
 # Whose presence is hidden: one record, or all rows of a person:
 # kind = "user"
-# column = "..."   # the column that tells people apart
+# column = "..."   # the column that identifies people
 # rows = 1         # the most rows of one person that are used
 [unit]
 kind = "record"
@@ -38,7 +38,7 @@ values = ["false", "true"]
 
 WORDS = """\
 # kind = "category"
-# values = ["...", "..."]   # all values that may be told apart; others count as missing
+# values = ["...", "..."]   # all values that are distinguished; others count as missing
 # kind = "text"             # values stay secret unless many records share them; needs delta > 0
 """
 

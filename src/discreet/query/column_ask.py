@@ -41,7 +41,7 @@ class Ask:
 
 @dataclass(frozen=True)
 class Setting:
-    """What all columns of a report share; everything in it is public but the data behind their door."""
+    """What all columns of a report share; everything in it is public except the data."""
 
     data: PrivateData
     plan: Plan

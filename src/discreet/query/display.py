@@ -15,6 +15,6 @@ def plain(text: str) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """Plain text of at most so many letters."""
+    """Plain text of at most `most` letters."""
     text = plain(text)
     return text if len(text) <= most else text[: most - 1] + "…"

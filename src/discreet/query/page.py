@@ -131,7 +131,7 @@ def _promise(report: Report) -> dict[str, str]:
     """The rows of the privacy card, as escaped text."""
     receipt, budget, balance = report.receipt, report.budget, report.balance
     unit = receipt.unit
-    rows = "" if unit.kind == "record" else f" (told apart by {unit.column!r}, {unit.limit})"
+    rows = "" if unit.kind == "record" else f" (identified by {unit.column!r}, {unit.limit})"
     facts = {
         "unit": f"one {unit.kind}{rows}",
         "relation": RELATION[receipt.neighbors],

@@ -131,7 +131,11 @@ def _add_federation(commands: argparse._SubParsersAction[Parser]) -> None:
     create.add_argument("--party", required=True, action="append", metavar="CARD", help="of a party; for each")
     create.add_argument("--threshold", required=True, type=int, metavar="N", help="how many must be left")
     create.add_argument(
-        "--colluding", required=True, type=int, metavar="N", help="how many may tell the server their noise; 0 if none"
+        "--colluding",
+        required=True,
+        type=int,
+        metavar="N",
+        help="how many may share their noise with the server; 0 if none",
     )
     create.add_argument("--out", required=True, metavar="FEDERATION")
     create.set_defaults(run=_federation_create)

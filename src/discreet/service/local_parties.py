@@ -34,7 +34,7 @@ class LocalParty:
     name : str
         The party's.
     command : sequence of str
-        What to run, but for the address.
+        What to run, without the address.
     ledger : path
         Its account.
     log : path

@@ -84,7 +84,7 @@ def _listed(names: Names) -> list[str]:
 
 
 def _called(columns: int, names: Names | None) -> list[str]:
-    """What so many columns of an array are called."""
+    """The names of the columns of an array."""
     usual = [f"x{i}" for i in range(columns)]
     called = usual if names is None or set(_listed(names)) <= set(usual) else _listed(names)
     if len(called) != columns:

@@ -77,12 +77,12 @@ class Call:
     def about(self, federation: Federation) -> bytes:
         """The call and what the federation agreed on, in 32 bytes: every key of the round hangs on it.
 
-        So parties that were told of different questions, or noise, have no key in common.
+        So parties that were sent different questions, or noise, have no key in common.
         """
         return sha256(framed(federation.digest, self.written())).digest()
 
     def share(self, honest: int) -> Share:
-        """What each party adds so that so many honest ones keep the promise."""
+        """What each party adds, so that this number of honest ones keep the promise."""
         return share_of(self.event, honest)
 
 

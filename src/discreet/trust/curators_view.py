@@ -79,7 +79,7 @@ class CuratorsView(Secret):
     def isolated(
         self, of: Callable[[Array], Any], blocks: Sequence[Array], size: int, seconds: float, form: str
     ) -> list[Array | None]:
-        """What a stranger's function makes of each block of records, in a process of its own."""
+        """What an untrusted function returns for each block of records, in a process of its own."""
         return isolated(of, blocks, size, seconds, cast(Form, form))
 
     @property

@@ -198,7 +198,7 @@ class Seat:
     def _own_sum(self) -> Steps:
         """The exact sum of the own records; zeros if it fails.
 
-        Whether it fails may depend on a single record. So nobody but the party's owner is told: the others hear noise
+        Whether it fails may depend on a single record. So only the party's owner is informed: the others receive noise
         alone, as from a party without records.
         """
         party, question = self._party, self.question

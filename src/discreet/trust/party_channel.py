@@ -1,4 +1,4 @@
-"""How a server reaches a party: one that is an object here, or one at the other end of a line."""
+"""How a server reaches a party: one that is an object here, or one at the other end of a connection."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from discreet.trust.party import Party, Seat
 Hear = Callable[[Signed], None]
 
 
-class Attendant(Protocol):
+class PartyChannel(Protocol):
     """A party as the server sees it.
 
     `units` is how many units it has, where that is public, and `secret` whether its noise is.
@@ -24,8 +24,8 @@ class Attendant(Protocol):
     @property
     def units(self) -> int: ...
 
-    async def attend(self, message: Signed, hear: Hear, most: int) -> None:
-        """Pass a message to the party and hear its answer, of so many bytes at most.
+    async def exchange(self, message: Signed, hear: Hear, most: int) -> None:
+        """Pass a message to the party and receive its answer, of at most `most` bytes.
 
         Raises
         ------
@@ -50,7 +50,7 @@ class InProcess:
         """The number of units."""
         return self._party.source.units()
 
-    async def attend(self, message: Signed, hear: Hear, most: int) -> None:
+    async def exchange(self, message: Signed, hear: Hear, most: int) -> None:
         """Pass a message to the party and hear its answer."""
         if message.message.kind == "call":
             self._seat = self._party.seated(message)

@@ -17,7 +17,7 @@ from discreet.core.ledger import Committed, Ledger, Reservation
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.question import Question
-from discreet.core.receipt import Attendance, Receipt
+from discreet.core.receipt import Participants, Receipt
 from discreet.core.schema import Schema
 from discreet.trust.stored import Artefact, KeptArtefact, Stored
 
@@ -90,13 +90,13 @@ class Permit:
         self._keyed = self._storing = keyed
         self._unspent = releases(plan)
         self._made = Stored()
-        self._attendance: Attendance | None = None
+        self._participants: Participants | None = None
         self._stored = Stored.read(charge.result) if isinstance(charge, Committed) else None
-        self._open, self._turn = False, threading.RLock()
+        self._open, self._lock = False, threading.RLock()
 
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
         """Release the answer to a question, if the plan pays for it."""
-        with self._turn:
+        with self._lock:
             check_columns(self._purpose, question, self._trust.schema)
             self._pay(mechanism.event)
             asked = self._identity((question, mechanism))
@@ -107,14 +107,14 @@ class Permit:
                 raise
             if asked is not None:
                 self._made.add(asked, release)
-            self._attend()
+            self._note_participants()
             return release
 
     def artefact(self, make: Callable[[], Artefact], about: Any, where: str | None = None) -> Artefact:
         """What the plan is for, made from releases, and stored in their place.
 
         A retry with the key of a committed plan is given the artefact, and `make` is not called. An artefact that is
-        too large for a ledger is stored as a digest, and a retry is told where to look for it.
+        too large for a ledger is stored as a digest, and a retry raises an error that says where it is kept.
 
         Parameters
         ----------
@@ -127,9 +127,9 @@ class Permit:
 
         Examples
         --------
+        >>> import numpy as np
         >>> from discreet.core.budget import Budget
         >>> from discreet.core.schema import Schema
-        from discreet.trust.stored import Artefact, KeptArtefact, Stored
         >>> from discreet.mechanisms.additive.laplace import Laplace
         >>> from discreet.questions.count import count_of
         >>> from discreet.trust.private_data import PrivateData
@@ -139,7 +139,7 @@ class Permit:
         >>> counted["n"].shape
         (1,)
         """
-        with self._turn:
+        with self._lock:
             asked = self._identity(about)
             if self._stored is not None:
                 kept = self._stored.artefact
@@ -154,11 +154,11 @@ class Permit:
             self._made.artefact = KeptArtefact.of(made, asked, where)
             return made
 
-    def _attend(self) -> None:
-        """Remember who was in every sum, where the trust model knows: it tells of the last one of this thread."""
-        latest: Attendance | None = None if self._stored is not None else getattr(self._trust, "attendance", None)
+    def _note_participants(self) -> None:
+        """Note who was in every sum, where the trust model knows: it has those of the last one of this thread."""
+        latest: Participants | None = None if self._stored is not None else getattr(self._trust, "participants", None)
         if latest is not None:
-            self._attendance = latest if self._attendance is None else self._attendance & latest
+            self._participants = latest if self._participants is None else self._participants & latest
 
     def _pay(self, event: Event) -> None:
         if not self._open:
@@ -228,7 +228,7 @@ class Permit:
             self._charge.key,
             self._charge.head,
             self._stored is not None,
-            self._attendance,
+            self._participants,
         )
 
     def __enter__(self) -> Permit:
@@ -238,7 +238,7 @@ class Permit:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with self._turn:
+        with self._lock:
             self._open = False
             if isinstance(error, DiscreetError):
                 error.settle(self._consequence)

@@ -1,4 +1,4 @@
-"""The door to a data set: records behind a trust model, with the ledger that guards them."""
+"""A data set: records behind a trust model, with the ledger that is charged for every release."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class PrivateData:
         if not self.curated:
             raise NotPermitted(
                 purpose,
-                "it takes a curator who holds all records, and so many rows of each unit at most",
+                "it takes a curator who holds all records, and a limit of rows for each unit",
                 "Trust a curator with records that are not in Spark, do not pool units, or ask sums.",
             )
 

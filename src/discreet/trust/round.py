@@ -14,7 +14,7 @@ from discreet.crypto.server import Server, Total
 from discreet.crypto.terms import Terms, UsedRounds
 from discreet.trust.call import Call
 from discreet.trust.federation import Federation
-from discreet.trust.party_channel import Attendant
+from discreet.trust.party_channel import PartyChannel
 
 LOG = logging.getLogger(__name__)
 
@@ -50,9 +50,9 @@ class Round:
         self.left: dict[str, str] = {}
         """Who is not in the sum, and why."""
 
-    async def total(self, call: Call, attendants: Mapping[str, Attendant]) -> Total:
-        """The sum over all who stay; `left` tells who did not, and why."""
-        server, present = self._server, dict(attendants)
+    async def total(self, call: Call, channels: Mapping[str, PartyChannel]) -> Total:
+        """The sum over all who stay; `left` has who did not, and why."""
+        server, present = self._server, dict(channels)
         opening = Message(self._terms.round, self._identity.name, "call", call.written()).signed(self._identity)
         try:
             await self._heard(present, dict.fromkeys(present, opening))
@@ -70,10 +70,10 @@ class Round:
             LOG.warning("round %s: %s gave false shares; the sum was opened without them", self._terms.round, name)
         return total
 
-    async def _heard(self, present: dict[str, Attendant], messages: Mapping[str, Signed]) -> None:
+    async def _heard(self, present: dict[str, PartyChannel], messages: Mapping[str, Signed]) -> None:
         """Pass everybody its message and hear all answers; who gives none is not present any more."""
         tasks = {
-            asyncio.ensure_future(one.attend(messages[name], self._server.receive, self._terms.most)): name
+            asyncio.ensure_future(one.exchange(messages[name], self._server.receive, self._terms.most)): name
             for name, one in present.items()
             if name in messages
         }
@@ -93,6 +93,6 @@ class Round:
             elif why is not None:
                 raise why
 
-    def _leaves(self, present: dict[str, Attendant], name: str, why: str) -> None:
+    def _leaves(self, present: dict[str, PartyChannel], name: str, why: str) -> None:
         del present[name]
         self.left[name] = why.rstrip(".")

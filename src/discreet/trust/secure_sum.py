@@ -18,7 +18,7 @@ from discreet.core.grid import Steps
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.core.question import BoundedSum, Question
-from discreet.core.receipt import Attendance
+from discreet.core.receipt import Participants
 from discreet.core.schema import Schema
 from discreet.crypto.certificate import Card
 from discreet.crypto.errors import UNOPENED, TooFewSurvivors
@@ -30,9 +30,9 @@ from discreet.noise.bits import system_bits
 from discreet.trust.call import Call, prepared
 from discreet.trust.federation import Federation
 from discreet.trust.network.background import Background
-from discreet.trust.network.connections import Lobby
+from discreet.trust.network.connections import Connections
 from discreet.trust.party import Party
-from discreet.trust.party_channel import Attendant, InProcess
+from discreet.trust.party_channel import InProcess, PartyChannel
 from discreet.trust.permit import KEPT
 from discreet.trust.round import Round
 
@@ -45,9 +45,9 @@ class OtherSurvivors(UserWarning):
     Both are as private as was paid for. What is lost is that the own sums of these few are hidden among those of all.
     """
 
-    def __init__(self, attendance: Attendance) -> None:
-        self.attendance = attendance
-        super().__init__(f"secure sum of {attendance}; if that matters, let nobody drop out (threshold)")
+    def __init__(self, participants: Participants) -> None:
+        self.participants = participants
+        super().__init__(f"secure sum of {participants}; if that matters, let nobody drop out (threshold)")
 
 
 class SecureSum:
@@ -55,8 +55,8 @@ class SecureSum:
 
     Every party adds its share of the noise before it masks its sum (`crypto.masked_sum`), so the total that is opened
     is private already: among any `threshold` survivors, those that do not collude hold enough noise by themselves.
-    Masks hide each party's own sum in every round by itself. Two rounds with different survivors tell the noisy sum of
-    the others, and `attendance` and a warning say so.
+    Masks hide each party's own sum in every round by itself. Two rounds with different survivors show the noisy sum of
+    the others, and `participants` and a warning say so.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class SecureSum:
         parties listen: see `discreet party --listen`.
     listen : str, optional
         The address, `host:port`, at which parties call this server: see `discreet party --connect`. With port 0 the
-        system chooses one, and `address` tells which.
+        system chooses one, and `address` says which.
     patience : float
         Public. How many seconds a step of a round may take before it goes on without those who have not answered;
         longer than the slowest party needs to read its records.
@@ -97,25 +97,25 @@ class SecureSum:
         self._here = {party.name: InProcess(party) for party in parties if isinstance(party, Party)}
         addresses = [one for one in parties if isinstance(one, str)]
         self._patience = patience if addresses or listen else None
-        self._lobby = Lobby(federation, identity, addresses, self._patience or 0.0)
-        self._background, self._turn = Background(), threading.Lock()
+        self._connections = Connections(federation, identity, addresses, self._patience or 0.0)
+        self._background, self._lock = Background(), threading.Lock()
         self._earlier: set[frozenset[str]] = set()
         self._last = threading.local()
-        self._end = weakref.finalize(self, self._background.close, self._lobby.close)
+        self._end = weakref.finalize(self, self._background.close, self._connections.close)
         try:
-            self.address = None if listen is None else self._background.run(lambda: self._lobby.open(listen))
+            self.address = None if listen is None else self._background.run(lambda: self._connections.open(listen))
         except BaseException:
             self.close()
             raise
 
     @property
     def secret(self) -> bool:
-        """Whether the noise of everybody who was asked so far is secret, as far as they tell."""
+        """Whether the noise of all parties asked so far is secret, by their own account."""
         return self._secret and all(one.secret for one in self._here.values())
 
     @property
     def units(self) -> int:
-        """The number of units, over all parties; they tell it only where the relation makes it public."""
+        """The number of units of all parties, which they send only where the relation makes it public."""
         present = self._present()
         if len(present) < len(self.federation.parties):
             missing = "; ".join(f"{who}: {why}" for who, why in self._missing(present).items())
@@ -210,36 +210,36 @@ class SecureSum:
     def _total(self, call: Call, size: int) -> Steps:
         terms = self.federation.terms(secrets.token_hex(16), size, call.about(self.federation))
         round = Round(self._identity, self.federation, terms, self._rounds, self._patience)
-        with self._turn:
+        with self._lock:
             present = self._present()
             self._secret &= all(one.secret for one in present.values())
             round.left.update(self._missing(present))
             total = self._background.run(lambda: round.total(call, present))
-            self._attended(frozenset(total.survivors))
+            self._note_participants(frozenset(total.survivors))
         return total.vector.view(np.int64)
 
     @property
-    def attendance(self) -> Attendance | None:
+    def participants(self) -> Participants | None:
         """Who was in the last sum that this thread was given."""
-        return getattr(self._last, "attendance", None)
+        return getattr(self._last, "participants", None)
 
-    def _attended(self, survivors: frozenset[str]) -> None:
+    def _note_participants(self, survivors: frozenset[str]) -> None:
         """Remember who was in a sum, and warn if earlier ones had others in them."""
         apart = tuple(sorted(frozenset().union(*(survivors ^ one for one in self._earlier))))
         known = survivors in self._earlier
         self._earlier.add(survivors)
-        self._last.attendance = Attendance(tuple(sorted(survivors)), apart)
+        self._last.participants = Participants(tuple(sorted(survivors)), apart)
         if apart and not known:
-            warnings.warn(OtherSurvivors(self._last.attendance), stacklevel=2)
+            warnings.warn(OtherSurvivors(self._last.participants), stacklevel=2)
 
-    def _present(self) -> dict[str, Attendant]:
+    def _present(self) -> dict[str, PartyChannel]:
         """Everybody who can be reached."""
         expected = len(self.federation.parties) - len(self._here)
-        return {**self._here, **self._background.run(lambda: self._lobby.gathered(expected))}
+        return {**self._here, **self._background.run(lambda: self._connections.gathered(expected))}
 
-    def _missing(self, present: Mapping[str, Attendant]) -> dict[str, str]:
+    def _missing(self, present: Mapping[str, PartyChannel]) -> dict[str, str]:
         """Why everybody else cannot be reached, as far as that is known."""
-        why = dict.fromkeys(self.federation.names, "it was not met") | self._lobby.absent
+        why = dict.fromkeys(self.federation.names, "it was not met") | self._connections.absent
         return {who: reason for who, reason in why.items() if who not in present}
 
     def __repr__(self) -> str:

@@ -17,13 +17,13 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-import discreet.trust.network.connections as lobby_module
+import discreet.trust.network.connections as connections_module
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import Neighbors
 from discreet.crypto.errors import TooFewSurvivors
 from discreet.noise.deterministic import DeterministicBits
 from discreet.trust.network.background import Closed
-from discreet.trust.network.connections import Lobby
+from discreet.trust.network.connections import Connections
 from discreet.trust.network.door import Door, listening
 from discreet.trust.network.link import Link, called
 from discreet.trust.network.remote import Remote
@@ -295,15 +295,15 @@ def test_a_host_that_cannot_be_reached_costs_later_rounds_a_moment_once(monkeypa
         raise AssertionError
 
     async def gathered() -> None:
-        lobby = Lobby(federation(), identity("server"), ["203.0.113.7:7000"], patience=1e9)
-        lobby._before = 0  # as after a first round
-        monkeypatch.setattr(lobby_module, "AGAIN", 0.01)
-        assert await lobby.gathered(4) == {}
-        monkeypatch.setattr(lobby_module, "AGAIN", 1e9)
-        assert await asyncio.wait_for(lobby.gathered(4), LONG) == {}
-        assert lobby.absent == {calls[0]: "it was called and has not said hello"}
+        connections = Connections(federation(), identity("server"), ["203.0.113.7:7000"], patience=1e9)
+        connections._before = 0  # as after a first round
+        monkeypatch.setattr(connections_module, "AGAIN", 0.01)
+        assert await connections.gathered(4) == {}
+        monkeypatch.setattr(connections_module, "AGAIN", 1e9)
+        assert await asyncio.wait_for(connections.gathered(4), LONG) == {}
+        assert connections.absent == {calls[0]: "it was called and has not said hello"}
 
-    monkeypatch.setattr(lobby_module, "called", never)
+    monkeypatch.setattr(connections_module, "called", never)
     asyncio.run(gathered())
     assert len(calls) == 1
 
@@ -314,7 +314,7 @@ def test_a_party_with_another_federation_file_is_named_and_told(stage: Stage, pl
     def play(patience: float) -> None:
         with server([*addresses(playing)[:3], other.address], patience=patience) as trust:
             assert total(trust) == heads_of(*NAMES[:3])
-            assert "another federation file" in trust._lobby.absent.get("west", "")
+            assert "another federation file" in trust._connections.absent.get("west", "")
 
     at_last(play)
     other.tells("server refuses: hello: 'west' has another federation file")
@@ -322,17 +322,17 @@ def test_a_party_with_another_federation_file_is_named_and_told(stage: Stage, pl
 
 def test_a_line_that_comes_anew_takes_the_place_of_the_old(stage: Stage) -> None:
     async def met_twice() -> None:
-        lobby = Lobby(federation(), identity("server"), [], patience=10.0)
-        address = await lobby.open("127.0.0.1:0")
+        connections = Connections(federation(), identity("server"), [], patience=10.0)
+        address = await connections.open("127.0.0.1:0")
         old, new = [await called(address, identity("west"), federation()) for _ in range(2)]
         for link in (old, new):
             await link.send(party("west").hello().to_bytes())
-            assert "west" in await lobby.gathered(1)
+            assert "west" in await connections.gathered(1)
         with pytest.raises(ConnectionError):
             await old.receive(0)
-        assert (await lobby.gathered(1))["west"].present
+        assert (await connections.gathered(1))["west"].present
         assert new.open
-        await lobby.close()
+        await connections.close()
         await asyncio.gather(old.down(), new.down())
 
     stage.run(met_twice())
@@ -354,7 +354,7 @@ def test_a_party_whose_line_breaks_calls_again(stage: Stage) -> None:
     with server(listen="127.0.0.1:0") as trust:
         playing = calling(stage, trust)
         assert total(trust) == ALL
-        trust._background.run(trust._lobby._met["north"].down)
+        trust._background.run(trust._connections._met["north"].down)
         playing["north"].tells("is connected to", times=2)
         assert total(trust) == ALL
 

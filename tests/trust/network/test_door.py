@@ -122,7 +122,7 @@ def test_a_crowd_at_the_door_keeps_nobody_out(quiet: pytest.LogCaptureFixture, m
             member = await called(door.address, identity("server"), federation())
             assert (await lines.get()).name == "server"
             told = await logged(quiet, 8)
-            assert all("3 others are at the door" in line for line in told)
+            assert all("3 others are connecting" in line for line in told)
             await member.down()
             for line in crowd[8:]:
                 line.close()

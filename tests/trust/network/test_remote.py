@@ -68,7 +68,7 @@ def test_a_party_says_who_it_is() -> None:
     found = met(line)
     assert (found.name, found.secret, found.present) == ("north", True, True)
     assert line.allowed == [LONGEST_HELLO]
-    with pytest.raises(Disagreement, match="does not tell"):
+    with pytest.raises(Disagreement, match="does not send"):
         assert found.units
     line.cut()
     assert not found.present
@@ -132,15 +132,15 @@ class Ear:
 CALL = said("call", sender="server")
 
 
-def attended(*frames: bytes) -> tuple[list[Message], Line]:
+def exchanged(*frames: bytes) -> tuple[list[Message], Line]:
     line, ear = Line(hello(FACTS), *frames), Ear()
-    asyncio.run(met(line).attend(CALL, ear, MOST))
+    asyncio.run(met(line).exchange(CALL, ear, MOST))
     return ear.heard, line
 
 
 def test_a_message_is_passed_on_and_the_answer_heard() -> None:
     answer = said("keys", b"mine")
-    heard, line = attended(answer.to_bytes())
+    heard, line = exchanged(answer.to_bytes())
     assert heard == [answer.message]
     assert line.sent == [CALL.to_bytes()]
 
@@ -152,39 +152,39 @@ def test_whatever_is_not_the_answer_is_passed_over() -> None:
     frames = [*NOISE_OF_A_LINE, hello(FACTS), CALL.to_bytes(), forged(answer), others.to_bytes()]
     frames += [said("keys", round="r0").to_bytes(), said("shares").to_bytes(), said(REFUSAL, round="r0").to_bytes()]
     frames += [said(REFUSAL, sender="west").to_bytes(), forged(said(REFUSAL))]
-    heard, _ = attended(*frames, answer.to_bytes())
+    heard, _ = exchanged(*frames, answer.to_bytes())
     assert heard == [answer.message]
 
 
 def test_a_line_that_breaks_is_an_error() -> None:
     with pytest.raises(ConnectionError, match="the line to north is broken"):
-        attended(*NOISE_OF_A_LINE)
+        exchanged(*NOISE_OF_A_LINE)
 
 
 def test_a_refusal_ends_the_wait_and_is_told_in_the_partys_words() -> None:
     with pytest.raises(Refused, match=r"it refuses: no more budget.\.$"):
-        attended(said(REFUSAL, b"no more budget\xff.").to_bytes())
+        exchanged(said(REFUSAL, b"no more budget\xff.").to_bytes())
     with pytest.raises(Refused) as refused:
-        attended(said(REFUSAL, b"\x1b[2J" + b"so much to say " * 10**5).to_bytes())
+        exchanged(said(REFUSAL, b"\x1b[2J" + b"so much to say " * 10**5).to_bytes())
     assert "\x1b" not in str(refused.value)
     assert len(str(refused.value)) < 2000
 
 
 def test_an_answer_is_no_longer_than_the_terms_allow() -> None:
-    _, line = attended(said("keys", b"mine").to_bytes())
+    _, line = exchanged(said("keys", b"mine").to_bytes())
     assert line.allowed == [LONGEST_HELLO, MOST]
 
 
 def test_who_says_all_but_what_is_due_is_not_listened_to_for_ever() -> None:
     with pytest.raises(ConnectionError, match="north says 100 things, and not what is due"):
-        attended(*[b"garbage"] * 1000)
+        exchanged(*[b"garbage"] * 1000)
 
 
 def test_a_call_that_no_party_would_take_is_not_sent() -> None:
     line = Line(hello(FACTS))
     long = said("call", bytes(LONGEST_CALL), sender="server")
     with pytest.raises(ParameterError, match=r"call: it has .* bytes, and parties take 16777216"):
-        asyncio.run(met(line).attend(long, Ear(), MOST))
+        asyncio.run(met(line).exchange(long, Ear(), MOST))
     assert line.sent == []
 
 
@@ -195,7 +195,7 @@ def test_who_stops_waiting_cuts_the_line() -> None:
     async def waited() -> None:
         remote = await Remote.met(line, federation())  # type: ignore[arg-type]
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(remote.attend(CALL, Ear(), MOST), 0.01)
+            await asyncio.wait_for(remote.exchange(CALL, Ear(), MOST), 0.01)
         assert not remote.present
 
     asyncio.run(waited())

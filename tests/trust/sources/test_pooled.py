@@ -176,7 +176,7 @@ def test_text_columns_are_refused_before_anything_is_charged(form: str, tmp_path
 
 
 def test_a_matrix_and_local_trust_know_no_pooled_units() -> None:
-    with pytest.raises(ParameterError, match="no column that tells units apart"):
+    with pytest.raises(ParameterError, match="no column that identifies units"):
         source_of(np.zeros((2, 1)), Schema({"x": Number(0, 1)}), PERSON)
     frame: Any = source_of(table(), TEXTS_OF, PERSON)
     with pytest.raises(ParameterError, match="one record per person"):

@@ -1,1 +1,1 @@
-"""Functions of strangers: each block of records in a process of its own, which can compute and do nothing else."""
+"""Untrusted functions: each block of records in a process of its own, which can compute and do nothing else."""

@@ -1,4 +1,4 @@
-"""A server of isolated processes, as it is seen from here: started fresh, told its job, and killed whole."""
+"""A server of isolated processes, seen from its parent: started, given its job, and killed with all its children."""
 
 from __future__ import annotations
 

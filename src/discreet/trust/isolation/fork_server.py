@@ -1,8 +1,8 @@
 """The process that others are started from, one for each block: it has loaded what a function needs, and no record.
 
-It is a fresh interpreter, which is told on its first line what to load, and then serves each of its lines in a process
+It is a fresh interpreter, which receives on its first line what to load, and then serves each of its lines in a process
 of its own: so the children of one slot start at once. A child gets a page with one block. Only children read pages, and
-only a child, once it is locked in, unpickles the function: whatever that does, no other child can tell.
+only a child, once it is locked in, unpickles the function: whatever that does, no other child is affected.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a stranger's function makes of blocks of records, each in a process of its own, at times that are public."""
+"""What an untrusted function returns for blocks of records, each in a process of its own, at public times."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ REMEDIES: dict[Form, str] = {
 def isolated(
     of: Callable[[Array], Any], blocks: Sequence[Array], size: int, seconds: float, form: Form = "full"
 ) -> list[Array | None]:
-    """What a function makes of each block; None where it gives anything but so many numbers, in its time.
+    """What a function returns for each block; None where that is not `size` numbers in time.
 
     The time is divided into slots of equal length. In each, as many blocks as there are processors have a process each,
     which begins and is killed at times that depend on nothing but these parameters. The whole takes all of its time,
@@ -66,7 +66,7 @@ def isolated(
 
 
 def answers(job: Job, blocks: Sequence[Array]) -> list[Array | None]:
-    """What the processes of a job make of blocks, in slots of so many seconds as each of them may take."""
+    """What the processes of a job return for blocks, in slots of as many seconds as each may take."""
     results: list[Array | None] = []
     workers, slot = processors(), job.seconds
     with started(job, min(workers, MOST_LINES)) as server:
@@ -105,7 +105,7 @@ def try_form(form: Form) -> None:
 
 
 def started(job: Job, lines: int = 1) -> BlockServer:
-    """A server of a job, which starts processes at once on so many lines."""
+    """A server of a job, which starts one process on each of its lines."""
     if not hasattr(os, "fork"):
         raise NotPermitted("isolation", "this system cannot fork", REMEDIES["process"])
     try:

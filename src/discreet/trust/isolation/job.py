@@ -1,4 +1,4 @@
-"""What a server of processes is told, and the words on its line."""
+"""The job of a server of processes, and the words on its line."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Job:
     full : bool
         Whether system calls are filtered.
     rehearsal : bool
-        Whether, on made-up records, it is told what happens.
+        Whether the records are made up, and failures are reported.
     """
 
     function: bytes

@@ -16,7 +16,7 @@ HEAD = 3  # numbers that come first: whether there is an answer, how many rows, 
 
 
 class Page:
-    """Memory with a block, and with room for so many numbers; whoever has it can neither lengthen nor shorten it."""
+    """Memory with a block, and with room for `size` numbers; whoever has it can neither lengthen nor shorten it."""
 
     def __init__(self, block: Array, size: int) -> None:
         self.descriptor, self._size = _blank(), size

@@ -1,4 +1,4 @@
-"""A function on made-up records, isolated as it would be in earnest: what it gives, or why it fails."""
+"""A function on made-up records, isolated as on private records: what it returns, or why it fails."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LETTERS = 4096
 def rehearsed(function: Callable[[Array], Any], rows: ArrayLike, *, seconds: float = 5.0, form: Form = "full") -> Array:
     """What a function makes of one block of PUBLIC or made-up records; its own error, where it fails.
 
-    Of a block of private records nobody is told why there is no answer. Here one is, and costs nothing.
+    On private records, no error says why a block has no answer. Here it does, and nothing is spent.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ import cloudpickle
 from discreet.core.errors import ParameterError
 from discreet.core.installed import installed
 
-_TURN = threading.Lock()  # cloudpickle has one list for all threads
+_LOCK = threading.Lock()  # cloudpickle has one list for all threads
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Shipment:
 
 @contextmanager
 def _by_value() -> Iterator[None]:
-    with _TURN:
+    with _LOCK:
         before = cloudpickle.list_registry_pickle_by_value()
         modules = [module for module in list(sys.modules.values()) if isinstance(module, ModuleType)]
         own = [one for one in modules if one.__name__ in sys.modules and not installed(one)]

@@ -1,4 +1,4 @@
-"""What stands between a stranger's function and everything else: limits, name spaces of its own, few system calls."""
+"""What isolates an untrusted function from everything else: limits, name spaces of its own, few system calls."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def hide_files() -> None:
 
 
 def loaded() -> int:
-    """The memory of this process, in bytes, as far as the system tells.
+    """The memory of this process, in bytes, as far as the system reports it.
 
     Raises OSError if a library shares some of it with the processes that are started from here.
     """

@@ -26,7 +26,7 @@ class Background:
     """
 
     def __init__(self) -> None:
-        self._loop, self._turn = asyncio.new_event_loop(), asyncio.Lock()
+        self._loop, self._lock = asyncio.new_event_loop(), asyncio.Lock()
         self._open, self._door = True, threading.Lock()
         self._works: set[asyncio.Task[Any]] = set()
         self._thread = threading.Thread(target=self._live, name="discreet", daemon=True)
@@ -66,7 +66,7 @@ class Background:
         task = wait.begin()
         self._works.add(task)
         try:
-            async with self._turn:
+            async with self._lock:
                 return await work()
         finally:
             self._works.discard(task)

@@ -1,4 +1,4 @@
-"""Where a server meets its parties: it calls those whose addresses it has, and takes the calls of the others."""
+"""A server's connections to its parties: it calls those whose addresses it has, and accepts calls of the others."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ PAUSE = 0.05  # seconds between two attempts to reach a party
 AGAIN = 1.0  # seconds that a later round waits for who was there in the last
 
 
-class Lobby:
-    """The lines to all parties that were met.
+class Connections:
+    """The connections to all parties that were reached.
 
     Parameters
     ----------
@@ -47,18 +47,18 @@ class Lobby:
         self._met: dict[str, Remote] = {}
         self._before: int | None = None
         self.absent: dict[str, str] = {}
-        """Why those could not be met that could not."""
+        """Why parties could not be reached, by name or address."""
 
     async def open(self, address: str) -> str:
-        """Take parties' calls here; tells where, should the port be left to the system."""
+        """Accept parties' calls; returns the address, with the port if the system was to choose it."""
         self._door = await listening(address, self._identity, self._federation, self._welcome)
         return self._door.address
 
     async def gathered(self, expected: int) -> dict[str, Remote]:
         """The parties that are present.
 
-        The first time, so many are waited for as long as patience lasts. Later, whoever is absent is called once, and
-        as many as the last time are waited for, a moment only.
+        The first time it waits for the expected number, as long as `patience`. Later it calls absent parties once, and
+        waits a moment for as many as were present the last time.
         """
         loop, first = asyncio.get_running_loop(), self._before is None
         wanted = expected if self._before is None else self._before
@@ -87,7 +87,7 @@ class Lobby:
         return {name: one for name, one in self._met.items() if one.present}
 
     def _called(self, skipped: set[str]) -> set[str]:
-        """Call everybody who is absent, but for these; tells whom. A call that takes long goes on by itself."""
+        """Call all absent parties except these; returns whom. A call that takes long continues in the background."""
         for address, call in list(self._calls.items()):
             if call.done():
                 del self._calls[address]
@@ -111,7 +111,7 @@ class Lobby:
             self.absent[address] = f"it did not answer within {self._patience:g} s"
 
     async def _welcome(self, link: Link) -> None:
-        """Take a party in, in place of an earlier line to it; or tell it why not, and hang up."""
+        """Accept a party, in place of an earlier connection to it; or send it the reason for a refusal, and hang up."""
         self.absent[link.name] = "it was met and has not said hello"
         try:
             met = await asyncio.wait_for(Remote.met(link, self._federation), self._patience)

@@ -47,7 +47,7 @@ class Door:
         self.address = ""
 
     async def open(self, address: str) -> None:
-        """Begin; `address` tells where, should the port be left to the system."""
+        """Begin; `address` has the port, if the system was to choose it."""
         host, port = host_and_port(address)
         loop = asyncio.get_running_loop()
         try:
@@ -75,7 +75,7 @@ class Door:
             return
         if len(self._half_open) >= HALF_OPEN:
             oldest = next(iter(self._half_open))
-            oldest.cancel(f"{HALF_OPEN} others are at the door")
+            oldest.cancel(f"{HALF_OPEN} others are connecting")
             self._half_open.pop(oldest).abort()  # the task may not have begun
         self._half_open[asyncio.ensure_future(self._taken(transport))] = transport
 

@@ -13,8 +13,8 @@ from discreet.crypto.identity import Identity
 from discreet.trust.federation import Federation
 from discreet.trust.network.tls import context, peer
 
-LENGTH = 8  # bytes that tell how long a frame is
-LONGEST_CALL = 1 << 24  # bytes of a frame while no round is under way, whose terms would tell
+LENGTH = 8  # bytes of the length of a frame
+LONGEST_CALL = 1 << 24  # bytes of a frame while there is no round, whose terms set a limit
 BUFFER = 1 << 22
 HANDSHAKE = 20.0  # seconds
 GOODBYE = 2.0
@@ -51,7 +51,7 @@ class Link:
             raise self._broken(why) from why
 
     async def receive(self, most: int) -> bytes:
-        """The next frame, of so many bytes at most. Whoever stops waiting in the middle must cut the line."""
+        """The next frame, of at most `most` bytes. Whoever stops waiting in the middle must cut the line."""
         try:
             length = int.from_bytes(await self._reader.readexactly(LENGTH), "big")
             if length > most:
@@ -117,7 +117,7 @@ class Paused(asyncio.Protocol):
         self._made = made
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Wait, and tell who waits for it."""
+        """Wait, with the name of who waits in any error."""
         assert isinstance(transport, asyncio.Transport)
         transport.pause_reading()
         self._made(transport)
@@ -149,7 +149,7 @@ async def secured(transport: asyncio.Transport, shown: ssl.SSLContext, federatio
 
 
 def _watched(line: socket.socket) -> None:
-    """Let the operating system look for signs of life, where it can be told how often; a dead line tells by itself."""
+    """Let the operating system check that the other end is alive, at this interval where that can be set."""
     with contextlib.suppress(OSError):
         line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         for option, value in SIGNS_OF_LIFE.items():

@@ -57,12 +57,12 @@ class Remote:
 
     @property
     def units(self) -> int:
-        """The number of units; parties tell it only where it is public."""
+        """The number of units; parties send it only where it is public."""
         if not isinstance(self._units, int):
-            raise Disagreement("number of units", f"{self.name!r} does not tell it", "", UNOPENED)
+            raise Disagreement("number of units", f"{self.name!r} does not send it", "", UNOPENED)
         return self._units
 
-    async def attend(self, message: Signed, hear: Hear, most: int) -> None:
+    async def exchange(self, message: Signed, hear: Hear, most: int) -> None:
         """Pass a message to the party and hear its answer."""
         data = message.to_bytes()
         if message.message.kind == "call" and len(data) > LONGEST_CALL:

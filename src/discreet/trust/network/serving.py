@@ -14,7 +14,7 @@ from discreet.trust.party import LONGEST_REFUSAL, REFUSAL, Party, Seat
 
 PAUSE = 0.1  # seconds between two attempts to reach the server; twice as long after each that came to nothing
 LONGEST_PAUSE = 30.0
-FAILED = "it could not answer; its owner is told why"
+FAILED = "it could not answer; its owner knows why"
 Tell = Callable[[str], None]
 
 
@@ -60,7 +60,7 @@ class Serving:
         self._tell(f"{self._party.name} is in the federation of digest {self._party.federation.digest.hex()}")
 
     async def _answering(self, link: Link) -> bool:
-        """Answer all that the server says on this line, until it breaks; tells whether anything was asked."""
+        """Answer all that the server says on this line, until it breaks; returns whether anything was asked."""
         seat: Seat | None = None
         asked = False
         try:

@@ -157,7 +157,7 @@ def canonical(column: Column, name: str, schema: Schema) -> Column:
 
 
 def is_whole(kind: Any) -> bool:
-    """Whether a type holds whole numbers, which tell units apart as their digits would."""
+    """Whether a type holds whole numbers, which identify units as their digits would."""
     return bool(arrow().types.is_integer(kind))
 
 
@@ -242,7 +242,7 @@ def _where(condition: Column, column: Column) -> Column:
 
 
 def _written(column: Column) -> Column:
-    """Values of other types as texts; each that occurs is written once, where Arrow can tell them apart."""
+    """Values of other types as texts; each that occurs is written once, where Arrow can distinguish them."""
     pa = arrow()
     if _is_uuid(column.type) or not _is_encodable(column.type):
         return pa.array(decoding.texts(_array(column)), pa.large_string())

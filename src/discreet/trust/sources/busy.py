@@ -9,7 +9,7 @@ from discreet.core.grid import Array, Steps
 from discreet.core.question import BoundedSum
 from discreet.trust.sources.stream import Stream
 
-TURN = threading.RLock()  # for all of them: which connection a relation is on cannot be found out
+ENGINE_LOCK = threading.RLock()  # for all of them: which connection a relation is on cannot be found out
 
 
 class Busy(Stream):
@@ -17,20 +17,20 @@ class Busy(Stream):
 
     def sum(self, question: BoundedSum) -> Steps:
         """The exact sum; see `Source`."""
-        with TURN:
+        with ENGINE_LOCK:
             return super().sum(question)
 
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
         """Matrices of at most `BATCH` rows; see `Batched`. The connection is busy until the last one was given."""
-        with TURN:
+        with ENGINE_LOCK:
             yield from super().batches(columns)
 
     def keys(self, column: str) -> Iterator[dict[str, int]]:
         """Rows per value of a text column; see `Source`."""
-        with TURN:
+        with ENGINE_LOCK:
             yield from super().keys(column)
 
     def units(self) -> int:
         """The number of units."""
-        with TURN:
+        with ENGINE_LOCK:
             return super().units()

@@ -1,4 +1,4 @@
-"""At most so many rows of each unit, every row with the same chance, the same rows from every source.
+"""A limited number of rows of each unit, every row with the same chance, the same rows from every source.
 
 A unit's n rows are put in order of their decoded content (missing first, categories by their place in the list, texts
 by their bytes). Row number p of n is kept where (p * k + start) mod n < k: that is a systematic sample, exactly k rows

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from discreet.trust.sources.arrow_column import arrow
 
 Dialect = Literal["rfc4180", "lines"]
-"""How records are told apart: by line ends outside quotes, or by all line ends, so that no quote reaches far."""
+"""How records are separated: by line ends outside quotes, or by all line ends, so that a quote ends with its line."""
 
 Bytes = NDArray[np.uint8]
 Places = NDArray[np.intp]

@@ -28,7 +28,7 @@ class Form:
     delimiter : str
         Public. The character of ASCII that separates fields.
     dialect : {"rfc4180", "lines"}
-        Public. How records are told apart.
+        Public. How records are separated.
     """
 
     delimiter: str = ","

@@ -2,8 +2,8 @@
 
 `discreet.core.value` says what a value is, whatever stores it. Texts are read as numbers where the schema has numbers,
 from every source: a file of texts and a table that was made from it by guessing its types (in which one odd record
-turns numbers into texts) give the same. A column of dates, times or durations can never hold numbers; that is told from
-its type, and refused when the source is opened.
+turns numbers into texts) give the same. A column of dates, times or durations never holds numbers; its type shows that,
+and it is refused when the source is opened.
 
 What is lost before records come here cannot be brought back: `pandas.read_csv` and DuckDB's guesses make 7 of "007" and
 round whole numbers beyond 2**53 where a field of the column is blank. Read such keys as text, or give the path.

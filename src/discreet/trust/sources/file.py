@@ -43,7 +43,7 @@ class File(Stream):
     delimiter : str
         Public. The character that separates the fields of a CSV record.
     dialect : {"rfc4180", "lines"}
-        Public. How the records of a CSV file are told apart. Under `rfc4180` a quoted field may hold line ends: right
+        Public. How the records of a CSV file are separated. Under `rfc4180` a quoted field may hold line ends: right
         for files of Python, pandas, Excel, PostgreSQL and others who quote what needs it and double quotes inside.
         Under `lines` every line is a record: right for logs and whatever was joined without quoting, where one quote
         would otherwise swallow the records after it.

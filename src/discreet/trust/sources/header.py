@@ -11,7 +11,7 @@ from discreet.core.schema import Category, Column, Number, Schema, Text
 
 
 def read_columns(schema: Schema, unit: Unit) -> tuple[str, ...]:
-    """All columns that are read: those of the schema and the one that tells units apart."""
+    """All columns that are read: those of the schema and the one that identifies units."""
     return tuple(dict.fromkeys([*schema.columns, *([unit.column] if unit.column is not None else [])]))
 
 

@@ -32,7 +32,7 @@ def _type(kind: Column) -> Any:
 
 
 def canonical_batches(batches: Iterable[Any], schema: Schema, unit_type: Any = None) -> Iterator[Any]:
-    """Records as questions see them: what tells units apart in `u`, the schema's columns in c0, c1, ...
+    """Records as questions see them: what identifies units in `u`, the schema's columns in c0, c1, ...
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class Kept(DecodedTable):
     connection : duckdb.DuckDBPyConnection
         An engine of its own: it holds the rows.
     records : duckdb.DuckDBPyRelation
-        On this connection. All records, decoded: `u` tells units apart, the schema's columns are c0, c1, ...
+        On this connection. All records, decoded: `u` identifies units, the schema's columns are c0, c1, ...
     schema, unit : Schema, Unit
         Public. What is read, and how many rows a unit may keep.
     """

@@ -53,6 +53,6 @@ _ABILITIES: dict[str, Any] = {
 def _matrix(records: Any, schema: Schema, unit: Unit) -> Matrix:
     if unit != RECORD:
         raise ParameterError(
-            "matrix", "it has no column that tells units apart", "Give a data frame or a file with one."
+            "matrix", "it has no column that identifies units", "Give a data frame or a file with one."
         )
     return Matrix(records, schema)

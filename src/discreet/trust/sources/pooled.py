@@ -31,7 +31,7 @@ class Pooled(DecodedTable):
     connection : duckdb.DuckDBPyConnection
         An engine of its own: it holds the rows.
     records : duckdb.DuckDBPyRelation
-        On this connection. All records, decoded: `u` tells units apart, the schema's columns are c0, c1, ...
+        On this connection. All records, decoded: `u` identifies units, the schema's columns are c0, c1, ...
     schema, unit : Schema, Unit
         Public. What is read.
     """

@@ -11,7 +11,7 @@ from discreet.core.errors import MissingExtra, ParameterError
 from discreet.core.neighbors import RECORD, Unit
 from discreet.core.schema import Schema
 from discreet.trust.sources.arrow_column import arrow, check_types
-from discreet.trust.sources.busy import TURN, Busy
+from discreet.trust.sources.busy import ENGINE_LOCK, Busy
 from discreet.trust.sources.engine import literal, name
 from discreet.trust.sources.header import check_header, read_columns
 from discreet.trust.sources.relation import Relation
@@ -44,11 +44,11 @@ class Query(Busy):
         check_header(asked, types.names, schema, unit)
         check_types(asked, {column: types.field(column).type for column in read_columns(schema, unit)}, schema)
         unit_type = types.field(unit.column).type if unit.column is not None else None
-        with TURN:
+        with ENGINE_LOCK:
             super().__init__(asked, self._batches, schema, unit, unit_type=unit_type)
 
     def _types(self) -> Any:
-        with TURN, self._connection.cursor() as cursor:
+        with ENGINE_LOCK, self._connection.cursor() as cursor:
             cursor.execute(f"SELECT * FROM ({self._query}) AS records LIMIT 0")
             return cursor.fetch_record_batch().schema
 
@@ -75,7 +75,7 @@ def query_source(connection: Any, query: str, schema: Schema, unit: Unit = RECOR
 def postgres_table(uri: str, table: str, schema: Schema, unit: Unit = RECORD, *, namespace: str = "public") -> Query:
     """A table or view of a PostgreSQL database as a source.
 
-    Under replace neighbors of records: a plain table, without partitions, heirs or row security.
+    Under replace neighbors of records: a plain table, without partitions, inheritance or row security.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from discreet.core.neighbors import RECORD, Unit
 from discreet.core.schema import Schema
 from discreet.trust.sources import source
 from discreet.trust.sources.arrow_column import arrow, check_types
-from discreet.trust.sources.busy import TURN, Busy
+from discreet.trust.sources.busy import ENGINE_LOCK, Busy
 from discreet.trust.sources.decoded_table import DecodedTable
 from discreet.trust.sources.engine import name
 from discreet.trust.sources.header import check_header, read_columns
@@ -35,7 +35,7 @@ class Relation(Busy):
 
     def __init__(self, relation: Any, schema: Schema, unit: Unit = RECORD) -> None:
         arrow()
-        with TURN:
+        with ENGINE_LOCK:
             self._open("read a DuckDB relation", relation, schema, unit)
 
     def _open(self, asked: str, relation: Any, schema: Schema, unit: Unit) -> None:

@@ -67,7 +67,7 @@ def _number(value: str, lower: float, upper: float) -> str:
 
 
 def _beyond(kind: Column) -> bool:
-    """Whether a category lists whole numbers of which floats merge some: DuckDB would tell them apart."""
+    """Whether a category lists whole numbers of which floats merge some: DuckDB would distinguish them."""
     forms = kind.places if isinstance(kind, Category) else ()
     return any(isinstance(form, float) and abs(form) >= MOST for form in forms)
 
