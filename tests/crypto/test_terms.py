@@ -56,7 +56,7 @@ def test_half_of_the_parties_are_not_enough() -> None:
 
 def test_names_stand_for_one() -> None:
     for parties in (("ann", "ann", "bob"), ("ann", "bob", "server")):
-        with pytest.raises(ParameterError, match="stands for two"):
+        with pytest.raises(ParameterError, match="have the same name"):
             Terms("r1", parties, 2, 1)
 
 

@@ -86,14 +86,14 @@ MISTAKES: dict[str, tuple[str, str]] = {
     ),
     "a truth": (WHOLE.replace("colluding = 0", "colluding = true"), "threshold or colluding is not of the right kind"),
     "a fraction": (WHOLE.replace("threshold = 3", "threshold = 2.5"), "threshold or colluding is not of the right"),
-    "too low": (WHOLE.replace("threshold = 3", "threshold = 1"), "1 of 3 parties are to be enough"),
+    "too low": (WHOLE.replace("threshold = 3", "threshold = 1"), "the threshold is 1 of 3 parties"),
     "too many colluding": (WHOLE.replace("colluding = 0", "colluding = 3"), "3 of 3 parties may collude"),
     "no list": (WHOLE.partition("parties = ")[0] + "parties = 3\n", "its parties is not of the right kind"),
     "a party that is a number": (WHOLE.replace("parties = [", "parties = [7, "), "one of its parties, is not of the"),
     "a party that is no card": (WHOLE.replace("parties = [", "parties = ['north', "), "cannot be read as PEM"),
     "a party twice": (
         WHOLE.replace("parties = [", f"parties = ['''{CARDS[1].certificate.decode()}''', "),
-        "stands for two",
+        "have the same name",
     ),
 }
 

@@ -69,9 +69,9 @@ def test_a_retry_that_asks_for_something_else_is_refused(tmp_path: Path) -> None
             if about == "three":
                 permit.artefact(lambda: {"n": counts(permit)}, about)
             else:
-                with pytest.raises(KeyReused, match="stands for another question"):
+                with pytest.raises(KeyReused, match="belongs to another question"):
                     permit.artefact(dict, about)
-                with pytest.raises(KeyReused, match="stands for another question"):
+                with pytest.raises(KeyReused, match="belongs to another question"):
                     counts(permit)
 
 

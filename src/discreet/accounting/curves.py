@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 DELTAS = tuple(np.geomspace(1e-1, 1e-12, 34).tolist())
 
 
-def plot_curve(events: Event | Mapping[str, Event], deltas: Sequence[float] = DELTAS, axes: Axes | None = None) -> Axes:
+def plot_curve(events: Event | Mapping[str, Event], deltas: Sequence[float] = DELTAS, ax: Axes | None = None) -> Axes:
     """Draw how epsilon grows as delta shrinks, one curve per event.
 
     Parameters
@@ -26,7 +26,7 @@ def plot_curve(events: Event | Mapping[str, Event], deltas: Sequence[float] = DE
         What to draw; names go to the legend.
     deltas : sequence of float
         Where to compute epsilon; delta is drawn on a logarithmic scale.
-    axes : matplotlib Axes, optional
+    ax : matplotlib Axes, optional
         Where to draw; new ones by default.
 
     Returns
@@ -43,12 +43,12 @@ def plot_curve(events: Event | Mapping[str, Event], deltas: Sequence[float] = DE
         from matplotlib.figure import Figure
     except ImportError as why:
         raise MissingExtra("draw a privacy curve", "matplotlib is not installed", "Install discreet[plots].") from why
-    axes = axes if axes is not None else Figure(layout="constrained").add_subplot()
+    ax = ax if ax is not None else Figure(layout="constrained").add_subplot()
     named = events if isinstance(events, Mapping) else {"": events}
     for name, event in named.items():
-        axes.semilogy([epsilon(event, delta) for delta in deltas], list(deltas), label=name or None)
-    axes.set_xlabel("epsilon")
-    axes.set_ylabel("delta")
+        ax.semilogy([epsilon(event, delta) for delta in deltas], list(deltas), label=name or None)
+    ax.set_xlabel("epsilon")
+    ax.set_ylabel("delta")
     if any(named):
-        axes.legend()
-    return axes
+        ax.legend()
+    return ax

@@ -48,8 +48,8 @@ def directions(event: Event) -> tuple[Direction, ...]:
     """The pairs to compose, for each direction that has to be looked at.
 
     Poisson samples and parallel parts speak of add/remove neighbors, where all releases see the unit go, or all see
-    it come. Without them the neighbors may be replaced ones, for which a tabulated loss can show either face each
-    time, so it enters by the envelope of both.
+    it come. Without them the neighbors may be replaced ones, for which a tabulated loss may have either direction each
+    time, so the envelope of both is used.
 
     Raises
     ------

@@ -151,7 +151,7 @@ class Filter:
         return Amount.rounded_up(cost.divergence, cost.delta)
 
     def admits(self, spent: Amount, price: Amount) -> bool:
-        """Whether an account that has spent so much may pay this too."""
+        """Whether an account that has spent `spent` may pay this too."""
         return (spent + price).within(self.cap)
 
     def epsilon(self, spent: Amount) -> float:

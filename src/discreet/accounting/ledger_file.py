@@ -87,7 +87,7 @@ class LedgerFile:
                 _close(self._connections)
             raise LedgerBroken(
                 f"ledger {self.path}",
-                "the file was replaced, or this process forked behind Python's back, since it was opened",
+                "the file was replaced, or this process was forked without Python's knowledge, since it was opened",
                 "Open the ledger again; after a restore, compare its head with one kept elsewhere.",
             )
         return self._connections[0]

@@ -95,7 +95,7 @@ class CompositionPlan:
         return replace(self, step=max(step, self.width / LONGEST, self.span / LONGEST))
 
     def widened(self, log_excess: float) -> CompositionPlan:
-        """The plan with a period so much longer that the images shrink by exp(-log_excess)."""
+        """The plan with a longer period, so that the images shrink by exp(-log_excess)."""
         return replace(self, width=self.width + log_excess / min(self.tilt, self.beyond - self.tilt))
 
     def finer(self) -> CompositionPlan:

@@ -1,4 +1,4 @@
-"""What a key stands for: one request, paid once, with one result."""
+"""The request of a key: paid once, with one result."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def paid(reserved: ChainEntry, done: ChainEntry | None, digest: str) -> ChainEnt
     """The commit that this request, sent again, is answered with."""
     asked = f"key {reserved.key}"
     if reserved.fields["request"] != digest:
-        raise KeyReused(asked, "it stands for another request", "Use a new key for a new request.", key=reserved.key)
+        raise KeyReused(asked, "it belongs to another request", "Use a new key for a new request.", key=reserved.key)
     if done is None:
         raise Dangling(
             asked,

@@ -21,7 +21,7 @@ FIT = 50_000  # at most half of those, and no more than these, teach the scores
 
 @dataclass(frozen=True)
 class Parts:
-    """Outputs on one data set, in three parts that nothing connects."""
+    """Outputs on one data set, in three independent parts."""
 
     fit: Values = field(repr=False)
     choose: Values = field(repr=False)

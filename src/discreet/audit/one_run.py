@@ -12,8 +12,7 @@ def one_run_epsilon(right: int, guesses: int, *, confidence: float = 0.95) -> fl
     """The least pure epsilon that is compatible with this number of right guesses in one run.
 
     Every candidate record is put in or left out by a fair coin of its own; the mechanism runs once on those that are
-    in; then somebody who sees the output, and not the coins, guesses some of the coins, as many and as boldly as they
-    like.
+    in; then somebody who sees the output, and not the coins, guesses as many of the coins as they like.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A mechanism on trial: many runs on the two answers it finds hardest to hide."""
+"""An audit of a mechanism: many runs on its worst neighbors."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Answer(Secret):
 
     @property
     def monotone(self) -> bool:
-        """Whether one unit moves all coordinates the same way: nobody subtracts or is swapped; floors keep order."""
+        """Whether one unit moves all coordinates in one direction; flooring keeps that."""
         return self.bound.nonnegative and self.neighbors is Neighbors.ADD_REMOVE
 
     def sensitivity(self, norm: Norm) -> float:

@@ -19,7 +19,7 @@ class Bits(Protocol):
     def secret(self) -> bool: ...
 
     def words(self, count: int) -> NDArray[np.uint64]:
-        """So many fresh 64-bit words; the caller owns the array only until the next call."""
+        """`count` fresh 64-bit words; the caller owns the array only until the next call."""
         ...
 
     def integer(self, width: int) -> int:

@@ -1,4 +1,4 @@
-"""Numbers for a reader: no digit that the error bar makes worthless."""
+"""Numbers as text, with no digits beyond the precision of the error bar."""
 
 from __future__ import annotations
 

@@ -174,7 +174,7 @@ def _installed(value: Any) -> bool:
 
 
 def _said(owner: ModuleType | type) -> dict[str, Any]:
-    """What a module or class of one's own defines: its functions, and all else but what Python itself adds."""
+    """What a module or class of one's own defines: everything except what Python itself adds."""
     return {
         name: part
         for name, part in vars(owner).items()

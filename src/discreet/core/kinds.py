@@ -1,4 +1,4 @@
-"""The kinds of parameters that a recipe takes, as its annotations say them, and what is refused for being another."""
+"""The kinds of parameters that a recipe takes, by its annotations; values of other kinds are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Public numbers that a caller sets, and what is said of those that cannot be."""
+"""Checks of public parameters, with errors that say what is allowed."""
 
 from __future__ import annotations
 

@@ -138,8 +138,7 @@ class BoundedSum:
     def for_unit(self, unit: Unit) -> BoundedSum:
         """The question as it is put to records of such a unit: on a fine grid where units are pooled.
 
-        What a pooled unit brings is shrunk as a whole. On a grid of whole numbers nothing would be left of a unit that
-        adds a little here and a little there.
+        What a pooled unit adds is shrunk as a whole, and a grid of whole numbers would cut its small parts to zero.
         """
         if not unit.pooled:
             return self

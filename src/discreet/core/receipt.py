@@ -36,7 +36,7 @@ class Participants:
     apart: tuple[str, ...] = ()
 
     def __and__(self, other: Participants) -> Participants:
-        """Who was in both; and whoever stands apart in either."""
+        """Who was in both, and who is apart in either."""
         both = tuple(name for name in self.parties if name in other.parties)
         return Participants(both, tuple(sorted({*self.apart, *other.apart})))
 

@@ -32,14 +32,14 @@ RECIPES: dict[str, Any] = {}
 
 
 class Recent:
-    """Questions that were built not long ago, by all that decided them: public parameters."""
+    """Recently built questions, by their public parameters."""
 
     def __init__(self) -> None:
         self._questions: dict[Any, BoundedSum] = {}
         self._lock = threading.Lock()
 
     def get(self, key: Any) -> BoundedSum | None:
-        """The question, if it was built not long ago."""
+        """The question, if it was built recently."""
         return self._questions.get(key)
 
     def kept(self, key: Any, question: BoundedSum) -> BoundedSum:
@@ -224,7 +224,7 @@ def check_question(question: BoundedSum, schema: Schema) -> None:
 
 
 def public_records(schema: Schema, columns: Iterable[str]) -> Array:
-    """Records that are known without the data: upper ends, middles, lower ends, both ends by turns, missing values."""
+    """Records that are known without the data: upper ends, middles, lower ends, both ends in turn, missing values."""
     points = np.array([_points(schema.columns[name]) for name in columns]).reshape(-1, 3)
     lower, middle, upper = points.T
     turns = np.arange(len(points)) % 2 == 0

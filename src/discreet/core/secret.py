@@ -1,4 +1,4 @@
-"""What never leaves the memory that it is in."""
+"""Values that are never copied or written."""
 
 from __future__ import annotations
 

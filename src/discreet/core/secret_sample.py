@@ -1,4 +1,4 @@
-"""A secret random sample of the units, and what it makes of a price."""
+"""A secret random sample of the units, and the price of a release on it."""
 
 from __future__ import annotations
 
@@ -35,5 +35,5 @@ class SecretSample:
         self.event(PureLoss(1.0))  # refuses what is no rate or no scheme
 
     def event(self, event: Event) -> Sampled:
-        """The price of a release of this price, asked of such a sample."""
+        """What a release with this event costs when it is asked of such a sample."""
         return Sampled(event, self.rate, self.scheme)

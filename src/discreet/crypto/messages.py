@@ -56,7 +56,9 @@ class Message:
     def signed(self, identity: Identity) -> Signed:
         """The message with its sender's signature."""
         if identity.name != self.sender:
-            raise ParameterError("message", f"{identity.name!r} cannot sign for {self.sender!r}", "Let the sender.")
+            raise ParameterError(
+                "message", f"{identity.name!r} cannot sign for {self.sender!r}", "Let the sender sign it."
+            )
         written = framed(self.round.encode(), self.sender.encode(), self.kind.encode(), self.body)
         return Signed(self.sender, written, identity.sign(_canonical(written)))
 

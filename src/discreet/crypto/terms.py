@@ -55,11 +55,11 @@ class Terms:
         for name in (self.round, self.server, *self.parties):
             check_name("terms", name)
         if len({self.server, *self.parties}) <= len(self.parties):
-            raise ParameterError("terms", "a name stands for two", "Give each party, and the server, its own.")
+            raise ParameterError("terms", "two members have the same name", "Give each party, and the server, its own.")
         if not max(2, len(self.parties) // 2 + 1) <= self.threshold <= len(self.parties):
             raise ParameterError(
                 "terms",
-                f"{self.threshold} of {len(self.parties)} parties are to be enough",
+                f"the threshold is {self.threshold} of {len(self.parties)} parties",
                 "Ask for more than half of them, and at least 2.",
                 threshold=self.threshold,
             )

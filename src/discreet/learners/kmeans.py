@@ -43,7 +43,7 @@ class StepsPlan:
 class KMeans(ClusterMixin, PrivateEstimator):
     """K-means whose every step is one bounded sum.
 
-    Records are scaled from their bounds to [-1, 1] in every feature; a record with a missing value counts for nothing.
+    Records are scaled from their bounds to [-1, 1] in every feature; a record with a missing value is ignored.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class KMeans(ClusterMixin, PrivateEstimator):
         self.random_state = random_state
 
     def check(self) -> None:
-        """Refuse parameters that cannot be, before any data are looked at."""
+        """Refuse invalid parameters, before any data are read."""
         for name in ("n_clusters", "max_iter"):
             check_whole(self.purpose, name, getattr(self, name))
 
@@ -142,7 +142,7 @@ class KMeans(ClusterMixin, PrivateEstimator):
         return self.fit(X).predict(X)
 
     def _moved(self, noisy: Array, n_features: int, threshold: float, rng: np.random.RandomState) -> Array:
-        """Post-processing: the mean of each block; a block below the noise moves beside the fullest, to split it."""
+        """Post-processing: the mean of each cluster; one with fewer records than noise restarts beside the largest."""
         blocks = noisy.reshape(self.n_clusters, -1)
         counts = blocks[:, :1] / count_weight(n_features)
         means = math.sqrt(n_features) * blocks[:, 1:] / np.maximum(counts, 1.0)
@@ -151,7 +151,7 @@ class KMeans(ClusterMixin, PrivateEstimator):
         return FINE.values(FINE.cut(np.clip(moved, -1.0, 1.0)))
 
     def _starting_centers(self, n_features: int, rng: np.random.RandomState) -> Array:
-        """Well apart: each the farthest from those before, among random points of the inner box."""
+        """Each is the farthest from those before, among random points of the inner box."""
         points = FINE.values(FINE.cut(rng.uniform(-0.6, 0.6, size=(32 * self.n_clusters, n_features))))
         chosen = points[:1]
         for _ in range(self.n_clusters - 1):

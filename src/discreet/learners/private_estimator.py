@@ -40,7 +40,7 @@ class PrivateEstimator(BaseEstimator, ABC):
     n_features_in_: int
 
     def check(self) -> None:
-        """Refuse parameters that cannot be, before any data are looked at."""
+        """Refuse invalid parameters, before any data are read."""
 
     @abstractmethod
     def plan(self, task: Task) -> Any:

@@ -39,13 +39,13 @@ class MomentsPlan:
 class Ridge(RegressorMixin, PrivateEstimator):
     """Linear least squares with an l2 penalty, from the noisy sum of all products of two columns.
 
-    Records are scaled from their bounds to [-1, 1] in every column; one with a missing value counts for nothing.
+    Records are scaled from their bounds to [-1, 1] in every column; one with a missing value is ignored.
 
     Parameters
     ----------
     alpha : float
-        Public. The penalty on squared coefficients of scaled features. What the noise could feign is added to it, so
-        that the problem stays convex.
+        Public. The penalty on squared coefficients of scaled features. The size of the noise is added to it, so that
+        the problem stays convex.
     target : str, optional
         Public. The column to predict, of `PrivateData`.
     bounds : (lower, upper), optional
@@ -113,7 +113,7 @@ class Ridge(RegressorMixin, PrivateEstimator):
         self.delta = delta
 
     def check(self) -> None:
-        """Refuse parameters that cannot be, before any data are looked at."""
+        """Refuse invalid parameters, before any data are read."""
         check_knob(self.purpose, "alpha", self.alpha, least=0.0)
 
     def plan(self, task: Task) -> MomentsPlan:

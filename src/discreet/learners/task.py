@@ -55,7 +55,7 @@ class Task:
 
 
 def task_of_private(asked: str, data: PrivateData, target: str | None, supervised: bool, budget: Budget) -> Task:
-    """The task of private data: all numeric columns but the target are features."""
+    """The task of private data: all numeric columns except the target are features."""
     if supervised and target is None:
         names = ", ".join(data.schema.columns)
         raise ParameterError(asked, "it is not said which column is the target", f"Set target to one of {names}.")

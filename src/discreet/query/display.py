@@ -1,4 +1,4 @@
-"""Text for a reader: no letter that could do harm."""
+"""Text without control characters, for terminals and pages."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ SUMS = {Number: 2, Category: 1, Text: 0}
 
 @dataclass(frozen=True)
 class Plan:
-    """So many noisy sums and key selections, all with the same multiplier: one knob for calibration to turn.
+    """Noisy sums and key selections, all with the same multiplier, which calibration sets.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How well a noisy histogram knows a quantile."""
+"""An interval for a quantile, from a noisy histogram."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def profile(
     key : str, optional
         Public. Makes a retry safe: the same report, asked again with the same key, is not charged again.
     progress : callable, optional
-        Told how many releases are done, how many there are, and what comes next.
+        Called with the number of releases done, their number in all, and what comes next.
 
     Returns
     -------

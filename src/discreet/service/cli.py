@@ -19,7 +19,7 @@ DONE, MISTAKE, OVER_BUDGET, NO_LEDGER, INTERRUPTED = 0, 2, 3, 4, 130
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose complaints read like every other error."""
+    """A parser whose errors read like all others."""
 
     def error(self, message: str) -> NoReturn:
         """Refuse the command line."""

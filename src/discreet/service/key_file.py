@@ -31,8 +31,8 @@ def write_identity(path: str | Path, drawn: Identity, passphrase: str | None = N
 def read_identity(path: str | Path, passphrase: str | None = None) -> Identity:
     """The identity in a file that nobody else can read.
 
-    Where its key is under a passphrase and none is given here, the variable `DISCREET_PASSPHRASE` has it, or whoever
-    sits at the terminal is asked.
+    Where its key is under a passphrase and none is given here, the variable `DISCREET_PASSPHRASE` has it, or it
+    is asked for at the terminal.
     """
     try:
         with open(path, "rb") as file:

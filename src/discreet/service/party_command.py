@@ -103,7 +103,7 @@ def _check_digest(agreed: Federation, expected: str | None) -> None:
 
 
 async def _until_stopped(work: Coroutine[Any, Any, None]) -> None:
-    """Work until a signal says stop: that is how a party ends, and no failure."""
+    """Work until a signal to stop, which is no failure."""
     task = asyncio.ensure_future(work)
     for number in (signal.SIGINT, signal.SIGTERM):
         with contextlib.suppress(NotImplementedError):  # Windows interrupts instead
@@ -113,7 +113,7 @@ async def _until_stopped(work: Coroutine[Any, Any, None]) -> None:
 
 
 def _told(line: str) -> None:
-    """Print a line; a party goes on when nobody reads along any more."""
+    """Print a line; a closed output does not stop the party."""
     with contextlib.suppress(BrokenPipeError):
         print(plain(line), flush=True)
 

@@ -1,4 +1,4 @@
-"""`discreet report`: everything that can go wrong is looked for before the ledger is charged."""
+"""`discreet report`: all checks come before the charge."""
 
 from __future__ import annotations
 

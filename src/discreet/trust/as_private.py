@@ -89,7 +89,7 @@ def _called(columns: int, names: Names | None) -> list[str]:
     called = usual if names is None or set(_listed(names)) <= set(usual) else _listed(names)
     if len(called) != columns:
         raise ParameterError(
-            ASKED, f"{', '.join(map(str, called))} are no names for its {columns} columns", "Name each, or none."
+            ASKED, f"{', '.join(map(str, called))} do not name its {columns} columns", "Name each, or none."
         )
     return called
 

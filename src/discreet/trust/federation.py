@@ -53,7 +53,7 @@ class Federation:
         object.__setattr__(self, "parties", tuple(self.parties))
         most = self.terms("rehearsal", 1, b"").colluders
         if len(set(self.roster.keys.values())) < len(self.roster.keys):
-            raise ParameterError("federation", "two members have the same key", "Let everybody draw an own one.")
+            raise ParameterError("federation", "two members have the same key", "Let each draw its own.")
         if not 0 <= self.colluding <= most:
             raise ParameterError(
                 "federation",
@@ -64,7 +64,7 @@ class Federation:
         if self.neighbors is Neighbors.REPLACE and self.threshold < len(self.parties):
             raise ParameterError(
                 "federation",
-                "its number of records is public, and would be another whenever a party drops out",
+                "its number of records is public, and would change whenever a party drops out",
                 "Make the threshold the number of parties, or take add/remove neighbors.",
                 threshold=self.threshold,
             )

@@ -1,4 +1,4 @@
-"""Noise on a sum over a secret sample of the units, at the price that the sample makes of it."""
+"""Noise on a sum over a secret sample of the units, at the lower price of sampling."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class OnSample:
         raise NotPermitted("OnSample", "people report by themselves", "Ask sums over all records.", NOTHING)
 
     def worst_neighbors(self) -> Apart:
-        """A unit that is in the sample, and an empty sample."""
+        """An empty sample, and one with a unit of the whole bound."""
         bound = Bound("l2", 2.0**20)
         first, second = (SampledAnswer(whole_numbers([value], bound), self.sample) for value in (0, 2**20))
         return Apart(first, second)

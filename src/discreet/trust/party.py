@@ -1,4 +1,4 @@
-"""One who holds records and takes part in secure sums; whatever leaves it is noisy, masked and paid for."""
+"""A party that holds records and takes part in secure sums; what it sends is noisy, masked and paid for."""
 
 from __future__ import annotations
 

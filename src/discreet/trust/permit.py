@@ -197,7 +197,7 @@ class Permit:
     def _another(self) -> KeyReused:
         return KeyReused(
             self._purpose,
-            f"the key {self._charge.key!r} stands for another question, or for a function that cannot be recognised",
+            f"the key {self._charge.key!r} belongs to another question, or to a function that cannot be identified",
             "Use a new key for a new question.",
             self._consequence,
             key=self._charge.key,

@@ -1,4 +1,4 @@
-"""What a party lets itself be asked, whatever its account could pay."""
+"""Which questions a party answers, whatever its account could pay."""
 
 from __future__ import annotations
 

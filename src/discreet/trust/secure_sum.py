@@ -51,7 +51,7 @@ class OtherSurvivors(UserWarning):
 
 
 class SecureSum:
-    """Asks parties who trust neither each other nor the one who adds up.
+    """Asks parties who trust neither one another nor the server.
 
     Every party adds its share of the noise before it masks its sum (`crypto.masked_sum`), so the total that is opened
     is private already: among any `threshold` survivors, those that do not collude hold enough noise by themselves.
@@ -143,7 +143,7 @@ class SecureSum:
         if question.recipe is None:
             raise NotPermitted(
                 "secure sum",
-                "the question is code of the asker's own, which no party would run",
+                "the question has no recipe, and parties run no code of the asker",
                 "Build it with a function that is marked as a recipe (discreet.core.recipe).",
                 KEPT,
             )

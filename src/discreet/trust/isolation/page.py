@@ -35,7 +35,7 @@ class Page:
 
 
 def fill(page: Any, size: int, function: Callable[[], Callable[[Array], Any]]) -> None:
-    """Write on a page, as it is seen in the process that it is for, what a function makes of its block."""
+    """Write on a page, as it is seen in the process that it is for, what a function returns for its block."""
     head, numbers = np.frombuffer(page, np.int64, HEAD), np.frombuffer(page, np.float64)[HEAD:]
     block = numbers[size:].reshape(head[1], head[2]).copy()
     found = np.asarray(function()(block), dtype=np.float64).ravel()

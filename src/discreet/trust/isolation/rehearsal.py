@@ -21,7 +21,7 @@ LETTERS = 4096
 
 
 def rehearsed(function: Callable[[Array], Any], rows: ArrayLike, *, seconds: float = 5.0, form: Form = "full") -> Array:
-    """What a function makes of one block of PUBLIC or made-up records; its own error, where it fails.
+    """What a function returns for one block of PUBLIC or made-up records, or its own error.
 
     On private records, no error says why a block has no answer. Here it does, and nothing is spent.
 
@@ -47,7 +47,7 @@ def rehearsed(function: Callable[[Array], Any], rows: ArrayLike, *, seconds: flo
     words = "it gives no answer in its time" if found is None else bytes(found.astype(np.uint8)).decode().strip()
     if words.startswith("["):
         return np.array(json.loads(words))
-    raise ParameterError("rehearsal", words, "Import what it needs beforehand, give it more time, or mend it.")
+    raise ParameterError("rehearsal", words, "Import what it needs beforehand, give it more time, or correct it.")
 
 
 def told(function: bytes) -> Callable[[Array], Array]:

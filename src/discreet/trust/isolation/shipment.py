@@ -28,7 +28,7 @@ class Shipment:
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> Shipment:
-        """All but installed libraries goes by value: where it arrives, there are no files.
+        """Everything except installed libraries is sent by value: where it arrives, there are no files.
 
         Libraries are loaded as far as they are here: those that the pickle mentions, with all their loaded parts.
         """

@@ -112,7 +112,7 @@ def filter_program() -> tuple[int, ctypes.Array[ctypes.c_char]]:
 
 
 def confine() -> None:
-    """Give up, for ever, all system calls but the few that are listed.
+    """Give up all system calls except those listed, irrevocably.
 
     No file can be opened, no socket, no process or thread started, none signalled or looked at, no memory shared.
     Raises OSError where the system has no such filter.

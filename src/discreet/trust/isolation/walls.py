@@ -55,7 +55,7 @@ def prefer_as_victim() -> None:
 
 
 def lock_in(before: int, block: int, seconds: float, full: bool) -> None:
-    """A session of its own, no open file, limits, and no system calls but a few."""
+    """A session of its own, no open file, limits, and few system calls."""
     if sys.platform == "linux":
         control(DIE_WITH_PARENT, 9)
     os.closerange(0, resource.getrlimit(resource.RLIMIT_NOFILE)[0])

@@ -1,4 +1,4 @@
-"""An event loop in a thread of its own, so that plain code, and notebooks, can wait for what it does."""
+"""An event loop in a thread of its own, for code that is not asynchronous, such as notebooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where calls come in: members are let in, strangers are turned away, and nobody can take all the room."""
+"""Accepts calls: from members only, and from each and from unknown callers a limited number at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A party's end of the line: waits to be asked, answers, and goes on until it is stopped."""
+"""A party's end of the connection: waits for calls and answers them, until it is stopped."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class Serving:
 
 
 class Failure(DiscreetError):
-    """Something that no one foresaw."""
+    """An error that was not expected."""
 
 
 def _failure(why: Exception) -> Failure:

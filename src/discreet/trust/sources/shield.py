@@ -37,7 +37,7 @@ def withheld(asked: str, why: Exception) -> DiscreetError:
     """An engine's error without its words."""
     return DiscreetError(
         asked,
-        f"its engine failed while it read the records ({type(why).__name__}; its words may quote one and are withheld)",
+        f"its engine failed while reading records ({type(why).__name__}; its message is withheld, as it may quote one)",
         "Read it without this library to see why.",
         "Nothing was released.",
     )
