@@ -84,7 +84,7 @@ class Bound:
 
     def times(self, rows: int) -> Bound:
         """The bound of a unit that has `rows` rows; rounded up."""
-        return Bound(self.norm, upwards(Fraction(self.radius) * rows), self.nonnegative)
+        return self if rows == 1 else Bound(self.norm, upwards(Fraction(self.radius) * rows), self.nonnegative)
 
     def sensitivity(self, norm: Norm, size: int, neighbors: Neighbors) -> float:
         """The farthest one unit can move a sum of `size` coordinates, in any norm; rounded up.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +48,7 @@ class Grid:
         """The grid on which `radius` is between 2**29 and 2**30 steps."""
         return cls(math.frexp(radius)[1] - CELLS)
 
-    @property
+    @cached_property
     def step(self) -> float:
         """The distance between neighbors on the grid."""
         return math.ldexp(1.0, self.exponent)

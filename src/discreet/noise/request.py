@@ -18,8 +18,8 @@ def checked_shape(asked: str, size: Size) -> tuple[int, ...]:
     >>> checked_shape("noise", 3), checked_shape("noise", (2, 3))
     ((3,), (2, 3))
     """
-    shape = tuple(index(n) for n in size) if isinstance(size, tuple) else (index(size),)
-    if any(n < 0 for n in shape):
+    shape = tuple(map(index, size)) if isinstance(size, tuple) else (index(size),)
+    if min(shape, default=0) < 0:
         raise ParameterError(asked, f"the size is {size}", "Give sizes of at least 0.", size=size)
     return shape
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,7 +37,7 @@ class Spread:
     stddev: float
     reports: float = 1
 
-    @property
+    @cached_property
     def law(self) -> ErrorLaw:
         """The law of the noise: the mechanism's own, or the normal one, where several have added theirs."""
         law: ErrorLaw = self.noise.law if self.reports == 1 else NORMAL

@@ -97,7 +97,8 @@ def _called(columns: int, names: Names | None) -> list[str]:
 def _schema(bounds: Any, names: list[str]) -> Schema:
     """The schema of these columns: all of them numbers."""
     try:
-        lower, upper = (np.asarray(side, dtype=np.float64).tolist() for side in bounds)
+        lower, upper = bounds
+        lower, upper = np.asarray(lower, dtype=np.float64).tolist(), np.asarray(upper, dtype=np.float64).tolist()
     except (TypeError, ValueError) as why:
         remedy = "Give (lower, upper): two numbers, or two sequences with one number per column; or a schema."
         raise ParameterError(ASKED, f"its bounds are {bounds!r}", remedy) from why

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 from discreet.core.answer import Answer
@@ -46,7 +47,7 @@ class Laplace(Additive):
     law: ClassVar[ErrorLaw] = LaplaceError()
     deviation: ClassVar[float] = math.sqrt(2)
 
-    @property
+    @cached_property
     def event(self) -> LaplaceLoss:
         """The price of one release."""
         return LaplaceLoss(self.multiplier)
