@@ -99,11 +99,6 @@ def distribution(
     ----------
     data : PrivateData, array of shape (n,), or data frame
         The records. Missing values count for nothing.
-    column : str, optional
-        Public. A numeric column, for private data.
-    bounds : (float, float) or Schema, optional
-        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
-        schema.
     bins : int
         Public. The number of cells between the edges.
     confidence : float
@@ -111,10 +106,8 @@ def distribution(
     population : bool
         Public. Whether the band is for the distribution that these data are an independent sample of, not for these
         data.
-    epsilon, delta : float
-        Public. What this may cost, in all.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
+    column, bounds, epsilon, delta, key
+        Public. As for `mean`.
 
     Returns
     -------

@@ -70,16 +70,13 @@ def kernel_density(
 
     Parameters
     ----------
-    data : PrivateData, array of shape (n,) or (n, columns), or data frame
-        The records. One with a missing value in any of the columns counts for nothing.
+    data, bounds, confidence, population, key
+        Public, except for the data. As for `density`.
     columns : str or sequence of str
         Public. One to three numeric columns; for an array, names for all of them may be given.
     bandwidth : float or sequence of float, optional
         Public. Of a Gaussian kernel, in the units of the columns: one number for all, or one for each. It must not
         come from the data. Where not given, the kernel is chosen; it is then of order 4, which biases less.
-    bounds : (lower, upper) or Schema, optional
-        Public. For an array: two numbers, or two sequences with one number for each column. Values outside are moved
-        to the nearer bound. Private data have them in their schema.
     bins : int, or mapping of str to int, optional
         Public. The number of knots of each column, where no bandwidth is given: no detail finer than a few of them can
         be seen, and noise grows with their number. By default 6 (n / s)^(1 / (1 + 2 d)), for d columns, n records and
@@ -90,14 +87,8 @@ def kernel_density(
     noise : {"least", "process"}
         Public. For a bandwidth that is given: the knots and the noise that minimise the error, or those of a
         Gaussian process whose covariance is the kernel.
-    confidence : float
-        Public. Of the band.
-    population : bool
-        Public. Refused if True: how far smoothing moves a density from that of a population is not known.
     epsilon, delta : float
         Public. What this may cost.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
 
     Returns
     -------

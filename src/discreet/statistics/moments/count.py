@@ -32,21 +32,15 @@ def count(
 
     Parameters
     ----------
-    data : PrivateData, array of shape (n,), or data frame
-        The records.
+    data, confidence, epsilon, delta, key
+        Public, except for the data. As for `mean`.
     column : str, optional
         Public. A numeric column, or one with public categories; an array has one only.
     bounds : (lower, upper) or Schema, optional
         Public. For an array or data frame: numbers outside count as the nearer one; or a schema.
-    confidence : float
-        Public. Of the interval.
     population : bool
         Public. Whether the interval is for the expected number in samples like this one, whose records come
         independently. Else it is for these data.
-    epsilon, delta : float
-        Public. What this may cost.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
 
     Returns
     -------

@@ -123,22 +123,10 @@ def correlation(
 
     Parameters
     ----------
-    data : PrivateData, array of shape (n, columns), or data frame
-        The records. One with a missing value in any of the columns counts for nothing.
+    data, bounds, radius, population, confidence, epsilon, delta, key
+        Public, except for the data. As for `covariance`.
     columns : sequence of str, optional
         Public. Two numeric columns or more; all of them where not given. Those of an array are x0, x1, ...
-    bounds : (lower, upper) or Schema, optional
-        Public. For an array; see `covariance`.
-    radius : float, optional
-        Public. The length that a record is shrunk to; see `covariance`.
-    population : bool
-        Public. Whether the intervals are for the population that the records are a sample of; see `covariance`.
-    confidence : float
-        Public. Of each interval.
-    epsilon, delta : float
-        Public. What this may cost, in all.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
 
     Returns
     -------

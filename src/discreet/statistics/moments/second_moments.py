@@ -72,24 +72,14 @@ def second_moments(
 
     Parameters
     ----------
-    data : PrivateData, array of shape (n, columns), or data frame
-        The records. One with a missing value in any of the columns counts for nothing.
-    columns : sequence of str, optional
-        Public. Numeric columns; all of them where not given.
-    bounds : (lower, upper) or Schema, optional
-        Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
+    data, columns, bounds, confidence, epsilon, delta, key
+        Public, except for the data. As for `covariance`.
     radius : float, optional
         Public. The length that a record is shrunk to where the bounds of every column are [-1, 1]. The noise grows with
         its square. For n columns sqrt(n) shrinks nothing, and is the radius where none is given.
-    confidence : float
-        Public. Of each interval.
     population : bool
         Public. Whether the intervals are for the expected number of records in samples like this one and for the means
         of the population, from which records were drawn independently. Else they are for these data.
-    epsilon, delta : float
-        Public. What this may cost, in all.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
 
     Returns
     -------

@@ -32,21 +32,8 @@ def standard_deviation(
 
     Parameters
     ----------
-    data : PrivateData, array of shape (n,), or data frame
-        The records.
-    column : str, optional
-        Public. The column; an array has one only.
-    bounds : (float, float) or Schema, optional
-        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
-        schema.
-    population : bool
-        Public. Whether the interval is for the population that the records are a sample of, as in `variance`.
-    confidence : float
-        Public. Of the interval.
-    epsilon, delta : float
-        Public. What this may cost. With delta 0 the noise is Laplace; else whichever of Laplace and Gaussian is less.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
+    data, column, bounds, population, confidence, epsilon, delta, key
+        Public, except for the data. As for `variance`.
 
     Returns
     -------

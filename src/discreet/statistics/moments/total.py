@@ -33,23 +33,12 @@ def total(
 
     Parameters
     ----------
-    data : PrivateData, array of shape (n,), or data frame
-        The records.
-    column : str, optional
-        Public. The column; an array has one only.
-    bounds : (float, float) or Schema, optional
-        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
-        schema.
-    confidence : float
-        Public. Of the interval.
+    data, column, bounds, confidence, epsilon, delta, key
+        Public, except for the data. As for `mean`.
     population : bool
         Public. Whether the interval is for the expected sum of samples like this one, whose records come independently:
         then it holds sampling error and noise. Else it is for these data, and holds the noise alone. The sums that
         show the sampling error add up to an eighth to the noise.
-    epsilon, delta : float
-        Public. What this may cost.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
 
     Returns
     -------

@@ -71,23 +71,16 @@ def winsorized_mean(
     ----------
     data : PrivateData, array of shape (n,), or data frame
         The records; missing values do not count.
-    column : str, optional
-        Public. The column; an array has one only.
     trim : float
         Public. The share of values at each end that are moved, below one half.
-    bounds : (float, float) or Schema, optional
-        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
-        schema.
-    confidence : float
-        Public. Of the interval.
     population : bool
         Public. Whether the interval is for the population that the records are a sample of, between these cuts. Its
         sampling error is bounded by that of values at the cuts, so it holds more often than it says. Else it is for
         these data, between these cuts, and holds the noise alone.
     epsilon, delta : float
         Public. What the cuts and the mean may cost together.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
+    column, bounds, confidence, key
+        Public. As for `mean`.
 
     Returns
     -------
@@ -127,25 +120,10 @@ def trimmed_mean(
 
     Parameters
     ----------
-    data : PrivateData, array of shape (n,), or data frame
-        The records; missing values do not count.
-    column : str, optional
-        Public. The column; an array has one only.
+    data, column, bounds, confidence, population, epsilon, delta, key
+        Public, except for the data. As for `winsorized_mean`.
     trim : float
         Public. The share of values at each end that are left out, below one half.
-    bounds : (float, float) or Schema, optional
-        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
-        schema.
-    confidence : float
-        Public. Of the interval.
-    population : bool
-        Public. Whether the interval is for the population that the records are a sample of, between these cuts. Its
-        sampling error is bounded by that of values at the cuts, so it holds more often than it says. Else it is for
-        these data, between these cuts, and holds the noise alone.
-    epsilon, delta : float
-        Public. What the cuts and the mean may cost together.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
 
     Returns
     -------

@@ -31,24 +31,13 @@ def variance(
 
     Parameters
     ----------
-    data : PrivateData, array of shape (n,), or data frame
-        The records.
-    column : str, optional
-        Public. The column; an array has one only.
-    bounds : (float, float) or Schema, optional
-        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
-        schema.
+    data, column, bounds, confidence, epsilon, delta, key
+        Public, except for the data. As for `mean`.
     population : bool
         Public. Whether it is the variance of the population that the records are a sample of, drawn independently: the
         sum of squares is divided by one less than the number of values, and the interval holds sampling error and
         noise. Else it is divided by the number of values, and the interval is for these data and holds the noise
         alone. The sampling error comes from the fourth moment; as without noise, heavy tails take many records.
-    confidence : float
-        Public. Of the interval.
-    epsilon, delta : float
-        Public. What this may cost. With delta 0 the noise is Laplace; else whichever of Laplace and Gaussian is less.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
 
     Returns
     -------

@@ -146,22 +146,13 @@ def minimum(
 
     Parameters
     ----------
-    data : PrivateData, array of shape (n,), or data frame
-        The records; missing values do not count.
-    column : str, optional
-        Public. The column; an array has one only.
-    bounds : (float, float) or Schema, optional
-        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
-        schema.
+    data, column, bounds, epsilon, delta, key
+        Public, except for the data. As for `quantile`.
     confidence : float
         Public. Of the interval.
     population : bool
         Public. The interval is for these data; one for a population is refused, since no sample determines the extremes
         of its population.
-    epsilon, delta : float
-        Public. What this may cost.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
 
     Returns
     -------
@@ -211,22 +202,8 @@ def maximum(
 
     Parameters
     ----------
-    data : PrivateData, array of shape (n,), or data frame
-        The records; missing values do not count.
-    column : str, optional
-        Public. The column; an array has one only.
-    bounds : (float, float) or Schema, optional
-        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
-        schema.
-    confidence : float
-        Public. Of the interval.
-    population : bool
-        Public. The interval is for these data; one for a population is refused, since no sample determines the extremes
-        of its population.
-    epsilon, delta : float
-        Public. What this may cost.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
+    data, column, bounds, confidence, population, epsilon, delta, key
+        Public, except for the data. As for `minimum`.
 
     Returns
     -------
@@ -274,22 +251,8 @@ def value_range(
 
     Parameters
     ----------
-    data : PrivateData, array of shape (n,), or data frame
-        The records; missing values do not count.
-    column : str, optional
-        Public. The column; an array has one only.
-    bounds : (float, float) or Schema, optional
-        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
-        schema.
-    confidence : float
-        Public. Of the interval.
-    population : bool
-        Public. The interval is for these data; one for a population is refused, since no sample determines the extremes
-        of its population.
-    epsilon, delta : float
-        Public. What this may cost.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
+    data, column, bounds, confidence, population, epsilon, delta, key
+        Public, except for the data. As for `minimum`.
 
     Returns
     -------

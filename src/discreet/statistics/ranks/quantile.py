@@ -240,25 +240,8 @@ def median(
 
     Parameters
     ----------
-    data : PrivateData, array of shape (n,), or data frame
-        The records; missing values do not count.
-    column : str, optional
-        Public. The column; an array has one only.
-    bounds : (float, float) or Schema, optional
-        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
-        schema.
-    step : float, optional
-        Public. What values are multiples of; see `quantile`.
-    confidence : float, optional
-        Public. Of the interval, or None for no interval; see `quantile`.
-    population : bool
-        Public. Whether the interval is for the population that the records are a sample of; see `quantile`.
-    method : {"records", "tree"}, optional
-        Public. How it is found; see `quantile`.
-    epsilon, delta : float
-        Public. What this may cost.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
+    data, column, bounds, step, confidence, population, method, epsilon, delta, key
+        Public, except for the data. As for `quantile`.
 
     Returns
     -------

@@ -42,11 +42,6 @@ def stable_interquartile_range(
     ----------
     data : PrivateData, array of shape (n,), or data frame
         The records; missing values do not count. A curator alone can be asked this.
-    column : str, optional
-        Public. The column; an array has one only.
-    bounds : (float, float) or Schema, optional
-        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
-        schema.
     ratio : float
         Public. Above 1: each class begins at this multiple of the beginning of the one before. The closer to 1, the
         more records it takes to have an answer.
@@ -56,8 +51,8 @@ def stable_interquartile_range(
         Public. The interval is for these data; one for a population is refused.
     epsilon, delta : float
         Public. What this may cost: both tests, whatever their outcome. Delta must be positive.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
+    column, bounds, key
+        Public. As for `quantile`.
 
     Returns
     -------

@@ -162,18 +162,10 @@ def cube(
         The records. One with a missing value in any of the columns is in no cuboid.
     columns : sequence of str, optional
         Public. At most seven: numbers, each cut into equal cells between its bounds, and categories.
-    bounds : (lower, upper) or Schema, optional
-        Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
-    bins : int, or mapping of str to int
-        Public. The number of cells of each numeric column.
-    confidence : float
-        Public. Of each interval.
-    population : bool
-        Public. Whether the intervals are for the expected counts over samples like this one, not for these data.
     epsilon, delta : float
         Public. What all cuboids may cost together.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
+    bounds, bins, confidence, population, key
+        Public. As for `contingency`.
 
     Returns
     -------

@@ -99,18 +99,12 @@ def frequent_cells(
     columns : sequence of str, optional
         Public. Numbers, each cut into equal cells between its bounds, and columns with public categories. They are
         counted in this order: those with many cells should come first.
-    bounds : (lower, upper) or Schema, optional
-        Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
-    bins : int, or mapping of str to int
-        Public. The number of cells of each numeric column.
-    confidence : float
-        Public. Of each interval.
     population : bool
         Public. Refused if True: which cells are listed depends on the sample, and no interval knows that.
     epsilon, delta : float
         Public. What all of this may cost together.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
+    bounds, bins, confidence, key
+        Public. As for `contingency`.
 
     Returns
     -------

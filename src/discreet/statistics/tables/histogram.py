@@ -99,14 +99,8 @@ def histogram(
         schema.
     bins : int
         Public. The number of cells of a numeric column.
-    confidence : float
-        Public. Of each interval.
-    population : bool
-        Public. Whether the intervals are for the expected counts over samples like this one, not for these data.
-    epsilon, delta : float
-        Public. What this may cost, in all.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
+    confidence, population, epsilon, delta, key
+        Public. As for `contingency`.
 
     Returns
     -------

@@ -135,20 +135,12 @@ def marginals(
     columns : sequence of str, optional
         Public. Numbers, each cut into equal cells between its bounds, and columns with public categories. Those of the
         sets where not given, or else all that are numbers.
-    bounds : (lower, upper) or Schema, optional
-        Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
     sets : sequence of sequences of str, optional
         Public. The columns of each marginal; every pair of columns where not given.
-    bins : int, or mapping of str to int
-        Public. The number of cells of each numeric column.
-    confidence : float
-        Public. Of each interval.
-    population : bool
-        Public. Whether the intervals are for the expected counts over samples like this one, not for these data.
     epsilon, delta : float
         Public. What all of this may cost together.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
+    bounds, bins, confidence, population, key
+        Public. As for `contingency`.
 
     Returns
     -------

@@ -66,12 +66,6 @@ def workload(
     queries : sequence of conditions, or array of shape (queries, cells), optional
         Public. What to count: conditions as in `Domain.where`, or how much each cell counts, in [0, 1]. Where not
         given, every cell of every column and of every pair of columns.
-    bounds : (lower, upper) or Schema, optional
-        Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
-    bins : int, or mapping of str to int
-        Public. The number of cells of each numeric column.
-    epsilon, delta : float
-        Public. What this may cost, in all.
     method : {"best", "queries", "cells", "mwem"}
         Public. Noise on each answer; noise on each cell of the table, whose sums are the answers; MWEM, which can be
         closer if there are many cells and few records. The best is the one that minimises the expected error of the
@@ -81,13 +75,11 @@ def workload(
         it is public; where it is secret, MWEM is not considered.
     max_iter : int, optional
         Public. The number of iterations of MWEM; by default sqrt(epsilon n) / 4, for n records.
-    confidence : float
-        Public. Of each interval.
     population : bool
         Public. Whether the intervals are for the expected counts over samples like this one, not for these data.
         Refused for MWEM: its intervals are for all answers at once, and no theory extends them to a population.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
+    bounds, bins, epsilon, delta, confidence, key
+        Public. As for `contingency`.
 
     Returns
     -------
