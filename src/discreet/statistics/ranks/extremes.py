@@ -68,12 +68,13 @@ class _Tails:
         return found, permit.receipt
 
     @property
-    def _ends(self) -> Number:
+    def ends(self) -> Number:
+        """The column's bounds."""
         return self.of.data.schema.number(self.of.column)
 
     @property
     def _parts(self) -> tuple[Any, ...]:
-        each = Quantile((1 - COUNT) / len(self.sides), 0.5, self._ends.lower, self._ends.upper, CELLS)
+        each = Quantile((1 - COUNT) / len(self.sides), 0.5, self.ends.lower, self.ends.upper, CELLS)
         return (Laplace(1 / COUNT), *len(self.sides) * (each,))
 
     def _by_records(self, permit: Permit, count: Laplace, *ends: Quantile) -> list[_Tail]:
@@ -92,11 +93,11 @@ class _Tails:
 
     def _beyond(self, value: float, side: int) -> float:
         """Half a cell farther inside, since values are moved to the nearest cell."""
-        half = 0.5 * (self._ends.upper - self._ends.lower) / CELLS
-        return min(max(value - side * half, self._ends.lower), self._ends.upper)
+        half = 0.5 * (self.ends.upper - self.ends.lower) / CELLS
+        return min(max(value - side * half, self.ends.lower), self.ends.upper)
 
     def _by_tree(self, way: ByTree, permit: Permit, noise: Any) -> list[_Tail]:
-        tree, ends, deviation = way.tree(permit, noise), self._ends, way.unit(noise).stddev
+        tree, ends, deviation = way.tree(permit, noise), self.ends, way.unit(noise).stddev
         number, noisiest = max(tree.number, 0.0), ends.lower + (ends.upper - ends.lower) * NOISIEST
         rank = farthest(self.risk / len(self.sides)) * deviation * tree.deviation(noisiest, 0.0)
         few = 2 * rank > number - farthest(self.risk) * deviation * tree.deviation(ends.upper, 0.0)
@@ -108,13 +109,7 @@ class _Tails:
         return found
 
     def _farther(self, side: int) -> float:
-        return self._ends.upper if side < 0 else self._ends.lower
-
-
-def _check(name: str, confidence: float, population: bool) -> None:
-    check_confidence(name, confidence)
-    remedy = "Ask for a quantile of a level near 0 or 1, with population=True."
-    check_population(name, population, "no sample determines the extremes of its population", remedy)
+        return self.ends.upper if side < 0 else self.ends.lower
 
 
 def farthest(risk: float) -> float:
@@ -173,18 +168,7 @@ def minimum(
     True
     """
     budget = Budget(epsilon, delta)
-    of = column_of(data, column, bounds, budget)
-    name, number = f"minimum of {of.column}", of.data.schema.number(of.column)
-    _check(name, confidence, population)
-    (found,), receipt = _Tails(of, (-1,), budget, 1 - confidence).paid(name, key)
-    return Estimate(
-        name=name,
-        value=found.value,
-        low=number.lower,
-        high=found.inside,
-        confidence=confidence,
-        receipt=receipt,
-    )
+    return _extreme("minimum", column_of(data, column, bounds, budget), -1, budget, confidence, population, key)
 
 
 def maximum(
@@ -222,18 +206,7 @@ def maximum(
     True
     """
     budget = Budget(epsilon, delta)
-    of = column_of(data, column, bounds, budget)
-    name, number = f"maximum of {of.column}", of.data.schema.number(of.column)
-    _check(name, confidence, population)
-    (found,), receipt = _Tails(of, (1,), budget, 1 - confidence).paid(name, key)
-    return Estimate(
-        name=name,
-        value=found.value,
-        low=found.inside,
-        high=number.upper,
-        confidence=confidence,
-        receipt=receipt,
-    )
+    return _extreme("maximum", column_of(data, column, bounds, budget), 1, budget, confidence, population, key)
 
 
 def value_range(
@@ -272,15 +245,28 @@ def value_range(
     """
     budget = Budget(epsilon, delta)
     of = column_of(data, column, bounds, budget)
-    name, number = f"range of {of.column}", of.data.schema.number(of.column)
+    name = f"range of {of.column}"
     _check(name, confidence, population)
-    (low, high), receipt = _Tails(of, (-1, 1), budget, 1 - confidence).paid(name, key)
+    tails = _Tails(of, (-1, 1), budget, 1 - confidence)
+    (low, high), receipt = tails.paid(name, key)
     value, least = (max(apart, 0.0) for apart in (high.value - low.value, high.inside - low.inside))
-    return Estimate(
-        name=name,
-        value=value,
-        low=least,
-        high=number.upper - number.lower,
-        confidence=confidence,
-        receipt=receipt,
-    )
+    most = tails.ends.upper - tails.ends.lower
+    return Estimate(name=name, value=value, low=least, high=most, confidence=confidence, receipt=receipt)
+
+
+def _extreme(
+    what: str, of: ColumnOf, side: int, budget: Budget, confidence: float, population: bool, key: str | None
+) -> Estimate:
+    """One end of the values: its interval reaches from as far inside as it may be to the bound."""
+    name = f"{what} of {of.column}"
+    _check(name, confidence, population)
+    tails = _Tails(of, (side,), budget, 1 - confidence)
+    (found,), receipt = tails.paid(name, key)
+    low, high = (tails.ends.lower, found.inside) if side < 0 else (found.inside, tails.ends.upper)
+    return Estimate(name=name, value=found.value, low=low, high=high, confidence=confidence, receipt=receipt)
+
+
+def _check(name: str, confidence: float, population: bool) -> None:
+    check_confidence(name, confidence)
+    remedy = "Ask for a quantile of a level near 0 or 1, with population=True."
+    check_population(name, population, "no sample determines the extremes of its population", remedy)
