@@ -22,8 +22,7 @@ from discreet.releases.estimate import Estimate, estimate_of, interval_inside
 from discreet.releases.figure import Figure, Sampling
 from discreet.releases.spread import Spread
 from discreet.statistics.moments.mean import mean
-from discreet.statistics.moments.standard_deviation import standard_deviation
-from discreet.statistics.moments.variance import variance
+from discreet.statistics.moments.variance import standard_deviation, variance
 from discreet.trust.private_data import PrivateData
 
 RECEIPT = Receipt("mean", PureLoss(1.0), 1.0, 0.0, Neighbors.ADD_REMOVE, RECORD, True, "", "")

@@ -30,10 +30,9 @@ from discreet.statistics.moments.covariance import correlation, covariance
 from discreet.statistics.moments.grouped import grouped
 from discreet.statistics.moments.mean import mean
 from discreet.statistics.moments.second_moments import second_moments
-from discreet.statistics.moments.standard_deviation import standard_deviation
 from discreet.statistics.moments.total import total
 from discreet.statistics.moments.trimmed import CutEstimate, trimmed_mean, winsorized_mean
-from discreet.statistics.moments.variance import variance
+from discreet.statistics.moments.variance import standard_deviation, variance
 from discreet.statistics.ranks.bounds import bounds
 from discreet.statistics.ranks.extremes import maximum, minimum, value_range
 from discreet.statistics.ranks.interquartile_range import interquartile_range

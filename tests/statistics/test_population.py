@@ -22,8 +22,7 @@ from discreet.core.schema import Category, Number, Schema
 from discreet.noise.deterministic import DeterministicBits
 from discreet.statistics.hypotheses.t_test import two_sample_t_test
 from discreet.statistics.moments.mean import mean
-from discreet.statistics.moments.standard_deviation import standard_deviation
-from discreet.statistics.moments.variance import variance
+from discreet.statistics.moments.variance import standard_deviation, variance
 from discreet.trust.local import Local
 from discreet.trust.permit import TrustModel
 from discreet.trust.private_data import PrivateData

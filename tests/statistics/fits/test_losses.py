@@ -10,9 +10,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from discreet.core.errors import ParameterError
-from discreet.statistics.fits.bent_losses import Huber, Tukey
-from discreet.statistics.fits.loss import Loss
-from discreet.statistics.fits.losses import NAMED, Logistic, Pinball, Squared, loss_of
+from discreet.statistics.fits.losses import NAMED, Huber, Logistic, Loss, Pinball, Squared, Tukey, loss_of
 
 LOSSES: list[Loss] = [Squared(), Pinball(0.3, 0.5), Huber(0.7), Tukey(1.3), Logistic()]
 each = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)

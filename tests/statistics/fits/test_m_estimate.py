@@ -18,9 +18,7 @@ from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.core.schema import Category, Number, Schema, Text
 from discreet.noise.deterministic import DeterministicBits
-from discreet.statistics.fits.bent_losses import Huber, Tukey
-from discreet.statistics.fits.loss import Loss
-from discreet.statistics.fits.losses import Logistic, Pinball, Squared
+from discreet.statistics.fits.losses import Huber, Logistic, Loss, Pinball, Squared, Tukey
 from discreet.statistics.fits.m_estimate import MEstimate, m_estimate, m_estimate_of
 from discreet.statistics.fits.perturbed_histogram import perturbed_histogram
 from discreet.statistics.tables.contingency import contingency

@@ -15,8 +15,7 @@ from discreet.core.errors import DiscreetError, NotPermitted
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.schema import Number, Schema
 from discreet.noise.deterministic import DeterministicBits
-from discreet.statistics.ranks.interquartile_range import interquartile_range
-from discreet.statistics.ranks.stable_interquartile_range import stable_interquartile_range
+from discreet.statistics.ranks.interquartile_range import interquartile_range, stable_interquartile_range
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix

@@ -20,8 +20,7 @@ from discreet.releases.fit import Fit
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
 from discreet.statistics.fits.criterion import Linear, criterion_of, layout_of
-from discreet.statistics.fits.loss import Loss
-from discreet.statistics.fits.losses import Pinball, loss_of
+from discreet.statistics.fits.losses import Loss, Pinball, loss_of
 from discreet.statistics.fits.minimizer import Minimizer, NoisyCriterion
 from discreet.statistics.fits.own_criterion import OwnLoss
 from discreet.statistics.fits.perturbed_histogram import (

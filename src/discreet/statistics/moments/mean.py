@@ -8,7 +8,7 @@ from discreet.core.budget import Budget
 from discreet.releases.ask import column_of
 from discreet.releases.estimate import Estimate
 from discreet.releases.spread import CONFIDENCE
-from discreet.statistics.moments.column_figure import MEAN, SAMPLED_MEAN
+from discreet.statistics.moments.column_moments import MEAN, SAMPLED_MEAN
 from discreet.trust.as_private import Bounds
 
 

@@ -18,8 +18,7 @@ from discreet.questions.domain import BINS, MOST_CELLS, Bins, Domain
 from discreet.releases.ask import asked, columns_of
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE, Spread
-from discreet.statistics.tables.count_interval import ceiled
-from discreet.statistics.tables.count_table import CountTable
+from discreet.statistics.tables.count_table import CountTable, ceiled
 from discreet.trust.as_private import Bounds
 
 

@@ -33,7 +33,7 @@ from discreet.releases.least_noise import least_noise
 from discreet.releases.release import check_confidence, check_population
 from discreet.releases.spread import CONFIDENCE, Spread
 from discreet.releases.table import Tabular
-from discreet.statistics.tables.count_interval import ceiled, count_series
+from discreet.statistics.tables.count_table import ceiled, count_series
 from discreet.statistics.tables.key_counts import LISTED
 from discreet.trust.as_private import Bounds
 from discreet.trust.private_data import PrivateData

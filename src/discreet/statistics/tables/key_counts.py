@@ -17,7 +17,7 @@ from discreet.releases.columns import Columns
 from discreet.releases.release import check_confidence, check_population
 from discreet.releases.spread import CONFIDENCE, Spread
 from discreet.releases.table import Tabular
-from discreet.statistics.tables.count_interval import count_series
+from discreet.statistics.tables.count_table import count_series
 from discreet.trust.as_private import Bounds, as_private
 
 LISTED = "what is listed depends on the sample"

@@ -15,8 +15,7 @@ from discreet.core.receipt import Receipt
 from discreet.core.schema import Number, Schema
 from discreet.noise.deterministic import DeterministicBits
 from discreet.releases.estimate import Estimate
-from discreet.statistics.moments.standard_deviation import root, standard_deviation
-from discreet.statistics.moments.variance import variance
+from discreet.statistics.moments.variance import root, standard_deviation, variance
 from discreet.trust.private_data import PrivateData
 
 RECEIPT = Receipt("variance", PureLoss(1.0), 1.0, 0.0, Neighbors.ADD_REMOVE, RECORD, True, "", "")
