@@ -125,7 +125,6 @@ MUTANTS = [
         "noise/bernoulli",
         ("below = digits < whole", "below = digits <= whole"),
         ("below[equal] = _below(bits, equal.size, further)", "pass"),
-        ("True if drawn.hi <= chance.lo", "True if drawn.lo <= chance.lo"),
     ),
     *_of(
         "noise/uniform",

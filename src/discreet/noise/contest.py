@@ -6,19 +6,18 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
 from discreet.noise.bars import Bars, exponentials
 from discreet.noise.interval import Interval, Uniform, settled
-from discreet.noise.scaled import UnitLaplace, UnitLaw
+from discreet.noise.scaled import UnitLaplace, UnitLaw, Words
 
 CHUNK = 1 << 15
 FAR = -(2.0**60)  # scores farther behind are only known to be below this
 ERROR = 2.0**-49
-Words = NDArray[np.uint64]
 
 
 def argmax(bits: Bits, scores: ArrayLike, scale: float, law: UnitLaw) -> Steps:
@@ -148,3 +147,34 @@ class UnitExponential:
 
     def exact(self, *uniforms: Uniform) -> Interval:
         return -uniforms[0].interval().ln()
+
+
+def gumbel_argmax(bits: Bits, scores: ArrayLike, scale: float) -> Steps:
+    """Choose the index of the largest score + scale * Gumbel along the last axis, exactly.
+
+    So index i is chosen with probability in proportion to exp(scores[i] / scale) (Gumbel 1954; McFadden 1974): the
+    exponential mechanism. Parameters and result are those of `argmax`.
+
+    Examples
+    --------
+    >>> from discreet.noise.deterministic import DeterministicBits
+    >>> gumbel_argmax(DeterministicBits(1), np.zeros((4, 3)), scale=1.0)
+    array([2, 1, 2, 2])
+    """
+    return argmax(bits, scores, scale, UnitGumbel())
+
+
+class UnitGumbel:
+    """The real -ln E, E exponential with error bar dE: off by 2 dE / E, if E > 2 dE, and 4 units in the last place."""
+
+    uniforms = 1
+
+    def reals(self, words: Words) -> Bars:
+        exponential = exponentials(words[0])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gumbel = -np.log(exponential.value)
+            error = 2 * exponential.error / exponential.value + ERROR * (1 + np.abs(gumbel))
+            return Bars(gumbel, np.where(exponential.value > 2 * exponential.error, error, np.inf))
+
+    def exact(self, *uniforms: Uniform) -> Interval:
+        return -(-uniforms[0].interval().ln()).ln()

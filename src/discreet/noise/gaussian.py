@@ -32,20 +32,14 @@ class DiscreteGaussianLaw:
 
 
 @dataclass(frozen=True)
-class FlooredGaussianLaw:
+class FlooredGaussianLaw(DiscreteGaussianLaw):
     """A Gaussian real rounded down: the density at k + u."""
-
-    scale: float
-    sides = 2
 
     def exponent(self, k: Array, u: Array | float) -> Array:
         return np.square((k + u) / self.scale) / 2
 
     def exact_exponent(self, k: int, u: Interval) -> Interval:
         return ((Interval.of(k) + u) / self.scale).square() / 2
-
-    def reach(self, exponent: float) -> float:
-        return math.sqrt(2 * exponent) * self.scale
 
 
 def rounded_gaussian(bits: Bits, size: Size, stddev: float) -> Steps:
@@ -85,10 +79,8 @@ def discrete_gaussian(bits: Bits, size: Size, stddev: float) -> Steps:
 
     Parameters
     ----------
-    bits : Bits
-        Where randomness comes from.
-    size : int or tuple of int
-        Public. The shape of the result.
+    bits, size
+        As for `rounded_gaussian`.
     stddev : float
         Public. In steps; between 1e-6 and 2**52.
 

@@ -32,20 +32,14 @@ class DiscreteLaplaceLaw:
 
 
 @dataclass(frozen=True)
-class FlooredLaplaceLaw:
+class FlooredLaplaceLaw(DiscreteLaplaceLaw):
     """A Laplace real rounded down: weight exp(-k / scale) for k >= 0, without memory, mirrored to -1 - k."""
-
-    scale: float
-    sides = 2
 
     def exponent(self, k: Array, u: Array | float) -> Array:
         return np.maximum(k, -1.0 - k) / self.scale
 
     def exact_exponent(self, k: int, u: Interval) -> Interval:
         return Interval.of(max(k, -1 - k)) / self.scale
-
-    def reach(self, exponent: float) -> float:
-        return exponent * self.scale
 
 
 def rounded_laplace(bits: Bits, size: Size, scale: float) -> Steps:
@@ -83,10 +77,8 @@ def discrete_laplace(bits: Bits, size: Size, scale: float) -> Steps:
 
     Parameters
     ----------
-    bits : Bits
-        Where randomness comes from.
-    size : int or tuple of int
-        Public. The shape of the result.
+    bits, size
+        As for `rounded_laplace`.
     scale : float
         Public. In steps; between 1e-6 and 2**52.
 

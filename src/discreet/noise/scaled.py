@@ -148,12 +148,8 @@ def scaled_gaussian(bits: Bits, size: Size, scale: float) -> Steps:
 
     Parameters
     ----------
-    bits : Bits
-        Where randomness comes from.
-    size : int or tuple of int
-        Public. The shape of the result.
-    scale : float
-        In steps; between 1e-6 and 2**52. May be secret.
+    bits, size, scale
+        As for `scaled_laplace`.
 
     Returns
     -------

@@ -17,8 +17,8 @@ from discreet.core.events import Repeated
 from discreet.core.grid import Steps
 from discreet.mechanisms.online.online_sparse_vector import SparseVector
 from discreet.mechanisms.selection.exponential import Exponential, below_best
+from discreet.noise.contest import gumbel_argmax
 from discreet.noise.deterministic import DeterministicBits
-from discreet.noise.gumbel import gumbel_argmax
 from tests.conformance.audits import Audit, varied
 
 

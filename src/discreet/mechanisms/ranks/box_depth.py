@@ -17,7 +17,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.ranks.rank_grid import RankGrid
 from discreet.mechanisms.selection.exponential import Exponential
 from discreet.noise.choice import uniform_below
-from discreet.noise.gumbel import gumbel_argmax
+from discreet.noise.contest import gumbel_argmax
 from discreet.noise.libm import assure
 
 assure("log")

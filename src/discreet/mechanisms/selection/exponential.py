@@ -17,7 +17,7 @@ from discreet.core.events import RenyiLoss
 from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_knob
 from discreet.core.rounding import upwards
-from discreet.noise.gumbel import gumbel_argmax
+from discreet.noise.contest import gumbel_argmax
 
 ORDERS = (
     1.05,

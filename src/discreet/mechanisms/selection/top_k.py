@@ -16,7 +16,7 @@ from discreet.core.events import Repeated
 from discreet.core.grid import Steps
 from discreet.core.knob import check_knob, check_whole
 from discreet.mechanisms.selection.exponential import Exponential, below_best
-from discreet.noise.gumbel import gumbel_argmax
+from discreet.noise.contest import gumbel_argmax
 
 
 @dataclass(frozen=True)
