@@ -66,12 +66,7 @@ class DiscreetError(Exception):
 
 
 def _rebuilt(
-    kind: type[DiscreetError],
-    asked: str,
-    obstacle: str,
-    remedy: str,
-    consequence: str,
-    values: dict[str, Any],
+    kind: type[DiscreetError], asked: str, obstacle: str, remedy: str, consequence: str, values: dict[str, Any]
 ) -> DiscreetError:
     return kind(asked, obstacle, remedy, consequence, **values)
 

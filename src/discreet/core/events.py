@@ -19,7 +19,8 @@ import json
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, Literal, cast
+from itertools import pairwise
+from typing import Any, ClassVar, Literal, cast, get_args
 
 from discreet.core.errors import ParameterError
 
@@ -71,12 +72,7 @@ class GaussianLoss(Event):
     multiplier: float
 
     def __post_init__(self) -> None:
-        _check(
-            0 < self.multiplier < math.inf,
-            self.kind,
-            f"multiplier is {self.multiplier}",
-            "Give 0 < multiplier < inf.",
-        )
+        _check(0 < self.multiplier < math.inf, self.kind, f"multiplier is {self.multiplier}", "Give 0 < it < inf.")
 
 
 @dataclass(frozen=True)
@@ -87,12 +83,7 @@ class LaplaceLoss(Event):
     multiplier: float
 
     def __post_init__(self) -> None:
-        _check(
-            0 < self.multiplier < math.inf,
-            self.kind,
-            f"multiplier is {self.multiplier}",
-            "Give 0 < multiplier < inf.",
-        )
+        _check(0 < self.multiplier < math.inf, self.kind, f"multiplier is {self.multiplier}", "Give 0 < it < inf.")
 
 
 @dataclass(frozen=True)
@@ -121,26 +112,13 @@ class RenyiLoss(Event):
     def __post_init__(self) -> None:
         object.__setattr__(self, "orders", tuple(float(order) for order in self.orders))
         object.__setattr__(self, "values", tuple(float(value) for value in self.values))
-        pairs = list(zip(self.orders, self.values, strict=False))
-        _check(
-            len(self.orders) == len(self.values) > 0,
-            self.kind,
-            f"{len(self.orders)} orders and {len(self.values)} values",
-            "Give one value per order, at least one.",
-        )
-        _check(all(order > 1 for order, _ in pairs), self.kind, "an order is not above 1", "Give orders above 1.")
-        _check(
-            all(a < b for a, b in zip(self.orders, self.orders[1:], strict=False)),
-            self.kind,
-            "orders do not increase",
-            "Sort the orders.",
-        )
-        _check(
-            all(0 <= value < math.inf for _, value in pairs),
-            self.kind,
-            "a value is not in [0, inf)",
-            "Leave out the orders whose divergence is infinite.",
-        )
+        orders, values, kind = self.orders, self.values, self.kind
+        alike, increase = len(orders) == len(values) > 0, all(a < b for a, b in pairwise(orders))
+        found, remedy = f"{len(orders)} orders and {len(values)} values", "Leave out infinite divergences."
+        _check(alike, kind, found, "Give one value per order, at least one.")
+        _check(all(order > 1 for order in orders), kind, "an order is not above 1", "Give orders above 1.")
+        _check(increase, kind, "orders do not increase", "Sort the orders.")
+        _check(all(0 <= value < math.inf for value in values), kind, "a value is not in [0, inf)", remedy)
 
 
 @dataclass(frozen=True)
@@ -174,18 +152,14 @@ class DiscreteLoss(Event):
             losses = [(table.first + i) * self.step for i in range(len(masses))]
             there = math.fsum(masses) + table.infinity
             back = math.fsum(p * math.exp(min(-loss, 700.0)) for p, loss in zip(masses, losses, strict=True) if p > 0)
-            _check(
-                all(p >= 0 for p in masses) and table.infinity >= 0 and len(masses) > 0,
-                self.kind,
+            positive = all(p >= 0 for p in masses) and table.infinity >= 0 and len(masses) > 0
+            negative, sums = (
                 "a probability is negative, or there is none",
-                "Give probabilities of at least 0.",
+                f"{there} and, for the other data set, {back}",
             )
-            _check(
-                abs(there - 1) <= 1e-9 and back <= 1 + 1e-9,
-                self.kind,
-                f"the masses add up to {there} and, for the other data set, {back}",
-                "The first must be 1 and the second at most 1.",
-            )
+            whole, remedy = abs(there - 1) <= 1e-9 and back <= 1 + 1e-9, "The first must be 1 and the second at most 1."
+            _check(positive, self.kind, negative, "Give probabilities of at least 0.")
+            _check(whole, self.kind, f"the masses add up to {sums}", remedy)
 
 
 @dataclass(frozen=True)
@@ -208,12 +182,8 @@ class Repeated(Event):
     times: int
 
     def __post_init__(self) -> None:
-        _check(
-            int(self.times) == self.times and self.times >= 1,
-            self.kind,
-            f"times is {self.times}",
-            "Give a whole number, at least 1.",
-        )
+        whole = int(self.times) == self.times and self.times >= 1
+        _check(whole, self.kind, f"times is {self.times}", "Give a whole number, at least 1.")
         object.__setattr__(self, "times", int(self.times))
 
 
@@ -232,12 +202,8 @@ class Sampled(Event):
 
     def __post_init__(self) -> None:
         _check(0 < self.rate <= 1, self.kind, f"rate is {self.rate}", "Give 0 < rate <= 1.")
-        _check(
-            self.scheme in ("poisson", "fixed_size"),
-            self.kind,
-            f"scheme is {self.scheme!r}",
-            'Use "poisson" (add/remove) or "fixed_size" (replace).',
-        )
+        known, remedy = self.scheme in get_args(Scheme), 'Use "poisson" (add/remove) or "fixed_size" (replace).'
+        _check(known, self.kind, f"scheme is {self.scheme!r}", remedy)
 
 
 @dataclass(frozen=True)
@@ -308,10 +274,7 @@ def written(event: Event) -> str:
     '{"discreet.event":1,"event":{"event":{"is":"gaussian","multiplier":2.0},"is":"repeated","times":3}}'
     """
     return json.dumps(
-        {"discreet.event": FORMAT, "event": _node(event)},
-        sort_keys=True,
-        separators=(",", ":"),
-        allow_nan=False,
+        {"discreet.event": FORMAT, "event": _node(event)}, sort_keys=True, separators=(",", ":"), allow_nan=False
     )
 
 
@@ -360,9 +323,7 @@ def _value(node: Any) -> Any:
     kind = LossTable if node.get("is") == "table" else KINDS.get(str(node.get("is")))
     if kind is None:
         raise ParameterError(
-            "read an event",
-            f"no event is called {node.get('is')!r}",
-            f"Known are {', '.join(sorted(KINDS))}.",
+            "read an event", f"no event is called {node.get('is')!r}", f"Known are {', '.join(sorted(KINDS))}."
         )
     if fields.keys() != {field.name for field in dataclasses.fields(cast(Any, kind))}:
         raise ParameterError("read an event", f"{node.get('is')} does not have the fields {sorted(fields)}", "")

@@ -13,11 +13,7 @@ def check_knob(asked: str, name: str, value: float, least: float = 2.0**-40, mos
     """Refuse a multiplier or an epsilon that is not a number in a range where noise can be drawn."""
     if not (isinstance(value, Real) and math.isfinite(value) and least <= value <= most):
         raise ParameterError(
-            asked,
-            f"{name} is {value}",
-            f"Give a number between {least:.3g} and {most:.3g}.",
-            knob=name,
-            value=value,
+            asked, f"{name} is {value}", f"Give a number between {least:.3g} and {most:.3g}.", knob=name, value=value
         )
 
 

@@ -229,9 +229,7 @@ def public_records(schema: Schema, columns: Iterable[str]) -> Array:
     lower, middle, upper = points.T
     turns = np.arange(len(points)) % 2 == 0
     missing = np.full(len(points), np.nan)
-    return np.array(
-        [upper, middle, np.where(turns, missing, middle), lower, np.where(turns, upper, lower), missing],
-    )
+    return np.array([upper, middle, np.where(turns, missing, middle), lower, np.where(turns, upper, lower), missing])
 
 
 def _points(column: Column) -> tuple[float, float, float]:

@@ -201,9 +201,6 @@ def _tested(hypothesis: str, supposed: Figure, distance: float, estimate: Estima
 def _places(title: str, labels: tuple[str, ...], groups: tuple[str, ...]) -> list[int]:
     if len(set(groups)) != 2 or len(groups) != 2 or not set(groups) <= set(labels):
         raise ParameterError(
-            title,
-            f"{', '.join(groups)} are not two of its groups",
-            f"Name two of {', '.join(labels)}.",
-            groups=groups,
+            title, f"{', '.join(groups)} are not two of its groups", f"Name two of {', '.join(labels)}.", groups=groups
         )
     return [labels.index(group) for group in groups]

@@ -211,13 +211,7 @@ def _highest(released: Array, threshold: float, most: int) -> Codes:
 
 
 def _listed(
-    domain: Domain,
-    kept: Array,
-    counts: Array,
-    spread: Spread,
-    threshold: float,
-    confidence: float,
-    receipt: Receipt,
+    domain: Domain, kept: Array, counts: Array, spread: Spread, threshold: float, confidence: float, receipt: Receipt
 ) -> FrequentCells:
     order = np.argsort(-counts, kind="stable")
     labels = tuple(
