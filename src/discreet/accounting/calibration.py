@@ -115,10 +115,12 @@ class _Search:
         return Repeated(event, self.times) if self.times > 1 else event
 
     def fits(self, noise: float) -> bool:
+        """For the whole epsilon too: a bound on delta from tables need not fall where epsilon rises by so little."""
         event, budget = self.event(noise), self.budget
         return (
             accountant.epsilon(event, budget.delta) <= budget.epsilon
             and accountant.delta(event, budget.epsilon) <= budget.delta
+            and accountant.delta(event, budget.epsilon / (1 - HEADROOM)) <= budget.delta
         )
 
     def ratio(self, noise: float, accuracy: float) -> float:
@@ -135,9 +137,9 @@ class _Search:
             raise self.infeasible()
         start = _crossing(lambda log: self.ratio(math.exp(log), ROUGH), _Crossing(0.0, -1.5), 1e-3)
         end = _crossing(lambda log: self.ratio(math.exp(log), ACCURACY), start, TOLERANCE / 4)
-        noise = math.exp(end.at)
+        noise, more = math.exp(end.at), TOLERANCE / 4
         while not self.fits(noise):
-            noise *= 1 + TOLERANCE / 4
+            noise, more = noise * (1 + more), 2 * more
         return noise
 
     def closed_forms(self) -> list[float]:
