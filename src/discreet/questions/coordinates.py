@@ -95,18 +95,14 @@ class Coordinates:
     def steps(self, records: Array, out: Array) -> Array:
         """Put the coordinates of each record in a column of `out`: zeros where a value is missing.
 
-        Their squares are whole numbers, so that a length is the same in whatever order they are added. Rounding to the
-        nearest step moves a coordinate by half a step at most: what is too long is shrunk by so much more. A source
-        hands over values inside their bounds; others are shrunk with their record, and infinite ones count as missing.
+        A source hands over values inside their bounds; others are shrunk with their record, and infinite ones count as
+        missing.
         """
         coordinates, reach = out[1:], math.ldexp(1.0, -self.grid.exponent)
-        inside = (math.sqrt(self.longest) - 0.5 * math.sqrt(len(self.half))) * (1 - 2.0**-40)
         with np.errstate(over="ignore", invalid="ignore"):
             np.subtract(records.T, self.middle, out=coordinates)
             np.rint(np.multiply(coordinates, reach / self.half, out=coordinates), out=coordinates)
-            squares = np.einsum("ij,ij->j", coordinates, coordinates)
-            shrunk = np.where(squares > self.longest, inside / np.sqrt(np.maximum(squares, self.longest)), 1.0)
-            np.rint(np.multiply(coordinates, shrunk, out=coordinates), out=coordinates)
+            squares = shrink(coordinates, self.longest)
         out[0] = self.constant
         out[:, ~np.isfinite(squares)] = 0.0
         return out
@@ -115,6 +111,19 @@ class Coordinates:
         """The moments of (1, x), in the records' own units, from those of (1, z)."""
         own = np.block([[np.ones((1, 1)), np.zeros((1, len(self.half)))], [self.middle, np.diag(self.half[:, 0])]])
         return own @ moments @ own.T
+
+
+def shrink(steps: Array, longest: int) -> Array:
+    """Shrink each column of whole steps, in place, until its squares add up to `longest` at most; its squares before.
+
+    Squares of whole numbers add up alike in every order. Rounding to the nearest step moves a coordinate by half a step
+    at most: a column that is too long is shrunk by so much more.
+    """
+    inside = (math.sqrt(longest) - 0.5 * math.sqrt(len(steps))) * (1 - 2.0**-40)
+    squares = np.einsum("ij,ij->j", steps, steps)
+    np.multiply(steps, np.where(squares > longest, inside / np.sqrt(np.maximum(squares, longest)), 1.0), out=steps)
+    np.rint(steps, out=steps)
+    return np.asarray(squares)
 
 
 def _check(half: Array, radius: float) -> None:

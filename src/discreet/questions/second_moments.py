@@ -20,6 +20,7 @@ from discreet.core.question import BoundedSum
 from discreet.core.recipe import recipe
 from discreet.core.schema import Schema
 from discreet.questions.coordinates import Coordinates
+from discreet.questions.mapped_coordinates import MappedCoordinates
 
 CROSS = 11 / 8
 
@@ -45,7 +46,11 @@ def second_moments_of(schema: Schema, columns: tuple[str, ...], radius: float) -
     radius : float
         Public. The length that a record is shrunk to where the bounds of every column are [-1, 1].
     """
-    coordinates = Coordinates.of(schema, columns, radius)
+    return products_of(Coordinates.of(schema, columns, radius), columns)
+
+
+def products_of(coordinates: Coordinates | MappedCoordinates, columns: tuple[str, ...]) -> BoundedSum:
+    """The sum of all products of two of these coordinates."""
     size, grid = coordinates.size, Grid(2 * coordinates.grid.exponent - EIGHTHS)
     first, second = np.triu_indices(size)
     weights = math.ldexp(1.0, EIGHTHS) * weights_of(size)
@@ -73,7 +78,7 @@ def weights_of(size: int) -> Array:
     return np.where(first == second, 1.0, CROSS)
 
 
-def unfolded(released: Array, coordinates: Coordinates) -> Array:
+def unfolded(released: Array, coordinates: Coordinates | MappedCoordinates) -> Array:
     """The sum of (1, z)(1, z)', a symmetric matrix with the count in its corner, from a release: post-processing."""
     size = coordinates.size
     upper = np.zeros((size, size))

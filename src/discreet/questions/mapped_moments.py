@@ -1,0 +1,26 @@
+"""Products of linear combinations of columns: second moments after public centring, scaling or whitening."""
+
+from __future__ import annotations
+
+from discreet.core.grid import Array
+from discreet.core.question import BoundedSum
+from discreet.core.recipe import recipe
+from discreet.core.schema import Schema
+from discreet.questions.mapped_coordinates import MappedCoordinates
+from discreet.questions.second_moments import products_of
+
+
+@recipe("mapped_moments")
+def mapped_moments_of(schema: Schema, columns: tuple[str, ...], matrix: Array) -> BoundedSum:
+    """The sum of all products of two coordinates of (w, M (1, x)); see `second_moments`, whose `unfolded` reads it.
+
+    Parameters
+    ----------
+    schema : Schema
+        Public. Between whose bounds the values lie.
+    columns : tuple of str
+        Public. Numeric columns, scaled from their bounds to [-1, 1].
+    matrix : array of shape (k, 1 + n)
+        Public. M, on the grid of `MappedCoordinates`. A record is shrunk to length 1 after it.
+    """
+    return products_of(MappedCoordinates.of(schema, columns, matrix), columns)
