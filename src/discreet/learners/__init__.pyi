@@ -1,4 +1,5 @@
 from .kmeans import KMeans as KMeans
+from .logistic_regression import LogisticRegression as LogisticRegression
 from .ridge import Ridge as Ridge
 
 __all__: list[str]

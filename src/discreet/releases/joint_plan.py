@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, ClassVar
 
+from discreet.accounting.calibration import calibrate
+from discreet.core.budget import Budget
 from discreet.core.events import Composed, Event
+from discreet.core.question import BoundedSum
+from discreet.releases.least_noise import least_noise
+from discreet.releases.spread import Spread, spread
+from discreet.trust.private_data import PrivateData
 
 
 def priced(mechanism: Any, factor: float) -> Any:
@@ -59,3 +67,48 @@ class Together:
         """What all of them cost."""
         events = tuple(mechanism.event for mechanism in self.mechanisms)
         return Composed(events) if len(events) > 1 else events[0]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Releases of one question, which may depend on what was released before: only its form matters here.
+
+    Parameters
+    ----------
+    question : BoundedSum
+        Public. One that has the size and the bound of all of them.
+    share : float
+        Public. Of the information that the budget pays for; all shares add up to 1.
+    times : int
+        Public. How many releases.
+    """
+
+    question: BoundedSum
+    share: float
+    times: int = 1
+
+
+@dataclass(frozen=True)
+class StagedPlan:
+    """The noise on the releases of each stage, and what all of them cost."""
+
+    spreads: tuple[Spread, ...]
+    event: Event
+
+
+def staged(data: PrivateData, stages: Sequence[Stage], budget: Budget) -> StagedPlan:
+    """Releases in stages that share a budget, each with the noise that moves it least.
+
+    Squared multipliers of Gaussian noise are inverse to shares. Where only epsilon is paid, what minimises a weighted
+    sum of variances has epsilons in proportion to the cube roots of the weights, and with Gaussian noise shares in
+    proportion to their square roots: hence the power 2/3.
+    """
+    power = 1 / 2 if budget.delta > 0 else 2 / 3
+    noises = [least_noise(data, stage.question, budget).noise for stage in stages]
+    parts = [priced(noise, (stage.share / stage.times) ** power) for noise, stage in zip(noises, stages, strict=True)]
+    every = tuple(part for part, stage in zip(parts, stages, strict=True) for _ in range(stage.times))
+    plan = calibrate(Together(every), budget)
+    ends = accumulate(stage.times for stage in stages)
+    last = [plan.mechanisms[end - 1] for end in ends]
+    spreads = tuple(spread(data, stage.question, noise) for stage, noise in zip(stages, last, strict=True))
+    return StagedPlan(spreads, plan.event)

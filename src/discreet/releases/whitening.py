@@ -1,0 +1,86 @@
+"""Public maps that make the columns of records alike, from noisy moments: post-processing."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.core.grid import Array
+from discreet.questions.column_moments import ColumnMoments
+from discreet.questions.mapped_coordinates import MappedCoordinates, on_maps
+from discreet.questions.second_moments import CROSS, unfolded
+
+CLEAR = 0.1  # the noise on a mean, in half widths of a column, beyond which columns are left as they are
+FLATTEST = 0.02  # the least standard deviation, in the same unit
+
+
+def standardising(moments: ColumnMoments, reach: float) -> Array:
+    """The matrix that centres and scales columns, and makes `reach` times the typical length of a record 1.
+
+    Where single columns are lost in noise, it does so with all columns together: their mean square is known better.
+    """
+    columns = len(moments.means)
+    if moments.error > CLEAR:
+        middle, scales = np.zeros(columns), np.full(columns, math.sqrt(max(float(moments.squares.mean()), FLATTEST)))
+    else:
+        middle = moments.means
+        scales = np.sqrt(np.clip(moments.squares - middle**2, max(moments.error, FLATTEST**2), 1.0))
+    scales = scales * (reach * math.sqrt(columns))
+    return on_maps(np.column_stack([-middle / scales, np.diag(1 / scales)]))
+
+
+@dataclass(frozen=True)
+class Whitening:
+    """A matrix that makes records nearly uncorrelated, of length 1 at most.
+
+    Directions in which the second moments of all records are lost in noise are damped instead of blown up.
+
+    Parameters
+    ----------
+    matrix : array of shape (k, 1 + n)
+        What makes features z of (1, x): see `MappedCoordinates`.
+    moments : array of shape (k, k)
+        The mean of z z' before shrinking.
+    radius : float
+        The length, in standard deviations, that was made 1.
+    """
+
+    matrix: Array
+    moments: Array
+    radius: float
+
+    @classmethod
+    def of(
+        cls, released: Array, stddev: float, coordinates: MappedCoordinates, count: float, reach: float
+    ) -> Whitening:
+        """From a release of mapped moments.
+
+        Parameters
+        ----------
+        released : array
+            Of `mapped_moments`.
+        stddev : float
+            Of its noise.
+        coordinates : MappedCoordinates
+            Of which moments were released.
+        count : float
+            The number of records, or about.
+        reach : float
+            Which multiple of the typical length of whitened records is made 1; longer ones are shrunk.
+        """
+        weights = np.array([coordinates.weight] + [1.0] * (coordinates.size - 1))
+        values, vectors = np.linalg.eigh(unfolded(released, coordinates) * np.outer(weights, weights))
+        values = np.maximum(values, 0.0)
+        damping = max(0.25 * damped(stddev, len(values)), 1e-9 * count)
+        known = values / (values + damping)
+        radius = reach * math.sqrt(max(float(known.sum()), 1e-6))
+        root = (vectors / np.sqrt((values + damping) / count)) @ vectors.T / radius
+        inner = np.vstack([np.eye(1, coordinates.matrix.shape[1]) * coordinates.weight, coordinates.map])
+        return cls(on_maps(root @ inner), (vectors * (known / radius**2)) @ vectors.T, radius)
+
+
+def damped(stddev: float, size: int) -> float:
+    """About the spectral norm of noise on a symmetric matrix, whose entries off the diagonal have less of it."""
+    return 2 * stddev / CROSS * math.sqrt(size)
