@@ -1,3 +1,4 @@
+from .gaussian_nb import GaussianNB as GaussianNB
 from .kmeans import KMeans as KMeans
 from .logistic_regression import LogisticRegression as LogisticRegression
 from .ridge import Ridge as Ridge

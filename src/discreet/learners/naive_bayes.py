@@ -1,0 +1,75 @@
+"""What all naive Bayes classifiers have in common: the joint likelihood decides."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+from sklearn.base import ClassifierMixin
+
+from discreet.core.grid import Array
+from discreet.learners.private_estimator import PrivateEstimator
+
+FEWEST = 0.5  # records of a class, whatever the noise says
+
+
+class NaiveBayes(ClassifierMixin, PrivateEstimator):
+    """A classifier that multiplies the probabilities of the features in each class."""
+
+    supervised: ClassVar[bool] = True
+    classes_: NDArray[Any]
+
+    @abstractmethod
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """The logarithm of P(class) P(row | class), but for a constant; a missing value says nothing."""
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """The logarithm of the probability of each class."""
+        joint = self.predict_joint_log_proba(X)
+        return np.asarray(joint - logsumexp(joint, axis=1, keepdims=True))
+
+    def predict_proba(self, X: Any) -> Array:
+        """The probability of each class."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row."""
+        likeliest = np.argmax(self.predict_joint_log_proba(X), axis=1)
+        return self.classes_[likeliest]
+
+
+def counts_of(noisy: Array, stddev: float, n: int | None) -> Array:
+    """The number of records in each class from noisy ones: brought closer to their mean by the share of noise in them.
+
+    Parameters
+    ----------
+    noisy : array of shape (n_classes, 1)
+        Released.
+    stddev : float
+        Public. Of their noise.
+    n : int or None
+        Public. The number of records, where it is public.
+    """
+    mean = noisy.mean() if n is None else n / len(noisy)
+    apart = noisy - mean
+    kept = shrinkage(apart, np.full(noisy.shape, stddev**2))
+    return np.maximum(mean + kept * apart, FEWEST)
+
+
+def shrinkage(apart: Array, noise: Array) -> Array:
+    """The share of each deviation that is kept, if deviations of some common variance got noise of these variances.
+
+    Empirical Bayes: the variance of a deviation, tau, is estimated by its mean square less that of the noise, and
+    tau / (tau + noise) of each is kept.
+
+    Examples
+    --------
+    >>> shrinkage(np.array([3.0, -3.0]), np.array([3.0, 3.0])).round(3)
+    array([0.667, 0.667])
+    """
+    weights = 1 / np.square(noise + 1e-12)
+    tau = max(float(np.average(np.square(apart) - noise, weights=weights)), 0.0)
+    return tau / (tau + noise + 1e-12)

@@ -1,0 +1,98 @@
+"""Private Gaussian naive Bayes: close to the exact one, and what it promises."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.naive_bayes import GaussianNB as Exact
+
+from discreet.accounting.accountant import delta, pure_epsilon
+from discreet.core.budget import Budget
+from discreet.core.errors import DiscreetError
+from discreet.learners.gaussian_nb import GaussianNB
+from tests.learners import trial
+from tests.learners.audited_sum import audited
+from tests.learners.trial import LearnerTrial
+
+TRIAL = LearnerTrial(
+    GaussianNB(bounds=trial.BOUNDS, classes=[0, 1]),
+    exemptions={
+        "check_classifiers_train": "its classes are taken from the data, three and two of them",
+        "check_classifiers_classes": "its classes are taken from the data, texts and numbers",
+        "check_classifiers_regression_target": "classes are public: what is not listed counts for nothing",
+    },
+)
+FIELDS: dict[str, Any] = {"classes": ["no", "yes"], "bounds": (-6.0, 6.0)}
+
+
+def people(n: int = 20_000) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    places = (rng.random(n) < 0.3).astype(int)
+    means = np.array([[-1.0, 0.0, 0.5], [1.0, 0.5, 0.5]])
+    X = rng.normal(means[places], [1.0, 0.5, 2.0])
+    return X, np.array(["no", "yes"])[places]
+
+
+@pytest.mark.parametrize("price", [1e-6, 0.0])
+def test_it_is_close_to_the_exact_one(price: float) -> None:
+    X, y = people()
+    model = GaussianNB(**FIELDS, epsilon=1.0, delta=price).fit(X, y)
+    exact = Exact().fit(X, y)
+    np.testing.assert_allclose(model.theta_, exact.theta_, atol=0.15)
+    np.testing.assert_allclose(model.var_, exact.var_, rtol=0.3, atol=0.2)
+    np.testing.assert_allclose(model.class_prior_, exact.class_prior_, atol=0.02)
+    assert model.score(X, y) > exact.score(X, y) - 0.01
+
+
+def test_the_published_method_is_right_where_epsilon_is_large() -> None:
+    X, y = people()
+    model = GaussianNB(method="published", **FIELDS, epsilon=50.0).fit(X, y)
+    np.testing.assert_allclose(model.theta_, Exact().fit(X, y).theta_, atol=0.05)
+
+
+def test_the_fit_costs_what_it_says() -> None:
+    X, y = people(10)
+    assert delta(GaussianNB(**FIELDS, epsilon=0.5).fit(X, y).event_, 0.5) <= 1e-6
+    pure: list[dict[str, Any]] = [{"delta": 0.0}, {"method": "published"}]
+    for fields in pure:
+        model = GaussianNB(**FIELDS, epsilon=0.5, **fields).fit(X, y)
+        assert pure_epsilon(model.event_) == pytest.approx(0.5)
+
+
+def test_the_audit_does_not_refute_its_sum_and_would_see_half_the_noise() -> None:
+    for price in (1e-6, 0.0):
+        model = GaussianNB(**FIELDS, epsilon=3.0, delta=price)
+        task = model._task(np.full((1, 1), 6.0), np.array(["yes"]), Budget(3.0, price))
+        assert audited(model.plan(task), np.array([6.0, 1.0])).holds
+        assert not audited(model.plan(task), np.array([6.0, 1.0]), 0.5).holds
+
+
+def test_in_pure_privacy_a_few_records_leave_a_few_features() -> None:
+    X = np.zeros((10, 8))
+    few, many = (
+        GaussianNB(classes=[0, 1], bounds=(-1, 1), delta=0.0, expected_size=n).fit(X, np.zeros(10)).used_.sum()
+        for n in (150, 10_000)
+    )
+    assert (few, many) == (3, 8)
+
+
+def test_a_missing_value_says_nothing() -> None:
+    X, y = people()
+    model = GaussianNB(**FIELDS, epsilon=3.0).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(np.full((1, 3), np.nan)), [model.class_prior_])
+    assert list(model.predict([[-2.0, np.nan, np.nan], [3.0, np.nan, np.inf]])) == ["no", "yes"]
+
+
+def test_a_mistake_is_refused_before_anything_is_spent() -> None:
+    X, y = people(10)
+    for fields in (
+        {"method": "other"},
+        {"radius": 0.0},
+        {"epsilon": 0.0},
+        {"max_features": 0},
+        {"classes": ["a", "a"]},
+    ):
+        with pytest.raises(DiscreetError, match="Nothing was released or spent"):
+            GaussianNB(**{**FIELDS, **fields}).fit(X, y)
