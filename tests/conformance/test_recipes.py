@@ -78,7 +78,7 @@ def changed(value: Any, source: random.Random) -> Any:
         case np.ndarray() if source.random() < 0.6:
             other = value.copy()
             other.flat[source.randrange(other.size)] = source.choice((*REAL, np.nan, np.inf, -1.0, 0.0, 1.0, 2.0))
-            return source.choice((other, other[::-1], -value, value[:1], value[:, :1], 2 * value, value / 3))
+            return source.choice((other, other[::-1], -value, value[:1], value[..., :1], 2 * value, value / 3))
         case np.ndarray():
             return source.choice((arrays(source), source.choice(TEXTS)))
     return value

@@ -58,7 +58,7 @@ def clusters_of(schema: Schema, columns: tuple[str, ...], centers: Array, norm: 
     """
     scale = Scaling(schema, schema.values(columns))
     check_one_of("k-means", "norm", norm, ("l1", "l2"))
-    _check(centers, scale.n_features)
+    check_centers(centers, scale.n_features)
     root, weight = math.sqrt(scale.n_features), count_weight(scale.n_features)
     bound = Bound(norm, (math.sqrt(weight * weight + 1) if norm == "l2" else weight + root) * (1 + 2.0**-30))
     grid, size = Grid.of_radius(bound.radius), len(centers) * (1 + scale.n_features)
@@ -80,7 +80,7 @@ def clusters_of(schema: Schema, columns: tuple[str, ...], centers: Array, norm: 
     )
 
 
-def _check(centers: Array, n_features: int) -> None:
+def check_centers(centers: Array, n_features: int) -> None:
     """Refuse what are not centers of these features; off the fine grid, nearest would depend on batches."""
     fits = centers.ndim == 2 and 1 <= len(centers) <= MOST_CENTERS and centers.shape[1] == n_features
     if not fits or np.abs(centers).max() > 1 or not np.array_equal(FINE.values(FINE.cut(centers)), centers):

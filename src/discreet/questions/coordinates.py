@@ -16,6 +16,7 @@ from discreet.core.schema import Schema
 
 CELLS = 15  # bits between the largest coordinate and the step of its grid
 SHORTEST, MOST_COLUMNS = 2.0**-6, 2**12  # so that squared lengths stay below 2**53 squared steps
+MOST_CENTERED = 2**10  # columns: coordinates around a center are up to twice as long
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Coordinates:
     longest: int
 
     @classmethod
-    def of(cls, schema: Schema, columns: Sequence[str], radius: float) -> Coordinates:
+    def of(cls, schema: Schema, columns: Sequence[str], radius: float, center: Array | None = None) -> Coordinates:
         """The coordinates of these columns; none is longer than sqrt(n), as far as the corners of the box.
 
         Parameters
@@ -65,12 +66,16 @@ class Coordinates:
             Public. Numeric columns.
         radius : float
             Public. The length that z is shrunk to.
+        center : array of shape (n,), optional
+            Public. The z that is moved to zero: from -1 to 1.
         """
         bounds = [schema.number(name) for name in schema.values(columns)]
         middle = np.array([[0.5 * column.lower + 0.5 * column.upper] for column in bounds])
         half = np.array([[0.5 * column.upper - 0.5 * column.lower] for column in bounds])
         _check(half, radius)
-        radius = min(radius, math.sqrt(len(half)))
+        away = np.zeros(len(half)) if center is None else _checked_center(center, len(half))
+        middle = middle + half * away[:, None]
+        radius = min(radius, math.sqrt(float(np.square(1 + np.abs(away)).sum())))
         weight = radius / math.sqrt(math.sqrt(3 * len(half)))
         grid = Grid(math.frexp(max(weight, min(radius, 1.0)))[1] - CELLS)
         longest = math.floor(math.ldexp(radius * radius, -2 * grid.exponent) * (1 + 2.0**-50))
@@ -136,3 +141,10 @@ def _check(half: Array, radius: float) -> None:
             f"Give at least {SHORTEST}; if that is too long, narrow the bounds, which are [-1, 1] here.",
             radius=radius,
         )
+
+
+def _checked_center(center: Array, n: int) -> Array:
+    if center.shape != (n,) or n > MOST_CENTERED or np.abs(center).max() > 1:
+        obstacle = f"the center of {n} columns has the shape {center.shape}"
+        raise ParameterError("central moments", obstacle, f"Give {n} numbers from -1 to 1; {MOST_CENTERED} at most.")
+    return center

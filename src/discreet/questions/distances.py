@@ -1,0 +1,68 @@
+"""One mark for each record, by its distance from the nearest of several centers."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.bound import Bound
+from discreet.core.grid import Array, Grid
+from discreet.core.knob import check_knob, check_whole
+from discreet.core.question import BoundedSum
+from discreet.core.recipe import recipe
+from discreet.core.schema import Schema
+from discreet.questions.clusters import Scaling, check_centers, nearest
+
+MOST_BINS = 2**12
+
+
+@recipe("distances")
+def distances_of(schema: Schema, columns: tuple[str, ...], centers: Array, farthest: float, bins: int) -> BoundedSum:
+    """Counts of records in equal bins of their distance; a record with a missing value is in none.
+
+    Parameters
+    ----------
+    schema : Schema
+        Public. Between whose bounds the records lie.
+    columns : tuple of str
+        Public. Numeric columns.
+    centers : array of shape (n_clusters, n_features)
+        Public. Scaled to [-1, 1], on the fine grid.
+    farthest : float
+        Public. The end of the last bin, which also counts what is farther away.
+    bins : int
+        Public. How many bins.
+    """
+    scale = Scaling(schema, schema.values(columns))
+    check_centers(centers, scale.n_features)
+    check_knob("distances", "farthest", farthest)
+    check_whole("distances", "bins", bins, most=MOST_BINS)
+
+    def places(records: Array) -> NDArray[np.intp]:
+        """The bin of each record; one more than there are bins for a record that counts for nothing."""
+        scaled = scale.into(records)
+        away = scaled - centers[nearest(scaled, centers)]
+        lengths = np.sqrt(np.einsum("ij,ij->i", away, away)) * (bins / farthest)
+        return np.where(np.isnan(lengths), bins, np.minimum(np.nan_to_num(lengths), bins - 1)).astype(np.intp)
+
+    return BoundedSum(
+        of=lambda records: (places(records)[:, None] == np.arange(bins)).astype(np.float64),
+        bound=Bound("l1", 1.0, nonnegative=True),
+        columns=columns,
+        grid=Grid(0),
+        total=lambda records: np.bincount(places(records), minlength=bins + 1)[:bins].astype(np.float64),
+    )
+
+
+def radius_of(counts: Array, farthest: float, share: float) -> float:
+    """The distance within which this share of the records lies, from noisy counts: post-processing.
+
+    Examples
+    --------
+    >>> radius_of(np.array([40.0, 50.0, 8.0, 2.0]), farthest=4.0, share=0.9)
+    2.0
+    """
+    below = np.cumsum(counts)
+    reached = below >= share * max(float(below[-1]), 1.0)
+    place = int(np.argmax(reached)) if reached.any() else len(counts) - 1
+    return farthest * (1 + place) / len(counts)
