@@ -1,1 +1,1 @@
-"""Sums that nobody may hold in parts: a prime field, secret shares, masks, and the protocol that adds under them."""
+"""Sums of which nobody sees the parts: a prime field, secret shares, masks, and the protocol that adds under them."""

@@ -53,4 +53,4 @@ class WrongShares(ProtocolError):
 
 
 class TooFewSurvivors(ProtocolError):
-    """So few are left that a sum would say too much of each, or cannot be unmasked."""
+    """Too few are left: the sum would show too much of each, or cannot be unmasked."""

@@ -1,4 +1,4 @@
-"""A sum that nobody sees the parts of: vectors modulo 2**64, masked so that the masks cancel.
+"""A sum of which nobody sees the parts: vectors modulo 2**64, masked so that the masks cancel.
 
 Double masking after Bonawitz et al. 2017 ("Practical Secure Aggregation for Privacy-Preserving Machine Learning"),
 without any network. All that is said is a `Signed` message; whoever drives the parties carries it.

@@ -25,7 +25,7 @@ class Deal:
     parties : int
         Public. How many shares there are; their indices are 1 to `parties`.
     threshold : int
-        Public. So many shares say nothing about the secret; one more gives it. At least 1, less than `parties`.
+        Public. The most shares that say nothing about the secret; one more gives it. At least 1, less than `parties`.
     """
 
     parties: int
@@ -206,7 +206,7 @@ def packed(secret: bytes) -> Elements:
 
 
 def unpacked(pieces: Elements, size: int) -> bytes:
-    """So many bytes from the field elements that `packed` made of them.
+    """`length` bytes from the field elements that `packed` made of them.
 
     Examples
     --------
