@@ -43,7 +43,7 @@ def test_it_is_close_to_the_exact_one() -> None:
 
 def test_without_noise_it_is_the_exact_one() -> None:
     X, y = people(2000)
-    model = Ridge(0.0, bounds=BOUNDS, target_bounds=(0.0, 45.0), epsilon=1e6).fit(X, y)
+    model = Ridge(0.0, bounds=BOUNDS, target_bounds=(0.0, 45.0), epsilon=1e6, delta=0.0).fit(X, y)
     exact = Exact(0.0).fit(X, y)
     np.testing.assert_allclose(model.coef_, exact.coef_, atol=1e-3)
     assert model.intercept_ == pytest.approx(exact.intercept_, abs=0.02)
