@@ -206,7 +206,7 @@ def packed(secret: bytes) -> Elements:
 
 
 def unpacked(pieces: Elements, size: int) -> bytes:
-    """`length` bytes from the field elements that `packed` made of them.
+    """`size` bytes from the field elements that `packed` made of them.
 
     Examples
     --------
