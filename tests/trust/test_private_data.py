@@ -1,4 +1,4 @@
-"""The door: paid first, then asked, and only what was paid for."""
+"""Private data: paid first, then asked, and only what was paid for."""
 
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from discreet.crypto.messages import Signed
-from discreet.trust.network.door import listening
 from discreet.trust.network.link import Link, called
+from discreet.trust.network.listener import listening
 from tests.trust.network.stage import federation, identity
 
 Send = Callable[[bytes], Awaitable[None]]
@@ -162,12 +162,12 @@ class Proxy:
 
     async def open(self) -> None:
         shown = self.party if self._caller == "server" else "server"
-        self._door = await listening("127.0.0.1:0", identity(shown), federation(), self._met)
-        self.address = self._door.address
+        self._listener = await listening("127.0.0.1:0", identity(shown), federation(), self._met)
+        self.address = self._listener.address
 
     async def close(self) -> None:
         await self._lines.end()
-        await self._door.close()
+        await self._listener.close()
 
     async def _met(self, near: Link) -> None:
         with contextlib.suppress(ConnectionError):

@@ -24,8 +24,8 @@ from discreet.crypto.errors import TooFewSurvivors
 from discreet.noise.deterministic import DeterministicBits
 from discreet.trust.network.background import Closed
 from discreet.trust.network.connections import Connections
-from discreet.trust.network.door import Door, listening
 from discreet.trust.network.link import Link, called
+from discreet.trust.network.listener import Listener, listening
 from discreet.trust.network.remote import Remote
 from discreet.trust.secure_sum import SecureSum
 from tests.trust.network.stage import (
@@ -261,18 +261,18 @@ def mute(stage: Stage) -> Iterator[str]:
     async def taken(link: Link) -> None:
         met.append(link)
 
-    async def opened() -> Door:
+    async def opened() -> Listener:
         return await listening("127.0.0.1:0", identity("west"), federation(), taken)
 
-    async def closed(door: Door) -> None:
-        await door.close()
+    async def closed(listener: Listener) -> None:
+        await listener.close()
         await asyncio.gather(*(one.down() for one in met))
 
-    door = stage.run(opened())
+    listener = stage.run(opened())
     try:
-        yield door.address
+        yield listener.address
     finally:
-        stage.run(closed(door))
+        stage.run(closed(listener))
 
 
 def test_one_who_never_says_hello_does_not_hold_up_the_others(stage: Stage, playing: dict[str, Playing]) -> None:

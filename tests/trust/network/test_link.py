@@ -11,8 +11,8 @@ import pytest
 
 import discreet.trust.network.link as link_module
 from discreet.core.errors import ParameterError
-from discreet.trust.network.door import listening
 from discreet.trust.network.link import Link, address_of, called, host_and_port
+from discreet.trust.network.listener import listening
 from tests.trust.network.stage import federation, identity
 
 MOST = 1 << 24
@@ -22,16 +22,16 @@ MOST = 1 << 24
 async def line() -> AsyncIterator[tuple[Link, Link]]:
     """Both ends: the server's, who called, and that of east."""
     met: asyncio.Queue[Link] = asyncio.Queue()
-    door = await listening("127.0.0.1:0", identity("east"), federation(), met.put)
+    listener = await listening("127.0.0.1:0", identity("east"), federation(), met.put)
     try:
-        near = await called(door.address, identity("server"), federation())
+        near = await called(listener.address, identity("server"), federation())
         far = await met.get()
         try:
             yield near, far
         finally:
             await asyncio.gather(near.down(), far.down())
     finally:
-        await door.close()
+        await listener.close()
 
 
 def on_a_line(play: Callable[[Link, Link], Awaitable[None]]) -> None:

@@ -20,8 +20,8 @@ from discreet.crypto.errors import UnknownParty
 from discreet.crypto.identity import Identity
 from discreet.noise.bits import system_bits
 from discreet.trust.federation import Federation
-from discreet.trust.network.door import listening
 from discreet.trust.network.link import Link, called, host_and_port
+from discreet.trust.network.listener import listening
 from tests.trust.network.stage import NAMES, SCHEMA, federation, identity
 
 EAST, SERVER = identity("east"), identity("server")

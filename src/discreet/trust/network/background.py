@@ -27,7 +27,7 @@ class Background:
 
     def __init__(self) -> None:
         self._loop, self._lock = asyncio.new_event_loop(), asyncio.Lock()
-        self._open, self._door = True, threading.Lock()
+        self._open, self._opening = True, threading.Lock()
         self._works: set[asyncio.Task[Any]] = set()
         self._thread = threading.Thread(target=self._live, name="discreet", daemon=True)
         self._thread.start()
@@ -36,7 +36,7 @@ class Background:
         """What the work gives; it is cancelled when the wait for it is interrupted."""
         wait = _Wait()
         try:
-            with self._door:
+            with self._opening:
                 if not self._open:
                     raise _closed()
                 future = asyncio.run_coroutine_threadsafe(self._in_turn(work, wait), self._loop)
@@ -51,7 +51,7 @@ class Background:
 
     def close(self, last: Work[None]) -> None:
         """Cancel what is under way, do one last thing, and end the thread; a second time does nothing."""
-        with self._door:
+        with self._opening:
             if self._open:
                 asyncio.run_coroutine_threadsafe(self._stopped(last), self._loop)
             self._open = False

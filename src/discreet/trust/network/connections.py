@@ -11,8 +11,8 @@ from discreet.crypto.errors import ProtocolError
 from discreet.crypto.identity import Identity
 from discreet.crypto.messages import Message
 from discreet.trust.federation import Federation
-from discreet.trust.network.door import Door, listening
 from discreet.trust.network.link import Link, called, host_and_port
+from discreet.trust.network.listener import Listener, listening
 from discreet.trust.network.remote import Remote
 from discreet.trust.party import HELLO, LONGEST_REFUSAL, REFUSAL
 
@@ -41,7 +41,7 @@ class Connections:
             host_and_port(address)
         self._federation, self._identity, self._addresses = federation, identity, tuple(addresses)
         self._patience = patience
-        self._door: Door | None = None
+        self._listener: Listener | None = None
         self._calls: dict[str, asyncio.Task[None]] = {}
         self._names: dict[str, str] = {}
         self._met: dict[str, Remote] = {}
@@ -51,8 +51,8 @@ class Connections:
 
     async def open(self, address: str) -> str:
         """Accept parties' calls; returns the address, with the port if the system was to choose it."""
-        self._door = await listening(address, self._identity, self._federation, self._welcome)
-        return self._door.address
+        self._listener = await listening(address, self._identity, self._federation, self._welcome)
+        return self._listener.address
 
     async def gathered(self, expected: int) -> dict[str, Remote]:
         """The parties that are present.
@@ -75,8 +75,8 @@ class Connections:
 
     async def close(self) -> None:
         """Hang up on everybody."""
-        if self._door is not None:
-            await self._door.close()
+        if self._listener is not None:
+            await self._listener.close()
         for call in self._calls.values():
             call.cancel()
         await asyncio.gather(*self._calls.values(), return_exceptions=True)

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from discreet.core.errors import DiscreetError
 from discreet.crypto.errors import OutOfOrder, ProtocolError
 from discreet.crypto.messages import Signed
-from discreet.trust.network.door import listening
 from discreet.trust.network.link import LONGEST_CALL, Link, called
+from discreet.trust.network.listener import listening
 from discreet.trust.party import LONGEST_REFUSAL, REFUSAL, Party, Seat
 
 PAUSE = 0.1  # seconds between two attempts to reach the server; twice as long after each that came to nothing
@@ -35,12 +35,12 @@ class Serving:
 
     async def listen(self, address: str) -> None:
         """Wait for the server's calls, until cancelled."""
-        door = await listening(address, self._party.identity, self._party.federation, self._answering)
-        self._begun(f"listens at {door.address}")
+        listener = await listening(address, self._party.identity, self._party.federation, self._answering)
+        self._begun(f"listens at {listener.address}")
         try:
             await asyncio.Event().wait()
         finally:
-            await door.close()
+            await listener.close()
 
     async def connect(self, address: str) -> None:
         """Call the server, and again whenever the line breaks, until cancelled."""

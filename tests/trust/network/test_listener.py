@@ -13,18 +13,18 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-import discreet.trust.network.door as door_module
 import discreet.trust.network.link as link_module
+import discreet.trust.network.listener as listener_module
 from discreet.crypto.identity import Identity
 from discreet.noise.bits import system_bits
-from discreet.trust.network.door import Door, listening
 from discreet.trust.network.link import Link, called, host_and_port
+from discreet.trust.network.listener import Listener, listening
 from tests.trust.network.stage import LONG, federation, identity
 
 
 @contextlib.asynccontextmanager
-async def a_door(met: door_module.Met | None = None) -> AsyncIterator[tuple[Door, asyncio.Queue[Link]]]:
-    """East's door, and the lines on which members have come in."""
+async def a_listener(met: listener_module.Met | None = None) -> AsyncIterator[tuple[Listener, asyncio.Queue[Link]]]:
+    """East's listener, and the lines on which members have come in."""
     lines: asyncio.Queue[Link] = asyncio.Queue()
 
     async def kept(link: Link) -> None:
@@ -32,18 +32,18 @@ async def a_door(met: door_module.Met | None = None) -> AsyncIterator[tuple[Door
         with contextlib.suppress(ConnectionError):
             await link.receive(0)
 
-    door = await listening("127.0.0.1:0", identity("east"), federation(), met or kept)
+    listener = await listening("127.0.0.1:0", identity("east"), federation(), met or kept)
     try:
-        yield door, lines
+        yield listener, lines
     finally:
-        await door.close()
+        await listener.close()
 
 
-async def knocked(door: Door) -> socket.socket:
+async def connected(listener: Listener) -> socket.socket:
     """A caller who says nothing so far."""
     line = socket.socket()
     line.setblocking(False)
-    await asyncio.get_running_loop().sock_connect(line, host_and_port(door.address))
+    await asyncio.get_running_loop().sock_connect(line, host_and_port(listener.address))
     return line
 
 
@@ -63,7 +63,7 @@ async def logged(caplog: pytest.LogCaptureFixture, count: int) -> list[str]:
             await asyncio.sleep(0.001)
     told = records(caplog)
     assert all(one.exc_info is None and "\n" not in one.getMessage() for one in told)
-    assert {one.name for one in told} == {door_module.__name__}
+    assert {one.name for one in told} == {listener_module.__name__}
     assert len(told) == count
     return [one.getMessage() for one in told]
 
@@ -84,24 +84,24 @@ def test_each_stranger_is_turned_away_with_one_line_in_the_log(quiet: pytest.Log
     """Who hangs up, resets the line, speaks another language, or shows another key; members come in all the same."""
 
     async def play() -> None:
-        async with a_door() as (door, lines):
-            (await knocked(door)).close()
+        async with a_listener() as (listener, lines):
+            (await connected(listener)).close()
             await logged(quiet, 1)
-            reset = await knocked(door)
+            reset = await connected(listener)
             reset.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             reset.close()
             await logged(quiet, 2)
             for words in (b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01\x02\x00" + b"\xff" * 512, b"\0" * 4096):
-                line = await knocked(door)
+                line = await connected(listener)
                 line.send(words)
                 await hung_up(line)
             await logged(quiet, 5)
-            stranger = await called(door.address, Identity.drawn("east", system_bits()), federation())
+            stranger = await called(listener.address, Identity.drawn("east", system_bits()), federation())
             with pytest.raises(ConnectionError):
                 await stranger.receive(0)
             told = await logged(quiet, 6)
             assert all(line.startswith("a caller at 127.0.0.1 port ") for line in told)
-            member = await called(door.address, identity("server"), federation())
+            member = await called(listener.address, identity("server"), federation())
             assert (await lines.get()).name == "server"
             await member.down()
 
@@ -109,17 +109,17 @@ def test_each_stranger_is_turned_away_with_one_line_in_the_log(quiet: pytest.Log
     assert len(records(quiet)) == 6
 
 
-def test_a_crowd_at_the_door_keeps_nobody_out(quiet: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_callers_keep_no_member_out(quiet: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     """At most so many handshakes are under way: the oldest gives way, and a member comes in."""
-    monkeypatch.setattr(door_module, "HALF_OPEN", 3)
+    monkeypatch.setattr(listener_module, "HALF_OPEN", 3)
 
     async def play() -> None:
-        async with a_door() as (door, lines):
-            crowd = [await knocked(door) for _ in range(10)]
+        async with a_listener() as (listener, lines):
+            crowd = [await connected(listener) for _ in range(10)]
             for line in crowd[:7]:
                 await hung_up(line)
-            assert len(door._half_open) == 3
-            member = await called(door.address, identity("server"), federation())
+            assert len(listener._half_open) == 3
+            member = await called(listener.address, identity("server"), federation())
             assert (await lines.get()).name == "server"
             told = await logged(quiet, 8)
             assert all("3 others are connecting" in line for line in told)
@@ -137,30 +137,30 @@ def test_who_does_not_shake_hands_in_time_is_turned_away(
     monkeypatch.setattr(link_module, "HANDSHAKE", 0.05)
 
     async def play() -> None:
-        async with a_door() as (door, _):
-            await hung_up(await knocked(door))
+        async with a_listener() as (listener, _):
+            await hung_up(await connected(listener))
             [told] = await logged(quiet, 1)
             assert "0.05 seconds" in told
-            assert not door._half_open
+            assert not listener._half_open
 
     asyncio.run(play())
 
 
 def test_a_member_has_so_many_lines_at_most(quiet: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     """The newest: those before it may be of a process that is gone."""
-    monkeypatch.setattr(door_module, "LINES", 2)
+    monkeypatch.setattr(listener_module, "LINES", 2)
 
     async def play() -> None:
-        async with a_door() as (door, lines):
+        async with a_listener() as (listener, lines):
             mine = []
             for _ in range(3):
-                mine.append(await called(door.address, identity("server"), federation()))
+                mine.append(await called(listener.address, identity("server"), federation()))
                 await lines.get()
             with pytest.raises(ConnectionError):
                 await mine[0].receive(0)
             assert [one.open for one in mine[1:]] == [True, True]
             assert await logged(quiet, 1) == ["server was turned away: it has 2 lines that are newer"]
-            other = await called(door.address, identity("west"), federation())
+            other = await called(listener.address, identity("west"), federation())
             assert (await lines.get()).name == "west"
             await asyncio.gather(*(one.down() for one in (*mine, other)))
 
@@ -173,8 +173,8 @@ def test_a_mistake_while_a_line_is_answered_is_one_line_that_quotes_nothing(quie
         raise RuntimeError("could not convert 'Ann Smith, 1971' to a number")
 
     async def play() -> None:
-        async with a_door(mistaken) as (door, _):
-            link = await called(door.address, identity("server"), federation())
+        async with a_listener(mistaken) as (listener, _):
+            link = await called(listener.address, identity("server"), federation())
             with pytest.raises(ConnectionError):
                 await link.receive(0)
             assert await logged(quiet, 1) == ["server was turned away: RuntimeError"]
@@ -184,14 +184,14 @@ def test_a_mistake_while_a_line_is_answered_is_one_line_that_quotes_nothing(quie
 
 def test_strangers_are_forgotten() -> None:
     async def play() -> None:
-        async with a_door() as (door, _):
+        async with a_listener() as (listener, _):
             for _ in range(5):
-                line = await knocked(door)
+                line = await connected(listener)
                 line.send(b"GET / HTTP/1.1\r\n\r\n")
                 await hung_up(line)
-            while door._half_open:
+            while listener._half_open:
                 await asyncio.sleep(0.001)
-            assert dict(door._lines) == {}
+            assert dict(listener._lines) == {}
 
     asyncio.run(play())
 
@@ -206,8 +206,8 @@ def left_open() -> list[str]:
 
 def test_a_call_that_is_given_up_at_any_moment_leaves_nothing_open() -> None:
     async def play(turns: int) -> bool:
-        async with a_door() as (door, _):
-            call = asyncio.ensure_future(called(door.address, identity("server"), federation()))
+        async with a_listener() as (listener, _):
+            call = asyncio.ensure_future(called(listener.address, identity("server"), federation()))
             for _ in range(turns):
                 await asyncio.sleep(0)
             over = call.done()
@@ -224,15 +224,15 @@ def test_a_call_that_is_given_up_at_any_moment_leaves_nothing_open() -> None:
         assert left_open() == [], turns
 
 
-def test_a_door_that_is_closed_at_any_moment_leaves_nothing_open() -> None:
+def test_a_listener_that_is_closed_at_any_moment_leaves_nothing_open() -> None:
     async def play(turns: int) -> bool:
-        async with a_door() as (door, lines):
-            stranger = await knocked(door)
-            call = asyncio.ensure_future(called(door.address, identity("server"), federation()))
+        async with a_listener() as (listener, lines):
+            stranger = await connected(listener)
+            call = asyncio.ensure_future(called(listener.address, identity("server"), federation()))
             for _ in range(turns):
                 await asyncio.sleep(0)
             over = not lines.empty()
-            await door.close()
+            await listener.close()
             await hung_up(stranger)
             [link] = await asyncio.gather(call, return_exceptions=True)
             if isinstance(link, Link):

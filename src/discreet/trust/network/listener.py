@@ -21,7 +21,7 @@ TURNS = 5  # of the loop, in which a call that was just accepted is made known, 
 Met = Callable[[Link], Awaitable[object]]
 
 
-class Door:
+class Listener:
     """Takes calls at an address, until it is closed.
 
     Whoever calls when as many handshakes are under way as there may be, or as many lines to the same member, takes the
@@ -51,7 +51,7 @@ class Door:
         host, port = host_and_port(address)
         loop = asyncio.get_running_loop()
         try:
-            self._server = await loop.create_server(lambda: Paused(self._knock), host, port)
+            self._server = await loop.create_server(lambda: Paused(self._accept), host, port)
         except (OSError, UnicodeError) as why:
             raise ParameterError("listen", f"{address} cannot be used ({why})", "Choose another address.") from why
         self.address = address_of(self._server)
@@ -69,7 +69,7 @@ class Door:
         await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.sleep(0)  # for the lines that were cut
 
-    def _knock(self, transport: asyncio.Transport) -> None:
+    def _accept(self, transport: asyncio.Transport) -> None:
         if not self._open:
             transport.abort()
             return
@@ -113,11 +113,11 @@ class Door:
         return link
 
 
-async def listening(address: str, identity: Identity, federation: Federation, met: Met) -> Door:
-    """A door that is open at this address."""
-    door = Door(identity, federation, met)
-    await door.open(address)
-    return door
+async def listening(address: str, identity: Identity, federation: Federation, met: Met) -> Listener:
+    """A listener at this address."""
+    listener = Listener(identity, federation, met)
+    await listener.open(address)
+    return listener
 
 
 async def _closed(server: asyncio.Server) -> None:
