@@ -292,12 +292,8 @@ def read(text: str) -> Event:
     except (ValueError, KeyError, TypeError) as why:
         raise ParameterError("read an event", f"this is not the JSON of one ({why})", "") from why
     if version != FORMAT:
-        raise ParameterError(
-            "read an event",
-            f"it is in format {version}; this version reads format {FORMAT}",
-            "Read it with a newer release.",
-            version=version,
-        )
+        obstacle = f"it is in format {version}; this version reads format {FORMAT}"
+        raise ParameterError("read an event", obstacle, "Read it with a newer release.", version=version)
     return cast(Event, _value(node))
 
 

@@ -36,12 +36,9 @@ class Grid:
 
     def __post_init__(self) -> None:
         if not -1000 <= self.exponent <= 900:
-            raise ParameterError(
-                "grid",
-                f"steps of 2**{self.exponent} are outside what float64 can carry",
-                "Rescale the data so that bounds lie between 1e-280 and 1e280.",
-                exponent=self.exponent,
-            )
+            obstacle = f"steps of 2**{self.exponent} are outside what float64 can carry"
+            remedy = "Rescale the data so that bounds lie between 1e-280 and 1e280."
+            raise ParameterError("grid", obstacle, remedy, exponent=self.exponent)
 
     @classmethod
     def of_radius(cls, radius: float) -> Grid:

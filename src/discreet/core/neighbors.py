@@ -64,17 +64,11 @@ class Unit:
     def __post_init__(self) -> None:
         check_whole("privacy unit", "rows", self.rows, most=MOST_ROWS)
         if self.kind == "record" and (self.column is not None or self.rows != 1):
-            raise ParameterError(
-                "privacy unit",
-                "a record is one row and needs no column",
-                'Write Unit("user", column=..., rows=...) to protect all rows of a person.',
-            )
+            remedy = 'Write Unit("user", column=..., rows=...) to protect all rows of a person.'
+            raise ParameterError("privacy unit", "a record is one row and needs no column", remedy)
         if self.pooled and (self.column is None or self.rows != 1):
-            raise ParameterError(
-                "privacy unit",
-                "pooled units are identified by a column, and none of their rows is left out",
-                'Write Unit("user", column=..., pooled=True), without rows.',
-            )
+            obstacle = "pooled units are identified by a column, and none of their rows is left out"
+            raise ParameterError("privacy unit", obstacle, 'Write Unit("user", column=..., pooled=True), without rows.')
         if self.kind == "user" and self.column is None:
             raise ParameterError("privacy unit", "no column identifies users", 'Write Unit("user", column="...").')
 

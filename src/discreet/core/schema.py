@@ -32,13 +32,9 @@ class Number:
         if not (math.isfinite(self.lower) and math.isfinite(self.upper)):
             raise SchemaError("number", f"its bounds are {self.lower} and {self.upper}", "Give two finite bounds.")
         if not self.lower < self.upper or not math.isfinite(self.upper - self.lower):
-            raise SchemaError(
-                "number",
-                f"its lower bound {self.lower} is not below its upper bound {self.upper}",
-                "Give the lower bound first; take both from what you know without the data.",
-                lower=self.lower,
-                upper=self.upper,
-            )
+            obstacle = f"its lower bound {self.lower} is not below its upper bound {self.upper}"
+            remedy = "Give the lower bound first; take both from what you know without the data."
+            raise SchemaError("number", obstacle, remedy, lower=self.lower, upper=self.upper)
         for name in ("lower", "upper"):  # numpy has no integers so large
             if isinstance(bound := getattr(self, name), int) and abs(bound) > 2**53:
                 object.__setattr__(self, name, float(bound))
@@ -87,11 +83,8 @@ class Category:
         written = tuple(str(value if isinstance(value, str) else text_of(value)) for value in given)
         object.__setattr__(self, "values", written)
         if len(set(self._forms)) != len(self.values):
-            raise SchemaError(
-                "category",
-                "two of its values are the same, up to outer blanks or as numbers",
-                "List each value once: '1', '01' and '1.0' are one number.",
-            )
+            remedy = "List each value once: '1', '01' and '1.0' are one number."
+            raise SchemaError("category", "two of its values are the same, up to outer blanks or as numbers", remedy)
 
     @cached_property
     def places(self) -> Mapping[float | str, int]:
@@ -152,11 +145,8 @@ class Schema:
         lowers = lower if isinstance(lower, list) else [lower] * n_features
         uppers = upper if isinstance(upper, list) else [upper] * n_features
         if not len(lowers) == len(uppers) == n_features:
-            raise SchemaError(
-                "bounds",
-                f"there are {len(lowers)} lower and {len(uppers)} upper bounds for {n_features} features",
-                "Give one number, or one per feature.",
-            )
+            obstacle = f"there are {len(lowers)} lower and {len(uppers)} upper bounds for {n_features} features"
+            raise SchemaError("bounds", obstacle, "Give one number, or one per feature.")
         return cls({f"x{i}": Number(a, b) for i, (a, b) in enumerate(zip(lowers, uppers, strict=True))})
 
     @property
@@ -175,11 +165,8 @@ class Schema:
         """The column of this name with public values."""
         column = self._column(name)
         if not isinstance(column, Category):
-            raise SchemaError(
-                f"column {name!r}",
-                "it has no public list of values",
-                "List them in the schema, or use private key selection.",
-            )
+            remedy = "List them in the schema, or use private key selection."
+            raise SchemaError(f"column {name!r}", "it has no public list of values", remedy)
         return column
 
     def text(self, name: str) -> Text:
@@ -196,11 +183,8 @@ class Schema:
             raise SchemaError("columns", f"they are {', '.join(map(str, found)) or 'none'}", "Name each column once.")
         for name in found:
             if isinstance(self._column(name), Text):
-                raise SchemaError(
-                    f"column {name!r}",
-                    "its values are not public",
-                    "List them in the schema, or use private key selection.",
-                )
+                remedy = "List them in the schema, or use private key selection."
+                raise SchemaError(f"column {name!r}", "its values are not public", remedy)
         return found
 
     def _column(self, name: str) -> Column:

@@ -47,11 +47,8 @@ class Cap:
 
     def __post_init__(self) -> None:
         if not (0 < self.threshold < math.inf and 0 < self.chance <= 0.5):
-            raise ParameterError(
-                "cap",
-                f"its threshold is {self.threshold} and its chance {self.chance}",
-                "Give a threshold above 0, and a chance above 0 and at most 1/2.",
-            )
+            remedy = "Give a threshold above 0, and a chance above 0 and at most 1/2."
+            raise ParameterError("cap", f"its threshold is {self.threshold} and its chance {self.chance}", remedy)
 
     def weight(self, mass: float) -> float:
         """The mean weight of a draw where the cap has this mass."""

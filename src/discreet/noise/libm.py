@@ -40,12 +40,8 @@ def assure(function: Function, points: int = POINTS) -> None:
             for argument, value, unit in zip(arguments.tolist(), values.tolist(), units.tolist(), strict=True)
         )
     if worst > ULPS:
-        raise DiscreetError(
-            "noise",
-            f"numpy's {function} is off by {worst:.1f} units in the last place; exact noise allows {ULPS}",
-            "Use another build of numpy, or another machine.",
-            worst=worst,
-        )
+        obstacle = f"numpy's {function} is off by {worst:.1f} units in the last place; exact noise allows {ULPS}"
+        raise DiscreetError("noise", obstacle, "Use another build of numpy, or another machine.", worst=worst)
 
 
 def _arguments(function: Function, points: int) -> Array:

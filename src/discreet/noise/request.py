@@ -27,10 +27,6 @@ def checked_shape(asked: str, size: Size) -> tuple[int, ...]:
 def checked_scale(asked: str, scale: float) -> float:
     """The scale as a float, if it is one that the samplers can serve."""
     if not SMALLEST <= scale <= LARGEST:
-        raise ParameterError(
-            asked,
-            f"the scale is {scale} grid steps; it must lie between 1e-6 and 2**52",
-            "Choose the grid so that the scale is near 2**30 steps.",
-            scale=scale,
-        )
+        obstacle = f"the scale is {scale} grid steps; it must lie between 1e-6 and 2**52"
+        raise ParameterError(asked, obstacle, "Choose the grid so that the scale is near 2**30 steps.", scale=scale)
     return float(scale)

@@ -61,11 +61,9 @@ def discrete_staircase(bits: Bits, size: Size, period: int, tread: int, fall: fl
     """
     shape, period, tread = checked_shape("staircase noise", size), index(period), index(tread)
     if not (1 <= tread <= period <= LARGEST and 2.0**-40 <= fall <= 700):
-        raise ParameterError(
-            "staircase noise",
-            f"the period is {period}, the tread {tread} and the fall {fall}",
-            "Give 1 <= tread <= period <= 2**52 and a fall between 2**-40 and 700.",
-        )
+        obstacle = f"the period is {period}, the tread {tread} and the fall {fall}"
+        remedy = "Give 1 <= tread <= period <= 2**52 and a fall between 2**-40 and 700."
+        raise ParameterError("staircase noise", obstacle, remedy)
     out = np.empty(math.prod(shape), np.int64)
     left = np.arange(out.size)
     while left.size:

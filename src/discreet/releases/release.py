@@ -127,12 +127,8 @@ def promise(confidence: float | None, population: bool) -> str:
 def check_confidence(asked: str, confidence: float) -> None:
     """Refuse a confidence that no interval has, or none worth having."""
     if not (isinstance(confidence, Real) and LEAST <= confidence <= MOST):
-        raise ParameterError(
-            asked,
-            f"the confidence is {confidence}",
-            f"Give one between {LEAST} and {MOST}, such as 0.95.",
-            confidence=confidence,
-        )
+        remedy = f"Give one between {LEAST} and {MOST}, such as 0.95."
+        raise ParameterError(asked, f"the confidence is {confidence}", remedy, confidence=confidence)
 
 
 def check_population(asked: str, population: bool, obstacle: str, remedy: str) -> None:

@@ -152,11 +152,8 @@ def _check(of: Boxed, bandwidth: Bandwidth | None, bins: Bins | None, noise: Noi
     if noise not in get_args(Noise):
         raise ParameterError("kernel density", f"noise is {noise!r}", f"Use one of {', '.join(get_args(Noise))}.")
     if noise == "process" and (bandwidth is None or budget.delta == 0):
-        raise ParameterError(
-            "kernel density",
-            "a Gaussian process needs a bandwidth and a delta",
-            "Give both, or ask for the least noise.",
-        )
+        remedy = "Give both, or ask for the least noise."
+        raise ParameterError("kernel density", "a Gaussian process needs a bandwidth and a delta", remedy)
     if bandwidth is None:
         return None
     if bins is not None:

@@ -88,11 +88,8 @@ def planned(of: Boxed, widths: Array, noise: Noise, budget: Budget) -> KernelPla
     bins = tuple(max(math.ceil(FINE / h), 4) for h in widths)
     processed, shared = math.prod(map(process_size, widths)), math.prod(bins) if noise == "least" else math.inf
     if min(processed, shared) > MOST_KNOTS:
-        raise ParameterError(
-            "kernel density",
-            f"so small a bandwidth takes {min(processed, shared)} knots",
-            f"Use {MOST_KNOTS} at most: a larger bandwidth, fewer columns or closer bounds.",
-        )
+        remedy = f"Use {MOST_KNOTS} at most: a larger bandwidth, fewer columns or closer bounds."
+        raise ParameterError("kernel density", f"so small a bandwidth takes {min(processed, shared)} knots", remedy)
     plans = [] if processed > MOST_KNOTS else [_process(of, widths)]
     if shared <= MOST_KNOTS:
         plans.append(_splines(of, bins, 3))

@@ -149,17 +149,12 @@ def _response(loss: Loss, axes: Domain, layout: Layout) -> Array:
     """The first column as a response; refused where it does not suit the loss."""
     values, labels = layout.points[:, 0], axes.labels[0]
     if axes.edges[0] is None and not (loss.binary and len(labels) == 2):
-        raise ParameterError(
-            "M-estimate",
-            f"its response, the first column, has the categories {', '.join(labels)}",
-            "Name a number first; or, for the logistic loss, a category of two values.",
-        )
+        obstacle = f"its response, the first column, has the categories {', '.join(labels)}"
+        remedy = "Name a number first; or, for the logistic loss, a category of two values."
+        raise ParameterError("M-estimate", obstacle, remedy)
     if axes.edges[0] is not None and loss.binary:
         if len(labels) % 2:
-            raise ParameterError(
-                "M-estimate",
-                f"the response is cut into {len(labels)} cells, and its halves count as 0 and 1",
-                "Give it an even number of cells, such as 2.",
-            )
+            obstacle = f"the response is cut into {len(labels)} cells, and its halves count as 0 and 1"
+            raise ParameterError("M-estimate", obstacle, "Give it an even number of cells, such as 2.")
         return (values >= len(labels) / 2).astype(np.float64)
     return values

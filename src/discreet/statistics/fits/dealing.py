@@ -73,11 +73,9 @@ class Blocks:
         """Refuse, before anything is charged, to lay out as many places as noise alone could ask for."""
         for count in mechanisms[: len(self.parts)]:
             if (noise := count.multiplier * self.data.unit.rows) > MOST_NOISE:
-                raise ParameterError(
-                    f"robust regression of {self.frame.target}",
-                    f"the number of records would have noise of scale {noise:.3g}",
-                    "Ask with a larger epsilon, for units of fewer rows, or where the number of records is public.",
-                )
+                obstacle = f"the number of records would have noise of scale {noise:.3g}"
+                remedy = "Ask with a larger epsilon, for units of fewer rows, or where the number of records is public."
+                raise ParameterError(f"robust regression of {self.frame.target}", obstacle, remedy)
 
     def opened(self, permit: Permit, mechanisms: tuple[Any, ...]) -> Dealing:
         """The number of blocks, and of places in each, for a permit that pays for these mechanisms."""

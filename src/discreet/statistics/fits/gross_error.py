@@ -84,11 +84,8 @@ def gross_error_sensitivity(
     (50, 13, 'mean')
     """
     if isinstance(sample, PrivateData):
-        raise NotPermitted(
-            "gross error sensitivity",
-            "it is computed from the data as they are, and would give records away",
-            "Use public or made-up data that are like them.",
-        )
+        obstacle = "it is computed from the data as they are, and would give records away"
+        raise NotPermitted("gross error sensitivity", obstacle, "Use public or made-up data that are like them.")
     low, high = _checked(bounds, epsilon, expected_size, contamination, points)
     named = estimators if isinstance(estimators, Mapping) else {_name(estimators): estimators}
     values, places = np.clip(_values(sample), low, high), np.linspace(low, high, int(points))
@@ -149,12 +146,9 @@ def _values(sample: Any) -> Array:
         return np.asarray(sample.ppf((np.arange(MIDDLES) + 0.5) / MIDDLES), dtype=np.float64)
     values = np.asarray(sample, dtype=np.float64)
     if values.ndim != 1 or not values.size or np.isnan(values).any():
-        raise ParameterError(
-            "gross error sensitivity",
-            f"the sample has the shape {values.shape}, or missing values",
-            "Give one value per record, or a distribution of scipy.stats.",
-            "",
-        )
+        obstacle = f"the sample has the shape {values.shape}, or missing values"
+        remedy = "Give one value per record, or a distribution of scipy.stats."
+        raise ParameterError("gross error sensitivity", obstacle, remedy, "")
     return values
 
 

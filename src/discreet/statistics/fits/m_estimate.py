@@ -195,12 +195,8 @@ def m_estimate_of(
     if columns is not None:
         table = table.marginal((columns,) if isinstance(columns, str) else tuple(columns))
     if len(table.columns) > MOST_COLUMNS:
-        raise ParameterError(
-            "M-estimate",
-            f"the table has {len(table.columns)} columns",
-            f"Name {MOST_COLUMNS} at most.",
-            "The table is as it was.",
-        )
+        obstacle = f"the table has {len(table.columns)} columns"
+        raise ParameterError("M-estimate", obstacle, f"Name {MOST_COLUMNS} at most.", "The table is as it was.")
     axes = table.domain
     layout, wide = (layout_of(loss, axes, merged) for merged in (1, 2))
 

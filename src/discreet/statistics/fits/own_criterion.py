@@ -49,11 +49,8 @@ class Own:
         check_size(len(points), theta.size)
         found = np.asarray(loss(theta, points), dtype=np.float64)
         if found.shape != (len(points),) or not np.isfinite(found).all():
-            raise ParameterError(
-                "M-estimate",
-                f"at its start, the loss of {len(points)} points has the shape {found.shape}, or is not finite",
-                "Return one finite number for each row of the points.",
-            )
+            obstacle = f"at its start, the loss of {len(points)} points has the shape {found.shape}, or is not finite"
+            raise ParameterError("M-estimate", obstacle, "Return one finite number for each row of the points.")
         return cls(loss, points, theta)
 
     @property
@@ -96,9 +93,6 @@ class Own:
 
 def check_size(points: int, parameters: int) -> None:
     if points * parameters > MOST_SCORES:
-        raise ParameterError(
-            "M-estimate",
-            f"it would have {parameters} parameters on {points} points",
-            "Use fewer cells, or columns with fewer categories.",
-            parameters=parameters,
-        )
+        obstacle = f"it would have {parameters} parameters on {points} points"
+        remedy = "Use fewer cells, or columns with fewer categories."
+        raise ParameterError("M-estimate", obstacle, remedy, parameters=parameters)

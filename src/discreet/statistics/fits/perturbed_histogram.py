@@ -101,12 +101,9 @@ def few_columns_of(
     """The columns that were asked for: one to three."""
     of = columns_of(asked, data, columns, bounds, budget)
     if len(of.columns) > MOST_COLUMNS:
-        raise ParameterError(
-            asked,
-            f"it has {len(of.columns)} columns, and the noise of all cells grows with every one",
-            f"Name one to {MOST_COLUMNS} columns, or use a learner.",
-            columns=of.columns,
-        )
+        obstacle = f"it has {len(of.columns)} columns, and the noise of all cells grows with every one"
+        remedy = f"Name one to {MOST_COLUMNS} columns, or use a learner."
+        raise ParameterError(asked, obstacle, remedy, columns=of.columns)
     return of
 
 

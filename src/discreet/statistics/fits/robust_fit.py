@@ -63,9 +63,6 @@ class RobustRegression(Fit):
         named = isinstance(rows, Mapping) or hasattr(rows, "columns")
         values = np.column_stack([rows[name] for name in self.columns]) if named else np.asarray(rows)
         if values.ndim != 2 or values.shape[1] != len(self.columns):
-            raise ParameterError(
-                "predict",
-                f"the shape of its rows is {values.shape}",
-                f"Give a column each for {', '.join(self.columns)}.",
-            )
+            remedy = f"Give a column each for {', '.join(self.columns)}."
+            raise ParameterError("predict", f"the shape of its rows is {values.shape}", remedy)
         return self.intercept + values.astype(np.float64) @ self.slopes

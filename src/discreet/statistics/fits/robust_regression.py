@@ -179,12 +179,9 @@ def _frame(data: PrivateData, target: str | None, columns: Sequence[str] | None)
     asked = [name for name in features if name != explained] if columns is None else columns
     explaining = (asked,) if isinstance(asked, str) else tuple(asked)
     if not explaining or len({*explaining, explained}) != len(explaining) + 1 or len(explaining) > COLUMNS:
-        raise ParameterError(
-            f"robust regression of {explained}",
-            f"the columns that explain it are {', '.join(map(str, explaining)) or 'none'}",
-            f"Name 1 to {COLUMNS} other numeric columns, each once.",
-            columns=explaining,
-        )
+        obstacle = f"the columns that explain it are {', '.join(map(str, explaining)) or 'none'}"
+        remedy = f"Name 1 to {COLUMNS} other numeric columns, each once."
+        raise ParameterError(f"robust regression of {explained}", obstacle, remedy, columns=explaining)
     return Frame.of(data.schema, explaining, explained)
 
 

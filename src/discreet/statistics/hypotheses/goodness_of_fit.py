@@ -98,12 +98,8 @@ def goodness_of_fit_of(
         Public. One minus the level at which the hypothesis is rejected.
     """
     if len(table.columns) != 1:
-        raise ParameterError(
-            "test of a law",
-            f"the table has {len(table.columns)} columns",
-            "Take a marginal of one.",
-            "It is as it was.",
-        )
+        remedy = "Take a marginal of one."
+        raise ParameterError("test of a law", f"the table has {len(table.columns)} columns", remedy, "It is as it was.")
     law = _law(table.columns[0], table.labels[0], probabilities)
 
     def expected(tables: Array) -> Array:

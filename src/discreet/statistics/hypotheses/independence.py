@@ -88,12 +88,8 @@ def independence_of(table: ContingencyTable, *, confidence: float = CONFIDENCE) 
         Public. One minus the level at which the hypothesis is rejected.
     """
     if len(table.columns) != 2:
-        raise ParameterError(
-            "test of independence",
-            f"the table has {len(table.columns)} columns",
-            "Take a marginal of two.",
-            "The table is as it was.",
-        )
+        obstacle = f"the table has {len(table.columns)} columns"
+        raise ParameterError("test of independence", obstacle, "Take a marginal of two.", "The table is as it was.")
     name, noise = f"{table.columns[0]} is independent of {table.columns[1]}", table.stddev
     check_cells(name, table.counts.size, "The table is as it was.")
     return chi_square(name, table, _product(table.counts[None], CLEAR * noise)[0], dependence, confidence)

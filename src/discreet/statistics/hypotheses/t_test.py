@@ -82,12 +82,8 @@ def t_test(
     number, size, title = of.data.schema.number(of.column), of.data.public_size, f"t-test of {of.column}"
     check_confidence(title, confidence)
     if not number.lower <= mean <= number.upper:
-        raise ParameterError(
-            title,
-            f"no mean of values between {exact(number.lower)} and {exact(number.upper)} is {mean}",
-            "Test a mean between the bounds.",
-            mean=mean,
-        )
+        obstacle = f"no mean of values between {exact(number.lower)} and {exact(number.upper)} is {mean}"
+        raise ParameterError(title, obstacle, "Test a mean between the bounds.", mean=mean)
     question = moments_of(of.data.schema, of.column, 2, size is not None)
     released = asked(of.data, question, budget, title, key)
     moments = Moments(released.values, number, size)

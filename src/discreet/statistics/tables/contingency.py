@@ -144,12 +144,9 @@ def contingency(
     of = columns_of("table of counts", data, columns, bounds, budget)
     domain = Domain.of(of.data.schema, of.columns, bins)
     if domain.size > MOST_CELLS:
-        raise ParameterError(
-            f"table of {', '.join(domain.columns)}",
-            f"it has {' x '.join(map(str, domain.shape))} cells, more than {MOST_CELLS}",
-            "Ask for `marginals` of fewer columns at a time, for the `frequent_cells` alone, or for fewer bins.",
-            size=domain.size,
-        )
+        obstacle = f"it has {' x '.join(map(str, domain.shape))} cells, more than {MOST_CELLS}"
+        remedy = "Ask for `marginals` of fewer columns at a time, for the `frequent_cells` alone, or for fewer bins."
+        raise ParameterError(f"table of {', '.join(domain.columns)}", obstacle, remedy, size=domain.size)
     question = contingency_of(of.data.schema, domain.columns, domain.bins)
     released = asked(of.data, question, budget, f"table of {', '.join(domain.columns)}", key)
     return ContingencyTable.of(

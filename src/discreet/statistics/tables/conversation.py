@@ -191,12 +191,9 @@ class _Stored:
         with self._turn:
             value, source, stored = next(self._rows, (0.0, 0.0, None))
         if stored != name:
-            raise NotPermitted(
-                "query",
-                "this conversation was held before, and then something else was asked, or nothing more",
-                "Ask the same queries in the same order, or begin another conversation with another key.",
-                REPLAYED,
-            )
+            obstacle = "this conversation was held before, and then something else was asked, or nothing more"
+            remedy = "Ask the same queries in the same order, or begin another conversation with another key."
+            raise NotPermitted("query", obstacle, remedy, REPLAYED)
         return value, int(source)
 
 

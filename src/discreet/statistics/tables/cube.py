@@ -202,15 +202,10 @@ def cube(
 
 def _check(domain: Domain) -> None:
     if len(domain.columns) > MOST_COLUMNS:
-        raise ParameterError(
-            f"cube of {', '.join(domain.columns)}",
-            f"{len(domain.columns)} columns have too many cuboids",
-            f"Name at most {MOST_COLUMNS}, or ask for `marginals` of the sets that matter.",
-        )
+        obstacle = f"{len(domain.columns)} columns have too many cuboids"
+        remedy = f"Name at most {MOST_COLUMNS}, or ask for `marginals` of the sets that matter."
+        raise ParameterError(f"cube of {', '.join(domain.columns)}", obstacle, remedy)
     if domain.size > MOST_NUMBERS:
-        raise ParameterError(
-            f"cube of {', '.join(domain.columns)}",
-            f"its finest cuboid has {domain.size} cells, more than {MOST_NUMBERS}",
-            "Ask for `marginals` of fewer columns at a time, or for fewer bins.",
-            size=domain.size,
-        )
+        obstacle = f"its finest cuboid has {domain.size} cells, more than {MOST_NUMBERS}"
+        remedy = "Ask for `marginals` of fewer columns at a time, or for fewer bins."
+        raise ParameterError(f"cube of {', '.join(domain.columns)}", obstacle, remedy, size=domain.size)

@@ -178,11 +178,9 @@ def _steps(domain: Domain) -> list[int]:
     ends, cells, most = [], 1, COUNTED
     for end, size in enumerate(domain.shape):
         if size > (COUNTED // KEPT if end else COUNTED):
-            raise ParameterError(
-                f"frequent cells of {', '.join(domain.columns)}",
-                f"{domain.columns[end]} has {size} cells",
-                f"Name it first if it has at most {COUNTED}; others may have {COUNTED // KEPT}.",
-            )
+            obstacle = f"{domain.columns[end]} has {size} cells"
+            remedy = f"Name it first if it has at most {COUNTED}; others may have {COUNTED // KEPT}."
+            raise ParameterError(f"frequent cells of {', '.join(domain.columns)}", obstacle, remedy)
         if cells * size > most:
             ends.append(end)
             cells, most = 1, COUNTED // KEPT

@@ -96,11 +96,8 @@ def key_counts(
     private = as_private(data, budget, bounds)
     private.schema.text(column)
     if delta == 0:
-        raise ParameterError(
-            f"values of {column}",
-            "naming values that only the data know needs a positive delta",
-            "Give delta, or list the categories in the schema.",
-        )
+        obstacle = "naming values that only the data know needs a positive delta"
+        raise ParameterError(f"values of {column}", obstacle, "Give delta, or list the categories in the schema.")
     selection = calibrate(KeySelection(delta=delta / 2), budget)
     with private.permit(selection.event, f"values of {column}", key=key) as permit:
         counts = permit.ask(KeyCounts(column), selection)

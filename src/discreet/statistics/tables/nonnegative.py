@@ -29,13 +29,9 @@ def nonnegative_table(residuals: MarginalResiduals) -> Array:
     """
     shape, size = residuals.shape, math.prod(residuals.shape)
     if size > MOST_CELLS:
-        raise ParameterError(
-            "table without negative counts",
-            f"it has {size} cells, more than {MOST_CELLS}",
-            "Ask for marginals of fewer columns.",
-            "The release is as it was.",
-            size=size,
-        )
+        obstacle = f"it has {size} cells, more than {MOST_CELLS}"
+        remedy = "Ask for marginals of fewer columns."
+        raise ParameterError("table without negative counts", obstacle, remedy, "The release is as it was.", size=size)
     known = {axes: part for axes, part in residuals.parts.items() if math.isfinite(residuals.variances[axes])}
     unit = min(residuals.variances[axes] for axes in known)
     places = np.indices(shape).reshape(len(shape), size).T

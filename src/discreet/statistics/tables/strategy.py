@@ -149,11 +149,9 @@ class Strategy:
             for name, measurements in named.items()
         ]
         if not found:
-            raise ParameterError(
-                f"marginals of {', '.join(domain.columns)}",
-                f"they have more than {MOST_NUMBERS} cells together",
-                "Ask for fewer marginals, of fewer columns or bins.",
-            )
+            obstacle = f"they have more than {MOST_NUMBERS} cells together"
+            remedy = "Ask for fewer marginals, of fewer columns or bins."
+            raise ParameterError(f"marginals of {', '.join(domain.columns)}", obstacle, remedy)
         return min(found, key=lambda one: one.spread.stddev**2 * float(error(targets.variances(one.measurements))))
 
     @classmethod

@@ -123,11 +123,9 @@ def _written(domain: Domain, queries: Sequence[Condition] | Array | None) -> Arr
     """Queries in a form that can be sent: weights, or conditions as JSON."""
     if isinstance(queries, np.ndarray):
         if np.atleast_2d(queries).shape[1:] != (domain.size,):
-            raise ParameterError(
-                "workload",
-                f"the weights have the shape {queries.shape} and there are {domain.size} cells",
-                f"Give a row for each query; cells are those of an array of shape {domain.shape}, row after row.",
-            )
+            obstacle = f"the weights have the shape {queries.shape} and there are {domain.size} cells"
+            remedy = f"Give a row for each query; cells are those of an array of shape {domain.shape}, row after row."
+            raise ParameterError("workload", obstacle, remedy)
         return np.atleast_2d(queries).astype(np.float64)
     if queries is None:
         queries = [*domain.marginals(1), *(domain.marginals(2) if len(domain.columns) > 1 else ())]
