@@ -101,22 +101,18 @@ class Ledger(Protocol):
     @property
     def budget(self) -> Budget:
         """The cap for everybody together."""
-        ...
 
     @property
     def neighbors(self) -> Neighbors | None:
         """The relation that every charge speaks of; None for an account that was not opened for a data set."""
-        ...
 
     @property
     def unit(self) -> Unit | None:
         """The privacy unit that every charge speaks of; None as for `neighbors`."""
-        ...
 
     @property
     def head(self) -> str:
         """The hash of everything recorded so far."""
-        ...
 
     def reserve(
         self,
@@ -158,20 +154,15 @@ class Ledger(Protocol):
         Unaccountable
             The event has no sound price in this account.
         """
-        ...
 
     def commit(self, reservation: Reservation, result: bytes) -> Committed:
         """Record the result durably; only what this returns may be handed out."""
-        ...
 
     def affords(self, event: Event, *, analyst: str | None = None) -> bool:
         """Whether `reserve` would accept this event now; charges nothing."""
-        ...
 
     def balance(self, analyst: str | None = None) -> Balance:
         """How the account of the data set stands, or that of one analyst."""
-        ...
 
     def entries(self) -> tuple[Entry, ...]:
         """Every charge, oldest first."""
-        ...

@@ -42,15 +42,12 @@ class IntegerLaw(Protocol):
 
     def exponent(self, k: Array, u: Array | float) -> Array:
         """The exponent in float64."""
-        ...
 
     def exact_exponent(self, k: int, u: Interval) -> Interval:
         """The exponent, enclosed."""
-        ...
 
     def reach(self, exponent: float) -> float:
         """The distance from 0 at which the exponent reaches this value."""
-        ...
 
 
 @dataclass(frozen=True)

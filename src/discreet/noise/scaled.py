@@ -28,11 +28,9 @@ class UnitLaw(Protocol):
 
     def reals(self, words: Words) -> Bars:
         """The reals of uniforms with these first bits, in float64: an array for each uniform in, one out."""
-        ...
 
     def exact(self, *uniforms: Uniform) -> Interval:
         """The real, enclosed."""
-        ...
 
 
 class UnitLaplace:

@@ -31,16 +31,13 @@ class Reader(Protocol):
     @property
     def stepped(self) -> bool:
         """Whether a reading is constant between places that it is looked at, and jumps there."""
-        ...
 
     @property
     def places(self) -> Array:
         """The places that a reading is looked at to see all of it: the middles of equal cells."""
-        ...
 
     def weights(self, places: Array) -> Array:
         """What each mass counts at each place: one row for each place."""
-        ...
 
 
 @dataclass(frozen=True)
