@@ -61,6 +61,13 @@ def test_a_column_of_private_data_is_the_target() -> None:
 
 def test_a_mistake_is_refused_before_anything_is_spent() -> None:
     X, y = people(10)
-    for fields in ({"alpha": -1.0}, {"radius": 0.0}, {"epsilon": 0.0}, {"target_bounds": (1.0, 0.0)}):
+    for fields in ({"alpha": -1.0}, {"epsilon": 0.0}, {"target_bounds": (1.0, 0.0)}):
         with pytest.raises(DiscreetError, match="Nothing was released or spent"):
             Ridge(**{"bounds": BOUNDS, "target_bounds": (0.0, 45.0), **fields}).fit(X, y)  # type: ignore[arg-type]
+
+
+def test_the_penalty_is_that_of_standardised_features() -> None:
+    X, y = people(2000)
+    model = Ridge(500.0, bounds=BOUNDS, target_bounds=(0.0, 45.0), epsilon=1e6, delta=0.0).fit(X, y)
+    spread = X.std(axis=0)
+    np.testing.assert_allclose(model.coef_, Exact(500.0).fit(X / spread, y).coef_ / spread, rtol=0.02)

@@ -38,8 +38,8 @@ class MappedCoordinates:
     >>> schema = Schema.numeric(0.0, 100.0, 2)
     >>> halves = MappedCoordinates.of(schema, ("x0", "x1"), np.array([[0.25, 0.5, 0.0], [0.0, 0.0, 0.5]]))
     >>> halves.grid.values(halves.steps(np.array([[50.0, 75.0], [100.0, 100.0]]), np.empty((3, 2))))[1:].T.round(3)
-    array([[0.25 , 0.25 ],
-           [0.75 , 0.5  ]])
+    array([[0.25, 0.25],
+           [0.75, 0.5 ]])
     """
 
     columns: Coordinates
