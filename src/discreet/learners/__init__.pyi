@@ -1,6 +1,7 @@
 from .gaussian_nb import GaussianNB as GaussianNB
 from .kmeans import KMeans as KMeans
 from .linear_regression import LinearRegression as LinearRegression
+from .linear_svc import LinearSVC as LinearSVC
 from .logistic_regression import LogisticRegression as LogisticRegression
 from .pca import PCA as PCA
 from .ridge import Ridge as Ridge
