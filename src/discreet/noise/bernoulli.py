@@ -24,10 +24,8 @@ def bernoulli(bits: Bits, size: Size, probability: ArrayLike) -> Coins:
 
     Parameters
     ----------
-    bits : Bits
-        Where randomness comes from.
-    size : int or tuple of int
-        Public. The shape of the result.
+    bits, size
+        As for `rounded_laplace`.
     probability : float or array
         In [0, 1]; an array must broadcast to the size.
 

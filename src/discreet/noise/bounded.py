@@ -82,16 +82,10 @@ def rounded_bounded(bits: Bits, size: Size, radius: float) -> Steps:
 
     Parameters
     ----------
-    bits : Bits
-        Where randomness comes from.
-    size : int or tuple of int
-        Public. The shape of the result.
+    bits, size
+        As for `rounded_laplace`.
     radius : float
         Public. In steps; between 1e-6 and 2**52. Choose it near 2**30 to lose nothing by rounding.
-
-    Returns
-    -------
-    array of int64
 
     Examples
     --------

@@ -47,10 +47,6 @@ def stretch_choice(
         Public. Positive, in the units of the distances.
     rows : array of int, optional
         The row that each choice is of; one choice of every row where not given.
-
-    Returns
-    -------
-    array of int64
         One for each choice.
 
     Examples

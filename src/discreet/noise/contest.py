@@ -37,10 +37,6 @@ def argmax(bits: Bits, scores: ArrayLike, scale: float, law: UnitLaw) -> Steps:
         Public. Positive and finite.
     law : UnitLaw
         Public. The noise.
-
-    Returns
-    -------
-    array of int64
         One index for each leading entry of the scores.
     """
     scores = np.asarray(scores, dtype=np.float64)

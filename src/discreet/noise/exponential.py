@@ -37,16 +37,10 @@ def rounded_exponential(bits: Bits, size: Size, scale: float) -> Steps:
 
     Parameters
     ----------
-    bits : Bits
-        Where randomness comes from.
-    size : int or tuple of int
-        Public. The shape of the result.
+    bits, size
+        As for `rounded_laplace`.
     scale : float
         Public. The mean of the real, in steps; between 1e-6 and 2**52.
-
-    Returns
-    -------
-    array of int64
 
     Examples
     --------

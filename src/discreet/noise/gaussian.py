@@ -50,16 +50,10 @@ def rounded_gaussian(bits: Bits, size: Size, stddev: float) -> Steps:
 
     Parameters
     ----------
-    bits : Bits
-        Where randomness comes from.
-    size : int or tuple of int
-        Public. The shape of the result.
+    bits, size
+        As for `rounded_laplace`.
     stddev : float
         Public. In steps; between 1e-6 and 2**52. Choose it near 2**30 to lose nothing by rounding.
-
-    Returns
-    -------
-    array of int64
 
     Examples
     --------
@@ -83,10 +77,6 @@ def discrete_gaussian(bits: Bits, size: Size, stddev: float) -> Steps:
         As for `rounded_gaussian`.
     stddev : float
         Public. In steps; between 1e-6 and 2**52.
-
-    Returns
-    -------
-    array of int64
 
     Examples
     --------

@@ -57,10 +57,6 @@ def rounded_laplace(bits: Bits, size: Size, scale: float) -> Steps:
     scale : float
         Public. In steps; between 1e-6 and 2**52. Choose it near 2**30 to lose nothing by rounding.
 
-    Returns
-    -------
-    array of int64
-
     Examples
     --------
     >>> from discreet.noise.deterministic import DeterministicBits
@@ -81,10 +77,6 @@ def discrete_laplace(bits: Bits, size: Size, scale: float) -> Steps:
         As for `rounded_laplace`.
     scale : float
         Public. In steps; between 1e-6 and 2**52.
-
-    Returns
-    -------
-    array of int64
 
     Examples
     --------

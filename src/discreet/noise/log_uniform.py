@@ -29,14 +29,8 @@ def log_uniform(bits: Bits, size: Size) -> Array:
 
     Parameters
     ----------
-    bits : Bits
-        Where randomness comes from.
-    size : int or tuple of int
-        Public. The shape of the result.
-
-    Returns
-    -------
-    array of float
+    bits, size
+        As for `rounded_laplace`.
 
     Examples
     --------

@@ -47,18 +47,12 @@ def polya(bits: Bits, size: Size, scale: float, parts: int) -> Steps:
 
     Parameters
     ----------
-    bits : Bits
-        Where randomness comes from.
-    size : int or tuple of int
-        Public. The shape of the result.
+    bits, size
+        As for `rounded_laplace`.
     scale : float
         Public. Of the geometric variable, in steps; between 1e-6 and 2**52.
     parts : int
         Public. How many draws make a geometric variable; from 1 to 2**20.
-
-    Returns
-    -------
-    array of int64
 
     Examples
     --------

@@ -121,16 +121,10 @@ def scaled_laplace(bits: Bits, size: Size, scale: float) -> Steps:
 
     Parameters
     ----------
-    bits : Bits
-        Where randomness comes from.
-    size : int or tuple of int
-        Public. The shape of the result.
+    bits, size
+        As for `rounded_laplace`.
     scale : float
         In steps; between 1e-6 and 2**52. May be secret.
-
-    Returns
-    -------
-    array of int64
 
     Examples
     --------
@@ -148,10 +142,6 @@ def scaled_gaussian(bits: Bits, size: Size, scale: float) -> Steps:
     ----------
     bits, size, scale
         As for `scaled_laplace`.
-
-    Returns
-    -------
-    array of int64
 
     Examples
     --------

@@ -38,20 +38,14 @@ def discrete_staircase(bits: Bits, size: Size, period: int, tread: int, fall: fl
 
     Parameters
     ----------
-    bits : Bits
-        Where randomness comes from.
-    size : int or tuple of int
-        Public. The shape of the result.
+    bits, size
+        As for `rounded_laplace`.
     period : int
         Public. From 1 to 2**52.
     tread : int
         Public. From 1 to the period.
     fall : float
         Public. Between 2**-40 and 700.
-
-    Returns
-    -------
-    array of int64
 
     Examples
     --------

@@ -74,10 +74,6 @@ def stretch_race(
         How many races there are.
     loose : Loose, optional
         Of which stretches `distances` has no more than the least distance of their integers.
-
-    Returns
-    -------
-    array of int64
         The winners, counted from the first integer of the first stretch.
 
     Examples

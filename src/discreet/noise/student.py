@@ -26,18 +26,12 @@ def rounded_student(bits: Bits, size: Size, scale: float, degrees: int) -> Steps
 
     Parameters
     ----------
-    bits : Bits
-        Where randomness comes from.
-    size : int or tuple of int
-        Public. The shape of the result.
+    bits, size
+        As for `rounded_laplace`.
     scale : float
         In steps; between 1e-6 and 2**52. May be secret.
     degrees : int
         Public. Degrees of freedom, from 1 to 64.
-
-    Returns
-    -------
-    array of int64
 
     Examples
     --------

@@ -23,10 +23,8 @@ def uniform_integers(bits: Bits, size: Size, upper: int) -> Steps:
 
     Parameters
     ----------
-    bits : Bits
-        Where randomness comes from.
-    size : int or tuple of int
-        Public. The shape of the result.
+    bits, size
+        As for `rounded_laplace`.
     upper : int
         Public. From 1 to 2**63.
 
