@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -22,7 +21,7 @@ from discreet.releases.estimate import Estimate
 from discreet.releases.least_noise import least_noise
 from discreet.releases.simulation import Simulation
 from discreet.releases.spread import CONFIDENCE, Spread
-from discreet.statistics.curves.reading import check_band
+from discreet.statistics.curves.reading import check_band, quantile_of_draws
 from discreet.statistics.tables.strategy import NORMS
 from discreet.trust.as_private import Bounds
 from discreet.trust.private_data import PrivateData
@@ -211,7 +210,8 @@ class _SimulatedBand:
             drawn = simulation.normal(1.0, (AT_A_TIME, cells)) * each if population else 0.0
             farthest.append(_farthest(noise + drawn, shares, count))
             totals.append(np.abs(noise.sum(axis=1)))
-        return cls(_quantile(farthest, 1 - NARROW * (1 - confidence)), _quantile(totals, confidence))
+        of_shares = quantile_of_draws(farthest, 1 - NARROW * (1 - confidence))
+        return cls(of_shares, quantile_of_draws(totals, confidence))
 
 
 def _farthest(cells: Array, shares: Array, count: float) -> Array:
@@ -219,8 +219,3 @@ def _farthest(cells: Array, shares: Array, count: float) -> Array:
     sums = np.cumsum(cells, axis=1)
     moved = monotone(shares + (sums[:, :-1] - shares * sums[:, -1:]) / count)
     return np.asarray(np.abs(moved - shares).max(axis=1, initial=0.0))
-
-
-def _quantile(draws: list[Array], confidence: float) -> float:
-    ascending = np.sort(np.concatenate(draws))
-    return float(ascending[min(math.ceil(confidence * (len(ascending) + 1)), len(ascending)) - 1])

@@ -130,8 +130,7 @@ class Reading:
         for _ in range(math.ceil(DRAWS / draws)):
             off = self._drawn(simulation, draws, values) / deviations
             farthest.append(np.abs(off).reshape(draws, values.size).max(axis=1))
-        ascending = np.sort(np.concatenate(farthest))
-        return float(ascending[min(math.ceil(self.level * (len(ascending) + 1)), len(ascending)) - 1])
+        return quantile_of_draws(farthest, self.level)
 
     def _drawn(self, simulation: Simulation, draws: int, values: Array) -> Array:
         """What noise adds at all places that are looked at, times the number."""
@@ -170,6 +169,12 @@ class Reading:
         for one in others:
             values = np.einsum("pj...,pj->p...", values, one)
         return _Read(values / self._number, *self._moments(weights, np.multiply))
+
+
+def quantile_of_draws(draws: list[Array], level: float) -> float:
+    """What simulated draws exceed in a share of 1 - level, and no more."""
+    ascending = np.sort(np.concatenate(draws))
+    return float(ascending[min(math.ceil(level * (len(ascending) + 1)), len(ascending)) - 1])
 
 
 def check_band(asked: str, confidence: float) -> None:

@@ -87,21 +87,15 @@ def m_estimate(
         of each point out.
     start : array-like, optional
         Public. Where the search for the parameters of a loss of one's own starts.
-    bounds : (lower, upper) or Schema, optional
-        Public. For an array: two numbers, or two sequences with one number per column.
-    bins : int, or mapping of str to int, optional
-        Public. The number of bins of each number; see `perturbed_histogram`.
-    expected_size : int, optional
-        Public. About how many records there are, for the number of bins.
     population : bool
         Public. Whether the intervals are for the population that the records are an independent sample of. Else they
         are for these data, as they are inside their bounds.
     confidence : float
         Public. Of each interval.
-    epsilon, delta : float
-        Public. What this may cost, in all.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
+    bounds, bins, expected_size
+        Public. As for `perturbed_histogram`.
+    epsilon, delta, key
+        Public. As for `contingency`.
 
     Returns
     -------

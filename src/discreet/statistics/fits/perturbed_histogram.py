@@ -56,12 +56,8 @@ def perturbed_histogram(
         more: the power is 2 / (2 + d).) Values that are whole numbers need a bin each, with the value at its centre.
     expected_size : int, optional
         Public. About how many records there are, for the number of bins; where it is secret and not given, 3,000.
-    confidence, population
-        Public. Of the interval for each count; see `contingency`.
-    epsilon, delta : float
-        Public. What this may cost, in all.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
+    confidence, population, epsilon, delta, key
+        Public. As for `contingency`.
 
     Returns
     -------

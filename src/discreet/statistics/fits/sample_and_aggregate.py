@@ -64,8 +64,6 @@ def sample_and_aggregate(
     columns : sequence of str, optional
         Public. What the function sees, by default all numbers; a missing value is nan, a category its place in the
         schema's list.
-    bounds : (lower, upper) or Schema, optional
-        Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
     lower, upper : array-like
         Public. Between which each number is expected; values outside are moved to the nearer bound.
     blocks : int
@@ -80,14 +78,12 @@ def sample_and_aggregate(
         not how a function of a block differs from that of all records.
     population : bool
         Public. An interval for a population is refused: what blocks differ by is not released.
-    epsilon, delta : float
-        Public. What this may cost.
     isolation : {"full", "process"}
         Public. What the function is kept from; "full" is refused where the system does not have it. "process" is enough
         for a function that you trust not to open files, connections or other processes: see
         `discreet.trust.isolation.isolated`.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
+    bounds, epsilon, delta, key
+        Public. As for `contingency`.
 
     Returns
     -------

@@ -42,14 +42,8 @@ class SlopesByDepth:
     ----------
     of : Blocks
         Public. The blocks.
-    deals : int
-        Public. How often records are dealt.
-    max_iter : {1, 2}
-        Public. In a second fit records that are far from the first one are left out.
-    confidence : float or None
-        Public. Of intervals for the slopes.
-    population : bool
-        Public. Whether intervals are for the population's slopes.
+    deals, max_iter, confidence, population
+        Public. As for `robust_regression`.
     """
 
     of: Blocks

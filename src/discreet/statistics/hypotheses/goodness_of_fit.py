@@ -47,14 +47,10 @@ def goodness_of_fit(
         Public. The law: by the names of the cells, or in their order; the same for all cells where not given.
     bounds : (lower, upper) or Schema, optional
         Public. For an array or data frame: numbers outside count as the nearer one; or a schema.
-    bins : int
-        Public. How many cells a number has.
     confidence : float
         Public. One minus the level at which the hypothesis is rejected.
-    epsilon, delta : float
-        Public. What this may cost, in all.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
+    bins, epsilon, delta, key
+        Public. As for `contingency`.
 
     Returns
     -------

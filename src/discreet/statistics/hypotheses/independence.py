@@ -46,8 +46,10 @@ def independence(
         Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
     bins : int, or mapping of str to int
         Public. How many cells a number has.
-    confidence, epsilon, delta, key
-        Public. As for `goodness_of_fit`.
+    confidence : float
+        Public. One minus the level at which the hypothesis is rejected.
+    epsilon, delta, key
+        Public. As for `contingency`.
 
     Returns
     -------

@@ -46,18 +46,14 @@ def t_test(
     ----------
     data : PrivateData, array of shape (n,), or data frame
         The records: a sample. Values outside their bounds count as the nearer bound, in the population too.
-    column : str, optional
-        Public. The column; an array has one only.
     mean : float
         Public. What the mean is by the hypothesis; between the bounds.
     bounds : (float, float) or Schema, optional
         Public. For an array. Private data have them in their schema.
     confidence : float
         Public. Of the interval for the mean; the hypothesis is rejected at the level of one minus it.
-    epsilon, delta : float
-        Public. What this may cost. With delta 0 the noise is Laplace; else whichever of Laplace and Gaussian is less.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
+    column, epsilon, delta, key
+        Public. As for `mean`.
 
     Returns
     -------
@@ -124,10 +120,8 @@ def two_sample_t_test(
         Public. The two categories; not needed where there are no others.
     confidence : float
         Public. Of the interval for the difference; the hypothesis is rejected at the level of one minus it.
-    epsilon, delta : float
-        Public. What this may cost. With delta 0 the noise is Laplace; else whichever of Laplace and Gaussian is less.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
+    epsilon, delta, key
+        Public. As for `mean`.
 
     Returns
     -------

@@ -51,8 +51,6 @@ def grouped(
         Public. A column with public categories: the groups.
     bounds : Schema, optional
         Public. For a data frame: its bounds and categories.
-    confidence : float
-        Public. Of each interval.
     population : bool
         Public. Whether the intervals are for what samples like this one are expected to have, whose records come
         independently: count and sum, and the mean of the population. Else they are for these data. The sums that show
@@ -60,8 +58,8 @@ def grouped(
     epsilon, delta : float
         Public. What all of this may cost together. With delta 0 the noise is Laplace; else whichever of Laplace and
         Gaussian is less.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
+    confidence, key
+        Public. As for `mean`.
 
     Returns
     -------

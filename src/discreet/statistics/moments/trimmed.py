@@ -120,8 +120,10 @@ def trimmed_mean(
 
     Parameters
     ----------
-    data, column, bounds, confidence, population, epsilon, delta, key
+    data, population, epsilon, delta
         Public, except for the data. As for `winsorized_mean`.
+    column, bounds, confidence, key
+        Public. As for `mean`.
     trim : float
         Public. The share of values at each end that are left out, below one half.
 

@@ -106,8 +106,10 @@ def standard_deviation(
 
     Parameters
     ----------
-    data, column, bounds, population, confidence, epsilon, delta, key
-        Public, except for the data. As for `variance`.
+    data, column, bounds, confidence, epsilon, delta, key
+        Public, except for the data. As for `mean`.
+    population : bool
+        Public. As for `variance`.
 
     Returns
     -------

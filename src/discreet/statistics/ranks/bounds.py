@@ -103,10 +103,8 @@ def bounds(
         Public. Of the interval for the number of values outside.
     population : bool
         Public. The interval is for these data; one for a population is refused.
-    epsilon, delta : float
-        Public. What this may cost.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
+    epsilon, delta, key
+        Public. As for `mean`.
 
     Returns
     -------

@@ -141,13 +141,22 @@ def minimum(
 
     Parameters
     ----------
-    data, column, bounds, epsilon, delta, key
-        Public, except for the data. As for `quantile`.
+    data : PrivateData, array of shape (n,), or data frame
+        The records; missing values do not count.
+    column : str, optional
+        Public. The column; an array has one only.
+    bounds : (float, float) or Schema, optional
+        Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
+        schema.
     confidence : float
         Public. Of the interval.
     population : bool
         Public. The interval is for these data; one for a population is refused, since no sample determines the extremes
         of its population.
+    epsilon, delta : float
+        Public. What this may cost.
+    key : str, optional
+        Public. Makes a retry safe; see `PrivateData.permit`.
 
     Returns
     -------

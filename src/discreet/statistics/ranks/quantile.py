@@ -52,7 +52,7 @@ class Wanted:
     levels : tuple of float
         Public. Of the quantiles: in [0, 1], ascending.
     confidence : float or None
-        Public. Of each interval.
+        Public. Of each interval; None for no intervals.
     population : bool
         Public. Whether intervals are for the population.
     step : float or None

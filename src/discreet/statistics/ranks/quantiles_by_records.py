@@ -38,14 +38,8 @@ class ByRecords:
 
     Parameters
     ----------
-    of : ColumnOf
-        The column.
-    levels : tuple of float
-        Public. Of the quantiles: in [0, 1], ascending.
-    confidence : float or None
-        Public. Of each interval; None for no intervals.
-    population : bool
-        Public. Whether intervals are for the population.
+    of, levels, confidence, population
+        Public, except for the data. As for `quantile.Wanted`.
     cells : int
         Public. Steps of the grid between the column's bounds.
     single : type of mechanism

@@ -33,16 +33,8 @@ class ByTree:
 
     Parameters
     ----------
-    of : ColumnOf
-        The column.
-    levels : tuple of float
-        Public. Of the quantiles: in [0, 1], ascending.
-    confidence : float or None
-        Public. Of each interval; None for no intervals.
-    population : bool
-        Public. Whether intervals are for the population.
-    cells : int
-        Public. Steps of the grid between the column's bounds.
+    of, levels, confidence, population, cells
+        Public, except for the data. As for `quantile.Wanted`; `cells` as for `ByRecords`.
     budget : Budget
         Public. Decides what kind of noise is least.
     """

@@ -70,14 +70,12 @@ def key_counts(
         Public. A text column of the schema.
     bounds : Schema, optional
         Public. For a data frame: which of its columns are text.
-    confidence : float
-        Public. Of each interval.
     population : bool
         Public. Refused if True: which values are named depends on the sample, and no interval knows that.
     epsilon, delta : float
         Public. What this may cost. Delta must be positive: it is the chance that a value of one unit alone is named.
-    key : str, optional
-        Public. Makes a retry safe; see `PrivateData.permit`.
+    confidence, key
+        Public. As for `mean`.
 
     Guarantee
     ---------
