@@ -20,8 +20,6 @@ class Bits(Protocol):
 
     def words(self, count: int) -> NDArray[np.uint64]:
         """`count` fresh 64-bit words; the caller owns the array only until the next call."""
-        ...
 
     def integer(self, width: int) -> int:
         """A fresh integer in [0, 2**width)."""
-        ...

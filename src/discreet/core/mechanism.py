@@ -67,15 +67,12 @@ class Share(Protocol):
 
     def prepared(self, answer: Any) -> Any:
         """The answer on the grid that the noise is drawn on: the same for all parties."""
-        ...
 
     def own_scale(self, prepared: Any) -> float:
         """The scale of one share, in grid steps; an error where no promise could be kept."""
-        ...
 
     def masked(self, answer: Any, bits: Bits) -> Steps:
         """A party's own sum with its share, on the grid of the prepared answer, modulo 2**64."""
-        ...
 
 
 class Noise(Mechanism[Array], Protocol):
@@ -87,16 +84,12 @@ class Noise(Mechanism[Array], Protocol):
     @property
     def law(self) -> Any:
         """The law of its errors; see `mechanisms.additive.error_law`."""
-        ...
 
     def stddev(self, bound: Bound, size: int, neighbors: Neighbors, grid: Grid | None = None) -> float:
         """The standard deviation of the noise on each coordinate of such a sum."""
-        ...
 
     def share(self, honest: int) -> Share:
         """What each party adds to its own sum, for this number of honest parties; refused where it cannot be shared."""
-        ...
 
     def report(self, answers: Any, bits: Bits) -> Array:
         """What people report of their own contributions; refused where reports cannot be added up."""
-        ...

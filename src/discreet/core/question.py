@@ -30,29 +30,23 @@ class View(Protocol):
 
     def sum(self, question: BoundedSum, sample: SecretSample | None = None) -> Steps:
         """The exact sum, in grid steps, over all records or over a fresh secret sample of the units."""
-        ...
 
     def keys(self, column: str) -> Iterator[dict[str, int]]:
         """Rows per value of a text column, batch by batch."""
-        ...
 
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
         """All rows, batch by batch."""
-        ...
 
     def everything(self, columns: Sequence[str]) -> Array:
         """All rows in one matrix."""
-        ...
 
     def dealt(self, records: Array, blocks: int) -> list[Array]:
         """Records in secret random blocks, each record by itself."""
-        ...
 
     def isolated(
         self, of: Callable[[Array], Any], blocks: Sequence[Array], size: int, seconds: float, form: str
     ) -> list[Array | None]:
         """What an untrusted function returns for each block of records, in a process of its own."""
-        ...
 
 
 class Question(Protocol):
