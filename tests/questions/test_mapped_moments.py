@@ -13,7 +13,7 @@ MATRIX = np.array([[0.5, 0.25, 0.0], [-0.125, 0.5, 0.75]])
 TRIALS = {
     "mapped_moments": Trial(
         {"columns": ("x", "y"), "matrix": MATRIX},
-        "1850ad836a7c",
+        "67c2b7702f37",
         forged=[{"matrix": MATRIX / 3}, {"matrix": MATRIX * 2.0**17}, {"matrix": MATRIX[:, :2]}],
     )
 }

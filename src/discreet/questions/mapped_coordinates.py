@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
 from discreet.core.schema import Schema
+from discreet.questions.acute_bound import AcuteBound
 from discreet.questions.coordinates import CELLS, MOST_COLUMNS, Coordinates, shrink
 
 MAPS = Grid(-14)  # of the entries of a public matrix
@@ -75,9 +75,9 @@ class MappedCoordinates:
         return math.ldexp(self.constant, -CELLS)
 
     @property
-    def bound(self) -> Bound:
+    def bound(self) -> AcuteBound:
         """Of the length of u u', where u = (w, z), which is |u|^2; with a margin for the rounding of lengths."""
-        return Bound("l2", (self.weight**2 + 1) * (1 + 2.0**-30))
+        return AcuteBound("l2", (self.weight**2 + 1) * (1 + 2.0**-30))
 
     def steps(self, records: Array, out: Array) -> Array:
         """Put the coordinates of each record in a column of `out`: zeros where a value is missing."""

@@ -14,6 +14,8 @@ from discreet.questions.second_moments import products_of
 def mapped_moments_of(schema: Schema, columns: tuple[str, ...], matrix: Array) -> BoundedSum:
     """The sum of all products of two coordinates of (w, M (1, x)); see `second_moments`, whose `unfolded` reads it.
 
+    No two records add vectors with an obtuse angle: see `central_moments`.
+
     Parameters
     ----------
     schema : Schema
