@@ -30,7 +30,7 @@ from discreet.trust.stored import Artefact
 SHARES = (0.1, 0.2, 0.7)  # for moments of columns, second moments, gradients
 REACH = 0.7  # of the typical length of records, to which they are shrunk: less noise is worth the bias
 STILL = 0.03  # noise on scores below which it is not
-ROUNDS, PURE_ROUNDS = 10, 3
+ROUNDS, PURE_ROUNDS = 10, 6
 PRIOR = 4.0  # the variance of scores that is expected before anything is known
 
 

@@ -15,6 +15,7 @@ from discreet.core.schema import Schema
 from discreet.questions.coordinates import Coordinates
 
 STEP = Grid(-28)  # on which squares of coordinates are whole
+SLICE = 2**15  # coordinates at a time, which stay in the cache
 
 
 @recipe("column_moments")
@@ -32,22 +33,33 @@ def column_moments_of(schema: Schema, columns: tuple[str, ...]) -> BoundedSum:
     """
     n = len(columns)
     coordinates = Coordinates.of(schema, columns, math.sqrt(n))
-    constant, whole = STEP.cut(np.array([count_weight(n)])), math.ldexp(1.0, -STEP.exponent)
+    constant = float(STEP.values(STEP.cut(np.array(count_weight(n)))))
+    end = math.ldexp(1.0, -coordinates.grid.exponent)
 
-    def steps(records: Array) -> Array:
+    def scaled(records: Array) -> Array:
+        """Values in whole steps, from their lower to their upper bound; nan in all columns where one is missing."""
         inner = coordinates.steps(records, np.empty((1 + n, len(records))))
-        there, x = inner[0] != 0, np.clip(np.ldexp(inner[1:], coordinates.grid.exponent), -1.0, 1.0)
-        rows = np.vstack([np.full((1, len(records)), constant), x * whole, (2 * x * x - 1) * whole])
-        return np.trunc(np.where(there, rows, 0.0))
+        inside = np.clip(inner[1:], -end, end, out=inner[1:])
+        inside[:, inner[0] == 0] = np.nan
+        return inside
+
+    def of(records: Array) -> Array:
+        x = scaled(records) / end
+        rows = np.vstack([np.full((1, len(records)), constant), x, 2 * x * x - 1])
+        return np.where(np.isnan(x[0]), 0.0, rows).T
+
+    def total(records: Array) -> Array:
+        sums, rows = np.zeros(1 + 2 * n), max(SLICE // n, 1)
+        for start in range(0, len(records), rows):
+            x = scaled(records[start : start + rows])
+            there = np.count_nonzero(~np.isnan(x[0]))
+            np.nan_to_num(x, copy=False)
+            squares = np.einsum("ij,ij->i", x, x)
+            sums += np.concatenate([[there * constant], x.sum(axis=1) / end, 2 * squares / end**2 - there])
+        return STEP.cut(sums)
 
     bound = Bound("l2", math.sqrt(2.25 * n) * (1 + 2.0**-20))
-    return BoundedSum(
-        of=lambda records: STEP.values(steps(records).T),
-        bound=bound,
-        columns=columns,
-        grid=STEP,
-        total=lambda records: steps(records).sum(axis=1),
-    )
+    return BoundedSum(of, bound, columns, STEP, total)
 
 
 def count_weight(columns: int) -> float:

@@ -14,7 +14,7 @@ from discreet.core.question import BoundedSum
 from discreet.questions.coordinates import CELLS, shrink
 from discreet.questions.mapped_coordinates import MAPS, MappedCoordinates, check_map
 
-SLICE = 2**16  # coordinates at a time, which stay in the cache
+SLICE = 2**17  # coordinates at a time, which stay in the cache
 SCORES = 2.0 ** (MAPS.exponent - CELLS)  # a step of a score
 GRADIENTS = Grid(-2 * CELLS)
 Residuals = Callable[[Array, Array], Array]

@@ -79,16 +79,23 @@ class MappedCoordinates:
         """Of the length of u u', where u = (w, z), which is |u|^2; with a margin for the rounding of lengths."""
         return AcuteBound("l2", (self.weight**2 + 1) * (1 + 2.0**-30))
 
+    @property
+    def _exponent(self) -> int:
+        """From products of steps to steps."""
+        return MAPS.exponent + self.columns.grid.exponent - self.grid.exponent
+
     def steps(self, records: Array, out: Array) -> Array:
         """Put the coordinates of each record in a column of `out`: zeros where a value is missing."""
-        inner = self.columns.steps(records, np.empty((self.columns.size, len(records))))
-        missing = inner[0] == 0
-        inner[0] = math.ldexp(1.0, -self.columns.grid.exponent)
-        mapped = out[1:]
-        np.matmul(self.matrix, inner, out=mapped)
-        mapped *= math.ldexp(1.0, MAPS.exponent + self.columns.grid.exponent - self.grid.exponent)
-        np.clip(np.rint(mapped, out=mapped), -FARTHEST, FARTHEST, out=mapped)
-        shrink(mapped, 1 << 2 * CELLS)
+        inner, mapped = np.empty((self.columns.size, len(records))), out[1:]
+        end = inner[0] = math.ldexp(1.0, -self.columns.grid.exponent)
+        with np.errstate(invalid="ignore", over="ignore"):
+            x = np.subtract(records.T, self.columns.middle, out=inner[1:])
+            np.rint(np.multiply(x, end / self.columns.half, out=x), out=x)
+            np.clip(x, -end, end, out=x)
+            missing = np.isnan(x.sum(axis=0))
+            np.matmul(self.matrix * math.ldexp(1.0, self._exponent), inner, out=mapped)
+            np.clip(np.rint(mapped, out=mapped), -FARTHEST, FARTHEST, out=mapped)
+            shrink(mapped, 1 << 2 * CELLS)
         out[0] = self.constant
         out[:, missing] = 0.0
         return out
