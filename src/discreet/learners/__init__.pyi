@@ -4,6 +4,7 @@ from .linear_regression import LinearRegression as LinearRegression
 from .linear_svc import LinearSVC as LinearSVC
 from .logistic_regression import LogisticRegression as LogisticRegression
 from .pca import PCA as PCA
+from .perceptron import Perceptron as Perceptron
 from .ridge import Ridge as Ridge
 
 __all__: list[str]

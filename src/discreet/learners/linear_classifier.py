@@ -87,7 +87,7 @@ class LinearClassifier(ClassifierMixin, PrivateEstimator):
         shrinking = min(reach, 1.0)
         coefficients = self._descended(task, white, count * shrinking**2, steps, permit)
         scores = shrinking * coefficients @ white.matrix  # records are not shrunk where scores are computed
-        return {"n_iter_": self._rounds(), **_own_units(Coordinates.of(task.schema, task.features, 1.0), scores)}
+        return {"n_iter_": self._rounds(), **own_units(Coordinates.of(task.schema, task.features, 1.0), scores)}
 
     def _descended(self, task: Task, white: Whitening, count: float, steps: Spread, permit: Permit) -> Array:
         """Newton's steps: each gradient gives an estimate of the minimiser, and those so far are averaged.
@@ -137,7 +137,7 @@ class LinearClassifier(ClassifierMixin, PrivateEstimator):
         return classes
 
 
-def _own_units(columns: Coordinates, scores: Array) -> Artefact:
+def own_units(columns: Coordinates, scores: Array) -> Artefact:
     """Coefficients and intercepts for records in their own units, as scikit-learn has them."""
     scores = scores[1:] - scores[:1] if len(scores) == 2 else scores
     coef = scores[:, 1:] / columns.half[:, 0]
