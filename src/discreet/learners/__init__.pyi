@@ -5,6 +5,8 @@ from .linear_svc import LinearSVC as LinearSVC
 from .logistic_regression import LogisticRegression as LogisticRegression
 from .pca import PCA as PCA
 from .perceptron import Perceptron as Perceptron
+from .random_decision_trees import RandomDecisionTrees as RandomDecisionTrees
+from .random_forest import RandomForestClassifier as RandomForestClassifier
 from .ridge import Ridge as Ridge
 
 __all__: list[str]
