@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ from tests.learners.trial import LearnerTrial
 TRIAL = LearnerTrial(KMeans(bounds=trial.BOUNDS))
 CENTERS = np.array([[-6.0, 10.0], [6.0, 30.0], [0.0, 20.0]])
 BOUNDS = ([-10.0, 0.0], [10.0, 40.0])
+INITS: tuple[Literal["grid", "random"], ...] = ("grid", "random")
 
 
 def blobs(n: int = 3000) -> Array:
@@ -37,9 +39,10 @@ def by_first(centers: Array) -> Array:
     return centers[np.argsort(centers[:, 0])]
 
 
+@pytest.mark.parametrize("init", INITS)
 @pytest.mark.parametrize("price", [1e-6, 0.0], ids=["approximate", "pure"])
-def test_it_finds_the_blobs(price: float) -> None:
-    model = KMeans(3, bounds=BOUNDS, epsilon=2.0, delta=price, random_state=1).fit(blobs())
+def test_it_finds_the_blobs(price: float, init: Literal["grid", "random"]) -> None:
+    model = KMeans(3, bounds=BOUNDS, init=init, epsilon=2.0, delta=price, random_state=1).fit(blobs())
     np.testing.assert_allclose(by_first(model.cluster_centers_), by_first(CENTERS), atol=0.8)
     assert len(set(model.predict(CENTERS))) == 3
 
@@ -50,6 +53,14 @@ def test_the_fit_costs_what_it_says() -> None:
     assert delta(model.event_, 0.7) <= 1e-6
     pure = KMeans(3, bounds=BOUNDS, epsilon=0.7, delta=0.0).fit(blobs(100))
     assert pure_epsilon(pure.event_) == pytest.approx(0.7)
+
+
+def test_a_start_from_a_grid_finds_many_clusters() -> None:
+    rng = np.random.default_rng(2)
+    X = np.clip(rng.normal(rng.uniform(-0.6, 0.6, (8, 6))[rng.integers(0, 8, 16_000)], 0.05), -1, 1)
+    centers = [KMeans(8, bounds=(-1, 1)).fit(X).cluster_centers_ for _ in range(5)]
+    inertias = [np.square(X[:, None] - each).sum(axis=2).min(axis=1).sum() for each in centers]
+    assert np.median(inertias) < 1.1 * X.size * 0.05**2
 
 
 def test_the_ledger_is_charged_and_refuses_a_second_fit(tmp_path: Path) -> None:
@@ -107,7 +118,16 @@ def test_it_behaves_as_a_scikit_learn_estimator() -> None:
 
 @pytest.mark.parametrize(
     "fields",
-    [{"bounds": None}, {"n_clusters": 0}, {"max_iter": 0}, {"epsilon": 0.0}, {"delta": 1.0}, {"bounds": (1, -1)}],
+    [
+        {"bounds": None},
+        {"n_clusters": 0},
+        {"n_clusters": 1000},
+        {"init": "best"},
+        {"max_iter": 0},
+        {"epsilon": 0.0},
+        {"delta": 1.0},
+        {"bounds": (1, -1)},
+    ],
 )
 def test_a_mistake_is_refused_before_anything_is_spent(fields: dict[str, object]) -> None:
     with pytest.raises(DiscreetError, match="Nothing was released or spent"):

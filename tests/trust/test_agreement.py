@@ -230,7 +230,9 @@ def test_a_learner_ends_at_the_same_centers_under_every_trust(tmp_path: Path) ->
     with SecureSum.rehearsal(halves, NUMBERS, threshold=2) as secure:
         models: list[TrustModel] = [Curator(frame), Curator(frame, Neighbors.REPLACE), Local(frame), secure]
         fits = [
-            KMeans(2, epsilon=50.0, max_iter=4, random_state=0).fit(PrivateData(trust, SinglePlan(budget)))
+            KMeans(2, init="random", epsilon=50.0, max_iter=4, random_state=0).fit(
+                PrivateData(trust, SinglePlan(budget))
+            )
             for trust in models
         ]
     assert len({fit.cluster_centers_.tobytes() for fit in fits}) == 1

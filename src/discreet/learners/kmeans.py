@@ -3,47 +3,40 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
 
-from discreet.accounting.calibration import calibrate
 from discreet.core.bound import Norm
-from discreet.core.events import Event, Repeated
 from discreet.core.grid import Array
-from discreet.core.knob import check_whole
+from discreet.core.knob import check_one_of, check_whole
+from discreet.learners.cluster_start import ClusterStart, shortened
 from discreet.learners.private_estimator import PrivateEstimator
 from discreet.learners.task import Task
-from discreet.mechanisms.additive.additive_noise import Additive
-from discreet.mechanisms.additive.gaussian import Gaussian
-from discreet.mechanisms.additive.laplace import Laplace
-from discreet.questions.clusters import FINE, Scaling, clusters_of, count_weight
+from discreet.questions.cluster_residuals import COUNT, cluster_residuals_of
+from discreet.questions.clusters import Scaling, clusters_of, count_weight
+from discreet.questions.directed_products import on_grid
+from discreet.releases.shares import Share, SharedPlan, shared
 from discreet.releases.spread import spread
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
-
-@dataclass(frozen=True)
-class StepsPlan:
-    """Steps of one release each, all with the same noise."""
-
-    noise: Additive
-    times: int
-
-    @property
-    def event(self) -> Event:
-        """What all of them cost."""
-        return Repeated(self.noise.event, self.times)
+START, STEPS = 0.63, 0.37  # parts of the budget: steps cannot repair a bad start, and two of them are enough
 
 
 class KMeans(ClusterMixin, PrivateEstimator):
     """K-means whose every step is one bounded sum.
 
+<<<<<<< HEAD
     Records are scaled from their bounds to [-1, 1] in every feature; a record with a missing value is ignored.
+=======
+    It starts with the full cells of a noisy grid along the main axes of the records, and then moves each center by the
+    noisy mean of the differences between it and its records, which are much shorter than the records themselves.
+    Records are scaled from their bounds to [-1, 1] in every feature; a record with a missing value counts for nothing.
+>>>>>>> ebafe0a (Start k-means from a noisy grid and move centers by their residuals)
 
     Parameters
     ----------
@@ -53,18 +46,20 @@ class KMeans(ClusterMixin, PrivateEstimator):
         Public. Two numbers, or two sequences with one number per feature; not for `PrivateData`, whose schema has them.
     epsilon, delta : float
         Public. What one fit costs. Delta 0 makes every step a Laplace release, else Gaussian.
-    max_iter : int
-        Public. How many steps.
+    init : {"grid", "random"}
+        Public. The start: a grid, which takes a part of the budget; or random centers, well apart, and steps on the
+        records themselves, as it was published.
+    max_iter : int, optional
+        Public. How many steps; 2 after a grid and 5 after a random start where none is given.
     random_state : int, RandomState instance or None
-        Public. Seeds the starting centers and where empty ones move to, which do not depend on the data; never the
-        noise.
+        Public. Seeds random centers, where empty ones move to, and k-means on the cells of the grid; never the noise.
 
     Attributes
     ----------
     cluster_centers_ : array of shape (n_clusters, n_features)
         Released. The centers.
     n_iter_ : int
-        Public. The number of steps, `max_iter`.
+        Public. The number of steps.
     event_ : Event
         What the fit cost.
     receipt_ : Receipt
@@ -76,10 +71,11 @@ class KMeans(ClusterMixin, PrivateEstimator):
 
     Guarantee
     ---------
-    `event_`: `max_iter` releases of one bounded sum each, composed, for the neighbors and the unit of the data set; add
-    or remove one record for an array. Released: `cluster_centers_` alone. Labels are not: `predict` gives them for
-    records that the caller already has.
-    The k-means of Blum, Dwork, McSherry and Nissim 2005, with the count and the sums of a step in one vector.
+    `event_`: the composed releases of bounded sums, one for each step and three for the grid,
+    for the neighbors and the unit of the data set; add or remove one record for an array. Released: `cluster_centers_`
+    alone. Labels are not: `predict` gives them for records that the caller already has.
+    The k-means of Blum, Dwork, McSherry and Nissim 2005, with the count and the sums of a step in one vector; a start
+    from a grid is that of Su, Cao, Li, Bertino and Jin 2016, here along few axes.
 
     Examples
     --------
@@ -99,38 +95,46 @@ class KMeans(ClusterMixin, PrivateEstimator):
         bounds: Any = None,
         epsilon: float = 1.0,
         delta: float = 1e-6,
-        max_iter: int = 5,
+        init: Literal["grid", "random"] = "grid",
+        max_iter: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.bounds = bounds
         self.epsilon = epsilon
         self.delta = delta
+        self.init = init
         self.max_iter = max_iter
         self.random_state = random_state
 
     def check(self) -> None:
+<<<<<<< HEAD
         """Refuse invalid parameters, before any data are read."""
         for name in ("n_clusters", "max_iter"):
             check_whole(self.purpose, name, getattr(self, name))
+=======
+        """Refuse parameters that cannot be, before any data are looked at."""
+        check_one_of(self.purpose, "init", self.init, ("grid", "random"))
+        for name, value in (("n_clusters", self.n_clusters), ("max_iter", self._steps)):
+            check_whole(self.purpose, name, value)
+>>>>>>> ebafe0a (Start k-means from a noisy grid and move centers by their residuals)
 
-    def plan(self, task: Task) -> StepsPlan:
-        """Every iteration is one release, with the same noise."""
-        times = int(self.max_iter)
-        kind = Gaussian() if task.budget.delta > 0 else Laplace()
-        return StepsPlan(calibrate(kind, task.budget, times), times)
+    def plan(self, task: Task) -> SharedPlan:
+        """The sums of the start, and one for every step, all with the same noise."""
+        centers, times = np.zeros((int(self.n_clusters), len(task.features))), int(self._steps)
+        if self.init == "random":
+            step = clusters_of(task.schema, task.features, centers, self._norm)
+            return shared(task.data, task.budget, [Share(step, 1.0)] * times)
+        step = cluster_residuals_of(task.schema, task.features, centers, 1.0, self._norm)
+        start = ClusterStart(task, int(self.n_clusters)).shares(START)
+        return shared(task.data, task.budget, start + [Share(step, STEPS / times)] * times)
 
-    def learn(self, task: Task, plan: StepsPlan, permit: Permit) -> Artefact:
-        """Lloyd's steps."""
-        noise, scale = plan.noise, Scaling(task.schema, task.features)
-        norm: Norm = "l2" if task.budget.delta > 0 else "l1"
+    def learn(self, task: Task, plan: SharedPlan, permit: Permit) -> Artefact:
+        """A start, and Lloyd's steps."""
+        scale = Scaling(task.schema, task.features)
         rng = check_random_state(permit.random_state(self.random_state))
-        centers = self._starting_centers(scale.n_features, rng)
-        for _ in range(plan.times):
-            steps = clusters_of(task.schema, task.features, centers, norm)
-            threshold = spread(task.data, steps, noise).stddev
-            centers = self._moved(permit.ask(steps, noise), scale.n_features, threshold, rng)
-        return {"cluster_centers_": scale.back(centers), "n_iter_": plan.times}
+        centers = (self._from_random if self.init == "random" else self._from_grid)(task, plan, permit, rng)
+        return {"cluster_centers_": scale.back(centers), "n_iter_": int(self._steps)}
 
     def predict(self, X: Any) -> NDArray[np.intp]:
         """The nearest center of each row; a row with a missing value gets the first."""
@@ -141,6 +145,33 @@ class KMeans(ClusterMixin, PrivateEstimator):
         """Fit, then give the nearest center of each row. The labels are about these records and are not private."""
         return self.fit(X).predict(X)
 
+    @property
+    def _steps(self) -> int:
+        return (5 if self.init == "random" else 2) if self.max_iter is None else self.max_iter
+
+    @property
+    def _norm(self) -> Norm:
+        """A row has few numbers that are not zero: so Laplace noise is the least without a delta."""
+        return "l2" if self.delta > 0 else "l1"
+
+    def _from_grid(self, task: Task, plan: SharedPlan, permit: Permit, rng: np.random.RandomState) -> Array:
+        noises = iter(plan.noises)
+        start = ClusterStart(task, int(self.n_clusters)).found(permit, noises, rng)
+        centers = start.centers
+        for noise in noises:
+            step = cluster_residuals_of(task.schema, task.features, centers, start.radius, self._norm)
+            stddev = spread(task.data, step, noise).stddev
+            centers = _shifted(centers, start.radius, permit.ask(step, noise), stddev)
+        return centers
+
+    def _from_random(self, task: Task, plan: SharedPlan, permit: Permit, rng: np.random.RandomState) -> Array:
+        centers = self._starting_centers(len(task.features), rng)
+        for noise in plan.noises:
+            step = clusters_of(task.schema, task.features, centers, self._norm)
+            threshold = spread(task.data, step, noise).stddev
+            centers = self._moved(permit.ask(step, noise), len(task.features), threshold, rng)
+        return centers
+
     def _moved(self, noisy: Array, n_features: int, threshold: float, rng: np.random.RandomState) -> Array:
         """Post-processing: the mean of each cluster; one with fewer records than noise restarts beside the largest."""
         blocks = noisy.reshape(self.n_clusters, -1)
@@ -148,13 +179,25 @@ class KMeans(ClusterMixin, PrivateEstimator):
         means = math.sqrt(n_features) * blocks[:, 1:] / np.maximum(counts, 1.0)
         beside = means[np.argmax(counts)] + rng.normal(scale=0.2, size=means.shape)
         moved = np.where(blocks[:, :1] > 2 * threshold, means, beside)
-        return FINE.values(FINE.cut(np.clip(moved, -1.0, 1.0)))
+        return on_grid(np.clip(moved, -1.0, 1.0))
 
     def _starting_centers(self, n_features: int, rng: np.random.RandomState) -> Array:
+<<<<<<< HEAD
         """Each is the farthest from those before, among random points of the inner box."""
         points = FINE.values(FINE.cut(rng.uniform(-0.6, 0.6, size=(32 * self.n_clusters, n_features))))
+=======
+        """Well apart: each the farthest from those before, among random points of the inner box."""
+        points = on_grid(rng.uniform(-0.6, 0.6, size=(32 * self.n_clusters, n_features)))
+>>>>>>> ebafe0a (Start k-means from a noisy grid and move centers by their residuals)
         chosen = points[:1]
         for _ in range(self.n_clusters - 1):
             gaps = ((points[:, None, :] - chosen) ** 2).sum(axis=2).min(axis=1)
             chosen = np.vstack([chosen, points[np.argmax(gaps)]])
         return chosen
+
+
+def _shifted(centers: Array, radius: float, noisy: Array, stddev: float) -> Array:
+    """Post-processing: each center moved by its mean residual, shortened by what the noise could feign."""
+    blocks = noisy.reshape(len(centers), -1)
+    counts = np.maximum(blocks[:, :1], max(4 * stddev, COUNT)) / COUNT  # a cluster that noise could feign hardly moves
+    return on_grid(np.clip(centers + radius * shortened(blocks[:, 1:] / counts, stddev / counts), -1.0, 1.0))

@@ -37,10 +37,7 @@ def directed_products_of(
     """
     coordinates = Coordinates.of(schema, columns, radius, center)
     n = coordinates.size - 1
-    whole = directions.ndim == 2 and len(directions) == n and np.array_equal(on_grid(directions), directions)
-    if not whole or directions.size == 0 or np.abs(directions).max() > 1:
-        obstacle = f"the {directions.shape} array of directions is not one of {n} columns in whole steps"
-        raise ParameterError("directed products", obstacle, "Give numbers from -1 to 1, on the fine grid.")
+    check_directions(directions, n)
     bound = Bound("l2", float(coordinates.grid.step**2 * coordinates.longest * (1 + 2.0**-30)))
 
     def of(records: Array) -> Array:
@@ -54,3 +51,11 @@ def directed_products_of(
 def on_grid(directions: Array) -> Array:
     """Directions on the fine grid."""
     return FINE.values(FINE.cut(directions))
+
+
+def check_directions(directions: Array, n: int) -> None:
+    """Refuse what are not directions of n columns; off the fine grid, coordinates would depend on batches."""
+    whole = directions.ndim == 2 and len(directions) == n and np.array_equal(on_grid(directions), directions)
+    if not whole or directions.size == 0 or np.abs(directions).max() > 1:
+        obstacle = f"the {directions.shape} array of directions is not one of {n} columns in whole steps"
+        raise ParameterError("directions", obstacle, "Give numbers from -1 to 1, on the fine grid.")
