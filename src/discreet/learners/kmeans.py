@@ -30,13 +30,9 @@ START, STEPS = 0.63, 0.37  # parts of the budget: steps cannot repair a bad star
 class KMeans(ClusterMixin, PrivateEstimator):
     """K-means whose every step is one bounded sum.
 
-<<<<<<< HEAD
-    Records are scaled from their bounds to [-1, 1] in every feature; a record with a missing value is ignored.
-=======
     It starts with the full cells of a noisy grid along the main axes of the records, and then moves each center by the
     noisy mean of the differences between it and its records, which are much shorter than the records themselves.
-    Records are scaled from their bounds to [-1, 1] in every feature; a record with a missing value counts for nothing.
->>>>>>> ebafe0a (Start k-means from a noisy grid and move centers by their residuals)
+    Records are scaled from their bounds to [-1, 1] in every feature; a record with a missing value is ignored.
 
     Parameters
     ----------
@@ -108,16 +104,10 @@ class KMeans(ClusterMixin, PrivateEstimator):
         self.random_state = random_state
 
     def check(self) -> None:
-<<<<<<< HEAD
         """Refuse invalid parameters, before any data are read."""
-        for name in ("n_clusters", "max_iter"):
-            check_whole(self.purpose, name, getattr(self, name))
-=======
-        """Refuse parameters that cannot be, before any data are looked at."""
         check_one_of(self.purpose, "init", self.init, ("grid", "random"))
         for name, value in (("n_clusters", self.n_clusters), ("max_iter", self._steps)):
             check_whole(self.purpose, name, value)
->>>>>>> ebafe0a (Start k-means from a noisy grid and move centers by their residuals)
 
     def plan(self, task: Task) -> SharedPlan:
         """The sums of the start, and one for every step, all with the same noise."""
@@ -161,7 +151,7 @@ class KMeans(ClusterMixin, PrivateEstimator):
         for noise in noises:
             step = cluster_residuals_of(task.schema, task.features, centers, start.radius, self._norm)
             stddev = spread(task.data, step, noise).stddev
-            centers = _shifted(centers, start.radius, permit.ask(step, noise), stddev)
+            centers = shifted(centers, start.radius, permit.ask(step, noise), stddev)
         return centers
 
     def _from_random(self, task: Task, plan: SharedPlan, permit: Permit, rng: np.random.RandomState) -> Array:
@@ -182,13 +172,8 @@ class KMeans(ClusterMixin, PrivateEstimator):
         return on_grid(np.clip(moved, -1.0, 1.0))
 
     def _starting_centers(self, n_features: int, rng: np.random.RandomState) -> Array:
-<<<<<<< HEAD
         """Each is the farthest from those before, among random points of the inner box."""
-        points = FINE.values(FINE.cut(rng.uniform(-0.6, 0.6, size=(32 * self.n_clusters, n_features))))
-=======
-        """Well apart: each the farthest from those before, among random points of the inner box."""
         points = on_grid(rng.uniform(-0.6, 0.6, size=(32 * self.n_clusters, n_features)))
->>>>>>> ebafe0a (Start k-means from a noisy grid and move centers by their residuals)
         chosen = points[:1]
         for _ in range(self.n_clusters - 1):
             gaps = ((points[:, None, :] - chosen) ** 2).sum(axis=2).min(axis=1)
@@ -196,7 +181,7 @@ class KMeans(ClusterMixin, PrivateEstimator):
         return chosen
 
 
-def _shifted(centers: Array, radius: float, noisy: Array, stddev: float) -> Array:
+def shifted(centers: Array, radius: float, noisy: Array, stddev: float) -> Array:
     """Post-processing: each center moved by its mean residual, shortened by what the noise could feign."""
     blocks = noisy.reshape(len(centers), -1)
     counts = np.maximum(blocks[:, :1], max(4 * stddev, COUNT)) / COUNT  # a cluster that noise could feign hardly moves
