@@ -1,3 +1,4 @@
+from .categorical_nb import CategoricalNB as CategoricalNB
 from .gaussian_mixture import GaussianMixture as GaussianMixture
 from .gaussian_nb import GaussianNB as GaussianNB
 from .kmeans import KMeans as KMeans

@@ -34,6 +34,8 @@ class PrivateEstimator(BaseEstimator, ABC):
     """What is written in the ledger."""
     supervised: ClassVar[bool] = False
     """Whether there is a target."""
+    categories: ClassVar[bool] = False
+    """Whether categories are features, and not only numbers."""
 
     event_: Event
     receipt_: Receipt
@@ -80,16 +82,24 @@ class PrivateEstimator(BaseEstimator, ABC):
                 raise ParameterError(self.purpose, "private data have their target among their columns", "Set target.")
             if self.bounds is not None:
                 raise ParameterError(self.purpose, "the data set's schema has bounds already", "Leave them out.")
-            task = task_of_private(self.purpose, X, getattr(self, "target", None), self.supervised, budget)
+            target = getattr(self, "target", None)
+            task = task_of_private(self.purpose, X, target, self.supervised, budget, self.categories)
             self.feature_names_in_: NDArray[Any] = np.array(task.features, dtype=object)
             self._set_classes(X.schema.columns.get(task.target or ""))
-            return task
+            return self._with_columns(task)
         if self.supervised and y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         X = validate_data(self, X, dtype=None, ensure_all_finite=False, ensure_min_samples=0)
         column = self._target_column() if self.supervised else None
         self._set_classes(column)
-        return task_of_arrays(self.purpose, X, y if self.supervised else None, column, self.bounds, budget)
+        target = y if self.supervised else None
+        return self._with_columns(task_of_arrays(self.purpose, X, target, column, self.bounds, budget, self.categories))
+
+    def _with_columns(self, task: Task) -> Task:
+        """Keep what is known of each feature, for learners that read values by it."""
+        if self.categories:
+            self.columns_ = tuple(task.schema.columns[name] for name in task.features)
+        return task
 
     def _target_column(self) -> Column:
         """What is known of the target of arrays: from parameters, never from the data."""

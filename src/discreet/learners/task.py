@@ -16,7 +16,7 @@ from discreet.core.grid import Array
 from discreet.core.schema import Category, Column, Number, Schema
 from discreet.trust.as_private import as_private
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.decoding import decoded, unmasked
+from discreet.trust.sources.decoding import decoded, known, unmasked
 from discreet.trust.sources.matrix import Matrix, array_of
 
 TARGET = "target"  # of arrays, whose columns have no names
@@ -54,20 +54,36 @@ class Task:
         return self.features if self.target is None else (*self.features, self.target)
 
 
-def task_of_private(asked: str, data: PrivateData, target: str | None, supervised: bool, budget: Budget) -> Task:
-    """The task of private data: all numeric columns except the target are features."""
+def features_of(schema: Schema, categories: bool) -> tuple[str, ...]:
+    """The columns that a learner sees: all numbers, and categories if it takes them."""
+    kinds = (Number, Category) if categories else (Number,)
+    return tuple(name for name, column in schema.columns.items() if isinstance(column, kinds))
+
+
+def task_of_private(
+    asked: str, data: PrivateData, target: str | None, supervised: bool, budget: Budget, categories: bool = False
+) -> Task:
+    """The task of private data: all columns that the learner takes, except the target, are features."""
     if supervised and target is None:
         names = ", ".join(data.schema.columns)
         raise ParameterError(asked, "it is not said which column is the target", f"Set target to one of {names}.")
     if target is not None and target not in data.schema.columns:
         raise ParameterError(asked, f"there is no column {target!r}", f"There are {', '.join(data.schema.columns)}.")
-    features = tuple(name for name in data.schema.features if name != target)
+    features = tuple(name for name in features_of(data.schema, categories) if name != target)
     if not features:
-        raise ParameterError(asked, "the schema has no numeric column to learn from", "Describe at least one.")
+        raise ParameterError(asked, "the schema has no column that it could learn from", "Describe at least one.")
     return Task(data, features, target, budget)
 
 
-def task_of_arrays(asked: str, X: Any, y: ArrayLike | None, column: Column | None, bounds: Any, budget: Budget) -> Task:
+def task_of_arrays(
+    asked: str,
+    X: Any,
+    y: ArrayLike | None,
+    column: Column | None,
+    bounds: Any,
+    budget: Budget,
+    categories: bool = False,
+) -> Task:
     """The task of arrays or data frames, behind a curator of their own.
 
     What a value holds never raises: one that cannot be read, or is not among the classes, is missing.
@@ -82,13 +98,19 @@ def task_of_arrays(asked: str, X: Any, y: ArrayLike | None, column: Column | Non
         The target.
     column : Number or Category, optional
         Public. What is known of the target.
-    bounds : (lower, upper), optional
+    bounds : (lower, upper), or Schema, optional
         Public. Of the features.
     budget : Budget
         Public. The account of this fit.
+    categories : bool
+        Public. Whether the learner takes categories, of a schema.
     """
-    alone = as_private(X, budget, bounds)
-    features = alone.schema.features
+    if categories and isinstance(bounds, Schema):
+        X = encoded(array_of(X), bounds)
+        alone = PrivateData.of(Matrix(X, bounds), bounds, budget)
+    else:
+        alone = as_private(X, budget, bounds)
+    features = features_of(alone.schema, categories)
     if y is None or column is None:
         return Task(alone, features, None, budget)
     values, target = array_of(X), _column_of(asked, y)
@@ -98,6 +120,16 @@ def task_of_arrays(asked: str, X: Any, y: ArrayLike | None, column: Column | Non
     schema = Schema({**alone.schema.columns, name: column})
     matrix = np.column_stack([Matrix(values, alone.schema).everything(features), _read(target, column)])
     return Task(PrivateData.of(Matrix(matrix, schema), schema, budget), features, name, budget)
+
+
+def encoded(values: np.ndarray, schema: Schema) -> Array:
+    """Rows of values as numbers: those of categories by their places in the list, and missing ones as nan."""
+    if values.ndim != 2 or values.shape[1] != len(schema.columns):
+        raise ParameterError(
+            "features", f"their shape is {values.shape} and the schema has {len(schema.columns)} columns", "Give those."
+        )
+    own = [known(schema, name) for name in schema.columns]
+    return np.column_stack([decoded(values[:, place], column) for place, column in enumerate(own)])
 
 
 def _column_of(asked: str, y: ArrayLike) -> np.ndarray:
