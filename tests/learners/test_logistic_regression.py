@@ -10,10 +10,13 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression as Exact
 
 from discreet.accounting.accountant import delta, pure_epsilon
+from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.grid import Array
 from discreet.learners.logistic_regression import LogisticRegression
+from discreet.releases.sum_plan import SumPlan
 from tests.learners import trial
+from tests.learners.audited_sum import audited
 from tests.learners.trial import LearnerTrial
 
 TRIAL = LearnerTrial(
@@ -76,6 +79,16 @@ def test_the_fit_costs_what_it_says() -> None:
     assert 0.99e-6 < delta(model.event_, 0.7) <= 1e-6
     pure = LogisticRegression(bounds=BOUNDS, classes=[0, 1], epsilon=0.7, delta=0.0).fit(X, y)
     assert pure_epsilon(pure.event_) == pytest.approx(0.7)
+
+
+def test_no_audit_of_a_gradient_refutes_it_and_one_does_with_half_of_the_noise() -> None:
+    """A record at the end of its bound, before anything is learned: then all residuals have their full length."""
+    model = LogisticRegression(bounds=(-1, 1), classes=[0, 1], max_iter=1, epsilon=3.0)
+    task = model._task(np.ones((1, 1)), np.array([1]), Budget(3.0, 1e-6))
+    gradient = model.gradients(task, np.array([[0.0, 1.0]]), np.zeros((2, 1)))
+    plan = SumPlan(gradient, model.plan(task).spreads[-1])
+    assert audited(plan, np.array([1.0, 1.0])).holds
+    assert not audited(plan, np.array([1.0, 1.0]), 0.5).holds
 
 
 def test_classes_that_are_not_listed_count_for_nothing() -> None:
