@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.query.federation_file import read_federation
 from discreet.service.key_file import read_identity
-from discreet.trust.network.door import listening
+from discreet.trust.network.listener import listening
 from discreet.trust.network.link import Link
 
 
