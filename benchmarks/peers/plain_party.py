@@ -10,8 +10,8 @@ import numpy as np
 
 from discreet.query.federation_file import read_federation
 from discreet.service.key_file import read_identity
-from discreet.trust.network.listener import listening
 from discreet.trust.network.link import Link
+from discreet.trust.network.listener import listening
 
 
 async def main(federation_file: str, identity_file: str, size: int) -> None:
