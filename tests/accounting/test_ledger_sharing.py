@@ -143,7 +143,7 @@ def test_a_ledger_carried_over_a_fork_that_python_did_not_see_is_refused(path: s
     ledger = created(path, 1.0)
     ledger.balance()
     ledger._book.file._identity = (os.getpid() + 1, *ledger._book.file._identity[1:])
-    with pytest.raises(LedgerError, match="forked behind"):
+    with pytest.raises(LedgerError, match="forked without Python's knowledge"):
         ledger.reserve(PureLoss(0.5), "q", request="q")
 
 

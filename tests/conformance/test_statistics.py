@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
+from sklearn.base import ClassifierMixin
 
 from discreet.accounting.accountant import epsilon
 from discreet.accounting.single_plan import SinglePlan
@@ -310,7 +311,8 @@ def questions() -> list[BoundedSum]:
         asked(function, private(TRUST["curator"](table(50)), spy))
         asked(function, private(TRUST["curator"](table(50)), spy), delta=1e-6)
     for learner in learners():
-        target = {"target": "y"} if learner.supervised else {}
+        column = "kind" if issubclass(learner, ClassifierMixin) else "y"
+        target = {"target": column} if learner.supervised else {}
         learner(**target).fit(private(TRUST["curator"](table(50)), spy))
     KMeans(2, delta=0.0).fit(private(TRUST["curator"](table(50)), spy))
     return [question for question in spy if isinstance(question, BoundedSum)]

@@ -33,7 +33,7 @@ class Policy:
     >>> counts.check(Recipe("count", {"column": "age"}), LaplaceLoss(20.0))
     >>> counts.check(Recipe("count", {"column": "age"}), LaplaceLoss(2.0))
     Traceback (most recent call last):
-    discreet.core.errors.NotPermitted: count_of: it would cost epsilon 0.5 at delta 0, and one question may cost 0.1. \
+    discreet.core.errors.NotPermitted: count: it would cost epsilon 0.5 at delta 0, and one question may cost 0.1. \
 Nothing was released or spent. Ask with more noise.
     """
 

@@ -66,8 +66,19 @@ def total(trust: SecureSum) -> float:
     return counted(in_time(lambda: trust.ask(HEADS, NOISE)))
 
 
+OTHERS: set[threading.Thread] = set()
+
+
+@pytest.fixture(autouse=True)
+def others() -> None:
+    """Threads of trust models that other tests keep for the whole session."""
+    OTHERS.clear()
+    OTHERS.update(threading.enumerate())
+
+
 def threads() -> list[str]:
-    return [one.name for one in threading.enumerate() if one.name == "discreet"]
+    """Of trust models that were made since the test began."""
+    return [one.name for one in threading.enumerate() if one.name == "discreet" and one not in OTHERS]
 
 
 def free_address() -> str:
