@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn import datasets, decomposition, mixture
 from sklearn.cluster import KMeans as ExactKMeans
 
-from benchmarks.rows import Row, at_least, at_most, report
+from benchmarks.rows import Row, at_least, at_most
 from discreet.core.budget import Budget
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
@@ -78,25 +79,25 @@ def principal_components() -> list[Row]:
 
 def clusters() -> list[Row]:
     """Goals: at epsilon 1, and the ratios of a peer at other settings."""
-    rows = []
+    found = []
     goals = {0.1: 9.51, 0.3: 5.65, 1.0: 1.01, 3.0: 1.01, 10.0: 1.01}
     X = blobs(10_000)
     exact = float(ExactKMeans(5, n_init=5, random_state=0).fit(X).inertia_)
     for epsilon, goal in goals.items():
         ratio = mean_of(lambda epsilon=epsilon: inertia_ratio(X, 5, exact, epsilon, 1e-6))  # type: ignore[misc]
-        rows.append(at_most(f"k-means, n 1e4, epsilon {epsilon:g}", ratio, goal))
+        found.append(at_most(f"k-means, n 1e4, epsilon {epsilon:g}", ratio, goal))
     wine = datasets.load_wine().data
     wine = 2 * (wine - wine.min(axis=0)) / np.ptp(wine, axis=0) - 1
     exact = float(ExactKMeans(3, n_init=5, random_state=0).fit(wine).inertia_)
     for delta, goal in ((1e-6, 3.79), (0.0, 3.79)):
         ratio = mean_of(lambda delta=delta: inertia_ratio(wine, 3, exact, 1.0, delta))  # type: ignore[misc]
-        rows.append(at_most(f"k-means, wine, epsilon 1, delta {delta:g}", ratio, goal))
-    return rows
+        found.append(at_most(f"k-means, wine, epsilon 1, delta {delta:g}", ratio, goal))
+    return found
 
 
 def mixtures() -> list[Row]:
     """Held-out nats per record that are lost against the exact fit."""
-    rows = []
+    found = []
     for n, epsilon, goal in ((10_000, 3.0, 0.05), (100_000, 1.0, 0.01)):
         X = blobs(n) @ np.diag(1 + 0.1 * np.arange(8))
         held, kept = X[::5], np.delete(X, np.arange(0, n, 5), axis=0)
@@ -104,18 +105,10 @@ def mixtures() -> list[Row]:
 
         def lost(kept: Array = kept, held: Array = held, exact: float = exact, epsilon: float = epsilon) -> float:
             model = GaussianMixture(5, epsilon=epsilon).fit(private(kept, 2.0, epsilon, 1e-6))
-            names = [f"x{i}" for i in range(8)]
-            assert list(model.feature_names_in_) == names
-            return exact - float(np.mean(model.score_samples(_frame(held, names))))
+            return exact - model.score(pd.DataFrame(held, columns=model.feature_names_in_))
 
-        rows.append(at_most(f"mixture, n {n:g}, epsilon {epsilon:g}, nats lost", mean_of(lost), goal))
-    return rows
-
-
-def _frame(X: Array, names: list[str]) -> Any:
-    import pandas as pd
-
-    return pd.DataFrame(X, columns=names)
+        found.append(at_most(f"mixture, n {n:g}, epsilon {epsilon:g}, nats lost", mean_of(lost), goal))
+    return found
 
 
 def seconds() -> list[Row]:
@@ -126,7 +119,7 @@ def seconds() -> list[Row]:
         "k-means": (KMeans(5, bounds=(-1, 1)), ExactKMeans(5, n_init=5), round_),
         "mixture": (GaussianMixture(5, bounds=(-1, 1)), mixture.GaussianMixture(5), round_),
     }
-    rows = []
+    found = []
     for name, (ours, exact, records) in pairs.items():
         taken = []
         for model in (ours, exact):
@@ -134,9 +127,10 @@ def seconds() -> list[Row]:
             for _ in range(3):
                 model.fit(records)
             taken.append(time.process_time() - start)
-        rows.append(at_most(f"{name}, n 1e5, processor time in units of scikit-learn's", taken[0] / taken[1], 2.0))
-    return rows
+        found.append(at_most(f"{name}, n 1e5, processor time in units of scikit-learn's", taken[0] / taken[1], 2.0))
+    return found
 
 
-if __name__ == "__main__":
-    report("learners_clusters", principal_components() + clusters() + mixtures() + seconds())
+def rows() -> list[Row]:
+    """All of them."""
+    return principal_components() + clusters() + mixtures() + seconds()
