@@ -24,6 +24,7 @@ from discreet.releases.sum_plan import SumPlan, planned
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
+# The rules for shrinkage and for the number of features were settled after scores of the benchmark had been seen.
 SQUARE = 1.2  # weight of the squares: from made-up data, seeds 100 to 111; the scores hardly depend on it
 SHORTER = 0.36  # of d, the squared length that records are shrunk to; that of uniform ones is 1/3
 TYPICAL = 0.024  # noise on a mean over all records that halves what a feature says: from made-up data, seeds 200 to 219

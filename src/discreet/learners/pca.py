@@ -28,7 +28,7 @@ from discreet.trust.stored import Artefact
 BINS, REACH = 64, 1.5  # of the distances from the center, up to so many square roots of n_features
 INSIDE = 0.9  # the share of the records that are not shrunk
 # Parts of the budget. The center and the radius may be rough: an error of the center far below the spread of the
-# records makes them hardly longer. Chosen on Gaussian records of 10 to 50 features, at epsilon 1.
+# records makes them hardly longer. Set by hand; no study on data of its own has been made.
 CENTER, RADIUS, PRODUCTS = 0.16, 0.04, 0.8
 
 

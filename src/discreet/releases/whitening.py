@@ -73,6 +73,7 @@ class Whitening:
         weights = np.array([coordinates.weight] + [1.0] * (coordinates.size - 1))
         values, vectors = np.linalg.eigh(unfolded(released, coordinates) * np.outer(weights, weights))
         values = np.maximum(values, 0.0)
+        # a quarter: chosen after scores of the benchmark of linear models had been seen
         damping = max(0.25 * damped(stddev, len(values)), 1e-9 * count)
         known = values / (values + damping)
         radius = reach * math.sqrt(max(float(known.sum()), 1e-6))
