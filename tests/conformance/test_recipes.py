@@ -20,6 +20,7 @@ import pytest
 
 from discreet.core.errors import DiscreetError, NotPermitted, ParameterError
 from discreet.core.grid import Array
+from discreet.core.neighbors import Neighbors
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import MOST_NUMBERS, RECIPES, Recipe
 from discreet.core.schema import Category, Number
@@ -137,6 +138,13 @@ def lengths(rows: Array, norm: str) -> Array:
     return np.asarray((sizes**power).sum(axis=1) ** (np.longdouble(1) / power), dtype=np.float64)
 
 
+def replaced_holds(question: BoundedSum, rows: Array) -> None:
+    """No two rows are farther apart than a replaced one may move the sum, whatever the bound knows of their angles."""
+    for norm in ("l1", "l2", "linf"):
+        most = question.bound.sensitivity(norm, question.size, Neighbors.REPLACE)
+        assert max(lengths(rows - row, norm).max() for row in rows) <= most, norm
+
+
 def hold(question: BoundedSum) -> None:
     """The bound, and the equality of all ways to the sum."""
     columns = SCHEMA.features if question.columns is None else question.columns
@@ -149,6 +157,8 @@ def hold(question: BoundedSum) -> None:
         most = question.bound.radius * question.bound.rounding(size)
         assert lengths(question.grid.values(steps), question.bound.norm).max() <= most
         assert not question.bound.nonnegative or steps.min() >= 0
+        if size <= 2**10:
+            replaced_holds(question, question.grid.values(steps))
         if question.total is not None:
             np.testing.assert_array_equal(question.total(records), steps.sum(axis=0))
             for k in range(0, len(records), 1 + len(records) // 8):

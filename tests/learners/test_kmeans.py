@@ -142,3 +142,14 @@ def test_nearest_is_the_same_for_any_batch() -> None:
     rows = np.concatenate([nearest(records[i : i + 1], centers) for i in range(500)])
     np.testing.assert_array_equal(whole, rows)
     np.testing.assert_array_equal(whole, ((records[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1))
+
+
+def test_rows_are_predicted_with_the_distances_of_the_fit() -> None:
+    """A feature between wide bounds does not outweigh one between narrow bounds."""
+    rng = np.random.default_rng(0)
+    narrow = np.repeat([-0.8, 0.8], 5000)
+    X = np.column_stack([narrow + rng.normal(0, 0.05, 10_000), rng.uniform(-1000, 1000, 10_000)])
+    bounds = ([-1.0, -1000.0], [1.0, 1000.0])
+    model = KMeans(2, bounds=bounds, epsilon=3.0, random_state=0).fit(X)
+    exact = np.square((X[:, None] - model.cluster_centers_) / [1.0, 1000.0]).sum(axis=2).argmin(axis=1)
+    np.testing.assert_array_equal(model.predict(X), exact)

@@ -609,6 +609,12 @@ MUTANTS = [
         ("there = values[~np.isnan(values)]", "there = values"),
         ("places += values >= ends[places + 1]", "pass"),
     ),
+    *_of("questions/acute_bound", ("one * math.sqrt(2) * stretch", "one * stretch")),
+    *_of(
+        "questions/gradients",
+        ('Bound("l2", longest * (1 + 2.0**-30))', 'Bound("l2", longest / 1.2)'),
+        tests="conformance/test_recipes.py",
+    ),
     *_of(
         "questions/pair_moments",
         ("** 2 + 3 * (part * longest) ** 2)", "** 2)"),

@@ -295,7 +295,7 @@ def test_the_difference_is_told() -> None:
     trust = hospitals(np.zeros((400, 1)), threshold=4)
     other = OfAnotherVersion(trust._here["h1"], {f"{__name__}.EDITION.radius": 0.5})
     trust._here["h1"] = other  # type: ignore[assignment]
-    with pytest.raises(TooFewSurvivors, match=r"l2 bound 0\.5, .*; the asker has version .* l2 bound 1\.0, "):
+    with pytest.raises(TooFewSurvivors, match=r"l2 Bound 0\.5, .*; the asker has version .* l2 Bound 1\.0, "):
         trust.ask(edited(SCHEMA), Gaussian(1.0))
 
 

@@ -54,6 +54,8 @@ class KMeans(ClusterMixin, PrivateEstimator):
     ----------
     cluster_centers_ : array of shape (n_clusters, n_features)
         Released. The centers.
+    scale_ : array of shape (n_features,)
+        Public. Half the distance between the bounds of each feature: distances are measured in these units.
     n_iter_ : int
         Public. The number of steps.
     event_ : Event
@@ -124,11 +126,11 @@ class KMeans(ClusterMixin, PrivateEstimator):
         scale = Scaling(task.schema, task.features)
         rng = check_random_state(permit.random_state(self.random_state))
         centers = (self._from_random if self.init == "random" else self._from_grid)(task, plan, permit, rng)
-        return {"cluster_centers_": scale.back(centers), "n_iter_": int(self._steps)}
+        return {"cluster_centers_": scale.back(centers), "n_iter_": int(self._steps), "scale_": scale.half}
 
     def predict(self, X: Any) -> NDArray[np.intp]:
-        """The nearest center of each row; a row with a missing value gets the first."""
-        distances = ((self._rows(X)[:, None, :] - self.cluster_centers_) ** 2).sum(axis=2)
+        """The nearest center of each row, with features scaled as in the fit; a missing value gives the first."""
+        distances = np.square((self._rows(X)[:, None, :] - self.cluster_centers_) / self.scale_).sum(axis=2)
         return np.argmin(np.nan_to_num(distances), axis=1)
 
     def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.intp]:

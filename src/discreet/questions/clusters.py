@@ -30,15 +30,15 @@ class Scaling:
             raise ParameterError("k-means", "the schema has no numeric column", "Describe at least one.")
         self.n_features = len(numbers)
         self._middle = np.array([0.5 * number.lower + 0.5 * number.upper for number in numbers])
-        self._half = np.array([0.5 * number.upper - 0.5 * number.lower for number in numbers])
+        self.half = np.array([0.5 * number.upper - 0.5 * number.lower for number in numbers])
 
     def into(self, records: Array) -> Array:
         """Records in [-1, 1], on the fine grid."""
-        return FINE.values(FINE.cut(np.clip((records - self._middle) / self._half, -1.0, 1.0)))
+        return FINE.values(FINE.cut(np.clip((records - self._middle) / self.half, -1.0, 1.0)))
 
     def back(self, points: Array) -> Array:
         """Points in the records' own units."""
-        return self._middle + self._half * points
+        return self._middle + self.half * points
 
 
 @recipe("clusters")

@@ -103,9 +103,9 @@ def built(question: BoundedSum, empty: Answer) -> str:
     """What was built from a recipe, in one line: all that must be alike everywhere for sums to add up."""
     bound = question.bound
     return (
-        f"version {VERSION}: {empty.size} numbers of {json.dumps(question.columns)}, {bound.norm} bound "
-        f"{bound.radius!r}{' nonnegative' if bound.nonnegative else ''}, steps of 2**{question.grid.exponent}, "
-        f"noise on steps of 2**{empty.grid.exponent}"
+        f"version {VERSION}: {empty.size} numbers of {json.dumps(question.columns)}, {bound.norm} "
+        f"{type(bound).__name__} {bound.radius!r}{' nonnegative' if bound.nonnegative else ''}, "
+        f"steps of 2**{question.grid.exponent}, noise on steps of 2**{empty.grid.exponent}"
     )
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from itertools import islice
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.core.bits import Bits
 from discreet.core.errors import NotPermitted
@@ -57,8 +57,7 @@ class CuratorsView(Secret):
         units = source.units()
         drawn = np.zeros(units, dtype=np.bool_)
         drawn[permutation(self._bits, units)[: math.floor(Fraction(sample.rate) * units)]] = True
-        rest = iter(drawn)
-        return lambda n: np.fromiter(islice(rest, n), dtype=np.bool_, count=n)
+        return _Slices(drawn).next
 
     def keys(self, column: str) -> Iterator[dict[str, int]]:
         """Rows per value of a text column, batch by batch."""
@@ -92,3 +91,15 @@ class CuratorsView(Secret):
                 KEPT,
             )
         return self._source
+
+
+class _Slices:
+    """An array, some numbers at a time."""
+
+    def __init__(self, numbers: NDArray[np.bool_]) -> None:
+        self._rest = numbers
+
+    def next(self, count: int) -> NDArray[np.bool_]:
+        """The following ones."""
+        found, self._rest = self._rest[:count], self._rest[count:]
+        return found
