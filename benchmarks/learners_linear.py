@@ -59,14 +59,14 @@ def classified(name: str, seed: int) -> Split:
         return X[:n], X[n:], y[:n], y[n:]
     X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
     X = X / 8 - 1 if name == "digits" else boxed(X)
-    return tuple(train_test_split(X, y, test_size=0.25, random_state=seed, stratify=y))  # type: ignore[return-value]
+    return tuple(train_test_split(X, y, test_size=0.25, random_state=seed, stratify=y))
 
 
 def measured(name: str, seed: int) -> Split:
     """Features and a number, to learn from and to predict."""
     if name == "diabetes":
         X, y = datasets.load_diabetes(return_X_y=True)
-        return tuple(train_test_split(boxed(X), boxed(y[:, None])[:, 0], test_size=0.25, random_state=seed))  # type: ignore[return-value]
+        return tuple(train_test_split(boxed(X), boxed(y[:, None])[:, 0], test_size=0.25, random_state=seed))
     n, rng = int(float(name)), np.random.default_rng(7)
     X = np.clip(rng.normal(size=(n + n // 4, 10)) / 4, -1, 1)
     y = np.clip((X @ rng.normal(size=10) + 0.3 * rng.normal(size=len(X))) / 4, -1, 1)

@@ -11,7 +11,6 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -33,6 +32,7 @@ from discreet.service.key_file import write_identity
 from discreet.service.local_parties import LocalParties, local_parties
 from discreet.trust.federation import Federation
 from discreet.trust.network.link import called
+from discreet.trust.party_channel import Hear, PartyChannel
 
 SIZE, PARTIES, THRESHOLD = 1_000_000, 10, 7
 SCHEMA = Schema.numeric(0.0, 1.0, 1)
@@ -80,14 +80,18 @@ def secure_wall(parties: LocalParties) -> float:
 class Killing:
     """Passes messages on to a party, and kills its process when its masked vector is due."""
 
-    def __init__(self, remote: Any, parties: LocalParties) -> None:
+    def __init__(self, remote: PartyChannel, parties: LocalParties) -> None:
         self._remote, self._parties = remote, parties
         self.name, self.secret = remote.name, remote.secret
 
-    async def attend(self, message: Signed, hear: Any, most: int) -> None:
+    @property
+    def units(self) -> int:
+        return self._remote.units
+
+    async def exchange(self, message: Signed, hear: Hear, most: int) -> None:
         if message.message.kind == "delivery":
             self._parties[self.name].kill()
-        await self._remote.attend(message, hear, most)
+        await self._remote.exchange(message, hear, most)
 
 
 def survivors(parties: LocalParties, folder: Path) -> Row:
@@ -95,7 +99,7 @@ def survivors(parties: LocalParties, folder: Path) -> Row:
     trust, cells = parties.trust, 100
     present, doomed = trust._present, {"p2", "p7"}
 
-    def with_killers() -> dict[str, Any]:
+    def with_killers() -> dict[str, PartyChannel]:
         return {name: Killing(one, parties) if name in doomed else one for name, one in present().items()}
 
     trust._present = with_killers  # type: ignore[method-assign]
@@ -149,7 +153,12 @@ def plain_wall(folder: Path) -> float:
         addresses = []
         for one in identities:
             write_identity(folder / f"{one.name}.key", one)
-            words = ["benchmarks.peers.plain_party", folder / "plain.toml", folder / f"{one.name}.key", str(SIZE)]
+            words = [
+                "benchmarks.peers.plain_party",
+                str(folder / "plain.toml"),
+                str(folder / f"{one.name}.key"),
+                str(SIZE),
+            ]
             process = subprocess.Popen([sys.executable, "-m", *words], stdout=subprocess.PIPE, text=True)
             stack.enter_context(process)
             stack.callback(process.kill)

@@ -64,7 +64,9 @@ def whole(asked: Asked, values: np.ndarray, bits: Bits | None = None, method: Me
         case "nonnegative histogram":
             return histogram(data, "x", bins=BINS, epsilon=epsilon).nonnegative().counts
         case _:
-            found = quantile(data, "x", asked.shares, step=step(asked), confidence=None, method=method, epsilon=epsilon)
+            found: Any = quantile(
+                data, "x", asked.shares, step=step(asked), confidence=None, method=method, epsilon=epsilon
+            )
             return found.values
 
 

@@ -31,7 +31,8 @@ def release(path: str, rows: int) -> Any:
     )
     bounded = context.query().truncate_per_group(MOST_ROWS, by=["group"])
     bounded = bounded.truncate_num_groups(GROUPS, by=["group"], keep="first")
-    value = pl.col("value").fill_nan(0.0).fill_null(0.0).dp.sum((0.0, 60.0))
+    column: Any = pl.col("value").fill_nan(0.0).fill_null(0.0)
+    value = column.dp.sum((0.0, 60.0))
     return bounded.group_by("group").agg(dp.len().alias("count"), value.alias("sum")).release().collect()
 
 
