@@ -60,17 +60,26 @@ class Law:
             return 1.0 if distance <= 0 else 0.0
         if self.normal:
             return 2 * float(ndtr(-distance / whole))
-        smooth, step = max(self.stddev, SMOOTH * whole), 2 * math.pi / (80 * whole)
-        t = step * np.arange(1.0, 6.5 / (smooth * step) + 2)
-        function = np.exp(-0.5 * np.square(smooth * t)) * self.others(t) / t
-        inside = 2 / math.pi * step * (0.5 * distance + float(np.sin(distance * t) @ function))
-        return min(max(1.0 - inside, 0.0), 1.0)
+        return self._outside(*self._function(), distance)
 
     def half_width(self, chance: float) -> float:
         """How far from zero the sum is with this chance."""
         if self.deviation == 0 or self.normal:
             return float(-ndtri(chance / 2)) * self.deviation
-        return float(brentq(lambda distance: self.outside(distance) - chance, 0.0, 70 * self.deviation))
+        t, function = self._function()
+        return float(brentq(lambda distance: self._outside(t, function, distance) - chance, 0.0, 70 * self.deviation))
+
+    def _function(self) -> tuple[Array, Array]:
+        """Where the characteristic function is taken, in equal steps, and what it is there over its argument."""
+        whole = self.deviation
+        smooth, step = max(self.stddev, SMOOTH * whole), 2 * math.pi / (80 * whole)
+        t = step * np.arange(1.0, 6.5 / (smooth * step) + 2)
+        return t, np.exp(-0.5 * np.square(smooth * t)) * self.others(t) / t
+
+    @staticmethod
+    def _outside(t: Array, function: Array, distance: float) -> float:
+        inside = 2 / math.pi * float(t[0]) * (0.5 * distance + float(np.sin(distance * t) @ function))
+        return min(max(1.0 - inside, 0.0), 1.0)
 
 
 @dataclass(frozen=True)
