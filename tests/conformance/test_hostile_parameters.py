@@ -48,21 +48,25 @@ HOSTILE: dict[str, list[Any]] = {
     "delta": [1e-6, 1e-300],
     "confidence": [1e-9, 1 - 1e-16],
     "bins": [1, 10**9],
-    "cells": [1, 2**40],
     "blocks": [1, 10**9],
     "deals": [10**6],
-    "rounds": [10**6],
+    "max_iter": [1, 10**6],
     "radius": [1e-300, 1e300],
     "least": [1e-300, 1e300],
-    "records": [1, 2**60],
+    "expected_size": [1, 2**60],
     "bandwidth": [1e-300, 1e300],
-    "share": [0.0, 1e-300, tuple(np.linspace(0, 1, 100).tolist())],
+    "q": [0.0, 1e-300, tuple(np.linspace(0, 1, 100).tolist())],
     "step": [1e-300, 1e300, 1e-15],
     "ratio": [1 + 2**-52, 1e300],
     "mean": [1e-300, 1e300],
     "trim": [0.0, 1e-300, math.nextafter(0.5, 0)],
     "method": ["records", "tree", "propose_test_release", "mwem"],
     "noise": ["process"],
+    "population": [True],
+    "start": [(1e300, -1e300)],
+    "probabilities": [(1.0, 0.0, 0.0, 0.0), (1e-300, 1.0, 0.0, 0.0)],
+    "sets": [((), ("x",)), (("x", "y"),) * 1000],
+    "groups": [("a", "a"), ("no", "such")],
 }
 
 
@@ -109,7 +113,13 @@ def more_trials(function: Any) -> Iterator[tuple[PrivateData, dict[str, Any]]]:
                 yield private(Number(*bounds), unit), {"epsilon": epsilon}
 
 
+ELSEWHERE = {"data", "bounds", "key", "loss", "queries", "by", "column", "columns", "target"}
 FOUND = [one for one in statistics() if one.__name__ != "sample_and_aggregate"]  # its time is real, see its own tests
+
+
+def test_every_parameter_is_tried() -> None:
+    taken = {name for function in FOUND for name in inspect.signature(function).parameters}
+    assert taken == set(HOSTILE) | ELSEWHERE
 
 
 @pytest.mark.parametrize("tried", [trials, pytest.param(more_trials, marks=pytest.mark.slow)])

@@ -33,7 +33,7 @@ class ShortReach(FlippedQuantile):
     """As if one row drove two scores apart by two thirds of what it does."""
 
     def target(self, rows: int, neighbors: Neighbors) -> Target:
-        return Target.priced(self.share, 1.5 * self.epsilon, rows, neighbors)
+        return Target.priced(self.q, 1.5 * self.epsilon, rows, neighbors)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,7 +110,7 @@ def test_a_single_release_is_a_number_and_copies_are_rows_of_them() -> None:
     assert FlippedQuantile().release(records([1.0]).stacked(3).stacked(2), DeterministicBits(1)).shape == (2, 3)
 
 
-@pytest.mark.parametrize("fields", [{"share": -0.1}, {"lower": 2000.0}, {"cells": 0}, {"epsilon": math.nan}])
+@pytest.mark.parametrize("fields", [{"q": -0.1}, {"lower": 2000.0}, {"cells": 0}, {"epsilon": math.nan}])
 def test_a_mistake_is_refused(fields: dict[str, float]) -> None:
     with pytest.raises(ParameterError):
         FlippedQuantile(**fields)  # type: ignore[arg-type]

@@ -32,7 +32,7 @@ class ShortReach(Quantile):
     """As if one row drove two scores apart by two thirds of what it does."""
 
     def target(self, rows: int, neighbors: Neighbors) -> Target:
-        return Target.priced(self.share, 1.5 * self.epsilon, rows, neighbors)
+        return Target.priced(self.q, 1.5 * self.epsilon, rows, neighbors)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -189,9 +189,9 @@ def test_the_grid_is_that_of_the_bounds() -> None:
 @pytest.mark.parametrize(
     "fields",
     [
-        {"share": -0.1},
-        {"share": 1.1},
-        {"share": math.nan},
+        {"q": -0.1},
+        {"q": 1.1},
+        {"q": math.nan},
         {"lower": 2000.0},
         {"upper": math.inf},
         {"cells": 0},

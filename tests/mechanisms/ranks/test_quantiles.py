@@ -28,9 +28,9 @@ from tests.mechanisms.ranks.test_rank_grid import known_reach
 class ForgetsHowManyLevels(Quantiles):
     """The last of two levels spends half as much again as is left for it."""
 
-    def target(self, share: float, level: int, rows: int, neighbors: Neighbors) -> Target:
+    def target(self, q: float, level: int, rows: int, neighbors: Neighbors) -> Target:
         price = self.epsilon / 2 * (1.5 if level else 1.0)
-        return Target.priced(share, price, rows, neighbors, parted=level > 0)
+        return Target.priced(q, price, rows, neighbors, parted=level > 0)
 
 
 def records(values: list[float] | np.ndarray, neighbors: Neighbors = Neighbors.ADD_REMOVE, rows: int = 1) -> Records:
@@ -147,11 +147,11 @@ def test_copies_and_single_releases_follow_one_law() -> None:
 @pytest.mark.parametrize(
     "fields",
     [
-        {"shares": ()},
-        {"shares": (-0.1,)},
-        {"shares": (1.1,)},
-        {"shares": (0.5, 0.4)},
-        {"shares": (math.nan,)},
+        {"q": ()},
+        {"q": (-0.1,)},
+        {"q": (1.1,)},
+        {"q": (0.5, 0.4)},
+        {"q": (math.nan,)},
         {"lower": 2000.0},
         {"cells": 0},
         {"epsilon": 0.0},

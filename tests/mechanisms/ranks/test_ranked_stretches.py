@@ -35,7 +35,7 @@ def distances(grid: RankGrid, values: np.ndarray, target: Target, cells: np.ndar
         15 * np.searchsorted(places, cells * grid.finer, side) + np.searchsorted(held, cells, side)
         for side in ("left", "right")
     )
-    wanted = round(target.share * RANK) * len(places)
+    wanted = round(target.q * RANK) * len(places)
     return np.maximum(below * (RANK // 16) - wanted, wanted - upto * (RANK // 16))
 
 

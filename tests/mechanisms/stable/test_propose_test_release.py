@@ -84,7 +84,7 @@ def nearly_passing(neighbors: Neighbors, rows: int) -> Callable[[ProposeTestRele
     return pair
 
 
-LEAST, HALF = (StableQuantile(share=0.0),), (StableQuantile(bound=512),)
+LEAST, HALF = (StableQuantile(q=0.0),), (StableQuantile(bound=512),)
 JUMP = Apart(*(records([256.0] * (200 - i) + [768.0] * (200 + i), Neighbors.REPLACE) for i in (0, 1)))
 AUDITS = [
     *(

@@ -84,7 +84,7 @@ class PublishesTheBound(SmoothStudent):
 
     def release(self, answer: Records, bits: Bits) -> Array:
         cells = np.sort(answer.values[:, 0]).astype(np.int64)
-        scale = self.bound(OrderStatistic(cells, self.share, self.cells), 1)
+        scale = self.bound(OrderStatistic(cells, self.q, self.cells), 1)
         noisy = super().release(answer, bits)
         return np.stack([noisy, np.full_like(noisy, round(scale))], axis=-1)
 
@@ -203,7 +203,7 @@ def test_hardly_any_data_have_a_release_within_bounds() -> None:
 
 def test_parameters_without_meaning_are_refused() -> None:
     for fields, kind in itertools.product(
-        ({"share": 1.5}, {"lower": 2000.0}, {"epsilon": 0.0}, {"epsilon": 1e6}, {"cells": 2.5}, {"share": math.nan}),
+        ({"q": 1.5}, {"lower": 2000.0}, {"epsilon": 0.0}, {"epsilon": 1e6}, {"cells": 2.5}, {"q": math.nan}),
         KINDS,
     ):
         with pytest.raises(ParameterError):

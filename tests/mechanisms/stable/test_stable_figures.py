@@ -95,7 +95,7 @@ def test_no_records_are_measured_too(figure: StableFigure) -> None:
         lambda: SpreadClass(ratio=1.0),
         lambda: SpreadClass(offset=1.0),
         lambda: SpreadClass(lower=5.0, upper=1.0),
-        lambda: StableQuantile(share=2.0),
+        lambda: StableQuantile(q=2.0),
         lambda: StableQuantile(bound=0),
     ],
 )

@@ -11,16 +11,16 @@ from discreet.statistics.fits.block_slopes import (
     Band,
     BlockDistances,
     BlockSlopes,
-    Frame,
     OneSlope,
     Residuals,
+    ScaledColumns,
     slopes_of,
     squeezed,
     stretched,
 )
 
 SCHEMA = Schema({"a": Number(0, 10), "b": Number(-3, 1), "y": Number(100, 300)})
-FRAME = Frame.of(SCHEMA, ("a", "b"), "y")
+FRAME = ScaledColumns.of(SCHEMA, ("a", "b"), "y")
 
 
 def blocks(number: int, size: int = 6, seed: int = 0) -> np.ndarray:

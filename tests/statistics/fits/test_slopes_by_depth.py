@@ -13,7 +13,7 @@ from discreet.core.budget import Budget
 from discreet.core.neighbors import Neighbors
 from discreet.core.schema import Schema
 from discreet.releases.joint_plan import Together
-from discreet.statistics.fits.block_slopes import Frame, slopes_of
+from discreet.statistics.fits.block_slopes import ScaledColumns, slopes_of
 from discreet.statistics.fits.dealing import Blocks, smallest_block
 from discreet.statistics.fits.slopes_by_depth import SlopesByDepth
 from discreet.statistics.fits.vote_width import VoteWidth
@@ -24,7 +24,7 @@ SCHEMA = Schema.numeric(-1.0, 1.0, 3)
 
 def blocks(neighbors: Neighbors) -> Blocks:
     data = PrivateData.of(np.zeros((100, 3)), SCHEMA, Budget(1.0), neighbors=neighbors)
-    return Blocks(data, Frame.of(SCHEMA, ("x0", "x1"), "x2"), None)
+    return Blocks(data, ScaledColumns.of(SCHEMA, ("x0", "x1"), "x2"), None)
 
 
 def width(columns: int, size: int, **more: float) -> VoteWidth:

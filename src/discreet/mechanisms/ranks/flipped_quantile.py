@@ -24,7 +24,7 @@ class FlippedQuantile(Quantile):
     ----------
     epsilon : float
         Public.
-    share : float
+    q : float
         Public. In [0, 1].
     lower, upper : float
         Public. Values outside are moved to the nearer one.

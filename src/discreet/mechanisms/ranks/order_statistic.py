@@ -21,7 +21,7 @@ class OrderStatistic:
     ----------
     values : array of int64
         Sorted, from 0 to `top`.
-    share : float
+    q : float
         Public. In [0, 1]; rounded to a multiple of 1 / `RANK`.
     top : int
         Public. The greatest value that there can be.
@@ -33,13 +33,13 @@ class OrderStatistic:
     """
 
     values: Steps
-    share: float
+    q: float
     top: int
 
     @property
     def _parts(self) -> int:
         """The share of all values, in units of 1 / `RANK`."""
-        return round(self.share * RANK) * len(self.values)
+        return round(self.q * RANK) * len(self.values)
 
     @property
     def rank(self) -> int:
@@ -54,7 +54,7 @@ class OrderStatistic:
     def smooth_bound(self, beta: float) -> float:
         """The most that one row moves the value, here or in other data sets, discounted by their distance; at least 1.
 
-        The maximum of (x[j] - x[i]) exp(-beta (j - i - 1)) over i <= r and j >= share * n, where r is the rank, x[0]
+        The maximum of (x[j] - x[i]) exp(-beta (j - i - 1)) over i <= r and j >= q * n, where r is the rank, x[0]
         and what is before is 0 and x[n + 1] and what is after is `top`: at least what one row can do, and at most
         e**beta times its value on any neighbor, under both relations (`smooth_sensitivity.md`). For the median of a
         public number of records it is the smooth sensitivity of Nissim, Raskhodnikova and Smith 2007.

@@ -33,9 +33,9 @@ def price(epsilon: float) -> Event:
 class Quantile:
     """Release a value below which a given share of a column lies.
 
-    A cell y of the grid scores minus the number of ranks between share * n and those of y, from the number of values
-    below y to the number of values at or below y. If share * n is among these, the score is positive: the number of
-    ranks from share * n to the nearer end of them. P(y) is in proportion to exp(epsilon score / reach), with the reach
+    A cell y of the grid scores minus the number of ranks between q * n and those of y, from the number of values
+    below y to the number of values at or below y. If q * n is among these, the score is positive: the number of
+    ranks from q * n to the nearer end of them. P(y) is in proportion to exp(epsilon score / reach), with the reach
     of one row from 1 to 2 ranks. On up to 2^20 cells, values between two cells have ranks of their own; on more they
     are moved to the nearest.
 
@@ -43,7 +43,7 @@ class Quantile:
     ----------
     epsilon : float
         Public.
-    share : float
+    q : float
         Public. In [0, 1].
     lower, upper : float
         Public. Values outside are moved to the nearer one.
@@ -64,7 +64,7 @@ class Quantile:
     """
 
     epsilon: float = 1.0
-    share: float = 0.5
+    q: float = 0.5
     lower: float = 0.0
     upper: float = 1024.0
     cells: int = 1024
@@ -73,8 +73,8 @@ class Quantile:
     def __post_init__(self) -> None:
         check_knob("Quantile", "epsilon", self.epsilon)
         RankGrid(self.lower, self.upper, self.cells)
-        if not 0 <= self.share <= 1:
-            raise ParameterError("Quantile", f"share is {self.share}", "Give a share in [0, 1].", share=self.share)
+        if not 0 <= self.q <= 1:
+            raise ParameterError("Quantile", f"q is {self.q}", "Give a number in [0, 1].", q=self.q)
 
     @property
     def event(self) -> Event:
@@ -83,7 +83,7 @@ class Quantile:
 
     def target(self, rows: int, neighbors: Neighbors) -> Target:
         """The target rank, for units of `rows` rows."""
-        return Target.priced(self.share, self.epsilon, rows, neighbors)
+        return Target.priced(self.q, self.epsilon, rows, neighbors)
 
     def release(self, answer: Records, bits: Bits) -> Array:
         """A value on the grid; one for each copy."""

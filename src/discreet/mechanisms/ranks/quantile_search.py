@@ -91,7 +91,7 @@ class RankedPlaces:
     def chosen(self, part: SearchRange, target: Target, bits: Bits) -> FoundPlaces:
         """One place."""
         low, high, first, last = (int(side[0]) for side in (part.low, part.high, part.first, part.last))
-        center = first + round(target.share * (last - first))
+        center = first + round(target.q * (last - first))
         radius = math.ceil(min((SOON + math.log(high - low + 1)) * target.ranks + 2, last - first))
         start, stop = max(center - radius, first), min(center + radius, last)
         near = between(self.ranking.run(start, stop), start, stop) if start < stop else np.empty(0, np.int64)

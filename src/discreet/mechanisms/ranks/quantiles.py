@@ -29,15 +29,15 @@ AT_ONCE = 2**21  # records of all copies that are worked on together
 class Quantiles:
     """Release values below which given shares of a column lie.
 
-    The middle share is found first, then those below it among the records below what was found, and those above among
+    The middle level is found first, then those below it among the records below what was found, and those above among
     the other records: every record takes part once on each level of halves. Each cell of the grid is divided into
     places, of which a record takes one at random; so records that are tied can be separated.
 
     Parameters
     ----------
     epsilon : float
-        Public. Of all shares together.
-    shares : tuple of float
+        Public. Of all quantiles together.
+    q : tuple of float
         Public. In [0, 1], ascending.
     lower, upper : float
         Public. Values outside are moved to the nearer one.
@@ -58,39 +58,39 @@ class Quantiles:
     """
 
     epsilon: float = 1.0
-    shares: tuple[float, ...] = (0.25, 0.5, 0.75)
+    q: tuple[float, ...] = (0.25, 0.5, 0.75)
     lower: float = 0.0
     upper: float = 1024.0
     cells: int = 1024
     knob: ClassVar[str] = "epsilon"
 
     def __post_init__(self) -> None:
-        shares = tuple(float(share) for share in self.shares)
-        object.__setattr__(self, "shares", shares)
-        if not shares or not all(0 <= a <= b <= 1 for a, b in zip((0.0, *shares), (*shares, 1.0), strict=True)):
-            raise ParameterError("Quantiles", f"shares are {shares}", "Give shares in [0, 1], ascending.")
+        levels = tuple(float(level) for level in self.q)
+        object.__setattr__(self, "q", levels)
+        if not levels or not all(0 <= a <= b <= 1 for a, b in zip((0.0, *levels), (*levels, 1.0), strict=True)):
+            raise ParameterError("Quantiles", f"q is {levels}", "Give numbers in [0, 1], ascending.")
         RankGrid(self.lower, self.upper, self.cells)
         check_knob("Quantiles", "epsilon", self.epsilon / self.depth)
 
     @property
     def depth(self) -> int:
         """How many levels of halves there are."""
-        return len(self.shares).bit_length()
+        return len(self.q).bit_length()
 
     @property
     def event(self) -> Repeated:
         """The price of one release."""
         return Repeated(price(self.epsilon / self.depth), self.depth)
 
-    def target(self, share: float, level: int, rows: int, neighbors: Neighbors) -> Target:
+    def target(self, q: float, level: int, rows: int, neighbors: Neighbors) -> Target:
         """The target rank on a level, for units of `rows` rows."""
-        return Target.priced(share, self.epsilon / self.depth, rows, neighbors, parted=level > 0)
+        return Target.priced(q, self.epsilon / self.depth, rows, neighbors, parted=level > 0)
 
     def release(self, answer: Records, bits: Bits) -> Array:
         """One value for each share, on the grid; one row for each copy."""
         grid = RankGrid(self.lower, self.upper, self.cells)
         cells, copies = grid.nearest(answer.values[:, 0]), math.prod(answer.copies)
-        found = np.empty((copies, len(self.shares)), np.int64)
+        found = np.empty((copies, len(self.q)), np.int64)
         finer = FINEST - (grid.cells + 1).bit_length()
         cells <<= finer
         together = max(1, AT_ONCE // (len(cells) + 1)) if len(cells) < MANY else 1
@@ -104,25 +104,25 @@ class Quantiles:
 
     def _find(self, found: Steps, records: SortedPlaces | RankedPlaces, top: int, answer: Records, bits: Bits) -> None:
         """Find the place of each share, from 0 to `top`, in a row for each copy."""
-        none, last = np.zeros(len(found), np.int64), len(self.shares) + 1
+        none, last = np.zeros(len(found), np.int64), len(self.q) + 1
         ends, below = {0: none, last: none + top}, {0: none, last: none + records.number}
-        for step in _steps(self.shares, 0, len(self.shares), 0):
+        for step in _steps(self.q, 0, len(self.q), 0):
             part = SearchRange(ends[step.low], ends[step.high], below[step.low], below[step.high])
-            chosen = records.chosen(part, self.target(step.share, step.level, answer.rows, answer.neighbors), bits)
+            chosen = records.chosen(part, self.target(step.q, step.level, answer.rows, answer.neighbors), bits)
             found[:, step.place] = ends[step.place + 1] = chosen.places
             below[step.place + 1] = np.clip(chosen.below, part.first, part.last)
 
     def scales(self, rows: int, neighbors: Neighbors) -> list[Array]:
         """For each share, the scales in ranks of independent noises that add up to the error of its rank: public.
 
-        A share's rank is as far off as the ends that it lies between, in proportion, and by noise of its own: Laplace
+        A level's rank is as far off as the ends that it lies between, in proportion, and by noise of its own: Laplace
         noise, where values lie evenly around it.
         """
-        own = np.zeros((len(self.shares) + 2, len(self.shares)))
-        for step in _steps(self.shares, 0, len(self.shares), 0):
-            ends = (1 - step.share) * own[step.low] + step.share * own[step.high]
+        own = np.zeros((len(self.q) + 2, len(self.q)))
+        for step in _steps(self.q, 0, len(self.q), 0):
+            ends = (1 - step.q) * own[step.low] + step.q * own[step.high]
             own[step.place + 1] = ends
-            own[step.place + 1, step.place] = self.target(step.share, step.level, rows, neighbors).ranks
+            own[step.place + 1, step.place] = self.target(step.q, step.level, rows, neighbors).ranks
         return [row[row > 0] for row in own[1:-1]]
 
     def worst_neighbors(self) -> Apart:
@@ -147,16 +147,16 @@ class _Step:
     low: int
     high: int
     level: int
-    share: float
+    q: float
 
 
-def _steps(shares: tuple[float, ...], start: int, stop: int, level: int) -> Iterator[_Step]:
+def _steps(q: tuple[float, ...], start: int, stop: int, level: int) -> Iterator[_Step]:
     """The shares from number `start` to before number `stop`: the middle one, then those on its sides."""
     if start == stop:
         return
-    middle, ends = (start + stop) // 2, (0.0, *shares, 1.0)
+    middle, ends = (start + stop) // 2, (0.0, *q, 1.0)
     low, high = ends[start], ends[stop + 1]
-    share = (ends[middle + 1] - low) / (high - low) if high > low else 0.5
-    yield _Step(middle, start, stop + 1, level, share)
-    yield from _steps(shares, start, middle, level + 1)
-    yield from _steps(shares, middle + 1, stop, level + 1)
+    inner = (ends[middle + 1] - low) / (high - low) if high > low else 0.5
+    yield _Step(middle, start, stop + 1, level, inner)
+    yield from _steps(q, start, middle, level + 1)
+    yield from _steps(q, middle + 1, stop, level + 1)

@@ -88,19 +88,19 @@ class Target:
 
     Parameters
     ----------
-    share : float
+    q : float
         Public. In [0, 1].
     scale : float
         Public. A place that is this much farther off is e times less likely.
     """
 
-    share: float
+    q: float
     scale: float
 
     @classmethod
-    def priced(cls, share: float, epsilon: float, rows: int, neighbors: Neighbors, *, parted: bool = False) -> Target:
+    def priced(cls, q: float, epsilon: float, rows: int, neighbors: Neighbors, *, parted: bool = False) -> Target:
         """With the scale that costs epsilon; rounded up."""
-        return cls(share, upwards(reach(share, neighbors, parted=parted) * rows / Fraction(epsilon)))
+        return cls(q, upwards(reach(q, neighbors, parted=parted) * rows / Fraction(epsilon)))
 
     @property
     def ranks(self) -> float:
@@ -109,22 +109,22 @@ class Target:
 
     def off(self, below: Steps, records: Steps | int) -> Steps:
         """How far the number of records below is above the target, among all records; negative where it is less."""
-        return below * RANK - round(self.share * RANK) * np.asarray(records)
+        return below * RANK - round(self.q * RANK) * np.asarray(records)
 
 
-def reach(share: float, neighbors: Neighbors, *, parted: bool = False) -> int:
+def reach(q: float, neighbors: Neighbors, *, parted: bool = False) -> int:
     """How much one row can change the difference of the scores of two places, in units of 1 / `RANK` (`quantile.md`).
 
     Parameters
     ----------
-    share : float
+    q : float
         Public. In [0, 1].
     neighbors : Neighbors
         Public. The relation.
     parted : bool
         Public. Whether there are several parts of the records, of which a row may leave one and join another.
     """
-    part = round(share * RANK)
+    part = round(q * RANK)
     joined = RANK if part in (0, RANK) else 2 * max(part, RANK - part)
     if neighbors is Neighbors.ADD_REMOVE:
         return joined

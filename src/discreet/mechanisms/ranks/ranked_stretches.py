@@ -127,7 +127,7 @@ class _Near:
         number = ranking.number
         if not number:
             return cls(np.empty(0, np.int64), np.zeros(1, np.int64), np.empty(0, np.int64), grid.finer, 0)
-        center = round(target.share * number)
+        center = round(target.q * number)
         radius = math.ceil(min(aside + beyond(grid) * target.ranks + 2, number))
         start, stop = max(center - radius, 0), min(center + radius, number)
         run = known if known is not None and known.holds(start, stop) else ranking.run(start, stop)

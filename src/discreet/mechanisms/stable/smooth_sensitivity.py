@@ -45,7 +45,7 @@ class SmoothSensitivity(ABC):
     ----------
     epsilon : float
         Public.
-    share : float
+    q : float
         Public. The share of the values that are at or below the quantile.
     lower, upper : float
         Public. Values outside are moved to the nearer one.
@@ -54,7 +54,7 @@ class SmoothSensitivity(ABC):
     """
 
     epsilon: float = 1.0
-    share: float = 0.5
+    q: float = 0.5
     lower: float = 0.0
     upper: float = 1024.0
     cells: int = 1024
@@ -63,8 +63,8 @@ class SmoothSensitivity(ABC):
     def __post_init__(self) -> None:
         check_knob(type(self).__name__, "epsilon", self.epsilon, LEAST, 600.0)
         RankGrid(self.lower, self.upper, self.cells)
-        if not 0 <= self.share <= 1:
-            raise ParameterError(type(self).__name__, f"share is {self.share}", "Give a share in [0, 1].")
+        if not 0 <= self.q <= 1:
+            raise ParameterError(type(self).__name__, f"q is {self.q}", "Give a number in [0, 1].")
 
     @property
     @abstractmethod
@@ -89,7 +89,7 @@ class SmoothSensitivity(ABC):
         """The quantile with noise, on the grid; one for each copy."""
         grid = RankGrid(self.lower, self.upper, self.cells)
         self.check(answer.rows)
-        found = OrderStatistic(np.sort(grid.nearest(answer.values[:, 0])), self.share, self.cells)
+        found = OrderStatistic(np.sort(grid.nearest(answer.values[:, 0])), self.q, self.cells)
         scale = max(self.bound(found, answer.rows) / self.slide, LEAST_SCALE)
         noise = self.noise(bits, answer.copies, scale)
         return grid.values(np.clip(found.value + noise, 0, self.cells))[()]
@@ -124,7 +124,7 @@ class SmoothStudent(SmoothSensitivity):
     ----------
     epsilon : float
         Public.
-    share : float
+    q : float
         Public. The share of the values that are at or below the quantile.
     lower, upper : float
         Public. Values outside are moved to the nearer one.
@@ -178,7 +178,7 @@ class SmoothLaplace(SmoothSensitivity):
     ----------
     epsilon, delta : float
         Public.
-    share : float
+    q : float
         Public. The share of the values that are at or below the quantile.
     lower, upper : float
         Public. Values outside are moved to the nearer one.
@@ -230,7 +230,7 @@ class SmoothGaussian(SmoothSensitivity):
     ----------
     epsilon, delta : float
         Public.
-    share : float
+    q : float
         Public. The share of the values that are at or below the quantile.
     lower, upper : float
         Public. Values outside are moved to the nearer one.

@@ -48,7 +48,7 @@ class StableQuantile:
 
     Parameters
     ----------
-    share : float
+    q : float
         Public. The share of the values that are at or below the quantile.
     lower, upper : float
         Public. Values outside are moved to the nearer one.
@@ -63,7 +63,7 @@ class StableQuantile:
     Measured(steps=512, distance=49)
     """
 
-    share: float = 0.5
+    q: float = 0.5
     lower: float = 0.0
     upper: float = 1024.0
     cells: int = 1024
@@ -71,17 +71,17 @@ class StableQuantile:
 
     def __post_init__(self) -> None:
         RankGrid(self.lower, self.upper, self.cells)
-        if not 0 <= self.share <= 1 or not 1 <= self.bound <= self.cells:
+        if not 0 <= self.q <= 1 or not 1 <= self.bound <= self.cells:
             raise ParameterError(
                 "stable quantile",
-                f"share is {self.share} and bound {self.bound}",
-                "Give a share in [0, 1] and a bound from one step to all.",
+                f"q is {self.q} and bound {self.bound}",
+                "Give a level in [0, 1] and a bound from one step to all.",
             )
 
     def measured(self, answer: Records) -> Measured:
         """The quantile, and the fewest values inside a window around it that is wider than the bound."""
         cells = np.sort(RankGrid(self.lower, self.upper, self.cells).nearest(answer.values[:, 0]))
-        found = OrderStatistic(cells, self.share, self.cells)
+        found = OrderStatistic(cells, self.q, self.cells)
         return Measured(found.value, min(found.between(self.bound), NEVER))
 
     def said(self, steps: Steps) -> Array:

@@ -15,7 +15,7 @@ RIDGE, LEAST, BLURRED = 2.0**-40, 2.0**-30, 2.0**-12  # see `slopes_of`
 
 
 @dataclass(frozen=True)
-class Frame:
+class ScaledColumns:
     """Columns scaled to [-1, 1] by their public bounds, the target last.
 
     Parameters
@@ -30,7 +30,7 @@ class Frame:
     Examples
     --------
     >>> from discreet.core.schema import Number
-    >>> frame = Frame.of(Schema({"age": Number(0, 100), "pay": Number(0, 5000)}), ("age",), "pay")
+    >>> frame = ScaledColumns.of(Schema({"age": Number(0, 100), "pay": Number(0, 5000)}), ("age",), "pay")
     >>> frame.scaled(np.array([[75.0, 0.0]]))
     array([[ 0.5, -1. ]])
     >>> frame.own_slopes(np.array([0.5])), frame.own_intercept(np.array([0.5]), 0.25)
@@ -43,7 +43,7 @@ class Frame:
     halves: tuple[float, ...]
 
     @classmethod
-    def of(cls, schema: Schema, columns: tuple[str, ...], target: str) -> Frame:
+    def of(cls, schema: Schema, columns: tuple[str, ...], target: str) -> ScaledColumns:
         """The frame of these columns, between the schema's bounds."""
         numbers = [schema.number(name) for name in (*columns, target)]
         middles = tuple(0.5 * one.lower + 0.5 * one.upper for one in numbers)
@@ -92,13 +92,13 @@ class BlockSlopes:
 
     Parameters
     ----------
-    frame : Frame
+    frame : ScaledColumns
         Public. The columns.
     band : Band, optional
         Public. Records outside have no part.
     """
 
-    frame: Frame
+    frame: ScaledColumns
     band: Band | None = None
 
     def __call__(self, blocks: Array) -> Array:
@@ -151,7 +151,7 @@ class OneSlope(BlockSlopes):
 class Residuals:
     """How far each record, a block of its own, is above a plane; or how far from a residual, where one is given."""
 
-    frame: Frame
+    frame: ScaledColumns
     slopes: tuple[float, ...]
     middle: float | None = None
 

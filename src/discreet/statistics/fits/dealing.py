@@ -15,7 +15,7 @@ from discreet.mechanisms.ranks.quantile import Quantile
 from discreet.mechanisms.stable.sample_and_aggregate import SampleAndAggregate
 from discreet.questions.all_records import AllRecords
 from discreet.questions.count import count_of
-from discreet.statistics.fits.block_slopes import BlockSlopes, Frame, Residuals
+from discreet.statistics.fits.block_slopes import BlockSlopes, Residuals, ScaledColumns
 from discreet.trust.permit import Permit
 from discreet.trust.private_data import PrivateData
 
@@ -54,14 +54,14 @@ class Blocks:
     ----------
     data : PrivateData
         The records.
-    frame : Frame
+    frame : ScaledColumns
         The columns.
     number : int or None
         Of blocks; as many as there are small ones for the records, where none is given.
     """
 
     data: PrivateData
-    frame: Frame
+    frame: ScaledColumns
     number: int | None
 
     @property
@@ -103,7 +103,7 @@ class Dealing:
     """A number of blocks, the number of records that each has room for, and a permit to ask them."""
 
     permit: Permit
-    frame: Frame
+    frame: ScaledColumns
     blocks: int
     size: int
 

@@ -18,7 +18,7 @@ from discreet.mechanisms.ranks.box_depth import COLUMNS
 from discreet.releases.joint_plan import Together
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
-from discreet.statistics.fits.block_slopes import Frame
+from discreet.statistics.fits.block_slopes import ScaledColumns
 from discreet.statistics.fits.dealing import Blocks, ScaledFit
 from discreet.statistics.fits.robust_fit import RobustRegression
 from discreet.statistics.fits.slopes_by_depth import SlopesByDepth
@@ -143,7 +143,7 @@ def robust_regression(
 
 
 def _described(
-    name: str, frame: Frame, fit: ScaledFit, confidence: float | None, population: bool, receipt: Receipt
+    name: str, frame: ScaledColumns, fit: ScaledFit, confidence: float | None, population: bool, receipt: Receipt
 ) -> RobustRegression:
     """Post-processing: the columns' own units."""
     slopes, intercept = frame.own_slopes(fit.slopes), frame.own_intercept(fit.slopes, fit.intercept)
@@ -172,7 +172,7 @@ def _wanted(target: str | None, columns: Sequence[str] | None) -> tuple[str, ...
     return (*((columns,) if isinstance(columns, str) else columns), target)
 
 
-def _frame(data: PrivateData, target: str | None, columns: Sequence[str] | None) -> Frame:
+def _frame(data: PrivateData, target: str | None, columns: Sequence[str] | None) -> ScaledColumns:
     """The columns that were asked for: numeric, each once, and not the target itself."""
     features = data.schema.features
     explained = target if target is not None else (features or ("nothing",))[-1]
@@ -182,7 +182,7 @@ def _frame(data: PrivateData, target: str | None, columns: Sequence[str] | None)
         obstacle = f"the columns that explain it are {', '.join(map(str, explaining)) or 'none'}"
         remedy = f"Name 1 to {COLUMNS} other numeric columns, each once."
         raise ParameterError(f"robust regression of {explained}", obstacle, remedy, columns=explaining)
-    return Frame.of(data.schema, explaining, explained)
+    return ScaledColumns.of(data.schema, explaining, explained)
 
 
 def _by_depth(

@@ -83,10 +83,10 @@ class _Tails:
         surely = max(float(permit.ask(question, count)[0]) - off, 1.0)
         found = []
         for side, end in zip(self.sides, ends, strict=True):
-            outermost = dataclasses.replace(end, share=0.5 + 0.49 * side)
+            outermost = dataclasses.replace(end, q=0.5 + 0.49 * side)
             scale = outermost.target(self.of.data.unit.rows, self.of.data.neighbors).ranks
             share = scale * math.log(CELLS * len(self.sides) / (MISSED * self.risk)) / surely
-            asked = dataclasses.replace(end, share=0.5 + side * (0.5 - min(share, 0.5)))
+            asked = dataclasses.replace(end, q=0.5 + side * (0.5 - min(share, 0.5)))
             value = float(permit.ask(AllRecords((self.of.column,)), asked))
             found.append(_Tail(value, self._beyond(value, side) if share <= 0.5 else self._farther(side)))
         return found

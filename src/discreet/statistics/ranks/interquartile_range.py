@@ -117,7 +117,7 @@ def _own(of: ColumnOf, mechanisms: tuple[Any, ...], sampling: Array, confidence:
     The interval is as wide as the sample and the noise in its ends make it; the quartile has less noise than these.
     """
     rows, neighbors, (_, values, ends) = of.data.unit.rows, of.data.neighbors, mechanisms
-    unit, beside = Spread(Laplace(), math.sqrt(2)), dataclasses.replace(ends, shares=BESIDE)
+    unit, beside = Spread(Laplace(), math.sqrt(2)), dataclasses.replace(ends, q=BESIDE)
     noise, around = (
         np.array([unit.half_width(scales, confidence) for scales in one.scales(rows, neighbors)])
         for one in (values, beside)

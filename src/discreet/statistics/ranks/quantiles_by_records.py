@@ -107,7 +107,7 @@ class ByRecords:
             targets = [Target.priced(float(share), mechanisms[0].epsilon, rows, neighbors) for share in flat]
             return [np.array([target.ranks]) for target in targets]
         order = np.argsort(flat, kind="stable")
-        sorted_scales = dataclasses.replace(mechanisms[0], shares=tuple(flat[order].tolist())).scales(rows, neighbors)
+        sorted_scales = dataclasses.replace(mechanisms[0], q=tuple(flat[order].tolist())).scales(rows, neighbors)
         return [sorted_scales[place] for place in np.argsort(order)]
 
     def _few(self, value: Quantile | Quantiles, number: float) -> list[bool]:
@@ -138,7 +138,7 @@ class ByRecords:
         """The ends of several intervals, which may overlap, by halves."""
         flat = np.clip(shares.ravel(), 0.0, 1.0)
         order, found = np.argsort(flat, kind="stable"), np.empty(flat.size)
-        found[order] = permit.ask(self._records, dataclasses.replace(ends, shares=tuple(flat[order].tolist())))
+        found[order] = permit.ask(self._records, dataclasses.replace(ends, q=tuple(flat[order].tolist())))
         return found.reshape(shares.shape)
 
     def _beside(self, permit: Permit, ends: list[Quantile], values: Array, shares: Array) -> Array:
@@ -150,7 +150,7 @@ class ByRecords:
         found = [
             value
             if side is None or not 0 <= share <= 1
-            else permit.ask(self._records, dataclasses.replace(side, share=float(share)))
+            else permit.ask(self._records, dataclasses.replace(side, q=float(share)))
             for side, share in zip((low, high), shares[:, 0], strict=True)
         ]
         return np.array(found)[:, None]
