@@ -370,6 +370,36 @@ MUTANTS = [
         audits=("JohnsonLindenstrauss",),
     ),
     *_of(
+        "mechanisms/learning/objective_perturbation",
+        ("return self.rows * math.log1p(", "return math.log1p("),
+        ("self.multiplier * self.units * self.radius * ROUNDING", "self.multiplier * self.radius * ROUNDING"),
+        ("self.tolerance - lost, self.grid", "self.tolerance * 1e6, self.grid"),
+        audits=("ObjectivePerturbation",),
+    ),
+    *_of(
+        "mechanisms/learning/tilted_loss",
+        ("part = shift * k / units", "part = shift * k / units / 2"),
+        ("LossTable(first, (1 - tails[0]", "LossTable(0, (1 - tails[0]"),
+        tests="mechanisms/learning/test_objective_perturbation.py",
+    ),
+    *_of(
+        "mechanisms/learning/output_perturbation",
+        ("times(self.rows), self.neighbors)", "times(1), self.neighbors)"),
+        audits=("OutputPerturbation",),
+    ),
+    *_of(
+        "mechanisms/learning/perturbation",
+        ("return self.penalty * self.radius**2", "return self.penalty * self.radius"),
+        ("if records.rows > self.rows or", "if"),
+        tests="mechanisms/learning/test_objective_perturbation.py mechanisms/learning/test_output_perturbation.py",
+    ),
+    *_of(
+        "mechanisms/learning/penalized_loss",
+        ("self._errors(points, tilts) <= tolerance", "0 <= tolerance"),
+        ("+ 20 + min(n, BLOCK)", ""),
+        ("after, now = points - slopes / self._steepest", "after, now = points + slopes / self._steepest"),
+    ),
+    *_of(
         "mechanisms/shares/gaussian_share",
         ("scale * (1 + grown) / math.sqrt(self.honest)", "scale * (1 + grown) / self.honest"),
         ("share < LEAST or", "False or"),

@@ -5,6 +5,8 @@ from .additive.gaussian import Gaussian as Gaussian
 from .additive.laplace import Laplace as Laplace
 from .additive.snapping import Snapping as Snapping
 from .additive.staircase import Staircase as Staircase
+from .learning.objective_perturbation import ObjectivePerturbation as ObjectivePerturbation
+from .learning.output_perturbation import OutputPerturbation as OutputPerturbation
 from .online.online_sparse_vector import OnlineSparseVector as OnlineSparseVector
 from .online.online_sparse_vector import SparseVector as SparseVector
 from .selection.exponential import Exponential as Exponential

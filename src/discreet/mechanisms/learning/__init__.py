@@ -1,0 +1,1 @@
+"""Releases of models that are fitted to all records at once."""

@@ -1,0 +1,115 @@
+"""What output and objective perturbation share: bounded vectors, a loss, a penalty, and a certified minimiser."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from discreet.core.answer import Apart, Records
+from discreet.core.bits import Bits
+from discreet.core.bound import Bound
+from discreet.core.errors import ParameterError
+from discreet.core.events import Event
+from discreet.core.grid import Array, Grid
+from discreet.core.knob import check_knob, check_one_of, check_whole
+from discreet.core.neighbors import Neighbors
+from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.mechanisms.learning.margin_losses import LOSSES, LossName, MarginLoss
+from discreet.mechanisms.learning.penalized_loss import PenalizedLoss
+from discreet.mechanisms.vectors.spherical_laplace import SphericalLaplace
+
+FINENESS = 2.0**-18  # of the length of a gradient, up to which minimisers are found
+ROUNDING = 1 + 2.0**-30  # of the length of a vector, and of what is computed from it
+
+SPHERICAL = SphericalLaplace()
+
+
+@dataclass(frozen=True)
+class Perturbation(ABC):
+    """A minimiser of the sum of a loss over vectors, with a penalty on every coordinate.
+
+    Vectors are shortened to the radius; one with a missing value counts as zero, and so for nothing. What a solver
+    returns is `off` away from the exact minimiser at most, on a grid.
+    """
+
+    multiplier: float = 1.0
+    noise: SphericalLaplace | Gaussian = SPHERICAL
+    loss: LossName = "huber_hinge"
+    penalty: float = 16.0
+    radius: float = 2.0**-30
+    rows: int = 1
+    neighbors: Neighbors = Neighbors.ADD_REMOVE
+    knob: ClassVar[str] = "multiplier"
+
+    def __post_init__(self) -> None:
+        name = type(self).__name__
+        object.__setattr__(self, "noise", dataclasses.replace(self.noise, multiplier=self.multiplier))
+        check_one_of(name, "loss", self.loss, tuple(LOSSES))
+        check_knob(name, "penalty", self.penalty, 2.0**-20)
+        check_knob(name, "radius", self.radius)
+        check_whole(name, "rows", self.rows)
+
+    @property
+    def units(self) -> int:
+        """How many vectors come or go, at most, between neighbors."""
+        return self.rows * self.neighbors.reach
+
+    @property
+    def whole_penalty(self) -> float:
+        """In the units of the vectors: J bends by this at least."""
+        return self.penalty * self.radius**2
+
+    @property
+    @abstractmethod
+    def event(self) -> Event:
+        """The price of one release."""
+
+    @abstractmethod
+    def release(self, records: Records, bits: Bits) -> Array:
+        """The minimiser, perturbed; once for each copy."""
+
+    def problem(self, records: Records) -> PenalizedLoss:
+        """What is minimised."""
+        self._check(records)
+        vectors = Bound("l2", self.radius).clip(records.values)
+        return PenalizedLoss(vectors, self.radius * ROUNDING, self._loss, self.whole_penalty)
+
+    def grid(self, size: int) -> Grid:
+        """Of the coordinates of minimisers: rounding to it moves them less than the solver may."""
+        return Grid(math.floor(math.log2(self.tolerance / (8 * self.whole_penalty * math.sqrt(size)))))
+
+    @property
+    def tolerance(self) -> float:
+        """The length of the gradient up to which minimisers are found."""
+        return FINENESS * self.radius
+
+    def off(self, size: int) -> float:
+        """How far what the solver returns may be from the minimiser: by its gradient, and by the grid."""
+        return (self.tolerance / self.whole_penalty + math.sqrt(size) * self.grid(size).step / 2) * ROUNDING
+
+    def against(self, others: int) -> Apart:
+        """One unit's vectors, and none or their opposites, beside so many others that pull the other way."""
+        one = np.array([[self.radius]])
+        rest, own = np.repeat(-one, others, axis=0), np.repeat(one, self.rows, axis=0)
+        instead = own[:0] if self.neighbors is Neighbors.ADD_REMOVE else -own
+        pair = (np.concatenate([rest, instead]), np.concatenate([rest, own]))
+        return Apart(*(Records(values, int(self.rows), self.neighbors) for values in pair))
+
+    @property
+    def _loss(self) -> MarginLoss:
+        return LOSSES[self.loss]
+
+    def _check(self, records: Records) -> None:
+        if records.rows > self.rows or records.neighbors is not self.neighbors:
+            raise ParameterError(
+                type(self).__name__,
+                f"the price is for units of {self.rows} rows and {self.neighbors.value} neighbors, the records have"
+                f" units of {records.rows} and {records.neighbors.value} neighbors",
+                "Set rows and neighbors to those of the data set.",
+                "Nothing was released.",
+            )

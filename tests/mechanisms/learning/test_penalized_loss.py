@@ -1,0 +1,71 @@
+"""The certified minimiser: for every data set and every tilt, in float64 or beyond it."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from discreet.core.grid import Array, Grid
+from discreet.mechanisms.learning import penalized_loss
+from discreet.mechanisms.learning.margin_losses import LOSSES, LossName
+from discreet.mechanisms.learning.penalized_loss import PenalizedLoss
+
+both = pytest.mark.parametrize("loss", list(LOSSES))
+GRID = Grid(-40)
+
+
+def vectors(n: int, d: int) -> Array:
+    rows = np.random.default_rng(0).normal(size=(n, d)) + 0.5
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1))
+
+
+@both
+def test_the_gradient_is_short_where_it_says_so(loss: LossName) -> None:
+    for n, d, penalty in ((0, 1, 1.0), (1, 1, 1e-3), (700, 4, 1e-2), (3000, 2, 50.0)):
+        problem = PenalizedLoss(vectors(n, d), 1.0, LOSSES[loss], penalty)
+        tilts = np.random.default_rng(1).normal(size=(20, d)) * 10.0 ** np.arange(-13, 7)[:, None] / 1e4
+        points = GRID.values(problem.minimizers(tilts, 1e-7, GRID))
+        gradients = penalty * points + tilts - LOSSES[loss].pull(points @ problem.vectors.T) @ problem.vectors
+        rounded = np.sqrt(d) * GRID.step / 2 * (penalty + n)
+        assert np.linalg.norm(gradients, axis=1).max() <= 1e-7 + rounded
+
+
+@both
+def test_decimal_numbers_go_on_where_float64_ends(loss: LossName) -> None:
+    problem = PenalizedLoss(vectors(40, 2), 1.0, LOSSES[loss], 2.0)
+    tilt = np.array([[1.0, -2.0]])
+    near, exact = (problem.minimizers(tilt, tolerance, GRID) for tolerance in (1e-9, 1e-30))
+    assert np.abs(near - exact).max() <= 1e-9 / 2 / GRID.step
+    far = problem.minimizers(tilt * 2.0**70, 1e-9, Grid(20))
+    assert Grid(20).values(far) == pytest.approx(-tilt * 2.0**69, abs=2.0**21)
+
+
+@both
+def test_gradient_descent_gets_there_if_newton_s_steps_do_not(loss: LossName, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = PenalizedLoss(vectors(5, 2), 1.0, LOSSES[loss], 2.0)
+    tilt = np.array([[0.3, -0.2]])
+    usual = problem.minimizers(tilt, 1e-9, GRID)
+    monkeypatch.setattr(penalized_loss, "PARTS", (-1.0,))
+    assert np.abs(problem.minimizers(tilt, 1e-9, GRID) - usual).max() <= 1e-9 / GRID.step
+
+
+@both
+def test_the_stated_error_is_more_than_the_actual_one(loss: LossName) -> None:
+    problem = PenalizedLoss(vectors(600, 3), 1.0, LOSSES[loss], 0.125)
+    point = np.array([[1e3, -2e3, 1e3]])
+    tilt = np.array([[1.0, 2.0, 3.0]])
+    found = problem._gradients(point, tilt)[0]
+    exact_vectors = penalized_loss._decimals(problem.vectors)
+    at = penalized_loss._decimals(point[0])
+    pulls = np.array([LOSSES[loss].exact_pull(margin) for margin in exact_vectors @ at], dtype=object)
+    exact = Decimal("0.125") * at + penalized_loss._decimals(tilt[0]) - pulls @ exact_vectors
+    off = float(sum((Decimal(a) - b) ** 2 for a, b in zip(found.tolist(), exact, strict=True))) ** 0.5
+    assert off <= float(problem._errors(point, tilt)[0]) <= 1e-7
+
+
+def test_many_vectors_are_certified_in_float64(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PenalizedLoss, "_settled", None)
+    problem = PenalizedLoss(vectors(2**17, 3), 1.0, LOSSES["logistic"], 1.0)
+    problem.minimizers(np.zeros((1, 3)), 2.0**-20, GRID)
