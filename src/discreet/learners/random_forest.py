@@ -1,4 +1,4 @@
-"""A private forest of random trees, from one noisy sum of marks in leaves."""
+"""A private forest of random trees: of all that are drawn, or of a few that are chosen."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ import math
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from discreet.core.bound import Norm
 from discreet.core.grid import Array
+from discreet.core.knob import check_whole
+from discreet.learners.chosen_trees import ChosenPlan, chosen_plan, chosen_trees, labelled
 from discreet.learners.random_trees import ForestPlan, RandomTrees, sample_question
 from discreet.learners.task import Task
 from discreet.questions.box import GUESS
 from discreet.questions.forest_leaves import MOST
 from discreet.releases.least_noise import least_noise
+from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
 # By theory up to constants, which are from made-up data (make_classification, seeds 300 to 305 and 400 to 407).
@@ -23,6 +27,8 @@ FULL = 2.5  # bits: a leaf should hold some six times the noise that the trees l
 MORE = 3.0  # noises that are added to the count of a leaf, so that a leaf of noise says little
 SHARPER = 4.0  # since random splits leave more of other classes in a leaf than there are around a row
 TREES = (1, 2, 4, 8, 16, 32, 64, 128)
+FEWEST = 160.0  # records in units of the noise on the mean of all trees, below which chosen ones are better: as above
+MOST_CANDIDATES = 2**14
 
 
 class RandomForestClassifier(RandomTrees):
@@ -30,7 +36,8 @@ class RandomForestClassifier(RandomTrees):
 
     Every record counts in every tree. A record without a class that is listed counts for nothing; a missing value goes
     left. A leaf says how much more frequent each class is in it than in all leaves, the less the more noise is in its
-    counts.
+    counts. For a few records, or a small epsilon, one tree or four are chosen instead, each the best of many random
+    ones, by half of epsilon; the other half fills the leaves. That takes a curator.
 
     Parameters
     ----------
@@ -39,6 +46,9 @@ class RandomForestClassifier(RandomTrees):
         allowed, with Laplace noise a share of the number of records times epsilon.
     max_depth : int, optional
         Public. How deep they are; where not given, so deep that leaves hold enough records for the noise.
+    n_candidates : int, optional
+        Public. How many random trees each is chosen from, by the number of records that it classifies right; 1 chooses
+        none. Where not given, 512 if that is better than random trees for so many records and this epsilon.
     expected_size : int
         Public. The number of records, about; of use where it is secret.
     random_state : int, RandomState instance or None
@@ -58,9 +68,10 @@ class RandomForestClassifier(RandomTrees):
     leaf_values_ : array of shape (n_trees, n_leaves, n_classes)
         Released. What each leaf says about each class.
     features_ : array of shape (n_trees, n_nodes)
-        Public. The feature that each node splits; the children of node i are 2 i + 1 and 2 i + 2.
+        Public, and released where trees are chosen. The feature that each node splits; the children of node i are
+        2 i + 1 and 2 i + 2.
     cuts_ : array of shape (n_trees, n_nodes)
-        Public. Where; greater values go right.
+        As `features_`. Where; greater values go right.
     classes_ : array of shape (n_classes,)
         Public. The classes.
     event_ : Event
@@ -77,7 +88,9 @@ class RandomForestClassifier(RandomTrees):
     `event_`: one release of one bounded sum, for the neighbors and the unit of the data set; add or remove one record
     for arrays. Released: `leaf_values_`, post-processing of it. T trees get T marks of a record, so that the sum moves
     by T in l1 and by sqrt(T) in l2: the random decision trees of Jagannathan, Pillaipakkamnatt and Wright 2009, with
-    Gaussian noise where there is a delta.
+    Gaussian noise where there is a delta. Where trees are chosen, one release for each choice more, by permute-and-flip
+    on scores that a record moves by 1 (`tree_scores_of`); the leaves of a single tree are filled by another, since a
+    record counts in one leaf (McKenna and Sheldon 2020, Theorem 1). Then no delta is paid.
 
     Examples
     --------
@@ -96,6 +109,7 @@ class RandomForestClassifier(RandomTrees):
         n_estimators: int | None = None,
         *,
         max_depth: int | None = None,
+        n_candidates: int | None = None,
         expected_size: int = GUESS,
         random_state: Any = None,
         target: str | None = None,
@@ -106,6 +120,7 @@ class RandomForestClassifier(RandomTrees):
     ) -> None:
         self.n_estimators = n_estimators
         self.max_depth = max_depth
+        self.n_candidates = n_candidates
         self.expected_size = expected_size
         self.random_state = random_state
         self.target = target
@@ -114,13 +129,41 @@ class RandomForestClassifier(RandomTrees):
         self.epsilon = epsilon
         self.delta = delta
 
-    def plan(self, task: Task) -> ForestPlan:
+    def check(self) -> None:
+        """Refuse parameters that cannot be, before any data are looked at."""
+        super().check()
+        if self.n_candidates is not None:
+            check_whole(self.purpose, "n_candidates", self.n_candidates, most=MOST_CANDIDATES)
+
+    def plan(self, task: Task) -> ForestPlan | ChosenPlan:
+        """Random trees, or a few chosen ones where the noise on the mean of all random ones would be too large."""
+        n = task.data.public_size or self.expected_size
+        if self.n_candidates is None:
+            usual = self._random(task, n)
+            few = n * math.sqrt(usual.trees) < FEWEST * usual.spread.stddev
+            if not few or self.n_estimators is not None or not task.data.curated:
+                return usual
+        elif self.n_candidates == 1:
+            return self._random(task, n)
+        task.data.check_curated(self.purpose)
+        return chosen_plan(task, n, self.n_estimators, self.max_depth, self.n_candidates)
+
+    def learn(self, task: Task, plan: Any, permit: Permit) -> Artefact:
+        """Draw the trees, choose from them, and count."""
+        if isinstance(plan, ForestPlan):
+            return super().learn(task, plan, permit)
+        rng = check_random_state(permit.random_state(self.random_state))
+        trees = chosen_trees(task, plan, permit, rng)
+        if plan.trees == 1:
+            return labelled(task, plan, permit, trees)
+        return self._filled(task, plan.counts, permit, trees)
+
+    def _random(self, task: Task, n: int) -> ForestPlan:
         """One release, of so many trees that they say most together.
 
         If noise of the deviation s on counts of n records leaves each of T trees 1 / (1 + (s / (n TYPICAL))^2) of what
         it says, their sum is to be maximal. Noise on the mean of T counts is s / sqrt(T): the depth follows from it.
         """
-        n = task.data.public_size or self.expected_size
         numbers = TREES if self.n_estimators is None else (int(self.n_estimators),)
         norms: tuple[Norm, ...] = ("l1", "l2")
         plans = [self._plan_of(task, trees, norm, n) for trees in numbers for norm in norms]

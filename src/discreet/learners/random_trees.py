@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from discreet.core.bound import Norm
 from discreet.core.events import Event
@@ -18,10 +19,14 @@ from discreet.core.knob import check_whole
 from discreet.core.question import BoundedSum
 from discreet.learners.private_estimator import PrivateEstimator
 from discreet.learners.task import Task
+from discreet.learners.tree import Tree
 from discreet.questions.forest_leaves import DEEPEST, forest_leaves_of, leaves_of
 from discreet.releases.spread import Spread
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 MIDDLE = 0.7  # of the width of a feature, in the middle, where cuts are
 MOST_TREES = 2**12
@@ -42,6 +47,14 @@ class ForestPlan:
         return self.spread.noise.event
 
 
+@dataclass(frozen=True)
+class Trees:
+    """What the nodes of several trees split, and where; both of shape (trees, nodes)."""
+
+    features: Array
+    cuts: Array
+
+
 class RandomTrees(ClassifierMixin, PrivateEstimator):
     """A classifier that adds up what the leaves of random trees say."""
 
@@ -57,23 +70,17 @@ class RandomTrees(ClassifierMixin, PrivateEstimator):
             if getattr(self, name) is not None:
                 check_whole(self.purpose, name, getattr(self, name), most=most)
 
-    @abstractmethod
-    def plan(self, task: Task) -> ForestPlan:
-        """One release of the counts in all leaves."""
-
-    def learn(self, task: Task, plan: ForestPlan, permit: Permit) -> Artefact:
+    def learn(self, task: Task, plan: Any, permit: Permit) -> Artefact:
         """Draw the trees, and count."""
         rng = check_random_state(permit.random_state(self.random_state))
-        shape = (plan.trees, 2**plan.depth - 1)
-        places, heights = rng.randint(len(task.features), size=shape), rng.uniform(-MIDDLE, MIDDLE, size=shape)
-        numbers = [task.schema.number(name) for name in task.features]
-        middle = np.array([0.5 * number.lower + 0.5 * number.upper for number in numbers])
-        half = np.array([0.5 * number.upper - 0.5 * number.lower for number in numbers])
-        cuts, features = middle[places] + half[places] * heights, places.astype(np.float64)
+        return self._filled(task, plan, permit, drawn_trees(task, rng, plan.trees, plan.depth))
+
+    def _filled(self, task: Task, plan: ForestPlan, permit: Permit, trees: Trees) -> Artefact:
+        """These trees, with values from noisy counts in their leaves."""
         assert task.target is not None
-        question = forest_leaves_of(task.schema, task.features, task.target, features, cuts, plan.norm)
+        question = forest_leaves_of(task.schema, task.features, task.target, trees.features, trees.cuts, plan.norm)
         noisy = permit.ask(question, plan.spread.noise).reshape(plan.trees, 2**plan.depth, -1)
-        return {"features_": features, "cuts_": cuts, **self._values(task, plan, noisy)}
+        return {"features_": trees.features, "cuts_": trees.cuts, **self._values(task, plan, noisy)}
 
     @abstractmethod
     def _values(self, task: Task, plan: ForestPlan, noisy: Array) -> Artefact:
@@ -97,6 +104,25 @@ class RandomTrees(ClassifierMixin, PrivateEstimator):
         """The class of each row."""
         likeliest = np.argmax(self.decision_values(X), axis=1)
         return self.classes_[likeliest]
+
+    def tree(self, place: int = 0) -> Tree:
+        """One of the trees by itself, each leaf with the class that it speaks for most: to print or to draw it."""
+        check_is_fitted(self)
+        return Tree.of(self, self.features_[place], self.cuts_[place], self.leaf_values_[place])
+
+    def plot(self, ax: Axes | None = None, place: int = 0) -> Axes:
+        """Draw one of the trees, on these axes or on new ones."""
+        return self.tree(place).plot(ax)
+
+
+def drawn_trees(task: Task, rng: np.random.RandomState, trees: int, depth: int) -> Trees:
+    """Random trees: any feature at each node, cut in the middle of its bounds."""
+    shape = (trees, 2**depth - 1)
+    places, heights = rng.randint(len(task.features), size=shape), rng.uniform(-MIDDLE, MIDDLE, size=shape)
+    numbers = [task.schema.number(name) for name in task.features]
+    middle = np.array([0.5 * number.lower + 0.5 * number.upper for number in numbers])
+    half = np.array([0.5 * number.upper - 0.5 * number.lower for number in numbers])
+    return Trees(places.astype(np.float64), middle[places] + half[places] * heights)
 
 
 def sample_question(task: Task, trees: int, depth: int, norm: Norm) -> BoundedSum:

@@ -1,0 +1,78 @@
+"""The tables behind the constants of trees and naive Bayes, on made-up data that no benchmark uses.
+
+python -m benchmarks.tuning_trees chosen
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn import datasets
+
+from benchmarks.learners_trees import Split
+from discreet.learners.random_forest import RandomForestClassifier
+
+SETS = 20
+
+
+def small(seed: int) -> Split:
+    """120 to 1500 records of one of four kinds, between the ends of their own values, and 1000 others."""
+    rng = np.random.default_rng(1000 + seed)
+    n, classes, d = (
+        int(rng.choice([120, 200, 300, 600, 1500])),
+        int(rng.choice([2, 2, 3, 8])),
+        int(rng.choice([5, 13, 30])),
+    )
+    size, kind = n + 1000, seed % 4
+    y = rng.choice(classes, size, p=rng.dirichlet(np.full(classes, 5)))
+    if kind == 0:
+        X, y = datasets.make_classification(
+            size, d, n_informative=5, n_redundant=0, n_classes=classes, n_clusters_per_class=1, random_state=2000 + seed
+        )
+    elif kind == 1:
+        X, y = datasets.make_blobs(size, d, centers=classes, cluster_std=7.0, random_state=2000 + seed)
+    elif kind == 2:  # measurements of size: skewed, and driven by one cause
+        cause = 2.0 * y + rng.normal(size=size)
+        X = np.exp(0.5 * (cause[:, None] * rng.uniform(-0.2, 1, d) + rng.normal(size=(size, d))))
+    else:
+        X = (rng.normal(size=(classes, d)) * rng.exponential(1.0, d))[y] + rng.normal(size=(size, d))
+    X = 2 * (X - X.min(axis=0)) / np.ptp(X, axis=0) - 1
+    return Split(X[:n], y[:n], X[n:], y[n:])
+
+
+def accuracy(data: Split, model: Any, epsilon: float, delta: float) -> float:
+    """Of one fit."""
+    found = model.set_params(target="target", epsilon=epsilon, delta=delta).fit(data.private(epsilon, delta))
+    return float(np.mean(found.predict(data.others).astype(np.float64) == data.theirs))
+
+
+def chosen() -> None:
+    """Mean accuracies of chosen and random trees, by the number of records times epsilon."""
+    shapes = ((1, 2, 512), (1, 3, 64), (1, 3, 512), (1, 4, 512), (4, 3, 512), (4, 4, 512))
+    names = ("n_estimators", "max_depth", "n_candidates")
+    models: dict[str, dict[str, Any]] = {
+        f"{shape[0]} of depth {shape[1]}, each of {shape[2]}": dict(zip(names, shape, strict=True)) for shape in shapes
+    }
+    models |= {"random": {"n_candidates": 1}, "default": {}}
+    table: dict[tuple[int, str], list[float]] = defaultdict(list)
+    for seed in range(SETS):
+        data = small(seed)
+        for epsilon in (0.1, 0.3, 1.0, 3.0, 10.0):
+            size = int(10 * 3 ** np.floor(np.log(len(data.y) * epsilon / 10) / np.log(3)))
+            for name, fields in models.items():
+                for delta in (0.0, 1e-6) if name in ("random", "default") else (0.0,):
+                    found = accuracy(data, RandomForestClassifier(**fields, random_state=seed), epsilon, delta)
+                    table[size, f"{name}, delta {delta:g}"].append(found)
+    for size, name in sorted(table):
+        print(f"n epsilon from {size:>6}  {name:<40} {np.mean(table[size, name]):.3f}")
+
+
+TABLES: dict[str, Callable[[], None]] = {"chosen": chosen}
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or TABLES:
+        TABLES[name]()

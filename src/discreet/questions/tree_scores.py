@@ -1,0 +1,46 @@
+"""How well public trees separate classes, and which class is most frequent in each leaf: both to be chosen from."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet.core.grid import Array, Steps
+from discreet.core.schema import Schema
+from discreet.questions.forest_leaves import forest_leaves_of
+from discreet.questions.scores import Scores
+
+TOGETHER = 64  # trees whose leaves are counted at a time
+
+
+def tree_scores_of(schema: Schema, columns: tuple[str, ...], target: str, features: Array, cuts: Array) -> Scores:
+    """The number of records that each tree classifies right, if each leaf stands for its most frequent class.
+
+    A record that joins raises one count by one, and so a maximum by one or none: all scores rise by 1 at most.
+
+    Parameters
+    ----------
+    schema, columns, target, features, cuts
+        Public. As for `forest_leaves_of`.
+    """
+    starts = range(0, len(features), TOGETHER)
+    parts = [(features[start : start + TOGETHER], cuts[start : start + TOGETHER]) for start in starts]
+    sums = tuple(forest_leaves_of(schema, columns, target, *part, "l1") for part in parts)
+    leaves, classes = features.shape[1] + 1, len(schema.category(target).values)
+
+    def of(counts: Steps) -> Array:
+        return np.asarray(counts.reshape(1, -1, leaves, classes).max(axis=-1).sum(axis=-1), dtype=np.float64)
+
+    return Scores(sums, of, 1.0)
+
+
+def leaf_counts_of(schema: Schema, columns: tuple[str, ...], target: str, features: Array, cuts: Array) -> Scores:
+    """How many records of each class are in each leaf of one tree, a row for each leaf; a record is in one of them.
+
+    Parameters
+    ----------
+    schema, columns, target, features, cuts
+        Public. As for `forest_leaves_of`, with a single tree.
+    """
+    sums = (forest_leaves_of(schema, columns, target, features[:1], cuts[:1], "l1"),)
+    classes = len(schema.category(target).values)
+    return Scores(sums, lambda counts: counts.reshape(-1, classes).astype(np.float64), 1.0)
