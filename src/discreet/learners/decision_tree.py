@@ -1,55 +1,41 @@
-"""A private decision tree, grown level by level from noisy counts."""
+"""A private decision tree, grown level by level."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
-from discreet.accounting.calibration import calibrate
-from discreet.core.bound import Norm
-from discreet.core.events import Event, Repeated
+from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.knob import check_whole
-from discreet.core.mechanism import Noise
+from discreet.core.knob import check_one_of, check_whole
+from discreet.learners.grown_tree import ByChoice, FromCounts, Growth, GrowthPlan
 from discreet.learners.private_estimator import PrivateEstimator
 from discreet.learners.task import Task
-from discreet.mechanisms.additive.gaussian import Gaussian
-from discreet.mechanisms.additive.laplace import Laplace
-from discreet.questions.domain import Domain
+from discreet.learners.tree import Tree
 from discreet.questions.forest_leaves import leaves_of
-from discreet.questions.node_marginals import node_marginals_of
-from discreet.releases.spread import spread
+from discreet.questions.split_scores import Criterion
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 DEEPEST = 10
-
-
-@dataclass(frozen=True)
-class LevelsPlan:
-    """One release for each level of a tree, all with the same noise, and the norm in which marks are bounded."""
-
-    noise: Noise
-    norm: Norm
-    levels: int
-
-    @property
-    def event(self) -> Event:
-        """What all of them cost."""
-        return Repeated(self.noise.event, self.levels)
+METHODS = ("exponential", "counts")
 
 
 class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
-    """ID3 on noisy counts: at each level, each node is split where the noisy counts say that most is learned.
+    """ID3: at each level, each node is split where most is learned about the classes.
 
-    Numbers are cut into cells of equal width between their bounds; a split is between two cells. Each level is one
-    bounded sum, the counts of every cell of every feature and class in all nodes; the last also fills the leaves. The
-    tree has `max_depth` levels whatever the data: to stop early would take another release. A record with a missing
-    value, or a class that is not listed, counts for nothing; in predictions a missing value goes left.
+    Numbers are cut into cells of equal width between their bounds; a split is between two cells. The splits of a level
+    are one release: a choice by the exponential mechanism, which takes a curator, or bounded sums, the noisy counts of
+    every cell of every feature and class in all nodes. The tree has `max_depth` levels whatever the data: to stop early
+    would take another release. A record with a missing value, or a class that is not listed, does not count for splits;
+    in leaves and in predictions a missing value goes left.
 
     Parameters
     ----------
@@ -57,6 +43,13 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
         Public. How many levels of splits.
     bins : int
         Public. The number of cells of each feature.
+    method : {"exponential", "counts"}, optional
+        Public. "exponential" chooses splits by the exponential mechanism, and counts once, for the leaves; "counts"
+        releases all counts. Where not given, the first where somebody holds all records, which is more accurate.
+    criterion : {"max", "gini", "entropy"}
+        Public. What makes a split good: the records that are classified right, the Gini index, or the information gain.
+        The noise of the exponential mechanism is least for the first, twice as much for the second, and for the third
+        grows with the number of records, which has to be public.
     target : str, optional
         Public. The column to predict, of `PrivateData`.
     classes : sequence, optional
@@ -88,10 +81,11 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
 
     Guarantee
     ---------
-    `event_`: `max_depth` releases of one bounded sum each, composed, for the neighbors and the unit of the data set;
-    add or remove one record for arrays. Released: `features_`, `cuts_` and `leaf_probabilities_`, post-processing of
-    them. The SuLQ-based ID3 of Blum, Dwork, McSherry and Nissim 2005, section 5, with the counts of all nodes of a
-    level in one vector.
+    `event_`, for the neighbors and the unit of the data set; add or remove one record for arrays: `max_depth` choices
+    by the exponential mechanism and one bounded sum, composed, since a record is in one node of a level (Friedman and
+    Schuster 2010, with the sensitivities of `split_scores_of`); or `max_depth` releases of one bounded sum each (the
+    SuLQ-based ID3 of Blum, Dwork, McSherry and Nissim 2005, section 5, with the counts of all nodes of a level in one
+    vector). Released: `features_`, `cuts_` and `leaf_probabilities_`, post-processing of them.
 
     Examples
     --------
@@ -112,6 +106,8 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
         max_depth: int = 3,
         *,
         bins: int = 8,
+        method: str | None = None,
+        criterion: Criterion = "max",
         target: str | None = None,
         classes: Any = None,
         bounds: Any = None,
@@ -120,6 +116,8 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
     ) -> None:
         self.max_depth = max_depth
         self.bins = bins
+        self.method = method
+        self.criterion = criterion
         self.target = target
         self.classes = classes
         self.bounds = bounds
@@ -130,35 +128,31 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
         """Refuse parameters that cannot be, before any data are looked at."""
         check_whole(self.purpose, "max_depth", self.max_depth, most=DEEPEST)
         check_whole(self.purpose, "bins", self.bins, least=2, most=2**10)
+        check_one_of(self.purpose, "method", self.method, (*METHODS, None))
+        check_one_of(self.purpose, "criterion", self.criterion, get_args(Criterion))
 
-    def plan(self, task: Task) -> LevelsPlan:
-        """Every level is one release, in l1 or l2, whichever needs less noise."""
-        levels = int(self.max_depth)
-        last, root = np.zeros((1, 2 ** (levels - 1) - 1)), np.zeros((1, 0))
-        self._question(task, last, last, "l1")  # which refuses what is too large
-        plans = [LevelsPlan(calibrate(Laplace(), task.budget, levels), "l1", levels)]
-        if task.budget.delta > 0:
-            plans.append(LevelsPlan(calibrate(Gaussian(), task.budget, levels), "l2", levels))
-        questions = {norm: self._question(task, root, root, norm) for norm in ("l1", "l2")}
-        return min(plans, key=lambda plan: spread(task.data, questions[plan.norm], plan.noise).stddev)
+    def plan(self, task: Task) -> GrowthPlan:
+        """Every level is one release, and with choices the leaves are one more."""
+        growth = Growth(task, int(self.bins), int(self.max_depth), self.criterion)
+        growth.check_size()
+        if self.method == "counts" or (self.method is None and not task.data.curated):
+            return FromCounts.of(growth)
+        task.data.check_curated(self.purpose)
+        if self.criterion == "entropy" and task.data.public_size is None:
+            raise ParameterError(
+                self.purpose,
+                "how far a record moves an entropy depends on the number of records, which is secret",
+                'Use criterion="max" or "gini", or method="counts", or replace neighbors.',
+            )
+        return ByChoice.of(growth)
 
-    def learn(self, task: Task, plan: LevelsPlan, permit: Permit) -> Artefact:
-        """Split all nodes of a level, then those of the next."""
-        d, bins = len(task.features), int(self.bins)
-        edges = np.array([own for own in Domain.of(task.schema, task.features, bins).edges if own is not None])
-        features, cuts, leaves = np.zeros((1, 0)), np.zeros((1, 0)), np.zeros((0, 0))
-        for level in range(plan.levels):
-            noisy = permit.ask(self._question(task, features, cuts, plan.norm), plan.noise)
-            sides = _sides(noisy.reshape(2**level, d, bins, -1))
-            best = np.argmin(_entropies(sides).reshape(2**level, -1), axis=1)
-            chosen, cell = np.divmod(best, bins - 1)
-            leaves = sides[np.arange(2**level), chosen, cell].reshape(2 ** (level + 1), -1)
-            features = np.append(features, chosen)[None, :]
-            cuts = np.append(cuts, np.nextafter(edges[chosen, cell + 1], -np.inf))[None, :]
-        shares = leaves + 1.0
+    def learn(self, task: Task, plan: GrowthPlan, permit: Permit) -> Artefact:
+        """Grow the tree; the share of a class in a leaf has one record more."""
+        grown = plan.grow(permit)
+        shares = grown.leaves + 1.0
         return {
-            "features_": features[0],
-            "cuts_": cuts[0],
+            "features_": grown.tree.features[0],
+            "cuts_": grown.tree.cuts[0],
             "leaf_probabilities_": shares / shares.sum(axis=1, keepdims=True),
         }
 
@@ -173,37 +167,15 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
         likeliest = np.argmax(self.predict_proba(X), axis=1)
         return self.classes_[likeliest]
 
+    def tree(self) -> Tree:
+        """The tree by itself: to print its rules, or to draw it."""
+        check_is_fitted(self)
+        return Tree.of(self, self.features_, self.cuts_, self.leaf_probabilities_)
+
     def export_text(self) -> str:
         """The rules of the tree, one line for each node or leaf."""
-        names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
-        nodes = len(self.features_)
+        return str(self.tree())
 
-        def lines(node: int, indent: str) -> list[str]:
-            name, cut = names[int(self.features_[node])], np.nextafter(self.cuts_[node], np.inf) + 0.0
-            found = []
-            for child, sign in ((2 * node + 1, "<"), (2 * node + 2, ">=")):
-                rule = f"{indent}{name} {sign} {cut:.4g}"
-                leaf = child - nodes
-                said = "" if leaf < 0 else f": {self.classes_[np.argmax(self.leaf_probabilities_[leaf])]}"
-                found += [rule + said, *(lines(child, indent + "|   ") if leaf < 0 else [])]
-            return found
-
-        return "\n".join(lines(0, ""))
-
-    def _question(self, task: Task, features: Array, cuts: Array, norm: Norm) -> Any:
-        assert task.target is not None
-        return node_marginals_of(task.schema, task.features, int(self.bins), task.target, features, cuts, norm)
-
-
-def _sides(counts: Array) -> Array:
-    """Counts of classes left and right of every cut, of shape (nodes, features, cuts, 2, classes); none below 0."""
-    left = np.cumsum(counts, axis=2)[:, :, :-1]
-    right = counts.sum(axis=2, keepdims=True) - left
-    return np.maximum(np.stack([left, right], axis=3), 0.0)
-
-
-def _entropies(sides: Array) -> Array:
-    """The entropy of the class after every split, times the number of records: ID3 takes the least."""
-    whole = sides.sum(axis=-1, keepdims=True)
-    shares = sides / np.maximum(whole, 1e-12)
-    return np.asarray(-(sides * np.log2(np.maximum(shares, 1e-12))).sum(axis=(-1, -2)))
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the tree, on these axes or on new ones."""
+        return self.tree().plot(ax)
