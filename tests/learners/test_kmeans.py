@@ -138,8 +138,8 @@ def test_nearest_is_the_same_for_any_batch() -> None:
     rng = np.random.default_rng(0)
     records = np.trunc(rng.uniform(-1, 1, (500, 7)) * 2**20) / 2**20
     centers = np.trunc(rng.uniform(-1, 1, (5, 7)) * 2**20) / 2**20
-    whole = nearest(records, centers)
-    rows = np.concatenate([nearest(records[i : i + 1], centers) for i in range(500)])
+    whole = nearest(records.T, centers)
+    rows = np.concatenate([nearest(records[i : i + 1].T, centers) for i in range(500)])
     np.testing.assert_array_equal(whole, rows)
     np.testing.assert_array_equal(whole, ((records[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1))
 

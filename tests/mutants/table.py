@@ -654,7 +654,7 @@ MUTANTS = [
     *_of(
         "questions/second_moments",
         ("Grid(2 * coordinates.grid.exponent - EIGHTHS)", "Grid(2 * coordinates.grid.exponent)"),
-        ("sums[:, 1:] += steps @ steps[1:].T", "sums[:, 1:] = steps @ steps[1:].T"),
+        ("sums += steps @ steps.T", "sums = steps @ steps.T"),
         tests="statistics/moments/test_second_moments.py",
     ),
 ]

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.stats import multivariate_normal
+import pytest
 
-from discreet.questions.mixture_moments import log_densities, mixture_moments_of
+from discreet.core.grid import Array
+from discreet.learners.mixture import Mixture
+from discreet.questions.mixture_moments import COUNT, RESIDUAL, mixture_moments_of
 from tests.questions.trial import FEATURES, SCHEMA, Trial, summed
 
 FACTORS = np.array([np.eye(FEATURES) * 2, np.triu(np.full((FEATURES, FEATURES), 0.5)) + np.eye(FEATURES)])
@@ -21,35 +23,46 @@ START: dict[str, Any] = {
 TRIALS = {
     "mixture_moments": Trial(
         START,
-        "b8099175ac43",
-        forged=[{"weights": np.array([0.0, 1.0])}, {"radii": np.array([0.5])}, {"factors": -FACTORS}],
-        portable=False,
+        "8e09c54e562f",
+        forged=[
+            {"weights": np.array([0.0, 1.0])},
+            {"radii": np.array([0.5])},
+            {"factors": -FACTORS},
+            {"means": START["means"] / 3},
+        ],
     )
 }
 
 
-def test_densities_are_those_of_the_parts() -> None:
-    records = np.random.default_rng(4).uniform(-1, 1, (20, FEATURES))
-    logs = log_densities(records, START["weights"], START["means"], FACTORS)
-    for part in range(2):
-        covariance = np.linalg.inv(FACTORS[part] @ FACTORS[part].T)
-        law = multivariate_normal(START["means"][part], covariance)
-        np.testing.assert_allclose(logs[:, part], np.log(START["weights"][part]) + law.logpdf(records))
+def shares(scaled: Array) -> Array:
+    mixture = Mixture(START["weights"], START["means"], np.stack([np.linalg.inv(one @ one.T) for one in FACTORS]))
+    return mixture.shares(scaled)
 
 
 def test_the_sums_are_those_of_shares_residuals_and_products() -> None:
     scaled = np.random.default_rng(4).uniform(-1, 1, (300, FEATURES))
     records = np.array([50.0, 0.5, 0.0]) + np.array([60.0, 0.5, 1e48]) * scaled
     found = summed(mixture_moments_of(SCHEMA, **START), np.vstack([records, [[np.nan] * FEATURES]])).reshape(2, -1)
-    densities = np.exp(log_densities(scaled, START["weights"], START["means"], FACTORS))
-    shares = densities / densities.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(found[:, 0], 0.7 * shares.sum(axis=0), rtol=1e-4)
+    own = shares(scaled)
+    np.testing.assert_allclose(found[:, 0], COUNT * own.sum(axis=0), rtol=1e-3)
     for part in range(2):
         away = scaled - START["means"][part]
         unit = away / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), START["radii"][part])
-        np.testing.assert_allclose(found[part, 1 : 1 + FEATURES], shares[:, part] @ unit, atol=1e-2)
-        square = (unit * shares[:, [part]]).T @ unit
+        np.testing.assert_allclose(found[part, 1 : 1 + FEATURES], RESIDUAL * own[:, part] @ unit, atol=2e-2)
+        square = (unit * own[:, [part]]).T @ unit
         weights = np.where(np.eye(FEATURES), 1.0, 11 / 8)
         np.testing.assert_allclose(
-            found[part, 1 + FEATURES :], (square * weights)[np.triu_indices(FEATURES)], atol=1e-2
+            found[part, 1 + FEATURES :], (square * weights)[np.triu_indices(FEATURES)], atol=2e-2
         )
+
+
+def test_a_record_of_one_part_fills_the_bound_and_one_of_two_does_not() -> None:
+    """At the radius from the only part that it belongs to, its vector is as long as the bound, less cut steps."""
+    question = mixture_moments_of(SCHEMA, **{**START, "radii": np.array([2.0**-10, 2.0**-10])})
+    record = np.array([[110.0, 1.0, 1e48]])
+    length = np.linalg.norm(question.grid.values(question.steps(record)))
+    assert 0.9 * question.bound.radius < length <= question.bound.radius
+    half = mixture_moments_of(
+        SCHEMA, SCHEMA.features, np.full(2, 0.5), np.zeros((2, FEATURES)), FACTORS[[0, 0]], np.full(2, 2.0**-10)
+    )
+    assert np.linalg.norm(half.grid.values(half.steps(record))) == pytest.approx(length / np.sqrt(2), rel=0.02)

@@ -52,8 +52,8 @@ class Grid:
 
     def cut(self, values: Array) -> Array:
         """How many whole steps each value is away from zero, as floats that hold integers."""
-        return np.trunc(np.ldexp(values, -self.exponent))
+        return np.trunc(values * math.ldexp(1.0, -self.exponent))
 
     def values(self, steps: Steps | Array) -> Array:
         """The values of these numbers of steps."""
-        return np.ldexp(np.asarray(steps, dtype=np.float64), self.exponent)
+        return np.asarray(steps, dtype=np.float64) * self.step

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,50 +12,19 @@ from sklearn.utils import check_random_state
 
 from discreet.core.grid import Array
 from discreet.core.knob import check_one_of, check_whole
-from discreet.learners.cluster_start import ClusterStart, shortened
+from discreet.learners.cluster_start import ClusterStart
 from discreet.learners.kmeans import shifted
+from discreet.learners.mixture import CovarianceType, Mixture
 from discreet.learners.private_estimator import PrivateEstimator
 from discreet.learners.task import Task
 from discreet.questions.cluster_residuals import cluster_residuals_of
 from discreet.questions.clusters import Scaling
-from discreet.questions.mixture_moments import COUNT, log_densities, mixture_moments_of, responsibilities
-from discreet.questions.second_moments import CROSS, weights_of
 from discreet.releases.shares import Share, SharedPlan, shared
 from discreet.releases.spread import spread
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
-START, STEP, ROUNDS = (
-    0.3,
-    0.2,
-    0.5,
-)  # parts of the budget; halves for the start and for what follows, as nothing is known
-WIDE = 1.6  # radii in root mean square lengths of residuals, beyond which 3% of them lie for 8 features
-NARROWEST, WIDEST = 1e-5, 4.0  # variances of scaled records
-
-
-@dataclass(frozen=True)
-class Mixture:
-    """Parts of a mixture of scaled records, with full covariance matrices."""
-
-    weights: Array
-    means: Array
-    covariances: Array
-
-    @property
-    def radii(self) -> Array:
-        """The length within which most residuals of each part lie."""
-        return np.asarray(WIDE * np.sqrt(np.trace(self.covariances, axis1=1, axis2=2)))
-
-    @property
-    def factors(self) -> Array:
-        """Upper triangular F with F F' the inverse of each covariance matrix."""
-        return factors_of(self.covariances)
-
-
-def factors_of(covariances: Array) -> Array:
-    """Upper triangular F with F F' the inverse of each matrix."""
-    return np.stack([np.triu(np.linalg.inv(np.linalg.cholesky(one)).T) for one in covariances])
+START, STEP, ROUNDS = 0.3, 0.2, 0.5  # parts of the budget: halves for the start and for what follows
 
 
 class GaussianMixture(DensityMixin, PrivateEstimator):
@@ -125,7 +93,7 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         self,
         n_components: int = 1,
         *,
-        covariance_type: Literal["full", "tied", "diag"] = "full",
+        covariance_type: CovarianceType = "full",
         max_iter: int = 3,
         bounds: Any = None,
         epsilon: float = 1.0,
@@ -149,10 +117,10 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
     def plan(self, task: Task) -> SharedPlan:
         """The start, one step of k-means, and the steps of expectation-maximisation."""
         parts, n, times = int(self.n_components), len(task.features), int(self.max_iter)
-        plain = Mixture(np.full(parts, 1 / parts), np.zeros((parts, n)), np.stack([np.eye(n)] * parts))
+        plain = Mixture.round(np.zeros((parts, n)), 1.0)
         step = cluster_residuals_of(task.schema, task.features, plain.means, 1.0, "l2")
         shares = [*ClusterStart(task, parts).shares(START), Share(step, STEP)]
-        return shared(task.data, task.budget, shares + [Share(_moments(task, plain), ROUNDS / times)] * times)
+        return shared(task.data, task.budget, shares + [Share(plain.moments(task), ROUNDS / times)] * times)
 
     def learn(self, task: Task, plan: SharedPlan, permit: Permit) -> Artefact:
         """Steps from the start."""
@@ -162,23 +130,22 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         )
         step, noise = cluster_residuals_of(task.schema, task.features, start.centers, start.radius, "l2"), next(noises)
         means = shifted(start.centers, start.radius, permit.ask(step, noise), spread(task.data, step, noise).stddev)
-        wide = np.eye(n) * max(start.radius**2 / (2 * n), NARROWEST)
-        mixture = Mixture(np.full(parts, 1 / parts), means, np.stack([wide] * parts))
+        mixture = Mixture.round(means, start.radius**2 / (2 * n))
         for noise in noises:
-            moments = _moments(task, mixture)
-            mixture = self._moved(mixture, permit.ask(moments, noise), spread(task.data, moments, noise).stddev)
+            moments = mixture.moments(task)
+            stddev = spread(task.data, moments, noise).stddev
+            mixture = mixture.moved(permit.ask(moments, noise), stddev, self.covariance_type)
         scale = Scaling(task.schema, task.features)
-        half = scale.back(np.ones(n)) - scale.back(np.zeros(n))
         return {
             "weights_": mixture.weights,
             "means_": scale.back(mixture.means),
-            "covariances_": self._given(mixture.covariances * np.outer(half, half)),
+            "covariances_": self._given(mixture.covariances * np.outer(scale.half, scale.half)),
             "n_iter_": int(self.max_iter),
         }
 
     def score_samples(self, X: Any) -> Array:
         """The logarithm of the density at each row."""
-        return np.asarray(np.logaddexp.reduce(log_densities(self._rows(X), *self._parts()), axis=1))
+        return np.asarray(np.logaddexp.reduce(self._mixture.log_densities(self._rows(X)), axis=1))
 
     def score(self, X: Any, y: Any = None) -> float:
         """The mean logarithm of the density: of these records, and not private."""
@@ -187,7 +154,7 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
     def predict_proba(self, X: Any) -> Array:
         """The probability of each part for each row; a row with a missing value gets the weights."""
         rows = self._rows(X)
-        shares = responsibilities(np.nan_to_num(rows), *self._parts())
+        shares = self._mixture.shares(np.nan_to_num(rows))
         return np.where(np.isnan(rows).any(axis=1, keepdims=True), self.weights_, shares)
 
     def predict(self, X: Any) -> NDArray[np.intp]:
@@ -205,66 +172,16 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         free = sizes[self.covariance_type] + len(self.weights_) * (n + 1) - 1
         return -2 * self.score(X) * rows + free * math.log(rows)
 
-    def _parts(self) -> tuple[Array, Array, Array]:
+    @property
+    def _mixture(self) -> Mixture:
         given = self.covariances_
         if self.covariance_type == "tied":
             given = np.stack([given] * len(self.weights_))
         elif self.covariance_type == "diag":
             given = np.stack([np.diag(one) for one in given])
-        return self.weights_, self.means_, factors_of(given)
+        return Mixture(self.weights_, self.means_, given)
 
     def _given(self, covariances: Array) -> Array:
         if self.covariance_type == "tied":
             return np.asarray(covariances[0])
         return np.stack([np.diag(one) for one in covariances]) if self.covariance_type == "diag" else covariances
-
-    def _moved(self, mixture: Mixture, released: Array, stddev: float) -> Mixture:
-        """Post-processing: the parts that noisy moments around the previous means stand for."""
-        n, radii = mixture.means.shape[1], mixture.radii
-        blocks = released.reshape(len(radii), -1)
-        total = max(float(blocks[:, 0].sum()), COUNT)
-        counts = np.maximum(blocks[:, 0], max(0.01 * total, 2 * stddev)) / COUNT
-        steps = shortened(blocks[:, 1 : n + 1] / counts[:, None], stddev / counts[:, None])
-        found = [
-            radius**2 * (_square(block[n + 1 :], n) / count - np.outer(step, step))
-            for radius, block, count, step in zip(radii, blocks, counts, steps, strict=True)
-        ]
-        noise = stddev * math.sqrt(n + n * (n - 1) / CROSS**2) * radii**2 / counts
-        pool = _definite(np.average(found, axis=0, weights=counts), NARROWEST)
-        round_ = np.eye(n) * np.trace(pool) / n
-        pool = _drawn(pool, round_, float(np.sqrt(np.sum(np.square(counts * noise))) / counts.sum()))
-        least = max(0.2 * float(np.trace(pool)) / n, NARROWEST)
-        if self.covariance_type == "tied":
-            covariances = [_definite(pool, least)] * len(radii)
-        else:
-            covariances = [_definite(_drawn(one, pool, away), least) for one, away in zip(found, noise, strict=True)]
-        if self.covariance_type == "diag":
-            covariances = [np.diag(np.diag(one)) for one in covariances]
-        means = np.clip(mixture.means + radii[:, None] * steps, -1.0, 1.0)
-        return Mixture(counts / counts.sum(), means, np.stack(covariances))
-
-
-def _moments(task: Task, mixture: Mixture) -> Any:
-    return mixture_moments_of(
-        task.schema, task.features, mixture.weights, mixture.means, mixture.factors, mixture.radii
-    )
-
-
-def _square(products: Array, n: int) -> Array:
-    """The symmetric matrix of products that are listed once."""
-    upper = np.zeros((n, n))
-    upper[np.triu_indices(n)] = products / weights_of(n)
-    return upper + np.triu(upper, 1).T
-
-
-def _drawn(matrix: Array, center: Array, noise: float) -> Array:
-    """A noisy matrix, drawn to another one by what noise of this length could feign."""
-    away = matrix - center
-    return np.asarray(center + max(0.0, 1 - noise**2 / max(float(np.square(away).sum()), 1e-300)) * away)
-
-
-def _definite(matrix: Array, least: float) -> Array:
-    """The matrix with its eigenvalues between the least and the greatest variance that records can have."""
-    values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.T))
-    clipped = (vectors * np.clip(values, min(least, WIDEST), WIDEST)) @ vectors.T
-    return np.asarray(0.5 * (clipped + clipped.T))

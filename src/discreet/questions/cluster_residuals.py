@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.core.bound import Bound, Norm
 from discreet.core.grid import Array, Grid
@@ -12,7 +13,8 @@ from discreet.core.knob import check_knob, check_one_of
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import recipe
 from discreet.core.schema import Schema
-from discreet.questions.clusters import Scaling, check_centers, nearest
+from discreet.questions.clusters import Scaling, blocks, check_centers, marks, nearest
+from discreet.questions.slices import by_slices
 
 COUNT = 0.7  # weight of a count: it balances the noise of counts and sums where residuals are about 0.7 radii long
 
@@ -47,21 +49,23 @@ def cluster_residuals_of(
     bound = Bound(norm, most * (1 + 2.0**-30))
     grid, size = Grid.of_radius(bound.radius), len(centers) * (1 + scale.n_features)
 
-    def entries(scaled: Array) -> Array:
-        away = scaled - centers[nearest(scaled, centers)]
-        lengths = np.sqrt(np.einsum("ij,ij->i", away, away))
-        rows = np.column_stack([np.full(len(away), COUNT), away / np.maximum(lengths, radius)[:, None]])
-        return np.where(np.isnan(lengths)[:, None], 0.0, rows)
-
-    def marks(scaled: Array) -> Array:
-        return (nearest(scaled, centers)[:, None] == np.arange(len(centers))).astype(np.float64)
+    def entries(scaled: Array, places: NDArray[np.intp]) -> Array:
+        rows = np.empty((1 + scale.n_features, len(places)))
+        rows[0] = COUNT
+        away = np.subtract(scaled, centers.T[:, places], out=rows[1:])
+        lengths = np.sqrt(np.einsum("ij,ij->j", away, away))
+        away /= np.maximum(lengths, radius)
+        rows[:, np.isnan(lengths)] = 0.0
+        return rows
 
     def of(records: Array) -> Array:
         scaled = scale.into(records)
-        return (marks(scaled)[:, :, None] * entries(scaled)[:, None, :]).reshape(len(records), size)
+        places = nearest(scaled, centers)
+        return blocks(marks(places, len(centers)), entries(scaled, places))
 
     def total(records: Array) -> Array:
         scaled = scale.into(records)
-        return np.asarray(marks(scaled).T @ grid.cut(entries(scaled))).ravel()
+        places = nearest(scaled, centers)
+        return np.asarray(marks(places, len(centers)) @ grid.cut(entries(scaled, places)).T).ravel()
 
-    return BoundedSum(of, bound, columns, grid, total)
+    return BoundedSum(of, bound, columns, grid, by_slices(total, scale.n_features, size))

@@ -15,6 +15,7 @@ from discreet.core.knob import check_one_of
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import recipe
 from discreet.core.schema import Schema
+from discreet.questions.slices import by_slices
 
 MOST_CENTERS = 2**16
 
@@ -22,7 +23,7 @@ FINE = Grid(-20)  # coordinates on it have exact distances, so that nearest does
 
 
 class Scaling:
-    """Between a schema's bounds and [-1, 1]."""
+    """Between a schema's bounds and [-1, 1]; columns come first, since whole columns are computed fast."""
 
     def __init__(self, schema: Schema, columns: Sequence[str]) -> None:
         numbers = [schema.number(name) for name in columns]
@@ -33,11 +34,16 @@ class Scaling:
         self.half = np.array([0.5 * number.upper - 0.5 * number.lower for number in numbers])
 
     def into(self, records: Array) -> Array:
-        """Records in [-1, 1], on the fine grid."""
-        return FINE.values(FINE.cut(np.clip((records - self._middle) / self.half, -1.0, 1.0)))
+        """Records in [-1, 1], on the fine grid: one in each column."""
+        scaled = np.subtract(records.T, self._middle[:, None], order="C")
+        scaled /= FINE.step * self.half[:, None]
+        np.clip(scaled, -1 / FINE.step, 1 / FINE.step, out=scaled)
+        np.trunc(scaled, out=scaled)
+        scaled *= FINE.step
+        return scaled
 
     def back(self, points: Array) -> Array:
-        """Points in the records' own units."""
+        """Points in the records' own units: one in each row."""
         return self._middle + self.half * points
 
 
@@ -63,21 +69,22 @@ def clusters_of(schema: Schema, columns: tuple[str, ...], centers: Array, norm: 
     bound = Bound(norm, (math.sqrt(weight * weight + 1) if norm == "l2" else weight + root) * (1 + 2.0**-30))
     grid, size = Grid.of_radius(bound.radius), len(centers) * (1 + scale.n_features)
 
-    def entries(records: Array) -> Array:
+    def entries(scaled: Array) -> Array:
+        rows = np.empty((1 + scale.n_features, scaled.shape[1]))
+        rows[0] = weight
+        np.divide(scaled, root, out=rows[1:])
+        rows[:, missing(scaled)] = 0.0
+        return rows
+
+    def of(records: Array) -> Array:
         scaled = scale.into(records)
-        rows = np.column_stack([np.full(len(scaled), weight), scaled / root])
-        return np.where(np.isnan(scaled).any(axis=1, keepdims=True), 0.0, rows)
+        return blocks(marks(nearest(scaled, centers), len(centers)), entries(scaled))
 
-    def marks(records: Array) -> Array:
-        return (nearest(scale.into(records), centers)[:, None] == np.arange(len(centers))).astype(np.float64)
+    def total(records: Array) -> Array:
+        scaled = scale.into(records)
+        return np.asarray(marks(nearest(scaled, centers), len(centers)) @ grid.cut(entries(scaled)).T).ravel()
 
-    return BoundedSum(
-        of=lambda records: (marks(records)[:, :, None] * entries(records)[:, None, :]).reshape(-1, size),
-        bound=bound,
-        columns=columns,
-        grid=grid,
-        total=lambda records: (marks(records).T @ grid.cut(entries(records))).ravel(),
-    )
+    return BoundedSum(of, bound, columns, grid, by_slices(total, scale.n_features, size))
 
 
 def check_centers(centers: Array, n_features: int) -> None:
@@ -93,6 +100,38 @@ def count_weight(n_features: int) -> float:
     return 1 / math.sqrt(math.sqrt(3 * n_features))  # the same to the last bit on every machine, as powers are not
 
 
-def nearest(records: Array, centers: Array) -> NDArray[np.intp]:
-    """The nearest center of each record; on the fine grid every term is exact, so the answer is the same everywhere."""
-    return np.argmin((centers**2).sum(axis=1) - 2 * np.nan_to_num(records) @ centers.T, axis=1)
+def nearest(scaled: Array, centers: Array) -> NDArray[np.intp]:
+    """The nearest center of each record, a column; for one with a missing value, the first.
+
+    On the fine grid every term is exact, so the answer is the same everywhere.
+    """
+    away = shifted_squares(scaled, centers)
+    least, places = away[0], np.zeros(scaled.shape[1], dtype=np.intp)
+    for place in range(1, len(centers)):
+        nearer = away[place] < least
+        np.copyto(least, away[place], where=nearer)
+        np.copyto(places, place, where=nearer)
+    return places
+
+
+def shifted_squares(scaled: Array, centers: Array) -> Array:
+    """The squared distance of each record from each center, less the record's own square: exact on the fine grid."""
+    away = (-2 * centers) @ scaled
+    away += np.square(centers).sum(axis=1)[:, None]
+    return away
+
+
+def marks(places: NDArray[np.intp], size: int) -> Array:
+    """One in the place of each record, of so many, and zero elsewhere: a record in each column."""
+    return (places == np.arange(size)[:, None]).astype(np.float64)
+
+
+def blocks(shares: Array, entries: Array) -> Array:
+    """Entries, times the share of each block: a record in each row, from one in each column."""
+    rows = shares.T[:, :, None] * entries.T[:, None, :]
+    return rows.reshape(len(rows), len(shares) * len(entries))
+
+
+def missing(scaled: Array) -> NDArray[np.bool_]:
+    """Whether any value of a record is missing."""
+    return np.isnan(scaled.sum(axis=0))

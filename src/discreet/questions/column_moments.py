@@ -13,9 +13,9 @@ from discreet.core.question import BoundedSum
 from discreet.core.recipe import recipe
 from discreet.core.schema import Schema
 from discreet.questions.coordinates import Coordinates
+from discreet.questions.slices import by_slices
 
 STEP = Grid(-28)  # on which squares of coordinates are whole
-SLICE = 2**15  # coordinates at a time, which stay in the cache
 
 
 @recipe("column_moments")
@@ -49,17 +49,14 @@ def column_moments_of(schema: Schema, columns: tuple[str, ...]) -> BoundedSum:
         return np.where(np.isnan(x[0]), 0.0, rows).T
 
     def total(records: Array) -> Array:
-        sums, rows = np.zeros(1 + 2 * n), max(SLICE // n, 1)
-        for start in range(0, len(records), rows):
-            x = scaled(records[start : start + rows])
-            there = np.count_nonzero(~np.isnan(x[0]))
-            np.nan_to_num(x, copy=False)
-            squares = np.einsum("ij,ij->i", x, x)
-            sums += np.concatenate([[there * constant], x.sum(axis=1) / end, 2 * squares / end**2 - there])
-        return STEP.cut(sums)
+        x = scaled(records)
+        there = np.count_nonzero(~np.isnan(x[0]))
+        np.nan_to_num(x, copy=False)
+        squares = np.einsum("ij,ij->i", x, x)
+        return STEP.cut(np.concatenate([[there * constant], x.sum(axis=1) / end, 2 * squares / end**2 - there]))
 
     bound = Bound("l2", math.sqrt(2.25 * n) * (1 + 2.0**-20))
-    return BoundedSum(of, bound, columns, STEP, total)
+    return BoundedSum(of, bound, columns, STEP, by_slices(total, n, 1 + 2 * n))
 
 
 def count_weight(columns: int) -> float:

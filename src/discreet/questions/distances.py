@@ -11,7 +11,8 @@ from discreet.core.knob import check_knob, check_whole
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import recipe
 from discreet.core.schema import Schema
-from discreet.questions.clusters import Scaling, check_centers, nearest
+from discreet.questions.clusters import Scaling, check_centers, marks, shifted_squares
+from discreet.questions.slices import by_slices
 
 MOST_BINS = 2**12
 
@@ -41,16 +42,20 @@ def distances_of(schema: Schema, columns: tuple[str, ...], centers: Array, farth
     def places(records: Array) -> NDArray[np.intp]:
         """The bin of each record; one more than there are bins for a record that counts for nothing."""
         scaled = scale.into(records)
-        away = scaled - centers[nearest(scaled, centers)]
-        lengths = np.sqrt(np.einsum("ij,ij->i", away, away)) * (bins / farthest)
+        squares = np.einsum("ij,ij->j", scaled, scaled)
+        squares += shifted_squares(scaled, centers).min(axis=0)
+        lengths = np.sqrt(squares) * (bins / farthest)
         return np.where(np.isnan(lengths), bins, np.minimum(np.nan_to_num(lengths), bins - 1)).astype(np.intp)
 
+    def total(records: Array) -> Array:
+        return np.bincount(places(records), minlength=bins + 1)[:bins].astype(np.float64)
+
     return BoundedSum(
-        of=lambda records: (places(records)[:, None] == np.arange(bins)).astype(np.float64),
+        of=lambda records: marks(places(records), bins).T,
         bound=Bound("l1", 1.0, nonnegative=True),
         columns=columns,
         grid=Grid(0),
-        total=lambda records: np.bincount(places(records), minlength=bins + 1)[:bins].astype(np.float64),
+        total=by_slices(total, scale.n_features, bins),
     )
 
 

@@ -21,7 +21,8 @@ from discreet.core.question import BoundedSum
 from discreet.core.recipe import MOST_NUMBERS, recipe
 from discreet.core.schema import Schema
 from discreet.questions.coordinates import Coordinates
-from discreet.questions.second_moments import CROSS, EIGHTHS, SLICE, unfolded, weights_of
+from discreet.questions.second_moments import CROSS, EIGHTHS, unfolded, weights_of
+from discreet.questions.slices import SLICE
 
 PARTS: dict[Norm, int] = {"l1": 1, "l2": 2}  # eighths of the products of squares and cubes that are added
 

@@ -12,8 +12,9 @@ from discreet.core.knob import check_whole
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import recipe
 from discreet.core.schema import Schema
-from discreet.questions.clusters import Scaling, check_centers
+from discreet.questions.clusters import Scaling, check_centers, marks, missing
 from discreet.questions.directed_products import check_directions
+from discreet.questions.slices import by_slices
 
 MOST_CELLS = 2**16
 
@@ -54,16 +55,21 @@ def projected_cells_of(
     def places(records: Array) -> NDArray[np.intp]:
         """The cell of each record; one more than there are cells for a record that counts for nothing."""
         scaled = scale.into(records)
-        along = (np.nan_to_num(scaled) - center) @ directions / reach
+        along = directions.T @ (scaled - center[:, None]) / reach[:, None]
+        nowhere = missing(scaled)
+        along[:, nowhere] = 0.0
         steps = np.clip(np.floor((along + 1) * (0.5 * cells)), 0, cells - 1).astype(np.intp)
-        return np.where(np.isnan(scaled).any(axis=1), size, np.ravel_multi_index(tuple(steps.T), (cells,) * axes))
+        return np.where(nowhere, size, np.ravel_multi_index(tuple(steps), (cells,) * axes))
+
+    def total(records: Array) -> Array:
+        return np.bincount(places(records), minlength=size + 1)[:size].astype(np.float64)
 
     return BoundedSum(
-        of=lambda records: (places(records)[:, None] == np.arange(size)).astype(np.float64),
+        of=lambda records: marks(places(records), size).T,
         bound=Bound("l1", 1.0, nonnegative=True),
         columns=columns,
         grid=Grid(0),
-        total=lambda records: np.bincount(places(records), minlength=size + 1)[:size].astype(np.float64),
+        total=by_slices(total, scale.n_features, size),
     )
 
 

@@ -23,12 +23,11 @@ from discreet.core.schema import Schema
 from discreet.questions.acute_bound import AcuteBound
 from discreet.questions.coordinates import Coordinates
 from discreet.questions.mapped_coordinates import MappedCoordinates
+from discreet.questions.slices import SLICE
 
 CROSS = 11 / 8
 
 EIGHTHS = 3  # bits between the step of a product and the finer one of the sum, on which 11/8 is exact
-
-SLICE = 2**15  # coordinates at a time, which stay in the cache; their products add up to less than 2**46 steps
 
 
 @recipe("second_moments")
@@ -84,13 +83,13 @@ def products_of(coordinates: Coordinates | MappedCoordinates, columns: tuple[str
         return grid.values((steps[first] * steps[second]).T * weights)
 
     def total(records: Array) -> Array:
+        """The products of a slice add up to less than 2**47 steps, which float64 holds."""
         rows = max(SLICE // size, 1)
         room, sums = np.empty((size, rows)), np.zeros((size, size))
         for start in range(0, len(records), rows):
             some = records[start : start + rows]
             steps = coordinates.steps(some, room[:, : len(some)])
-            sums[:, 1:] += steps @ steps[1:].T
-            sums[0, 0] += steps[0] @ steps[0]
+            sums += steps @ steps.T
         return sums[first, second] * weights
 
     return BoundedSum(of, coordinates.bound, columns, grid, total)

@@ -122,7 +122,8 @@ def bounded(matrix: Array, columns: Sequence[str], schema: Schema, out: Array | 
     kinds = [schema.columns[name] for name in columns]
     lower = np.array([kind.lower if isinstance(kind, Number) else -np.inf for kind in kinds]) + 0.0
     upper = np.array([kind.upper if isinstance(kind, Number) else np.inf for kind in kinds]) + 0.0
-    ends = (lower[0], upper[0]) if len(kinds) == 1 else (lower, upper)
+    alike = (lower == lower[:1]).all() and (upper == upper[:1]).all() and len(kinds) > 0
+    ends = (lower[0], upper[0]) if alike else (lower, upper)
     with np.errstate(invalid="ignore"):
         inside = np.subtract(matrix, matrix, out=np.empty(matrix.shape) if out is None else out)
     inside += matrix
