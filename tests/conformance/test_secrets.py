@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.accounting.single_plan import SinglePlan
-from discreet.core.answer import KeyedAnswer, Records, whole_numbers
+from discreet.core.answer import GramAnswer, KeyedAnswer, Records, whole_numbers
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.neighbors import Neighbors, Unit
@@ -59,6 +59,7 @@ def holders(folder: Path) -> Iterator[Any]:
     yield whole_numbers([31337], Bound("l1", 1.0))
     yield KeyedAnswer(("Xanadu",), np.array([31337]), 1, Neighbors.ADD_REMOVE)
     yield Records(np.array([[31337.0]]), 1, Neighbors.ADD_REMOVE)
+    yield GramAnswer(np.array([[31337]]), 1, 1, Neighbors.ADD_REMOVE)
 
 
 def test_nothing_that_holds_records_is_copied_or_printed(tmp_path: Path) -> None:

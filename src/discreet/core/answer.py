@@ -192,11 +192,44 @@ class Records(Secret):
 
 
 @dataclass(frozen=True)
+class GramAnswer(Secret):
+    """A sum of products z z' of the vectors of records with themselves.
+
+    Parameters
+    ----------
+    steps : array of int64, shape (size, size)
+        The sum, symmetric.
+    longest : int
+        The most that the squared length of one row's vector z is, in the same steps.
+    rows : int
+        The most rows that one unit has.
+    neighbors : Neighbors
+        The relation of the data set.
+    copies : tuple of int
+        The number of independent releases, by axes; a single one where empty.
+    """
+
+    steps: Steps = field(repr=False)
+    longest: int
+    rows: int
+    neighbors: Neighbors
+    copies: tuple[int, ...] = ()
+
+    def stacked(self, count: int) -> GramAnswer:
+        """The same sum, to be released `count` times independently."""
+        return dataclasses.replace(self, copies=(count, *self.copies))
+
+
+AnyAnswer = Answer | SampledAnswer | KeyedAnswer | Records | GramAnswer
+"""What a question may answer."""
+
+
+@dataclass(frozen=True)
 class Apart:
     """Two answers of neighboring data sets that are hardest to hide from each other."""
 
-    first: Answer | SampledAnswer | KeyedAnswer | Records
-    second: Answer | SampledAnswer | KeyedAnswer | Records
+    first: AnyAnswer
+    second: AnyAnswer
 
 
 def whole_numbers(values: list[int], bound: Bound, neighbors: Neighbors = Neighbors.ADD_REMOVE) -> Answer:

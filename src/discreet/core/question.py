@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from discreet.core.answer import Answer, KeyedAnswer, Records, SampledAnswer
+from discreet.core.answer import Answer, AnyAnswer
 from discreet.core.bound import Bound
 from discreet.core.formula import Tally
 from discreet.core.grid import Array, Grid, Steps
@@ -55,7 +55,7 @@ class Question(Protocol):
     @property
     def columns(self) -> tuple[str, ...]: ...
 
-    def answer(self, view: View) -> Answer | SampledAnswer | KeyedAnswer | Records: ...
+    def answer(self, view: View) -> AnyAnswer: ...
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from .selection.permute_and_flip import PermuteAndFlip as PermuteAndFlip
 from .selection.randomized_response import RandomizedResponse as RandomizedResponse
 from .selection.top_k import TopK as TopK
 from .stable.propose_test_release import ProposeTestRelease as ProposeTestRelease
+from .vectors.bingham import Bingham as Bingham
 from .vectors.johnson_lindenstrauss import JohnsonLindenstrauss as JohnsonLindenstrauss
 from .vectors.sphere_report import SphereReport as SphereReport
 from .vectors.spherical_laplace import SphericalLaplace as SphericalLaplace
