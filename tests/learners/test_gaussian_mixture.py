@@ -13,6 +13,7 @@ from discreet.core.errors import DiscreetError
 from discreet.core.grid import Array
 from discreet.learners.gaussian_mixture import GaussianMixture
 from tests.learners import trial
+from tests.learners.audited_fit import check_releases
 from tests.learners.trial import LearnerTrial
 
 TRIAL = LearnerTrial(GaussianMixture(2, bounds=trial.BOUNDS))
@@ -70,3 +71,7 @@ def test_a_mistake_is_refused_before_anything_is_spent() -> None:
     for fields in ({"n_components": 0}, {"covariance_type": "round"}, {"max_iter": 0}, {"epsilon": 0.0}):
         with pytest.raises(DiscreetError, match="Nothing was released or spent"):
             GaussianMixture(**{"bounds": BOUNDS, **fields}).fit(people(10))  # type: ignore[arg-type]
+
+
+def test_no_release_is_refuted_on_the_worst_record_and_each_is_with_less_noise() -> None:
+    check_releases(GaussianMixture(2, max_iter=1, bounds=(-1, 1), epsilon=12.0, random_state=0))

@@ -22,6 +22,7 @@ from discreet.learners.kmeans import KMeans
 from discreet.questions.clusters import nearest
 from discreet.trust.private_data import PrivateData
 from tests.learners import trial
+from tests.learners.audited_fit import check_releases
 from tests.learners.trial import LearnerTrial
 
 TRIAL = LearnerTrial(KMeans(bounds=trial.BOUNDS))
@@ -153,3 +154,10 @@ def test_rows_are_predicted_with_the_distances_of_the_fit() -> None:
     model = KMeans(2, bounds=bounds, epsilon=3.0, random_state=0).fit(X)
     exact = np.square((X[:, None] - model.cluster_centers_) / [1.0, 1000.0]).sum(axis=2).argmin(axis=1)
     np.testing.assert_array_equal(model.predict(X), exact)
+
+
+@pytest.mark.parametrize("init", INITS)
+def test_no_release_is_refuted_on_the_worst_record_and_each_is_with_less_noise(init: Literal["grid", "random"]) -> None:
+    steps = 1 if init == "grid" else 4
+    for price in (1e-6, 0.0):
+        check_releases(KMeans(2, init=init, max_iter=steps, bounds=(-1, 1), epsilon=12.0, delta=price, random_state=0))

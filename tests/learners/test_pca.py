@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA as Exact
@@ -11,8 +9,13 @@ from sklearn.decomposition import PCA as Exact
 from discreet.accounting.accountant import delta, pure_epsilon
 from discreet.core.errors import DiscreetError
 from discreet.core.grid import Array
-from discreet.learners.pca import PCA
+from discreet.learners.pca import METHODS, PCA, Method
+from discreet.learners.task import Task
+from discreet.noise.deterministic import DeterministicBits
+from discreet.releases.shares import SharedPlan
+from discreet.trust.local import Local
 from tests.learners import trial
+from tests.learners.audited_fit import check_releases
 from tests.learners.trial import LearnerTrial
 
 TRIAL = LearnerTrial(PCA(2, bounds=trial.BOUNDS))
@@ -32,11 +35,8 @@ def captured(model: PCA, X: Array) -> float:
     return float(np.trace(components @ covariance @ components.T) / most)
 
 
-METHODS: tuple[Literal["analyze_gauss", "sulq", "power"], ...] = ("analyze_gauss", "sulq", "power")
-
-
 @pytest.mark.parametrize("method", METHODS)
-def test_it_is_close_to_the_exact_one(method: Literal["analyze_gauss", "sulq", "power"]) -> None:
+def test_it_is_close_to_the_exact_one(method: Method) -> None:
     X = people()
     model = PCA(2, method=method, bounds=BOUNDS, epsilon=2.0, random_state=0).fit(X)
     exact = Exact(2).fit(X)
@@ -62,6 +62,38 @@ def test_the_fit_costs_what_it_says() -> None:
         assert 0.99e-6 < delta(model.event_, 0.7) <= 1e-6
         pure = PCA(2, method=method, bounds=BOUNDS, epsilon=0.7, delta=0.0).fit(people(50))
         assert 0.699 < pure_epsilon(pure.event_) <= 0.7
+
+
+def test_directions_one_by_one_take_a_curator() -> None:
+    data = TRIAL.private(Local(TRIAL.source(TRIAL.features()), bits=DeterministicBits(0)))
+    with pytest.raises(DiscreetError, match=r"takes a curator.*Nothing was released or spent"):
+        PCA(1, method="exponential").fit(data)
+    assert data.ledger.balance().spent == 0
+
+
+def test_by_the_exponential_mechanism_shares_of_variance_add_up() -> None:
+    X = people()
+    model = PCA(3, method="exponential", bounds=BOUNDS, epsilon=4.0, delta=0.0).fit(X)
+    np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(3), atol=1e-9)
+    exact = Exact().fit(X).explained_variance_ratio_[:2]
+    np.testing.assert_allclose(model.explained_variance_ratio_[:2], exact, atol=0.05)
+    assert 0.9 < model.explained_variance_ratio_.sum() <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_no_release_is_refuted_on_the_worst_record_and_each_is_with_less_noise(method: Method) -> None:
+    check_releases(PCA(1, method=method, max_iter=2, bounds=(-1, 1), epsilon=12.0, random_state=0))
+
+
+def test_a_center_that_is_not_paid_for_is_noticed() -> None:
+    """The permit pays for what is planned, and for no more."""
+
+    class UnpaidMean(PCA):
+        def plan(self, task: Task) -> SharedPlan:
+            return SharedPlan(super().plan(task).noises[1:])
+
+    with pytest.raises((DiscreetError, StopIteration)):
+        UnpaidMean(1, bounds=(-1, 1)).fit(np.zeros((5, 2)))
 
 
 def test_names_of_the_outcome_follow_scikit_learn() -> None:

@@ -2,53 +2,25 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_knob, check_one_of, check_whole
+from discreet.learners.components import AnalyzeGauss, ComponentSearch, OneByOne, Power, Sulq
+from discreet.learners.place import PlaceSearch
 from discreet.learners.private_estimator import PrivateEstimator
 from discreet.learners.task import Task
-from discreet.questions.clusters import FINE, clusters_of, count_weight
-from discreet.questions.coordinates import SHORTEST, Coordinates
-from discreet.questions.directed_products import directed_products_of, on_grid
-from discreet.questions.distances import distances_of, radius_of
-from discreet.questions.second_moments import central_moments_of, unfolded
-from discreet.releases.shares import Share, SharedPlan, shared
+from discreet.questions.coordinates import SHORTEST
+from discreet.releases.shares import SharedPlan
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
-BINS, REACH = 64, 1.5  # of the distances from the center, up to so many square roots of n_features
-INSIDE = 0.9  # the share of the records that are not shrunk
-# Parts of the budget. The center and the radius may be rough: an error of the center far below the spread of the
-# records makes them hardly longer. Set by hand; no study on data of its own has been made.
-CENTER, RADIUS, PRODUCTS = 0.16, 0.04, 0.8
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where the records lie, scaled to [-1, 1]: released.
-
-    Parameters
-    ----------
-    count : float
-        How many there are.
-    center : array of shape (n_features,)
-        Their mean.
-    radius : float
-        The distance from it that they are shrunk to.
-    """
-
-    count: float
-    center: Array
-    radius: float
+Method = Literal["analyze_gauss", "sulq", "power", "exponential"]
+METHODS: tuple[Method, ...] = ("analyze_gauss", "sulq", "power", "exponential")
 
 
 class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
@@ -61,11 +33,13 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
     ----------
     n_components : int, optional
         Public. How many components; all where none is given.
-    method : {"analyze_gauss", "sulq", "power"}
-        Public. The products of which a sum is released after the center and the radius: each product of two features
-        once; each of two different features twice, with noise of its own, as in SuLQ, which is for study (its noise
-        under replace is greater by a factor of sqrt(2)); or, `max_iter` times, products with the coordinates along the
-        components of the step before, which is for many features and few components.
+    method : {"analyze_gauss", "sulq", "power", "exponential"}
+        Public. What is released after the center and the radius: the sum of each product of two features, once; each
+        product of two different features twice, with noise of its own, as in SuLQ, which is for study (its noise
+        under replace is greater by a factor of sqrt(2)); `max_iter` times, products with the coordinates along the
+        components of the step before, which is for many features and few components; or one component after another
+        by the exponential mechanism, each orthogonal to those before, and then the variances along them, which is for
+        few components without a delta, and only under a curator.
     radius : float, optional
         Public. The distance from the center that a scaled record is shrunk to; without one, a part of the budget is
         spent on a radius within which 90% of the records lie.
@@ -85,9 +59,11 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
     mean_ : array of shape (n_features,)
         Released. The mean.
     explained_variance_ : array of shape (n_components,)
-        Released. The variance along each component, of records as they were shrunk.
+        Released. The variance along each component, of records as they were shrunk; around the center, if it is not
+        from products of all features.
     explained_variance_ratio_ : array of shape (n_components,) or None
         Released. Its share in the variance of all features; None for the power method, which does not release that.
+        By the exponential mechanism, variance across the components counts as if all bounds were alike.
     n_components_ : int
         Public. The number of components.
     n_iter_ : int
@@ -107,7 +83,9 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
     record for an array. Released: what is called so above, post-processing of them. `transform` computes from records
     that the caller already has, and what it gives is not private.
     Dwork, Talwar, Thakurta and Zhang 2014, Algorithm 1 (Analyze Gauss), with the noise of `second_moments`; Blum,
-    Dwork, McSherry and Nissim 2005 (SuLQ); Hardt and Price 2014, Algorithm 1 (noisy power method).
+    Dwork, McSherry and Nissim 2005 (SuLQ); Hardt and Price 2014, Algorithm 1 (noisy power method); Chaudhuri, Sarwate
+    and Sinha 2013 and Kapralov and Talwar 2013 (exponential mechanism): see `mechanisms.Bingham`, also for what
+    floating point leaves open there.
 
     Examples
     --------
@@ -127,7 +105,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
         self,
         n_components: int | None = None,
         *,
-        method: Literal["analyze_gauss", "sulq", "power"] = "analyze_gauss",
+        method: Method = "analyze_gauss",
         radius: float | None = None,
         max_iter: int = 4,
         bounds: Any = None,
@@ -146,7 +124,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
 
     def check(self) -> None:
         """Refuse parameters that cannot be, before any data are looked at."""
-        check_one_of(self.purpose, "method", self.method, ("analyze_gauss", "sulq", "power"))
+        check_one_of(self.purpose, "method", self.method, METHODS)
         check_whole(self.purpose, "max_iter", self.max_iter)
         if self.n_components is not None:
             check_whole(self.purpose, "n_components", self.n_components)
@@ -154,39 +132,27 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
             check_knob(self.purpose, "radius", self.radius, least=SHORTEST)
 
     def plan(self, task: Task) -> SharedPlan:
-        """The center, the radius if it is not given, and the products."""
+        """The center, the radius if it is not given, and what the method asks."""
         n = len(task.features)
         if self.n_components is not None and self.n_components > n:
             obstacle = f"there are {n} features, and {self.n_components} components"
             raise ParameterError(self.purpose, obstacle, "Ask for at most as many as there are features.")
-        origin, place = np.zeros((1, n)), Place(1.0, np.zeros(n), 1.0)
-        shares = [Share(clusters_of(task.schema, task.features, origin, "l2"), CENTER)]
-        if self.radius is None:
-            shares.append(Share(distances_of(task.schema, task.features, origin, REACH * math.sqrt(n), BINS), RADIUS))
-        steps = int(self.max_iter) if self.method == "power" else 1
-        products = self._products(task, place, np.eye(n)[:, : self._size(n)])
-        return shared(task.data, task.budget, shares + [Share(products, PRODUCTS / steps)] * steps)
+        return self._search(task).plan(PlaceSearch(task, self.radius).shares())
 
     def learn(self, task: Task, plan: SharedPlan, permit: Permit) -> Artefact:
-        """Ask for the place of the records, then for their products around it."""
-        noises = iter(plan.noises)
-        place = self._placed(task, permit, noises)
-        origin = Coordinates.of(task.schema, task.features, place.radius, place.center)
-        half = origin.half[:, 0]
-        if self.method == "power":
-            rng = check_random_state(permit.random_state(self.random_state))
-            return self._powered(task, permit, noises, place, half, rng) | {"mean_": origin.middle[:, 0]}
-        released = permit.ask(self._products(task, place, np.eye(len(half))), next(noises))
-        shift = np.zeros(len(half))
-        if self.method == "sulq":
-            products = released.reshape(len(half), -1) / place.count
-        else:
-            sums = unfolded(released, origin)
-            count = max(float(sums[0, 0]), 1.0)
-            shift = np.clip(sums[0, 1:] / count, -1 - place.center, 1 - place.center)
-            products = sums[1:, 1:] / count - np.outer(shift, shift)
-        own = 0.5 * (products + products.T) * np.outer(half, half)
-        return self._principal(own) | {"mean_": origin.middle[:, 0] + half * shift}
+        """Ask for the place of the records, then for the components around it."""
+        noises, search = iter(plan.noises), self._search(task)
+        place = PlaceSearch(task, self.radius).found(permit, noises)
+        found, origin = search.found(place, permit, noises), search.origin(place)
+        total = None if found.total is None else max(found.total, np.finfo(float).tiny)
+        return {
+            "components_": found.vectors,
+            "mean_": origin.middle[:, 0] + origin.half[:, 0] * found.shift,
+            "explained_variance_": found.variances,
+            "explained_variance_ratio_": None if total is None else found.variances / total,
+            "n_components_": search.size,
+            "n_iter_": int(self.max_iter) if self.method == "power" else 1,
+        }
 
     def transform(self, X: Any) -> Array:
         """The coordinates of each row along the components."""
@@ -200,69 +166,15 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
     def _n_features_out(self) -> int:
         return int(self.n_components_)
 
-    def _size(self, n_features: int) -> int:
-        return n_features if self.n_components is None else int(self.n_components)
-
-    def _placed(self, task: Task, permit: Permit, noises: Iterator[Any]) -> Place:
-        n = len(task.features)
-        origin = np.zeros((1, n))
-        released = permit.ask(clusters_of(task.schema, task.features, origin, "l2"), next(noises))
-        count = max(float(released[0]) / count_weight(n), 1.0)
-        center = FINE.values(FINE.cut(np.clip(math.sqrt(n) * released[1:] / count, -1.0, 1.0)))
-        if self.radius is not None:
-            return Place(count, center, self.radius)
-        farthest = REACH * math.sqrt(n)
-        distances = distances_of(task.schema, task.features, center[None, :], farthest, BINS)
-        return Place(count, center, radius_of(permit.ask(distances, next(noises)), farthest, INSIDE))
-
-    def _products(self, task: Task, place: Place, directions: Array) -> Any:
-        if self.method == "analyze_gauss":
-            return central_moments_of(task.schema, task.features, place.center, place.radius)
-        directions = np.eye(len(directions)) if self.method == "sulq" else on_grid(directions)
-        return directed_products_of(task.schema, task.features, place.center, place.radius, directions)
-
-    def _principal(self, covariance: Array) -> dict[str, Any]:
-        """Post-processing: eigenvectors of a noisy covariance matrix, in their own units."""
-        values, vectors = np.linalg.eigh(covariance)
-        variances = np.maximum(values[::-1], 0.0)
-        size = self._size(len(variances))
-        total = max(float(variances.sum()), np.finfo(float).tiny)
-        return {
-            "components_": signed(vectors[:, ::-1][:, :size].T),
-            "explained_variance_": variances[:size],
-            "explained_variance_ratio_": variances[:size] / total,
-            "n_components_": size,
-            "n_iter_": 1,
-        }
-
-    def _powered(
-        self, task: Task, permit: Permit, noises: Iterator[Any], place: Place, half: Array, rng: np.random.RandomState
-    ) -> dict[str, Any]:
-        """Steps of the noisy power method, with records in units of their widest feature."""
-        relative, size = half / half.max(), self._size(len(half))
-        basis = np.linalg.qr(rng.normal(size=(len(half), size)))[0]
-        products = basis
-        for noise in noises:
-            basis = np.linalg.qr(products)[0]
-            asked = self._products(task, place, relative[:, None] * basis)
-            products = relative[:, None] * permit.ask(asked, noise).reshape(len(half), size) / place.count
-        inner = basis.T @ products
-        values, turn = np.linalg.eigh(0.5 * (inner + inner.T))
-        return {
-            "components_": signed((basis @ turn[:, ::-1]).T),
-            "explained_variance_": np.maximum(values[::-1], 0.0) * half.max() ** 2,
-            "explained_variance_ratio_": None,
-            "n_components_": size,
-            "n_iter_": int(self.max_iter),
-        }
+    def _search(self, task: Task) -> ComponentSearch:
+        size = len(task.features) if self.n_components is None else int(self.n_components)
+        if self.method == "power":
+            return Power(task, size, int(self.max_iter), self.random_state)
+        if self.method == "exponential":
+            return OneByOne(task, size)
+        return Sulq(task, size) if self.method == "sulq" else AnalyzeGauss(task, size)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.non_deterministic = True
         return tags
-
-
-def signed(components: Array) -> Array:
-    """Each component with the sign that makes its greatest coordinate positive."""
-    largest = np.take_along_axis(components, np.abs(components).argmax(axis=1)[:, None], axis=1)
-    return components * np.where(largest < 0, -1.0, 1.0)
