@@ -112,6 +112,12 @@ class Recipe:
         except (ValueError, TypeError, KeyError, RecursionError) as why:
             raise ParameterError("read a recipe", f"it is not one ({why})", "Send what `written` gives.") from why
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its name; and, if it asks another recipe about transformed records, the names of that one."""
+        inner = self.parameters.get("inner") if self.name == "transformed" else None
+        return (self.name,) if inner is None else (self.name, *Recipe.read(inner).names)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Recipe) and self.written() == other.written()
 

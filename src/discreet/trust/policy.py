@@ -48,11 +48,10 @@ Nothing was released or spent. Ask with more noise.
 
     def check(self, recipe: Recipe, event: Event) -> None:
         """Refuse a question of another recipe, or at a higher price."""
-        if self.recipes is not None and recipe.name not in self.recipes:
+        refused = [] if self.recipes is None else [name for name in recipe.names if name not in self.recipes]
+        if self.recipes is not None and refused:
             allowed = f"Allowed: {', '.join(sorted(self.recipes)) or 'none'}."
-            raise NotPermitted(
-                f"recipe {recipe.name}", "the party's policy does not allow it", allowed, name=recipe.name
-            )
+            raise NotPermitted(f"recipe {refused[0]}", "the party's policy does not allow it", allowed, name=refused[0])
         if self.most is None:
             return
         price = epsilon(event, self.most.delta)

@@ -1,0 +1,156 @@
+"""Any question, asked about records as a transformation makes them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.core.answer import Answer, KeyedAnswer, Records, SampledAnswer
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Array, Steps
+from discreet.core.question import BoundedSum, Question, View
+from discreet.core.recipe import Recipe, recipe
+from discreet.core.schema import Number, Schema
+from discreet.core.secret_sample import SecretSample
+from discreet.questions.named import question_of
+from discreet.questions.transformation import ASKED, Computed, Kept, Term, Transformation, sources
+
+
+def transformed(question: Question, by: Transformation) -> Question:
+    """A question about the records after a transformation, as one about the records before it.
+
+    A transformation computes each record by itself, so neighbors stay neighbors, and the bound of the question stays
+    its bound.
+    """
+    if not isinstance(question, BoundedSum):
+        return OfTransformed(question, by)
+    return _sum_after(question, by) if question.recipe is None else _recipe_after(question.recipe, by)
+
+
+def _sum_after(question: BoundedSum, by: Transformation) -> BoundedSum:
+    rows, total = by.rows(question.columns), question.total
+    return dataclasses.replace(
+        question,
+        of=lambda records: question.of(rows(records)),
+        columns=by.reads(question.columns),
+        total=None if total is None else lambda records: total(rows(records)),
+        raw=False,
+        recipe=None,
+        tally=None,
+    )
+
+
+def _recipe_after(asked: Recipe, by: Transformation) -> BoundedSum:
+    """The same as a recipe, which others can build too."""
+    places = {source: place for place, source in enumerate(sources(by.before))}
+    matrix, numbers = np.zeros((len(by.outputs), len(places))), np.zeros((len(by.outputs), 3))
+    for row, one in enumerate(by.outputs):
+        if isinstance(one, Computed):
+            numbers[row] = one.offset, one.number.lower, one.number.upper
+            for term in one.terms:
+                matrix[row, places[term.column, term.place]] = term.weight
+    names, kept = zip(*((one.name, isinstance(one, Kept)) for one in by.outputs), strict=True)
+    return transformed_of(by.before, names, kept, matrix, numbers, asked.written())
+
+
+@recipe("transformed")
+def transformed_of(
+    schema: Schema, names: tuple[str, ...], kept: tuple[bool, ...], matrix: Array, numbers: Array, inner: str
+) -> BoundedSum:
+    """The sum that a recipe makes of the records after a transformation.
+
+    Parameters
+    ----------
+    schema : Schema
+        Public. Of the records before it.
+    names, kept : tuple
+        Public. The columns after it, and whether each is a column as it was.
+    matrix : array of shape (columns after, numbers and values of categories before)
+        Public. The weights of which each other column is a sum.
+    numbers : array of shape (columns after, 3)
+        Public. What is added to this sum, and the bounds that it is moved inside.
+    inner : str
+        Public. A recipe of this library, about the schema after it, as it is written.
+    """
+    every = sources(schema)
+    if not len(names) == len(kept) == len(matrix) or matrix.shape != (len(names), len(every)):
+        shapes = f"{len(names)} names, {len(kept)} flags and a matrix of shape {matrix.shape} for {len(every)} sources"
+        raise ParameterError(ASKED, f"there are {shapes}", "Give one row for each column after it.")
+    if numbers.shape != (len(names), 3):
+        raise ParameterError(ASKED, f"the shape of the offsets and bounds is {numbers.shape}", "Give three for each.")
+    outputs = [
+        Kept(name) if is_kept else _computed(name, every, weights, *bounds)
+        for name, is_kept, weights, bounds in zip(names, kept, matrix, numbers.tolist(), strict=True)
+    ]
+    by = Transformation(schema, tuple(outputs))
+    return _sum_after(question_of(Recipe.read(inner), by.after), by)
+
+
+def _computed(
+    name: str, every: list[tuple[str, int | None]], weights: Array, offset: float, lower: float, upper: float
+) -> Computed:
+    terms = (Term(column, float(weights[i]), place) for i, (column, place) in enumerate(every) if weights[i] != 0)
+    return Computed(name, tuple(terms), offset, Number(lower, upper))
+
+
+@dataclass(frozen=True)
+class OfTransformed:
+    """A question that is no bounded sum, about the records after a transformation. A curator alone can ask this.
+
+    Parameters
+    ----------
+    question : Question
+        Public. What is asked.
+    by : Transformation
+        Public. Of each record by itself.
+    """
+
+    question: Question
+    by: Transformation
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return self.by.reads(self.question.columns)
+
+    def answer(self, view: View) -> Answer | SampledAnswer | KeyedAnswer | Records:
+        """What the question answers from the transformed records."""
+        return self.question.answer(TransformedView(view, self.by))
+
+
+class TransformedView:
+    """The records of a view after a transformation, as `View` says."""
+
+    def __init__(self, view: View, by: Transformation) -> None:
+        self._view, self._by = view, by
+        self.unit, self.neighbors = view.unit, view.neighbors
+
+    def sum(self, question: BoundedSum, sample: SecretSample | None = None) -> Steps:
+        """The exact sum, in grid steps, over all records or over a fresh secret sample of the units."""
+        return self._view.sum(_sum_after(question, self._by), sample)
+
+    def keys(self, column: str) -> Iterator[dict[str, int]]:
+        """Rows per value of a text column, batch by batch."""
+        return self._view.keys(column)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Array]:
+        """All rows, batch by batch."""
+        return map(self._by.rows(columns), self._view.batches(self._by.reads(columns)))
+
+    def everything(self, columns: Sequence[str]) -> Array:
+        """All rows in one matrix."""
+        return self._by.rows(columns)(self._view.everything(self._by.reads(columns)))
+
+    def dealt(self, records: Array, blocks: int) -> list[Array]:
+        """Records in secret random blocks, each record by itself."""
+        return self._view.dealt(records, blocks)
+
+    def isolated(
+        self, of: Callable[[Array], Any], blocks: Sequence[Array], size: int, seconds: float, form: str
+    ) -> list[Array | None]:
+        """What an untrusted function returns for each block of records, in a process of its own."""
+        return self._view.isolated(of, blocks, size, seconds, form)

@@ -1,0 +1,130 @@
+"""Questions about transformed records: the same as if the records had been transformed before."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet.core.errors import DiscreetError, NotPermitted
+from discreet.core.neighbors import Neighbors
+from discreet.core.recipe import Recipe
+from discreet.core.schema import Number
+from discreet.core.secret_sample import SecretSample
+from discreet.noise.deterministic import DeterministicBits
+from discreet.questions.all_records import AllRecords
+from discreet.questions.contingency import contingency_of
+from discreet.questions.named import question_of
+from discreet.questions.sampled_sum import SampledSum
+from discreet.questions.second_moments import second_moments_of
+from discreet.questions.transformation import Computed, Kept, Term, Transformation, sources
+from discreet.questions.transformed import transformed
+from discreet.trust.curators_view import CuratorsView
+from discreet.trust.policy import Policy
+from discreet.trust.sources.matrix import Matrix
+from tests.questions.trial import SCHEMA, Trial, summed
+
+SOURCES = sources(SCHEMA)
+MATRIX = np.zeros((3, len(SOURCES)))
+MATRIX[1, SOURCES.index(("x", None))] = 0.02
+MATRIX[1, SOURCES.index(("kind", 2))] = -0.5
+INNER = Recipe("contingency", {"columns": ("two", "new"), "bins": (0, 4)}).written()
+START = {
+    "names": ("two", "new", "y"),
+    "kept": (True, False, True),
+    "matrix": MATRIX,
+    "numbers": np.array([[0.0, 0.0, 0.0], [0.25, -1.0, 1.0], [0.0, 0.0, 0.0]]),
+    "inner": INNER,
+}
+FORGED: list[dict[str, Any]] = [
+    {"names": ("two", "new")},
+    {"names": ("two", "two", "y")},
+    {"names": ("two", "new", "absent")},
+    {"kept": (True, False)},
+    {"matrix": MATRIX[:, 1:]},
+    {"numbers": np.zeros((3, 3))},
+    {"numbers": np.zeros((3, 2))},
+    {"inner": Recipe("contingency", {"columns": ("kind",), "bins": (0,)}).written()},
+    {"inner": Recipe("absent", {}).written()},
+    {"inner": "{}"},
+]
+TRIALS = {"transformed": Trial(START, "af74224ab0d7", forged=FORGED)}
+BY = Transformation(
+    SCHEMA, (Kept("two"), Computed("new", (Term("x", 0.02), Term("kind", -0.5, 2)), 0.25, Number(-1.0, 1.0)), Kept("y"))
+)
+
+
+def people(n: int = 400) -> np.ndarray:
+    rng = np.random.default_rng(0)
+    records = np.column_stack(
+        [rng.uniform(-10, 110, n), rng.uniform(0, 1, n), rng.integers(0, 3, n), rng.integers(0, 2, n)]
+    )
+    records[:5, 0] = records[3:9, 2] = records[20:25, 3] = np.nan
+    return records
+
+
+COLUMNS = ("x", "y", "kind", "two")
+
+
+def after(records: np.ndarray) -> np.ndarray:
+    x, y, kind, two = records.T
+    return np.column_stack([two, np.clip(0.25 + 0.02 * x - 0.5 * (kind == 2), -1, 1), y])
+
+
+def test_the_sum_is_that_of_the_transformed_records() -> None:
+    records = people()
+    for question in (contingency_of(BY.after, ("two", "new"), (0, 4)), second_moments_of(BY.after, ("y", "new"), 1.0)):
+        asked = transformed(question, BY)
+        own = after(records)[:, [("two", "new", "y").index(name) for name in question.columns]]
+        before = records[:, [COLUMNS.index(name) for name in asked.columns]]
+        np.testing.assert_array_equal(summed(asked, before), summed(question, own))  # type: ignore[arg-type]
+        assert asked.bound == question.bound  # type: ignore[attr-defined]
+        again = question_of(asked.recipe, SCHEMA)  # type: ignore[attr-defined]
+        np.testing.assert_array_equal(summed(again, before), summed(question, own))
+
+
+def test_one_transformation_follows_another() -> None:
+    second = Transformation(BY.after, (Kept("two"), Computed("twice", (Term("new", 2.0),), 0.0, Number(-1.5, 1.5))))
+    question = contingency_of(second.after, ("two", "twice"), (0, 3))
+    asked = transformed(transformed(question, second), BY)
+    two, new, _ = after(people()).T
+    rows = np.column_stack([two, np.clip(2 * new, -1.5, 1.5)])
+    before = people()[:, [COLUMNS.index(name) for name in asked.columns]]
+    np.testing.assert_array_equal(summed(asked, before), summed(question, rows))  # type: ignore[arg-type]
+
+
+def test_a_policy_sees_the_recipe_inside() -> None:
+    recipe = transformed(contingency_of(BY.after, ("two",), (0,)), BY).recipe  # type: ignore[attr-defined]
+    assert recipe.names == ("transformed", "contingency")
+    event = SecretSample(0.5).event  # any: a policy without a price does not look at it
+    Policy(["transformed", "contingency"]).check(recipe, event)  # type: ignore[arg-type]
+    with pytest.raises(NotPermitted, match="recipe contingency"):
+        Policy(["transformed", "count"]).check(recipe, event)  # type: ignore[arg-type]
+
+
+def test_other_questions_see_the_transformed_records() -> None:
+    records = np.column_stack([people(), np.zeros((400, 3))])[:, [0, 1, 4, 2, 3, 5, 6]]
+    view = CuratorsView(Matrix(records, SCHEMA), Neighbors.ADD_REMOVE, DeterministicBits(0))
+    seen = transformed(AllRecords(("new", "two")), BY).answer(view)
+    np.testing.assert_array_equal(seen.values, after(people())[:, [1, 0]])  # type: ignore[union-attr]
+    question = contingency_of(BY.after, ("two",), (0,))
+    sample = transformed(SampledSum(question, SecretSample(1.0)), BY).answer(view)
+    np.testing.assert_array_equal(sample.answer.steps, summed(question, after(people())[:, :1]))  # type: ignore[union-attr]
+
+
+def test_a_closure_is_asked_about_transformed_records_too() -> None:
+    plain = dataclasses.replace(contingency_of(BY.after, ("two", "new"), (0, 4)), recipe=None)
+    asked = transformed(plain, BY)
+    before = people()[:, [COLUMNS.index(name) for name in asked.columns]]
+    np.testing.assert_array_equal(summed(asked, before), summed(plain, after(people())[:, :2]))  # type: ignore[arg-type]
+
+
+def test_a_mistake_is_refused_in_words() -> None:
+    with pytest.raises(DiscreetError, match="it makes no column 'x'"):
+        BY.reads(("x",))
+    with pytest.raises(DiscreetError, match="two columns have one name"):
+        Transformation(SCHEMA, (Kept("x"), Kept("x")))
+    with pytest.raises(DiscreetError, match="there is no column 'absent'"):
+        _ = Transformation(SCHEMA, (Kept("absent"),)).after
