@@ -151,7 +151,7 @@ def test_a_fused_sum_is_the_sum_of_its_clipped_rows(kind: type[Any]) -> None:
 
     trust.ask = listening
     one.of_private().fit(one.private(trust))
-    assert asked
+    assert asked or one.model.free
     for question in asked:
         if isinstance(question, BoundedSum) and question.total is not None:
             records = one.source(X).everything(question.columns)
@@ -188,7 +188,7 @@ def test_what_would_have_to_come_from_the_data_is_asked_for(kind: type[Any]) -> 
     one = trial(kind)
     X = one.features()
     for name in ("bounds", "target_bounds", "classes"):
-        if name in one.model.get_params():
+        if one.model.get_params().get(name) is not None:
             with pytest.raises(DiscreetError, match=r"give a record away.*Nothing was released or spent"):
                 one.of_arrays().set_params(**{name: None}).fit(X, one.targets(X))
     if one.model.supervised:

@@ -6,10 +6,15 @@ from .kmeans import KMeans as KMeans
 from .linear_regression import LinearRegression as LinearRegression
 from .linear_svc import LinearSVC as LinearSVC
 from .logistic_regression import LogisticRegression as LogisticRegression
+from .min_max_scaler import MinMaxScaler as MinMaxScaler
+from .one_hot_encoder import OneHotEncoder as OneHotEncoder
+from .ordinal_encoder import OrdinalEncoder as OrdinalEncoder
 from .pca import PCA as PCA
 from .perceptron import Perceptron as Perceptron
+from .private_pipeline import PrivatePipeline as PrivatePipeline
 from .random_decision_trees import RandomDecisionTrees as RandomDecisionTrees
 from .random_forest import RandomForestClassifier as RandomForestClassifier
 from .ridge import Ridge as Ridge
+from .standard_scaler import StandardScaler as StandardScaler
 
 __all__: list[str]

@@ -36,6 +36,8 @@ class PrivateEstimator(BaseEstimator, ABC):
     """Whether there is a target."""
     categories: ClassVar[bool] = False
     """Whether categories are features, and not only numbers."""
+    free: bool = False
+    """Whether a fit asks nothing, and so costs nothing."""
 
     event_: Event
     receipt_: Receipt
@@ -70,11 +72,20 @@ class PrivateEstimator(BaseEstimator, ABC):
         with task.data.permit(plan.event, self.purpose, key=key) as permit:
             about = (type(self).__name__, self.get_params(), task.columns)
             fitted = permit.artefact(lambda: self.learn(task, plan, permit), about)
-        self.n_features_in_ = len(task.features)
-        for name, value in fitted.items():
-            setattr(self, name, value)
+        self.adopt(task, fitted)
         self.event_, self.receipt_ = plan.event, permit.receipt
         return self
+
+    def adopt(self, task: Task, fitted: Artefact) -> None:
+        """Set the attributes of a fit: what is public about its task, and what was learned."""
+        self.n_features_in_ = len(task.features)
+        if self.categories:
+            self.columns_ = tuple(task.schema.columns[name] for name in task.features)
+        if is_classifier(self):
+            given = self.classes if self.classes is not None else task.schema.category(str(task.target)).values
+            self.classes_ = np.asarray(given)
+        for name, value in fitted.items():
+            setattr(self, name, value)
 
     def _task(self, X: Any, y: Any, budget: Budget) -> Task:
         if isinstance(X, PrivateData):
@@ -85,21 +96,13 @@ class PrivateEstimator(BaseEstimator, ABC):
             target = getattr(self, "target", None)
             task = task_of_private(self.purpose, X, target, self.supervised, budget, self.categories)
             self.feature_names_in_: NDArray[Any] = np.array(task.features, dtype=object)
-            self._set_classes(X.schema.columns.get(task.target or ""))
-            return self._with_columns(task)
+            return task
         if self.supervised and y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         X = validate_data(self, X, dtype=None, ensure_all_finite=False, ensure_min_samples=0)
         column = self._target_column() if self.supervised else None
-        self._set_classes(column)
         target = y if self.supervised else None
-        return self._with_columns(task_of_arrays(self.purpose, X, target, column, self.bounds, budget, self.categories))
-
-    def _with_columns(self, task: Task) -> Task:
-        """Keep what is known of each feature, for learners that read values by it."""
-        if self.categories:
-            self.columns_ = tuple(task.schema.columns[name] for name in task.features)
-        return task
+        return task_of_arrays(self.purpose, X, target, column, self.bounds, budget, self.categories)
 
     def _target_column(self) -> Column:
         """What is known of the target of arrays: from parameters, never from the data."""
@@ -118,11 +121,6 @@ class PrivateEstimator(BaseEstimator, ABC):
                 "Pass target_bounds=(lower, upper) from what you know without the data.",
             )
         return Number(*self.target_bounds)
-
-    def _set_classes(self, column: Column | None) -> None:
-        if is_classifier(self):
-            given = self.classes if self.classes is not None else getattr(column, "values", None)
-            self.classes_ = np.asarray(given)
 
     def _rows(self, X: Any) -> Array:
         """The rows of records to predict for."""

@@ -36,17 +36,20 @@ class Task:
         Public. The column that is to be predicted; None for learners without one.
     budget : Budget
         Public. What the fit may cost.
+    transformed : Schema, optional
+        Public. Of the records as the steps before make them, where there are any.
     """
 
     data: PrivateData
     features: tuple[str, ...]
     target: str | None
     budget: Budget
+    transformed: Schema | None = None
 
     @property
     def schema(self) -> Schema:
         """What is public about the records."""
-        return self.data.schema
+        return self.data.schema if self.transformed is None else self.transformed
 
     @property
     def columns(self) -> tuple[str, ...]:

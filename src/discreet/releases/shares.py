@@ -45,7 +45,7 @@ class SharedPlan:
     def event(self) -> Event:
         """What all of them cost."""
         events = tuple(noise.event for noise in self.noises)
-        return Composed(events) if len(events) > 1 else events[0]
+        return events[0] if len(events) == 1 else Composed(events)
 
 
 def shared(data: PrivateData, budget: Budget, shares: Sequence[Share]) -> SharedPlan:

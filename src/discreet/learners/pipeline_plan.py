@@ -1,0 +1,129 @@
+"""The plan of several steps that are paid for together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from discreet.accounting import accountant
+from discreet.accounting.calibration import HEADROOM
+from discreet.accounting.gaussian import gaussian_multiplier
+from discreet.core.budget import Budget
+from discreet.core.errors import ParameterError
+from discreet.core.events import Composed, Event, GaussianLoss
+from discreet.learners.private_estimator import PrivateEstimator
+from discreet.learners.task import Task, features_of
+
+CLOSE = 0.005  # of epsilon that may stay unspent: finding the rest would take longer than it is worth
+ROUNDING = 1 + 4e-6  # of a multiplier: each step is calibrated to a millionth
+TURNS = 40
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step, its own task, and its plan.
+
+    Parameters
+    ----------
+    name : str
+        Public. Of the step.
+    estimator : PrivateEstimator
+        Public. Its parameters.
+    task : Task
+        What it learns from: the records as the steps before make them.
+    plan : Any
+        Public. What it will ask.
+    """
+
+    name: str
+    estimator: Any
+    task: Task
+    plan: Any = None
+
+    def planned(self, budget: Budget) -> Step:
+        """The step with a plan within this budget."""
+        task = replace(self.task, budget=budget)
+        return replace(self, task=task, plan=self.estimator.plan(task))
+
+
+@dataclass(frozen=True)
+class PipelinePlan:
+    """All steps with their plans."""
+
+    steps: tuple[Step, ...]
+
+    @property
+    def event(self) -> Event:
+        """What all of them cost."""
+        events = tuple(step.plan.event for step in self.steps if not step.estimator.free)
+        return events[0] if len(events) == 1 else Composed(events)
+
+
+def chained(asked: str, steps: Sequence[tuple[str, PrivateEstimator]], task: Task) -> tuple[Step, ...]:
+    """Each step with its own task: the schema that a step makes, from public facts alone, is that of the next."""
+    found, schema = [], task.schema
+    for name, estimator in steps:
+        taken = features_of(schema, estimator.categories)
+        features = tuple(column for column in taken if column != task.target)
+        left = [column for column in features_of(schema, True) if column not in (*features, task.target)]
+        if left:
+            raise ParameterError(
+                asked,
+                f"step {name!r} takes numbers alone, and {left[0]!r} is a category",
+                "Put a OneHotEncoder or an OrdinalEncoder before it, or leave the column out of the schema.",
+            )
+        found.append(Step(name, estimator, replace(task, features=features, transformed=schema)))
+        if len(found) < len(steps):
+            schema = estimator.transformation(schema, features, None).after
+    return tuple(found)
+
+
+def calibrated(steps: Sequence[Step], parts: Sequence[float], budget: Budget) -> PipelinePlan:
+    """Plans for all steps that fit the budget together, in proportion to their parts of it.
+
+    Parts are those of the squares of 1 / multiplier, which add up for Gaussian noise. Without a delta, epsilons add up,
+    and are in proportion to the parts to the power of 2/3; see `releases.shares`. A step that asks nothing gets
+    nothing.
+    """
+    own = [0.0 if step.estimator.free else part for step, part in zip(steps, parts, strict=True)]
+    if sum(part > 0 for part in own) <= 1:
+        return PipelinePlan(tuple(step.planned(budget) for step in steps))
+    if budget.delta == 0:
+        shares = [part ** (2 / 3) for part in own]
+        whole = budget.epsilon * (1 - HEADROOM) / math.fsum(shares)
+        return _with([budget.epsilon if not share else share * whole for share in shares], steps, budget)
+    least = gaussian_multiplier(budget.epsilon * (1 - HEADROOM), budget.delta) * ROUNDING
+
+    def at(factor: float) -> PipelinePlan:
+        """All steps, with so many times the noise that would do if all of it were Gaussian."""
+        multipliers = [math.sqrt(sum(own) / part) * least * factor if part else 0.0 for part in own]
+        epsilons = [
+            accountant.epsilon(GaussianLoss(one), budget.delta) if one else budget.epsilon for one in multipliers
+        ]
+        return _with(epsilons, steps, budget)
+
+    return _least_noise(at, budget)
+
+
+def _with(epsilons: Sequence[float], steps: Sequence[Step], budget: Budget) -> PipelinePlan:
+    """Each step within its own epsilon, and the whole delta: what they cost together is computed from their events."""
+    own = zip(steps, epsilons, strict=True)
+    return PipelinePlan(tuple(step.planned(Budget(epsilon, budget.delta)) for step, epsilon in own))
+
+
+def _least_noise(at: Callable[[float], PipelinePlan], budget: Budget) -> PipelinePlan:
+    """The plan with nearly the least factor that fits the budget: epsilon is nearly in proportion to 1 / factor."""
+    low, high, factor = 0.0, math.inf, 1.0
+    for _ in range(TURNS):
+        plan = at(factor)
+        spent = accountant.epsilon(plan.event, budget.delta)
+        fits = spent <= budget.epsilon and accountant.delta(plan.event, budget.epsilon) <= budget.delta
+        if fits and spent >= (1 - CLOSE) * budget.epsilon:
+            return plan
+        low, high = (low, factor) if fits else (factor, high)
+        factor *= max(spent, 1e-9 * budget.epsilon) / ((1 - CLOSE / 2) * budget.epsilon)
+        if not low < factor < high:
+            factor = math.sqrt(low * high) if low > 0 and high < math.inf else 2 * low or high / 2
+    raise ParameterError("pipeline", f"no noise is found that costs {budget}", "Allow another epsilon or delta.")

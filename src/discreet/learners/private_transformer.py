@@ -1,0 +1,100 @@
+"""The base of private transformers: what was learned maps records to others, between public bounds."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from discreet.core.grid import Array
+from discreet.core.schema import Column, Number, Schema
+from discreet.learners.private_estimator import PrivateEstimator
+from discreet.learners.task import Task, encoded
+from discreet.questions.transformation import Computed, Kept, Term, Transformation
+from discreet.releases.shares import SharedPlan
+from discreet.trust.permit import Permit
+from discreet.trust.sources.decoding import bounded
+from discreet.trust.sources.matrix import array_of
+from discreet.trust.stored import Artefact
+
+
+class PrivateTransformer(TransformerMixin, PrivateEstimator):
+    """What scalers and encoders have in common.
+
+    A transformer says what it does to each record as a `Transformation`. The bounds and names after it follow from
+    public facts alone, so that a later step can be planned before anything is learned.
+    """
+
+    categories: ClassVar[bool] = True
+    columns_: tuple[Column, ...]
+
+    @abstractmethod
+    def transformation(
+        self, schema: Schema, features: tuple[str, ...], fitted: Mapping[str, Any] | None
+    ) -> Transformation:
+        """What is done to each record.
+
+        Parameters
+        ----------
+        schema : Schema
+            Public. Of the records.
+        features : tuple of str
+            Public. The columns that are transformed; all others are kept.
+        fitted : mapping, optional
+            What was learned. Without it, any transformation with the same schema after it.
+        """
+
+    def transform(self, X: Any) -> Array:
+        """Each row, transformed: what it gives is about these rows and is not private."""
+        check_is_fitted(self)
+        values = array_of(validate_data(self, X, dtype=None, ensure_all_finite=False, reset=False))
+        by = self._by
+        names, after = tuple(by.before.columns), tuple(by.after.columns)
+        rows = bounded(encoded(values, by.before), names, by.before)
+        return by.rows(after)(rows[:, [names.index(name) for name in by.reads(after)]])
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """The names of the columns after it."""
+        check_is_fitted(self)
+        return np.array(list(self._by.after.columns), dtype=object)
+
+    @property
+    def _by(self) -> Transformation:
+        names = map(str, getattr(self, "feature_names_in_", [f"x{i}" for i in range(len(self.columns_))]))
+        schema = Schema(dict(zip(names, self.columns_, strict=True)))
+        return self.transformation(schema, tuple(schema.columns), vars(self))
+
+
+class PublicTransformer(PrivateTransformer):
+    """A transformer that needs nothing but the schema."""
+
+    free = True
+
+    def plan(self, task: Task) -> SharedPlan:
+        """Nothing is asked."""
+        self.transformation(task.schema, task.features, None)
+        return SharedPlan(())
+
+    def learn(self, task: Task, plan: SharedPlan, permit: Permit) -> Artefact:
+        """There is nothing to learn."""
+        return {}
+
+
+def numbers_of(schema: Schema, features: tuple[str, ...]) -> tuple[str, ...]:
+    """The numeric ones among features."""
+    return tuple(name for name in features if isinstance(schema.columns[name], Number))
+
+
+def rescaled(
+    schema: Schema, features: tuple[str, ...], weights: Array | float, offsets: Array | float, after: Number
+) -> Transformation:
+    """Every number among the features times its weight, plus its offset, inside these bounds; all else is kept."""
+    names = numbers_of(schema, features)
+    every = zip(names, np.broadcast_to(weights, len(names)), np.broadcast_to(offsets, len(names)), strict=True)
+    new = {name: Computed(name, (Term(name, float(weight)),), float(offset), after) for name, weight, offset in every}
+    return Transformation(schema, tuple(new.get(name, Kept(name)) for name in schema.columns))
