@@ -73,7 +73,13 @@ def tilted(table: TabulatedLoss, tilt: float) -> Tilted:
 
 def log_moment(summands: Sequence[Summand], tilt: float) -> float:
     """The logarithm of the moment generating function of the whole sum."""
-    return sum(summand.times * tilted(summand.table, tilt).log for summand in summands)
+    return sum(summand.times * _log_total(summand.table, tilt) for summand in summands)
+
+
+def _log_total(table: TabulatedLoss, tilt: float) -> float:
+    if tilt * table.top < 600:
+        return math.log(float((table.masses * np.exp(tilt * table.losses)).sum()))
+    return tilted(table, tilt).log
 
 
 def tilted_variance(summands: Sequence[Summand], tilt: float) -> float:

@@ -6,9 +6,10 @@ import json
 import os
 import secrets
 import threading
+from functools import lru_cache
 from typing import Any, NoReturn
 
-from discreet.accounting.accountant import delta as tight_delta
+from discreet.accounting import accountant
 from discreet.accounting.admission import check_relation, waived
 from discreet.accounting.chain import BEFORE_ALL, ChainEntry, canonical, sealed
 from discreet.accounting.filters import NOTHING, privacy_filter, pure_price
@@ -144,7 +145,7 @@ class SinglePlan:
         if budget.delta == 0:
             epsilon, delta = sums.price(event).floats
         else:
-            epsilon, delta = budget.epsilon, tight_delta(event, budget.epsilon)
+            epsilon, delta = budget.epsilon, _delta(event, budget.epsilon)
             if delta <= budget.delta:
                 return None
         return BudgetExceeded(
@@ -186,6 +187,11 @@ class SinglePlan:
             committed=("commit", link.key) in self._links,
             head=link.hash,
         )
+
+
+@lru_cache(maxsize=1024)
+def _delta(event: Event, epsilon: float) -> float:
+    return accountant.delta(event, epsilon)
 
 
 def _spent(purpose: str, earlier: str) -> BudgetExceeded:
