@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,10 @@ class Layout:
         nodes = NODES[min(sum(numbers), 3)]
         while nodes > 1 and math.prod(cells) * nodes ** sum(numbers) > MOST_POINTS:
             nodes -= 1
-        axes = [_Axis.of(ends, size, nodes, merged) for ends, size in zip(edges, cells, strict=True)]
+        axes = [
+            _numbers(size, nodes, merged) if number else _names(size)
+            for number, size in zip(numbers, cells, strict=True)
+        ]
         points = [axis.ravel() for axis in np.meshgrid(*(axis.places for axis in axes), indexing="ij")]
         bounds = [(-1.0, 1.0) if one is None else (float(one[0]), float(one[-1])) for one in edges]
         return cls(
@@ -90,11 +94,19 @@ class Layout:
 
     def gathered(self, values: Array) -> Array:
         """By how much the weighted sum of values over all points changes with each count; values in columns."""
-        return _back(self.sloped, values)
+        return _back(self._from_sloped, values)
 
     def averaged(self, values: Array) -> Array:
         """The mean of the values over the points of each cell; values in columns."""
-        return _back(self.level, values)
+        return _back(self._from_level, values)
+
+    @cached_property
+    def _from_sloped(self) -> tuple[Any, ...]:
+        return tuple(one.T for one in self.sloped)
+
+    @cached_property
+    def _from_level(self) -> tuple[Any, ...]:
+        return tuple(one.T for one in self.level)
 
 
 @dataclass(frozen=True)
@@ -106,18 +118,23 @@ class _Axis:
     sloped: Any
     level: Any
 
-    @classmethod
-    def of(cls, edges: Array | None, cells: int, nodes: int, merged: int) -> _Axis:
-        if edges is None:
-            alone = sparse.eye(cells, format="csr")
-            return cls(np.arange(cells, dtype=np.float64), 0.0, alone, alone)
-        wide = -(-cells // merged)
-        sums = sparse.csr_matrix((np.ones(cells), (np.arange(cells) // merged, np.arange(cells))), (wide, cells))
-        step, offsets = 2 * merged / (cells * nodes), (np.arange(nodes) + 0.5) / nodes - 0.5
-        places: Array = step * (np.arange(wide * nodes, dtype=np.float64) + 0.5) - 1
-        level = sparse.kron(sparse.eye(wide), np.full((nodes, 1), 1 / nodes))
-        slope = sparse.kron(_slopes(wide), _steepness(nodes) * offsets[:, None] / nodes)
-        return cls(places, step, ((level + slope) @ sums).tocsr(), level @ sums)
+
+def _names(cells: int) -> _Axis:
+    """A column of categories, each a cell."""
+    alone = sparse.eye(cells, format="csr")
+    return _Axis(np.arange(cells, dtype=np.float64), 0.0, alone, alone)
+
+
+@lru_cache(maxsize=32)
+def _numbers(cells: int, nodes: int, merged: int) -> _Axis:
+    """A column of numbers; where its bounds are makes no difference."""
+    wide = -(-cells // merged)
+    sums = sparse.csr_matrix((np.ones(cells), (np.arange(cells) // merged, np.arange(cells))), (wide, cells))
+    step, offsets = 2 * merged / (cells * nodes), (np.arange(nodes) + 0.5) / nodes - 0.5
+    places: Array = step * (np.arange(wide * nodes, dtype=np.float64) + 0.5) - 1
+    level = sparse.kron(sparse.eye(wide), np.full((nodes, 1), 1 / nodes))
+    slope = sparse.kron(_slopes(wide), _steepness(nodes) * offsets[:, None] / nodes)
+    return _Axis(places, step, ((level + slope) @ sums).tocsr(), (level @ sums).tocsr())
 
 
 def _along(matrices: tuple[Any, ...], table: Array) -> Array:
@@ -130,9 +147,9 @@ def _along(matrices: tuple[Any, ...], table: Array) -> Array:
 
 
 def _back(matrices: tuple[Any, ...], values: Array) -> Array:
-    """Values of points in columns, multiplied by the transposed matrices."""
-    table = values.reshape([*(one.shape[0] for one in matrices), values.shape[1]])
-    return _along(tuple(one.T for one in matrices), table).reshape(-1, values.shape[1])
+    """Values of points in columns, multiplied by transposed matrices."""
+    table = values.reshape([*(one.shape[1] for one in matrices), values.shape[1]])
+    return _along(matrices, table).reshape(-1, values.shape[1])
 
 
 def _slopes(cells: int) -> Any:
