@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.answer import Answer, KeyedAnswer, Records, SampledAnswer
+from discreet.core.answer import AnyAnswer
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
 from discreet.core.question import BoundedSum, Question, View
@@ -117,7 +117,7 @@ class OfTransformed:
         """The columns that are read."""
         return self.by.reads(self.question.columns)
 
-    def answer(self, view: View) -> Answer | SampledAnswer | KeyedAnswer | Records:
+    def answer(self, view: View) -> AnyAnswer:
         """What the question answers from the transformed records."""
         return self.question.answer(TransformedView(view, self.by))
 
