@@ -16,5 +16,6 @@ from .random_decision_trees import RandomDecisionTrees as RandomDecisionTrees
 from .random_forest import RandomForestClassifier as RandomForestClassifier
 from .ridge import Ridge as Ridge
 from .standard_scaler import StandardScaler as StandardScaler
+from .truncated_svd import TruncatedSVD as TruncatedSVD
 
 __all__: list[str]
