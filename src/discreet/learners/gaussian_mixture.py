@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from discreet.learners.cluster_start import ClusterStart
 from discreet.learners.kmeans import shifted
 from discreet.learners.mixture import CovarianceType, Mixture
 from discreet.learners.private_estimator import PrivateEstimator
+from discreet.learners.published_mixture import PublishedSteps
 from discreet.learners.task import Task
 from discreet.questions.cluster_residuals import cluster_residuals_of
 from discreet.questions.clusters import Scaling
@@ -41,14 +43,18 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         Public. How many parts.
     covariance_type : {"full", "tied", "diag"}
         Public. A covariance matrix for each part, one for all of them, or variances alone.
-    max_iter : int
-        Public. How many steps.
+    method : {"joint", "published"}
+        Public. How a step is released: in one vector, around the means of the step before; or, for study, as DP-EM was
+        published, with 2 n_components + 1 releases for the shares, the sums and the products of each part, from
+        random means. It needs much more noise.
+    max_iter : int, optional
+        Public. How many steps; 3 where none is given, and 10 for the published method.
     bounds : (lower, upper), optional
         Public. Two numbers, or two sequences with one number per feature; not for `PrivateData`, whose schema has them.
     epsilon, delta : float
         Public. What one fit costs.
     random_state : int, RandomState instance or None
-        Public. Seeds k-means on the noisy cells of the start; never the noise.
+        Public. Seeds k-means on the noisy cells of the start, or random means; never the noise.
 
     Attributes
     ----------
@@ -60,7 +66,7 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         Released. Of shape (n_components, n_features, n_features), (n_features, n_features) if tied, or
         (n_components, n_features) if diagonal; positive definite.
     n_iter_ : int
-        Public. The number of steps, `max_iter`.
+        Public. The number of steps.
     event_ : Event
         What the fit cost.
     receipt_ : Receipt
@@ -76,7 +82,9 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
     record for an array. Released: what is called so above, post-processing of them. Scores and probabilities are of
     records that the caller already has, and are not private.
     DP-EM of Park, Foulds, Chaudhuri and Welling 2017, with all moments of a step in one vector instead of one release
-    for each, and around the means of the step before.
+    for each, and around the means of the step before. The published method has noise on sums, where the paper has it
+    on parameters, with a scale in which the exact count of a part shows; and it is charged exactly, so that of the
+    paper's accountants (see `accounting.theorems.comparison`) none asks for less noise.
 
     Examples
     --------
@@ -94,7 +102,8 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         n_components: int = 1,
         *,
         covariance_type: CovarianceType = "full",
-        max_iter: int = 3,
+        method: Literal["joint", "published"] = "joint",
+        max_iter: int | None = None,
         bounds: Any = None,
         epsilon: float = 1.0,
         delta: float = 1e-6,
@@ -102,6 +111,7 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
     ) -> None:
         self.n_components = n_components
         self.covariance_type = covariance_type
+        self.method = method
         self.max_iter = max_iter
         self.bounds = bounds
         self.epsilon = epsilon
@@ -111,37 +121,49 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
     def check(self) -> None:
         """Refuse parameters that cannot be, before any data are looked at."""
         check_one_of(self.purpose, "covariance_type", self.covariance_type, ("full", "tied", "diag"))
-        for name in ("n_components", "max_iter"):
-            check_whole(self.purpose, name, getattr(self, name))
+        check_one_of(self.purpose, "method", self.method, ("joint", "published"))
+        for name, value in (("n_components", self.n_components), ("max_iter", self._steps)):
+            check_whole(self.purpose, name, value)
 
     def plan(self, task: Task) -> SharedPlan:
         """The start, one step of k-means, and the steps of expectation-maximisation."""
-        parts, n, times = int(self.n_components), len(task.features), int(self.max_iter)
-        plain = Mixture.round(np.zeros((parts, n)), 1.0)
+        parts, times = int(self.n_components), int(self._steps)
+        if self.method == "published":
+            return shared(task.data, task.budget, PublishedSteps(task, parts, self.covariance_type).shares(times))
+        plain = Mixture.round(np.zeros((parts, len(task.features))), 1.0)
         step = cluster_residuals_of(task.schema, task.features, plain.means, 1.0, "l2")
         shares = [*ClusterStart(task, parts).shares(START), Share(step, STEP)]
         return shared(task.data, task.budget, shares + [Share(plain.moments(task), ROUNDS / times)] * times)
 
     def learn(self, task: Task, plan: SharedPlan, permit: Permit) -> Artefact:
         """Steps from the start."""
-        noises, parts, n = iter(plan.noises), int(self.n_components), len(task.features)
-        start = ClusterStart(task, parts).found(
-            permit, noises, check_random_state(permit.random_state(self.random_state))
-        )
+        noises, seed, parts = iter(plan.noises), permit.random_state(self.random_state), int(self.n_components)
+        if self.method == "published":
+            mixture = PublishedSteps(task, parts, self.covariance_type).found(permit, noises, seed)
+        else:
+            mixture = self._jointly(task, permit, noises, seed)
+        scale = Scaling(task.schema, task.features)
+        return {
+            "weights_": mixture.weights / mixture.weights.sum(),
+            "means_": scale.back(mixture.means),
+            "covariances_": self._given(mixture.covariances * np.outer(scale.half, scale.half)),
+            "n_iter_": int(self._steps),
+        }
+
+    def _jointly(self, task: Task, permit: Permit, noises: Iterator[Any], seed: Any) -> Mixture:
+        start = ClusterStart(task, int(self.n_components)).found(permit, noises, check_random_state(seed))
         step, noise = cluster_residuals_of(task.schema, task.features, start.centers, start.radius, "l2"), next(noises)
         means = shifted(start.centers, start.radius, permit.ask(step, noise), spread(task.data, step, noise).stddev)
-        mixture = Mixture.round(means, start.radius**2 / (2 * n))
+        mixture = Mixture.round(means, start.radius**2 / (2 * len(task.features)))
         for noise in noises:
             moments = mixture.moments(task)
             stddev = spread(task.data, moments, noise).stddev
             mixture = mixture.moved(permit.ask(moments, noise), stddev, self.covariance_type)
-        scale = Scaling(task.schema, task.features)
-        return {
-            "weights_": mixture.weights,
-            "means_": scale.back(mixture.means),
-            "covariances_": self._given(mixture.covariances * np.outer(scale.half, scale.half)),
-            "n_iter_": int(self.max_iter),
-        }
+        return mixture
+
+    @property
+    def _steps(self) -> int:
+        return (10 if self.method == "published" else 3) if self.max_iter is None else self.max_iter
 
     def score_samples(self, X: Any) -> Array:
         """The logarithm of the density at each row."""

@@ -61,7 +61,7 @@ def mixture_moments_of(
     """
     scale = Scaling(schema, schema.values(columns))
     n = scale.n_features
-    _check(weights, means, factors, radii, n)
+    check_mixture(weights, means, factors, radii, n)
     parts = [Part.of(*one) for one in zip(weights, means, factors, radii, strict=True)]
     first, second = np.triu_indices(n + 1)
     eighths = math.ldexp(1.0, EIGHTHS) * weights_of(n + 1)
@@ -139,7 +139,8 @@ def roots_of_shares(scaled: Array, parts: list[Part]) -> Array:
     return np.sqrt(weights / weights.sum(axis=0))
 
 
-def _check(weights: Array, means: Array, factors: Array, radii: Array, n: int) -> None:
+def check_mixture(weights: Array, means: Array, factors: Array, radii: Array, n: int) -> None:
+    """Refuse what is no mixture of n columns whose products are exact."""
     parts = weights.size
     shaped = (
         parts > 0
