@@ -1,5 +1,6 @@
 from .categorical_nb import CategoricalNB as CategoricalNB
 from .decision_tree import DecisionTreeClassifier as DecisionTreeClassifier
+from .evaluate import evaluate as evaluate
 from .gaussian_mixture import GaussianMixture as GaussianMixture
 from .gaussian_nb import GaussianNB as GaussianNB
 from .kmeans import KMeans as KMeans

@@ -1,0 +1,140 @@
+"""Where a model puts each record: the cell of its class and its score, or of its class and the predicted one."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Array, Grid
+from discreet.core.question import BoundedSum
+from discreet.core.schema import Category, Number, Schema
+from discreet.learners.task import features_of
+from discreet.questions.contingency import ONE_CELL, contingency_of
+from discreet.questions.transformation import Computed, Kept, Term, Transformation
+from discreet.questions.transformed import transformed
+from discreet.trust.private_data import PrivateData
+
+ASKED = "evaluation"
+NEAR = 1e-9  # of an edge: a score that is computed beside others may differ by less, from that of its row alone
+BELOW = 2.0**-21  # taken from scores, so that one half, like a tie, stands for the first class
+FARTHEST = 8.0  # a linear score beyond which scores are not distinguished: the logistic function is 0.9997 there
+SCORE = "score"
+
+
+def probabilities(model: Any, rows: Any) -> Array:
+    """The probability of each class; from a linear score by the logistic function; or 1 for the predicted class."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+        if hasattr(model, "predict_proba"):
+            return np.asarray(model.predict_proba(rows), dtype=np.float64)
+        if hasattr(model, "decision_function") and len(model.classes_) == 2:
+            upper = 1 / (1 + np.exp(-np.clip(model.decision_function(rows), -700, 700)))
+            return np.column_stack([1 - upper, upper])
+        return (np.asarray(model.predict(rows))[:, None] == np.asarray(model.classes_)).astype(np.float64)
+
+
+def placed(model: Any, rows: Any, bins: int) -> Array:
+    """The place of each row among the cells of a score, or among the classes where there are more than two.
+
+    A row that the model refuses has none (nan). Rows are computed together, and alone where rounding could put them
+    into another cell: so where a row is put depends on no other row.
+    """
+
+    def cells(some: Any) -> tuple[Array, NDArray[np.bool_]]:
+        p = probabilities(model, some)
+        if p.shape[1] == 2:
+            scaled = np.clip(p[:, 1] - BELOW, 0.0, 1.0) * bins
+            doubtful = (np.abs(scaled - np.rint(scaled)) < NEAR * bins) & (scaled > 0.5) & (scaled < bins - 0.5)
+            return np.where(np.isnan(scaled), np.nan, np.minimum(np.floor(scaled), bins - 1)), doubtful
+        first, second = np.sort(p, axis=1)[:, -1], np.sort(p, axis=1)[:, -2]
+        return np.where(np.isnan(first), np.nan, np.argmax(p, axis=1).astype(np.float64)), first - second < NEAR
+
+    def alone(place: int) -> float:
+        try:
+            return float(cells(rows.iloc[[place]] if hasattr(rows, "iloc") else rows[place : place + 1])[0][0])
+        except Exception:  # whatever a model raises for one row is about that row, and must not show
+            return np.nan
+
+    if not len(rows):
+        return np.empty(0)
+    try:
+        found, doubtful = cells(rows)
+    except Exception:  # see above: each row is tried by itself
+        found, doubtful = np.full(len(rows), np.nan), np.ones(len(rows), dtype=np.bool_)
+    for place in np.flatnonzero(doubtful).tolist():
+        found[place] = alone(place)
+    return found
+
+
+def cells_of(model: Any, data: PrivateData, target: str, bins: int) -> BoundedSum:
+    """The sum that counts records by their class and by where a model, or a column of scores, puts them."""
+    classes = data.schema.category(target)
+    if isinstance(model, str):
+        column = data.schema.columns.get(model)
+        return contingency_of(data.schema, (target, model), (0, bins if isinstance(column, Number) else 0))
+    if not data.curated and not data.local:
+        return _linear_cells(model, data.schema, target, bins)
+    features = _features(model, data.schema, target)
+    size = len(classes.values) * (bins if len(model.classes_) == 2 else len(model.classes_))
+
+    def of(records: Array) -> Array:
+        marks = np.zeros((len(records), size))
+        places = placed(model, _values(records[:, :-1], data.schema, features), bins)
+        there = np.flatnonzero(~np.isnan(places) & ~np.isnan(records[:, -1]))
+        codes = records[there, -1] * (size // len(classes.values)) + places[there]
+        marks[there, codes.astype(np.intp)] = 1.0
+        return marks
+
+    return BoundedSum(of, ONE_CELL, (*features, target), Grid(0))
+
+
+def _features(model: Any, schema: Schema, target: str) -> tuple[str, ...]:
+    """The columns that a model was fitted to."""
+    named = getattr(model, "feature_names_in_", None)
+    found = tuple(name for name in features_of(schema, getattr(model, "categories", False)) if name != target)
+    features = found if named is None else tuple(map(str, named))
+    if len(features) != model.n_features_in_ or not set(features) <= set(schema.columns):
+        obstacle = f"the model was fitted to {model.n_features_in_} features, and the data have {', '.join(found)}"
+        raise ParameterError(ASKED, obstacle, "Give data with the columns that it was fitted to.")
+    return features
+
+
+def _values(records: Array, schema: Schema, features: tuple[str, ...]) -> NDArray[Any]:
+    """Rows as a model takes them: categories by their values."""
+    if not any(isinstance(schema.columns[name], Category) for name in features):
+        return records
+    values = records.astype(object)
+    for place, name in enumerate(features):
+        column = schema.columns[name]
+        if isinstance(column, Category):
+            listed = np.array([*column.values, None], dtype=object)
+            values[:, place] = listed[np.where(np.isnan(records[:, place]), -1, records[:, place]).astype(np.intp)]
+    return values
+
+
+def _linear_cells(model: Any, schema: Schema, target: str, bins: int) -> BoundedSum:
+    """The same for parties, who run no code of the asker: for two classes and a linear score, as a recipe."""
+    steps = [step for _, step in getattr(model, "steps_", [("", model)])]
+    last, by, before = steps[-1], [], schema
+    if not hasattr(last, "coef_") or len(model.classes_) != 2:
+        raise ParameterError(
+            ASKED,
+            f"parties can compute linear scores of two classes, and not those of {type(last).__name__}",
+            "Let each party add the model's scores or classes as a column, and give the name of that column.",
+        )
+    for step in steps[:-1]:
+        taken = tuple(name for name in features_of(before, step.categories) if name != target)
+        by.append(step.transformation(before, taken, vars(step)))
+        before = by[-1].after
+    features = tuple(name for name in features_of(before, False) if name != target)
+    terms = tuple(Term(name, float(weight)) for name, weight in zip(features, last.coef_[0], strict=True))
+    score = Computed(SCORE, terms, float(last.intercept_[0]), Number(-FARTHEST, FARTHEST))
+    by.append(Transformation(before, (Kept(target), score)))
+    question: Any = contingency_of(by[-1].after, (target, SCORE), (0, bins))
+    for one in reversed(by):
+        question = transformed(question, one)
+    return question
