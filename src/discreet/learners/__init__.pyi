@@ -13,6 +13,7 @@ from .ordinal_encoder import OrdinalEncoder as OrdinalEncoder
 from .pca import PCA as PCA
 from .perceptron import Perceptron as Perceptron
 from .private_pipeline import PrivatePipeline as PrivatePipeline
+from .private_search_cv import PrivateSearchCV as PrivateSearchCV
 from .random_decision_trees import RandomDecisionTrees as RandomDecisionTrees
 from .random_forest import RandomForestClassifier as RandomForestClassifier
 from .ridge import Ridge as Ridge

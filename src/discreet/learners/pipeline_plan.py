@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from discreet.accounting import accountant
 from discreet.accounting.calibration import HEADROOM
@@ -19,6 +19,13 @@ from discreet.learners.task import Task, features_of
 CLOSE = 0.005  # of epsilon that may stay unspent: finding the rest would take longer than it is worth
 ROUNDING = 1 + 4e-6  # of a multiplier: each step is calibrated to a millionth
 TURNS = 40
+
+
+class Priced(Protocol):
+    """A plan that knows its price."""
+
+    @property
+    def event(self) -> Event: ...
 
 
 @dataclass(frozen=True)
@@ -104,7 +111,7 @@ def calibrated(steps: Sequence[Step], parts: Sequence[float], budget: Budget) ->
         ]
         return _with(epsilons, steps, budget)
 
-    return _least_noise(at, budget)
+    return least_factor(at, budget)
 
 
 def _with(epsilons: Sequence[float], steps: Sequence[Step], budget: Budget) -> PipelinePlan:
@@ -113,7 +120,10 @@ def _with(epsilons: Sequence[float], steps: Sequence[Step], budget: Budget) -> P
     return PipelinePlan(tuple(step.planned(Budget(epsilon, budget.delta)) for step, epsilon in own))
 
 
-def _least_noise(at: Callable[[float], PipelinePlan], budget: Budget) -> PipelinePlan:
+P = TypeVar("P", bound=Priced)
+
+
+def least_factor(at: Callable[[float], P], budget: Budget) -> P:
     """The plan with nearly the least factor that fits the budget: epsilon is nearly in proportion to 1 / factor."""
     low, high, factor = 0.0, math.inf, 1.0
     for _ in range(TURNS):
@@ -126,4 +136,4 @@ def _least_noise(at: Callable[[float], PipelinePlan], budget: Budget) -> Pipelin
         factor *= max(spent, 1e-9 * budget.epsilon) / ((1 - CLOSE / 2) * budget.epsilon)
         if not low < factor < high:
             factor = math.sqrt(low * high) if low > 0 and high < math.inf else 2 * low or high / 2
-    raise ParameterError("pipeline", f"no noise is found that costs {budget}", "Allow another epsilon or delta.")
+    raise ParameterError("plan", f"no noise is found that costs {budget}", "Allow another epsilon or delta.")

@@ -26,10 +26,16 @@ PASSED_ON = ("bounds", "classes", "target", "target_bounds")
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _last_has(name: str) -> Callable[[F], F]:
+def last_has(name: str) -> Callable[[F], F]:
     """Make a method available where the last step has one of this name."""
-    there = available_if(lambda pipeline: bool(pipeline.steps) and hasattr(pipeline.steps[-1][1], name))
-    return cast(Callable[[F], F], there)
+    return cast(Callable[[F], F], available_if(lambda whole: hasattr(_last(whole), name)))
+
+
+def _last(whole: Any) -> Any:
+    """What predicts in the end: the last step of a pipeline, the estimator of a search."""
+    if hasattr(whole, "estimator"):
+        return whole.estimator
+    return whole.steps[-1][1] if whole.steps else None
 
 
 class PrivatePipeline(_BaseComposition, PrivateEstimator):
@@ -132,7 +138,7 @@ class PrivatePipeline(_BaseComposition, PrivateEstimator):
         if not names or len(set(names)) != len(names):
             raise ParameterError(self.purpose, f"its steps are {names}", "Give (name, step) pairs, each name once.")
         for place, (name, step) in enumerate(self.steps):
-            _check_private(self.purpose, name, step)
+            check_step(self.purpose, name, step)
             if place < len(names) - 1 and not hasattr(step, "transformation"):
                 obstacle = f"step {name!r}, a {type(step).__name__}, does not say what it makes of each record"
                 raise ParameterError(self.purpose, obstacle, "Put it last, or use a transformer of discreet.learners.")
@@ -178,27 +184,27 @@ class PrivatePipeline(_BaseComposition, PrivateEstimator):
             rows = step.transform(rows)
         return getattr(self.steps_[-1][1], method)(rows, *given)
 
-    @_last_has("predict")
+    @last_has("predict")
     def predict(self, X: Any) -> Any:
         """What the last step predicts."""
         return self._last(X, "predict")
 
-    @_last_has("predict_proba")
+    @last_has("predict_proba")
     def predict_proba(self, X: Any) -> Any:
         """The probabilities that the last step gives."""
         return self._last(X, "predict_proba")
 
-    @_last_has("decision_function")
+    @last_has("decision_function")
     def decision_function(self, X: Any) -> Any:
         """The scores that the last step gives."""
         return self._last(X, "decision_function")
 
-    @_last_has("transform")
+    @last_has("transform")
     def transform(self, X: Any) -> Any:
         """What the last step makes of each row."""
         return self._last(X, "transform")
 
-    @_last_has("score")
+    @last_has("score")
     def score(self, X: Any, y: Any = None) -> float:
         """The score of the last step. It is about these rows, and is not private: see `evaluate`."""
         return float(self._last(X, "score", y))
@@ -223,7 +229,7 @@ class PrivatePipeline(_BaseComposition, PrivateEstimator):
         return tags
 
 
-def _check_private(asked: str, name: str, step: Any) -> None:
+def check_step(asked: str, name: str, step: Any) -> None:
     """Refuse a step that learns without noise, and one that has public facts of its own."""
     kind = type(step).__name__
     if not isinstance(step, PrivateEstimator):

@@ -1,0 +1,165 @@
+"""The best of a random number of private trials: random stopping, by a curator."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from discreet.accounting.renyi import renyi
+from discreet.core.answer import Apart, Records
+from discreet.core.bits import Bits
+from discreet.core.errors import ParameterError, UnplannedRelease
+from discreet.core.events import Event, RenyiLoss, written
+from discreet.core.mechanism import Mechanism
+from discreet.core.neighbors import Neighbors
+from discreet.core.question import Question
+from discreet.core.schema import Schema
+from discreet.mechanisms.selection.exponential import ORDERS
+from discreet.noise.bernoulli import bernoulli
+from discreet.noise.uniform import uniform_integers
+from discreet.trust.curator import Curator
+from discreet.trust.permit import KEPT, Permit, releases
+from discreet.trust.sources.matrix import Matrix
+
+ASKED = "random stopping"
+SLACK = 1 + 2.0**-40  # above the rounding of the sums below
+Release = TypeVar("Release")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What one trial found, made of releases alone.
+
+    Parameters
+    ----------
+    score : float
+        The higher, the better.
+    candidate : int
+        Which candidate was tried.
+    found : mapping
+        What is kept of it, if it is the best.
+    """
+
+    score: float
+    candidate: int
+    found: Mapping[str, Any]
+
+
+class TrialPermit(Permit):
+    """Access to the records of a curator for one trial: to releases that cost no more than it may."""
+
+    def __init__(self, trust: Curator, price: Event) -> None:
+        self._trust: Curator = trust
+        self._unspent: Counter[Event] = releases(price)
+
+    def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
+        """Release the answer to a question, inside the trial."""
+        cost = releases(mechanism.event)
+        if not cost <= self._unspent:
+            raise UnplannedRelease(
+                ASKED, f"a trial does not pay for another {written(mechanism.event)}", "Put it into its price.", KEPT
+            )
+        self._unspent -= cost
+        return self._trust.ask(question, mechanism)
+
+    def random_state(self, given: Any) -> Any:
+        """A seed for public choices: the one that was given."""
+        return given
+
+
+@dataclass(frozen=True)
+class RandomStopping:
+    """Try candidates that are drawn at random, each privately; stop with a fixed chance after each; release the best.
+
+    What the other trials found, and how many there were, stays with the curator. How long it takes grows with the
+    number of trials, and with nothing that depends on the records.
+
+    Parameters
+    ----------
+    trial : callable
+        Public. A candidate and a permit in, a `Trial` out, which follows from what the permit releases.
+    prices : tuple of Event
+        Public. What a trial of each candidate costs, by itself.
+    schema : Schema
+        Public. Of the columns that are given to trials, in their order.
+    stop : float
+        Public. The chance to stop after a trial: there are 1 / stop of them on average.
+
+    Guarantee
+    ---------
+    A `RenyiLoss`. A trial of a random candidate has at most the divergence of the dearest. If a trial has divergence e
+    at order a and e' at order b, the release has, at order a, at most
+    e + 2 (1 - 1/b) e' + 2 ln(1/stop) / b + ln(1/stop) / (a - 1): Papernot and Steinke 2022, Theorem 2 with eta = 1, for
+    the best b; and three times the epsilon of a trial, where this is pure: Liu and Talwar 2019, Theorem 3.4.
+
+    Examples
+    --------
+    >>> from discreet.core.events import PureLoss
+    >>> from discreet.core.schema import Number
+    >>> stopping = RandomStopping(len, (PureLoss(0.25),), Schema({"x": Number(0, 1)}), 0.1)
+    >>> round(stopping.event.values[-1], 6)
+    0.75
+    """
+
+    trial: Callable[[int, Permit], Trial]
+    prices: tuple[Event, ...]
+    schema: Schema
+    stop: float
+    knob: ClassVar[str] = "stop"
+
+    def __post_init__(self) -> None:
+        if not (self.prices and 0 < self.stop < 1):
+            obstacle = f"there are {len(self.prices)} candidates, and the chance to stop is {self.stop}"
+            raise ParameterError(ASKED, obstacle, "Give at least one candidate, and a chance between 0 and 1.")
+
+    @property
+    def event(self) -> RenyiLoss:
+        """The price of the search."""
+        return stopped(self.prices, self.stop)
+
+    def release(self, answer: Records, bits: Bits) -> Trial:
+        """The best trial; the first of them, among equals."""
+        trust = Curator(Matrix(answer.values, self.schema), answer.neighbors, bits=bits)
+        best = self._tried(trust, bits)
+        while not bernoulli(bits, 1, self.stop)[0]:
+            found = self._tried(trust, bits)
+            best = found if found.score > best.score else best
+        return best
+
+    def worst_neighbors(self) -> Apart:
+        """No record, and one."""
+        rows = np.zeros((1, len(self.schema.columns)))
+        return Apart(*(Records(some, 1, Neighbors.ADD_REMOVE) for some in (rows[:0], rows)))
+
+    def _tried(self, trust: Curator, bits: Bits) -> Trial:
+        candidate = int(uniform_integers(bits, 1, len(self.prices))[0])
+        return self.trial(candidate, TrialPermit(trust, self.prices[candidate]))
+
+
+@lru_cache(maxsize=256)
+def stopped(prices: tuple[Event, ...], stop: float) -> RenyiLoss:
+    """What random stopping costs, for trials of these prices; see `RandomStopping`."""
+    curve = {order: max(_divergence(price, order) for price in prices) for order in ORDERS}
+    trials = math.log(1 / stop)
+
+    others = [2 * (1 - 1 / order) * curve[order] + 2 * trials / order for order in ORDERS]
+    rest = min(2 * trials, *others)  # the first is that of order 1
+    found = {order: (curve[order] + rest + trials / (order - 1)) * SLACK for order in ORDERS}
+    if math.isinf(curve[math.inf]):
+        del found[math.inf]
+    orders = [order for order in found if math.isfinite(found[order])]
+    return RenyiLoss(tuple(orders), tuple(found[order] for order in orders))
+
+
+def _divergence(price: Event, order: float) -> float:
+    """Of one trial."""
+    found = renyi(price, order)
+    if found.delta > 0:
+        raise ParameterError(ASKED, "a trial has a delta of its own", "Use learners with noise that has none.")
+    return found.divergence
