@@ -1,8 +1,10 @@
 from .categorical_nb import CategoricalNB as CategoricalNB
 from .decision_tree import DecisionTreeClassifier as DecisionTreeClassifier
+from .erm_classifier import ERMClassifier as ERMClassifier
 from .evaluate import evaluate as evaluate
 from .gaussian_mixture import GaussianMixture as GaussianMixture
 from .gaussian_nb import GaussianNB as GaussianNB
+from .kernel_svc import KernelSVC as KernelSVC
 from .kmeans import KMeans as KMeans
 from .linear_regression import LinearRegression as LinearRegression
 from .linear_svc import LinearSVC as LinearSVC

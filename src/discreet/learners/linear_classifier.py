@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 
-from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_whole
 from discreet.core.question import BoundedSum
-from discreet.learners.private_estimator import PrivateEstimator
+from discreet.learners.scored_classifier import LinearScores, own_units
 from discreet.learners.task import Task
 from discreet.questions.column_moments import ColumnMoments, column_moments_of
 from discreet.questions.coordinates import Coordinates
@@ -36,16 +32,13 @@ ROUNDS, PURE_ROUNDS = 10, 6
 PRIOR = 4.0  # the variance of scores that is expected before anything is known
 
 
-class LinearClassifier(ClassifierMixin, PrivateEstimator):
+class LinearClassifier(LinearScores):
     """Scores that are linear in the features, found by Newton's steps on noisy sums of gradients.
 
     A learner says what its gradients are, and how much the loss bends where scores have a given variance.
     """
 
-    supervised: ClassVar[bool] = True
     n_iter_: int
-    coef_: Array
-    intercept_: Array
 
     @abstractmethod
     def gradients(self, task: Task, matrix: Array, coefficients: Array) -> BoundedSum:
@@ -111,17 +104,6 @@ class LinearClassifier(ClassifierMixin, PrivateEstimator):
             current = sums / sum(k**2 for k in range(1, turn + 1))
         return np.asarray((current @ directions).T)
 
-    def decision_function(self, X: Any) -> Array:
-        """The score of each class, or the one of the second class where there are two; a missing value counts as 0."""
-        scores = np.nan_to_num(self._rows(X)) @ self.coef_.T + self.intercept_
-        return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of the greatest score."""
-        scores = self.decision_function(X)
-        places = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[places])
-
     def _reach(self, task: Task, count: float, steps: Spread) -> float:
         """How far records reach before they are shrunk: farther where noise moves scores by less than `STILL`."""
         bend = count * self.curvature(0.0, self._classes(task)) / (1 + len(task.features))
@@ -131,16 +113,3 @@ class LinearClassifier(ClassifierMixin, PrivateEstimator):
     def _rounds(self) -> int:
         usual = ROUNDS if self.delta > 0 else PURE_ROUNDS
         return usual if self.max_iter is None else self.max_iter
-
-    def _classes(self, task: Task) -> int:
-        classes = len(task.schema.category(str(task.target)).values)
-        if classes < 2:
-            raise ParameterError(self.purpose, "there is one class", "Name at least two classes.")
-        return classes
-
-
-def own_units(columns: Coordinates, scores: Array) -> Artefact:
-    """Coefficients and intercepts for records in their own units, as scikit-learn has them."""
-    scores = scores[1:] - scores[:1] if len(scores) == 2 else scores
-    coef = scores[:, 1:] / columns.half[:, 0]
-    return {"coef_": coef, "intercept_": scores[:, 0] - coef @ columns.middle[:, 0]}

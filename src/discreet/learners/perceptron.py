@@ -10,7 +10,8 @@ import numpy as np
 from discreet.core.grid import Array
 from discreet.core.knob import check_whole
 from discreet.core.question import BoundedSum
-from discreet.learners.linear_classifier import LinearClassifier, own_units
+from discreet.learners.linear_classifier import LinearClassifier
+from discreet.learners.scored_classifier import own_units
 from discreet.learners.task import Task
 from discreet.questions.coordinates import Coordinates
 from discreet.questions.count import count_of

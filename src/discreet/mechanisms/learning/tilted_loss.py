@@ -11,7 +11,7 @@ from discreet.core.events import DiscreteLoss, LossTable
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 
-CELLS = 4096
+CELLS = 1024
 TAIL = 11.0  # standard deviations, beyond which lies 2e-28
 ROUNDING = 1 + 2.0**-32
 
