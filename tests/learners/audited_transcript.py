@@ -1,0 +1,71 @@
+"""An audit of all that one fit releases, on the record that shows most in all of it together."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from discreet.accounting.single_plan import SinglePlan
+from discreet.audit.verdict import Verdict, judged
+from discreet.core.answer import Answer
+from discreet.core.budget import Budget
+from discreet.core.grid import Array
+from discreet.core.neighbors import Neighbors
+from discreet.core.question import BoundedSum
+from discreet.core.schema import Schema
+from discreet.noise.deterministic import DeterministicBits
+from discreet.trust.curator import Curator
+from discreet.trust.private_data import PrivateData
+from discreet.trust.sources.matrix import Matrix
+
+RUNS = 10_000
+Asked = tuple[BoundedSum, Any]
+
+
+def transcript(model: Any, records: Array, schema: Schema) -> list[Asked]:
+    """Every sum that a fit asks, with its noise. Each question follows from releases before it, and so is public."""
+    trust, heard = Curator(Matrix(records, schema), bits=DeterministicBits(1)), []
+    ask = trust.ask
+
+    def listening(question: Any, mechanism: Any) -> Any:
+        heard.append((question, mechanism))
+        return ask(question, mechanism)
+
+    trust.ask = listening  # type: ignore[method-assign]
+    model.fit(PrivateData(trust, SinglePlan(Budget(model.epsilon, model.delta))))
+    return heard
+
+
+def audited_fit(model: Any, records: Array, schema: Schema, canaries: Iterable[Array], share: float = 1.0) -> Verdict:
+    """The verdict on a fit with Gaussian noise, of which only this share is added.
+
+    By the likelihood ratio of all releases: the products of each with what the record adds, in units of its variance.
+    """
+    heard, names = transcript(model, records, schema), list(schema.columns)
+
+    def added(record: Array, question: BoundedSum) -> Array:
+        return question.steps(record[None, [names.index(name) for name in question.columns]])[0]
+
+    def shown(record: Array) -> float:
+        """How far it moves all releases, squared, in units of their variances."""
+        moved = [np.square(question.grid.values(added(record, question))).sum() for question, _ in heard]
+        return float(sum(square / _variance(*asked) for square, asked in zip(moved, heard, strict=True)))
+
+    worst, seen = max(canaries, key=shown), np.zeros((2, RUNS))
+    for place, (question, noise) in enumerate(heard):
+        row, variance = added(worst, question), _variance(question, noise)
+        bound = dataclasses.replace(question.bound, radius=question.bound.radius * share)
+        for which, steps in enumerate((np.zeros_like(row), row)):
+            many = np.broadcast_to(steps.astype(np.int64), (RUNS, len(row)))
+            released = noise.release(
+                Answer(many, question.grid, bound, Neighbors.ADD_REMOVE), DeterministicBits(2 * place + which)
+            )
+            seen[which] += released @ question.grid.values(row) / variance
+    return judged(model.event_, *seen)
+
+
+def _variance(question: BoundedSum, noise: Any) -> float:
+    return float(noise.stddev(question.bound, question.size, Neighbors.ADD_REMOVE) ** 2)
