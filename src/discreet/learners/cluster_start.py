@@ -28,9 +28,7 @@ BINS = 64  # of distances
 INSIDE = 0.95  # the share of the records within the radius
 UNKNOWN = 1 / 12  # the variance along an axis that noise hides: that of values all over the middle half of their bounds
 RESTARTS, ROUNDS = 8, 25  # of k-means on the cells
-FULL = 3.0  # standard deviations of noise above which a cell counts
-# Parts of the budget: axes and cells fail together, and the radius takes little. Set by hand, and FULL with the scores
-# of the benchmark's blobs, wine and digits in sight, so that its rows are not held out.
+# Parts of the budget: axes and cells fail together, and the radius takes little. Set by hand.
 AXES, GRID, RADIUS = 0.40, 0.56, 0.04
 
 
@@ -85,10 +83,13 @@ class ClusterStart:
         variances = np.clip(values[::-1][: self._axes], min(2 * stddev / count, UNKNOWN) + 1e-6, float(self._n))
         reach = np.minimum(REACH * np.sqrt(variances), 2 * math.sqrt(self._n))
         cells, noise = self._cells(mean, axes, reach), next(noises)
-        full = FULL * spread(self.task.data, cells, noise).stddev
-        points = self._middles(permit.ask(cells, noise), full, reach, seed)
+        points = self._middles(permit.ask(cells, noise), self.full(cells, noise), reach, seed)
         centers = on_grid(np.clip(mean + points @ axes.T, -1.0, 1.0))
         return Start(centers, self._radius(permit, next(noises), centers, count), count)
+
+    def full(self, cells: Any, noise: Any) -> float:
+        """The count above which a cell is full: of all cells, if they were empty, noise lifts one half above it."""
+        return spread(self.task.data, cells, noise).half_width([1.0], 1 - 1 / cells.size)
 
     @property
     def _n(self) -> int:
