@@ -13,6 +13,7 @@ from .linear_svc import LinearSVC as LinearSVC
 from .logistic_regression import LogisticRegression as LogisticRegression
 from .min_max_scaler import MinMaxScaler as MinMaxScaler
 from .one_hot_encoder import OneHotEncoder as OneHotEncoder
+from .online_pca import OnlinePCA as OnlinePCA
 from .ordinal_encoder import OrdinalEncoder as OrdinalEncoder
 from .pca import PCA as PCA
 from .perceptron import Perceptron as Perceptron
