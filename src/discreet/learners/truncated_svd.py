@@ -15,24 +15,29 @@ from discreet.learners.components import signed
 from discreet.learners.private_estimator import PrivateEstimator
 from discreet.learners.task import Task
 from discreet.questions.coordinates import SHORTEST, Coordinates
+from discreet.questions.distances import distances_of, radius_of
 from discreet.questions.second_moments import central_moments_of, unfolded
-from discreet.releases.sum_plan import SumPlan, planned
+from discreet.releases.shares import Share, SharedPlan, shared
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
+
+BINS, INSIDE = 64, 0.95  # of the lengths of records, and the share of them that are not shrunk
+RADIUS = 0.05  # its part of the budget: one place among few bins is known well where anything is. Set by hand.
 
 
 class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
     """The directions in which records are long: rows projected on them are a low-rank approximation.
 
-    Unlike `PCA` it does not take the mean off. One release of the sum of all products of two features; the rest is
-    post-processing. A record with a missing value counts for nothing.
+    Unlike `PCA` it does not take the mean off. One release of the sum of all products of two features, after one of a
+    radius where none is given; the rest is post-processing. A record with a missing value counts for nothing.
 
     Parameters
     ----------
     n_components : int
         Public. The rank; at most the number of features.
     radius : float, optional
-        Public. The length that a record is shrunk to, scaled from its bounds to [-1, 1]; by default none is shrunk.
+        Public. The length that a record is shrunk to, scaled from its bounds to [-1, 1]; without one, a part of the
+        budget is spent on a radius within which 95% of the records lie.
     bounds : (lower, upper), optional
         Public. Two numbers, or two sequences with one number per feature; not for `PrivateData`, whose schema has them.
     epsilon, delta : float
@@ -59,9 +64,9 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEst
 
     Guarantee
     ---------
-    `event_`: the release of one bounded sum, for the neighbors and the unit of the data set; add or remove one record
-    for an array. Released: what is called so above, post-processing of it. `transform` computes from records that the
-    caller already has, and what it gives is not private.
+    `event_`: the composed releases of bounded sums, for the neighbors and the unit of the data set; add or remove one
+    record for an array. Released: what is called so above, post-processing of them. `transform` computes from records
+    that the caller already has, and what it gives is not private.
     Dwork, Talwar, Thakurta and Zhang 2014, Algorithm 1 and Theorem 7 (what a private subspace loses), with the noise
     of `second_moments`.
 
@@ -97,20 +102,25 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEst
         if self.radius is not None:
             check_knob(self.purpose, "radius", self.radius, least=SHORTEST)
 
-    def plan(self, task: Task) -> SumPlan:
-        """One sum."""
+    def plan(self, task: Task) -> SharedPlan:
+        """The radius if it is not given, and the products."""
         n = len(task.features)
         if self.n_components > n:
             obstacle = f"there are {n} features, and {self.n_components} components"
             raise ParameterError(self.purpose, obstacle, "Ask for at most as many as there are features.")
-        question = central_moments_of(task.schema, task.features, np.zeros(n), self._radius(n))
-        return planned(task.data, task.budget, question)
+        products = Share(central_moments_of(task.schema, task.features, np.zeros(n), 1.0), 1 - RADIUS)
+        shares = [products] if self.radius is not None else [Share(self._distances(task), RADIUS), products]
+        return shared(task.data, task.budget, shares)
 
-    def learn(self, task: Task, plan: SumPlan, permit: Permit) -> Artefact:
-        """Ask for the products, and find the directions."""
-        n, size = len(task.features), int(self.n_components)
-        coordinates = Coordinates.of(task.schema, task.features, self._radius(n), np.zeros(n))
-        sums = coordinates.back(unfolded(permit.ask(plan.question, plan.spread.noise), coordinates))
+    def learn(self, task: Task, plan: SharedPlan, permit: Permit) -> Artefact:
+        """Ask for the radius and the products, and find the directions."""
+        n, size, noises = len(task.features), int(self.n_components), iter(plan.noises)
+        radius = self.radius
+        if radius is None:
+            radius = radius_of(permit.ask(self._distances(task), next(noises)), math.sqrt(n), INSIDE)
+        products = central_moments_of(task.schema, task.features, np.zeros(n), radius)
+        coordinates = Coordinates.of(task.schema, task.features, radius, np.zeros(n))
+        sums = coordinates.back(unfolded(permit.ask(products, next(noises)), coordinates))
         values, vectors = np.linalg.eigh(sums[1:, 1:])
         components = signed(vectors[:, ::-1][:, :size].T)
         count = max(float(sums[0, 0]), 1.0)
@@ -136,8 +146,9 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEst
     def _n_features_out(self) -> int:
         return len(self.components_)
 
-    def _radius(self, n_features: int) -> float:
-        return math.sqrt(n_features) if self.radius is None else float(self.radius)
+    def _distances(self, task: Task) -> Any:
+        n = len(task.features)
+        return distances_of(task.schema, task.features, np.zeros((1, n)), math.sqrt(n), BINS)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
