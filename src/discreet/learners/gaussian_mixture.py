@@ -127,6 +127,7 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
 
     def plan(self, task: Task) -> SharedPlan:
         """The start, one step of k-means, and the steps of expectation-maximisation."""
+        task.check_enough(self.purpose, int(self.n_components))
         parts, times = int(self.n_components), int(self._steps)
         if self.method == "published":
             return shared(task.data, task.budget, PublishedSteps(task, parts, self.covariance_type).shares(times))

@@ -113,6 +113,7 @@ class KMeans(ClusterMixin, PrivateEstimator):
 
     def plan(self, task: Task) -> SharedPlan:
         """The sums of the start, and one for every step, all with the same noise."""
+        task.check_enough(self.purpose, int(self.n_clusters))
         centers, times = np.zeros((int(self.n_clusters), len(task.features))), int(self._steps)
         if self.init == "random":
             step = clusters_of(task.schema, task.features, centers, self._norm)

@@ -116,6 +116,7 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstima
 
     def plan(self, task: Task) -> SumPlan:
         """The tree."""
+        task.check_enough(self.purpose, int(self.n_components))
         features = self._features(task)
         if not 1 <= self.n_components <= len(features):
             obstacle = f"n_features = {len(task.features)}, one of them is the time, and {self.n_components} components"

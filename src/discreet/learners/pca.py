@@ -137,6 +137,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
         if self.n_components is not None and self.n_components > n:
             obstacle = f"there are {n} features, and {self.n_components} components"
             raise ParameterError(self.purpose, obstacle, "Ask for at most as many as there are features.")
+        task.check_enough(self.purpose, self.n_components or 1)
         return self._search(task).plan(PlaceSearch(task, self.radius).shares())
 
     def learn(self, task: Task, plan: SharedPlan, permit: Permit) -> Artefact:

@@ -51,6 +51,12 @@ class Task:
         """What is public about the records."""
         return self.data.schema if self.transformed is None else self.transformed
 
+    def check_enough(self, asked: str, least: int) -> None:
+        """Refuse fewer records than this where their number is public; elsewhere it is secret, and so is a refusal."""
+        size = self.data.public_size
+        if size is not None and size < least:
+            raise ParameterError(asked, f"there are {size} records, and it takes {least}", "Ask for less.")
+
     @property
     def columns(self) -> tuple[str, ...]:
         """The features, and then the target."""

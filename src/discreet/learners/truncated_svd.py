@@ -104,6 +104,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEst
 
     def plan(self, task: Task) -> SharedPlan:
         """The radius if it is not given, and the products."""
+        task.check_enough(self.purpose, int(self.n_components))
         n = len(task.features)
         if self.n_components > n:
             obstacle = f"there are {n} features, and {self.n_components} components"
