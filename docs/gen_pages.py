@@ -177,8 +177,16 @@ def write_figure(example: str, page: str) -> None:
         made["figure"](made["runs"]()).savefig(file, format="svg")
 
 
+def write_learners() -> None:
+    """Put the table of learners, made of their docstrings, into its page."""
+    made: dict[str, Any] = runpy.run_path(str(ROOT / "docs" / "learner_table.py"))
+    text = (ROOT / "docs" / "learners.md").read_text(encoding="utf-8")
+    write(Path("learners.md"), text.replace(made["MARK"], made["table"]()))
+
+
 def main() -> None:
     """Write all pages and the navigation: the pages written by hand first."""
+    write_learners()
     write_figure("mean_and_median.py", "mean_and_median.svg")
     nav = mkdocs_gen_files.Nav()
     for page in sorted((ROOT / "docs").glob("*.md"), key=lambda page: (page.name != FIRST, page.name)):

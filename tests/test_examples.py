@@ -70,6 +70,16 @@ def test_hospitals_learn_what_a_curator_would(tmp_path: Path) -> None:
     assert "OtherSurvivors: secure sum of east, north, south; beside other answers" in example_run.printed
 
 
+def test_a_census_table_becomes_a_private_classifier(tmp_path: Path) -> None:
+    """Four of five people are put into their class even where noise is worst: the best share is 0.9."""
+    run = shown("adult.py", tmp_path)
+    assert run.found["accuracy"] > 0.8
+    assert run.found["auc"] > 0.85
+    assert run.found["epsilon"] <= 1.0
+    assert "secret, from the operating system" in run.printed
+    assert "recall of >50K" in run.printed
+
+
 def test_an_exact_mixture_gives_a_lone_record_away_and_a_private_one_does_not(tmp_path: Path) -> None:
     """Means that were drawn with her are as far from her as those without: at epsilon 1 the medians of 15 fits differ
     by less than a fifth of the ranges."""

@@ -5,22 +5,54 @@ from __future__ import annotations
 import doctest
 import inspect
 import re
+import runpy
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 import discreet
+from tests.conformance.walk import learners, mirror
 
 DOCS = Path(__file__).parent.parent / "docs"
 
 
 def test_the_examples_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for page in ("statistics.md", "files.md"):
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    made = runpy.run_path(str(DOCS.parent / "examples" / "adult.py"))
+    Path("adult.toml").write_bytes(made["SCHEMA"].read_bytes())
+    for seed, name in enumerate(("train.csv", "test.csv")):
+        made["stand_in"](Path(name), 3000, seed)
+    for page in ("statistics.md", "files.md", "classifier.md"):
         found = doctest.testfile(str(DOCS / page), module_relative=False, optionflags=doctest.ELLIPSIS)
         assert found.attempted > 5
         assert found.failed == 0, page
+
+
+def test_the_how_to_is_short() -> None:
+    lines = re.findall(r"^(?:>>>|\.\.\.) ", (DOCS / "classifier.md").read_text(), re.MULTILINE)
+    assert 10 < len(lines) < 25
+
+
+def test_the_table_of_learners_is_made_of_their_docstrings_and_names_all() -> None:
+    made = runpy.run_path(str(DOCS / "learner_table.py"))
+    assert made["MARK"] in (DOCS / "learners.md").read_text()
+    rows = {row.partition("`")[2].partition("`")[0]: row for row in made["table"]().splitlines()[2:]}
+    assert set(rows) == {
+        name for name in discreet.learners.__all__ if inspect.isclass(getattr(discreet.learners, name))
+    }
+    assert "| `coef_`, `intercept_` | two releases of moments and `max_iter` of gradients" in rows["LogisticRegression"]
+    assert "| nothing | nothing is asked |" in rows["OneHotEncoder"]
+    assert all(len(row.split(" | ")) == 5 and " |  |" not in row for row in rows.values())
+
+
+def test_every_learner_asks_sums_unless_the_table_says_otherwise() -> None:
+    """The trials of all learners are put to every trust model, unless they say that they ask for more than sums."""
+    made = runpy.run_path(str(DOCS / "learner_table.py"))
+    for kind in learners():
+        if kind.__name__ in discreet.learners.__all__ and "| any |" in made["_row"](kind):
+            assert mirror(kind).TRIAL.sums, kind
 
 
 def test_every_parameter_that_two_share_is_explained() -> None:

@@ -17,6 +17,7 @@ from .online_pca import OnlinePCA as OnlinePCA
 from .ordinal_encoder import OrdinalEncoder as OrdinalEncoder
 from .pca import PCA as PCA
 from .perceptron import Perceptron as Perceptron
+from .plot_privacy_utility import plot_privacy_utility as plot_privacy_utility
 from .private_pipeline import PrivatePipeline as PrivatePipeline
 from .private_search_cv import PrivateSearchCV as PrivateSearchCV
 from .random_decision_trees import RandomDecisionTrees as RandomDecisionTrees

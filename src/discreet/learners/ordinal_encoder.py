@@ -38,9 +38,9 @@ class OrdinalEncoder(PublicTransformer):
 
     Guarantee
     ---------
-    Released: nothing. What it does follows from the schema, and whatever does not depend on the records is private at
-    no price (Dwork, McSherry, Nissim and Smith 2006). `transform` computes from rows that the caller already has, and
-    what it gives is not private.
+    `event_`: nothing is asked. Released: nothing. What it does follows from the schema, and whatever does not depend on
+    the records is private at no price (Dwork, McSherry, Nissim and Smith 2006). `transform` computes from rows that the
+    caller already has, and what it gives is not private.
 
     Examples
     --------

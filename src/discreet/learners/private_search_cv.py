@@ -85,9 +85,9 @@ class PrivateSearchCV(PrivateEstimator):
 
     Guarantee
     ---------
-    `event_`, for the neighbors and the unit of the data set; add or remove one record for arrays. For every candidate:
-    the composed events of all fits and scores. For random stopping: Papernot and Steinke 2022, Theorem 2, and Liu and
-    Talwar 2019, Theorem 3.4; see `trust.random_stopping`. Released: what is called so above.
+    `event_`: the composed events of all fits and scores, or about three times that of one of them, for the neighbors
+    and the unit of the data set; add or remove one record for arrays. For random stopping: Papernot and Steinke 2022,
+    Theorem 2, and Liu and Talwar 2019, Theorem 3.4; see `trust.random_stopping`. Released: what is called so above.
 
     Examples
     --------
