@@ -77,10 +77,17 @@ def on_post_build(config: Any, **_: Any) -> None:
             described = pkgutil.resolve_name(name) if rows else None
             for parameter, shown in rows:
                 default = inspect.signature(described).parameters[parameter].default
-                _compare(f"{name}, {parameter}", shown, default, vars(inspect.getmodule(described)))
+                _compare(f"{name}, {parameter}", shown, default, _names(described))
             compared += len(rows)
     if compared < 200:
         raise PluginError(f"only {compared} defaults were found in the reference: has its form changed?")
+
+
+def _names(described: Any) -> dict[str, Any]:
+    """What the modules define in which something, and all that it inherits from, is written."""
+    kinds = [*reversed(inspect.getmro(described))] if inspect.isclass(described) else [described]
+    modules = filter(None, map(inspect.getmodule, kinds))
+    return {name: value for module in modules for name, value in vars(module).items()}
 
 
 def _shown(text: str) -> Iterator[tuple[str, str]]:
