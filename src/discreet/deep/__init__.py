@@ -1,0 +1,5 @@
+"""Deep learning with privacy: plain PyTorch modules, one forward and one backward pass."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,125 @@
+"""One forward and one backward pass that note what goes into layers and the derivatives by what comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils._pytree import tree_flatten, tree_unflatten
+
+from discreet.deep.forms.form import Form
+from discreet.deep.layers.any_layer import Given, any_layer
+from discreet.deep.layers.rule import rule_of
+
+
+@dataclass
+class Use:
+    """One call of a layer."""
+
+    name: str
+    module: nn.Module
+    trained: list[str]
+    given: Given
+    slopes: list[Tensor | None] = field(default_factory=list)
+
+    def forms(self) -> dict[str, Form]:
+        """The forms of the gradients of the layer's trained parameters, by name; none if the loss has none of it."""
+        if all(slope is None for slope in self.slopes):
+            return {}
+        found = rule_of(self.module)
+        if found is not None:
+            (inputs,), (slopes,) = (*self.given[0], *self.given[1].values()), self.slopes
+            assert slopes is not None
+            forms = found(self.module, inputs.detach(), slopes.detach())
+            return {name: form for name, form in forms.items() if name in self.trained}
+        return any_layer(self.module, self.trained, self.given, [slope for slope in self.slopes if slope is not None])
+
+
+def layers(model: nn.Module) -> Iterator[tuple[str, nn.Module, list[str]]]:
+    """The modules that gradients are taken of, outermost first, and the names of their trained parameters.
+
+    A module with parameters of its own and no rule is taken as a whole, with all that is in it.
+    """
+    inside: tuple[str, ...] = ()
+    for name, module in model.named_modules():
+        if any(name.startswith(outer) for outer in inside):
+            continue
+        whole = rule_of(module) is None and any(True for _ in module.parameters(recurse=False))
+        trained = [one for one, parameter in module.named_parameters(recurse=whole) if parameter.requires_grad]
+        if whole:
+            inside += (f"{name}." if name else "",)
+        if trained:
+            yield name, module, trained
+
+
+@contextmanager
+def _frozen(model: nn.Module) -> Iterator[None]:
+    """No gradients of parameters are formed inside."""
+    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    for parameter in trained:
+        parameter.requires_grad_(False)
+    try:
+        yield
+    finally:
+        for parameter in trained:
+            parameter.requires_grad_(True)
+
+
+def captured(model: nn.Module, losses: Callable[[], Tensor]) -> tuple[list[Use], Tensor]:
+    """What every layer was given, with the derivatives of the sum of all losses by what it gave; and the losses.
+
+    Parameters
+    ----------
+    model : Module
+        Public. Plain, and unchanged afterwards.
+    losses : callable
+        Calls the model, and gives one loss for each sample.
+    """
+    uses: list[Use] = []
+    anchor: list[Tensor] = []
+
+    def noting(name: str, module: nn.Module, trained: list[str]) -> Any:
+        def note(_: nn.Module, args: tuple[Any, ...], named: dict[str, Any], out: Any) -> Any:
+            use = Use(name, module, trained, (args, named))
+            uses.append(use)
+            parts, form = tree_flatten(out)
+            for place, part in enumerate(parts):
+                if isinstance(part, Tensor) and part.is_floating_point():
+                    parts[place] = _watched(part, use, anchor)
+            return tree_unflatten(parts, form)
+
+        return note
+
+    hooks = [
+        module.register_forward_hook(noting(name, module, trained), with_kwargs=True)
+        for name, module, trained in layers(model)
+    ]
+    try:
+        with _frozen(model), torch.enable_grad():
+            found = losses()
+            if anchor:
+                torch.autograd.grad(found.sum(), anchor, allow_unused=True)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return uses, found.detach()
+
+
+def _watched(out: Tensor, use: Use, anchor: list[Tensor]) -> Tensor:
+    """What went out, in a way that its derivative is noted: before anything that is done to it in place."""
+    place = len(use.slopes)
+    use.slopes.append(None)
+    if not out.requires_grad:
+        if not anchor:
+            anchor.append(torch.zeros((), dtype=torch.float32, device=out.device, requires_grad=True))
+        out = out + anchor[0].to(out.dtype)
+
+    def note(slope: Tensor) -> None:
+        use.slopes[place] = slope
+
+    out.register_hook(note)
+    return out

@@ -1,0 +1,134 @@
+"""The sum over samples of gradients that are shortened to a common length."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor, nn
+
+from discreet.core.errors import ParameterError
+from discreet.core.knob import check_knob
+from discreet.core.secret import Secret
+from discreet.deep.capture import Use, captured
+from discreet.deep.forms.chosen_rows import ChosenRows, TiedRows
+from discreet.deep.forms.explicit import Explicit
+from discreet.deep.forms.form import Form
+from discreet.deep.forms.outer_products import OuterProducts
+
+Losses = Callable[[Tensor, Tensor], Tensor]
+MARGINS = {torch.float32: 2.0**-12, torch.float64: 2.0**-12, torch.float16: 2.0**-6, torch.bfloat16: 2.0**-5}
+TF32 = 2.0**-9
+"""How much shorter than asked gradients are made, by the precision of the products: what norms may be off by."""
+
+
+@dataclass(frozen=True)
+class ClippedSum(Secret):
+    """A sum of shortened gradients, before noise: not to be shown.
+
+    Parameters
+    ----------
+    gradients : dict of str to Tensor
+        The sums, by the names of the parameters.
+    norms : Tensor of shape (samples,)
+        The lengths of the gradients before.
+    losses : Tensor of shape (samples,)
+        What was differentiated.
+    """
+
+    gradients: dict[str, Tensor] = field(repr=False)
+    norms: Tensor = field(repr=False)
+    losses: Tensor = field(repr=False)
+
+
+def clipped_sum(
+    model: nn.Module,
+    losses: Losses,
+    inputs: Tensor,
+    targets: Tensor,
+    *,
+    clip: float = 1.0,
+    there: Tensor | None = None,
+) -> ClippedSum:
+    """The sum over samples of the gradients of their losses, each shortened to the length `clip`.
+
+    One forward and one backward pass; gradients of single samples are not written out where their lengths and their
+    weighted sum follow from what went into and came out of a layer (Bu, Wang, Zha and Karypis 2023). To add or remove
+    one sample moves the sum by at most `clip`. A sample whose gradient is not finite counts for nothing.
+
+    Parameters
+    ----------
+    model : Module
+        Public. Treats samples one by one; see `check`.
+    losses : callable
+        Public. Of what the model gives and the targets: one loss for each sample, and not their mean.
+    inputs, targets : Tensor
+        The samples, along the first axis.
+    clip : float
+        Public. The greatest length of a gradient, over all parameters together.
+    there : Tensor of shape (samples,), optional
+        Which samples count: the others fill up the batch.
+
+    Examples
+    --------
+    >>> model = nn.Linear(2, 1, bias=False)
+    >>> far = lambda given, wanted: (given[:, 0] - wanted) ** 2
+    >>> found = clipped_sum(model, far, torch.ones(5, 2), torch.full((5,), 1e3), clip=0.5)
+    >>> bool(found.gradients["weight"].norm() <= 5 * 0.5)
+    True
+    """
+    check_knob("clipped_sum", "clip", clip)
+    samples = len(inputs)
+
+    def run() -> Tensor:
+        found = losses(model(inputs), targets)
+        if found.shape != (samples,):
+            obstacle = f"the losses have shape {tuple(found.shape)}, and there are {samples} samples"
+            raise ParameterError("clipped_sum", obstacle, "Give one loss for each sample, as with reduction='none'.")
+        return found
+
+    uses, lost = captured(model, run)
+    with torch.no_grad():
+        forms = _by_parameter(model, uses)
+        squares = [form.squared_norms() for form in forms.values()]
+        norms = torch.stack(squares).sum(dim=0).sqrt() if squares else lost.new_zeros(samples)
+        weights = _weights(norms, clip * (1 - _margin(inputs.device)), there)
+        sums = {name: torch.zeros_like(one) for name, one in model.named_parameters() if one.requires_grad}
+        for name, form in forms.items():
+            sums[name] = form.weighted(weights).view_as(sums[name]).to(sums[name].dtype)
+    return ClippedSum(sums, norms, lost)
+
+
+def _by_parameter(model: nn.Module, uses: list[Use]) -> dict[str, Form]:
+    """One form for each parameter that was used, however often and under whatever names."""
+    names = {id(parameter): name for name, parameter in model.named_parameters()}
+    forms: dict[str, Form] = {}
+    for use in uses:
+        own = dict(use.module.named_parameters(remove_duplicate=False))
+        for name, form in use.forms().items():
+            found = names[id(own[name])]
+            forms[found] = _joined(forms[found], form) if found in forms else form
+    return forms
+
+
+def _joined(first: Form, second: Form) -> Form:
+    """Both uses of one parameter; written out where they are of two kinds that nothing better is known of."""
+    match first, second:
+        case (ChosenRows() as rows, OuterProducts() as products) | (OuterProducts() as products, ChosenRows() as rows):
+            return TiedRows(rows, products)
+    return first.joined(second) or Explicit(first.explicit()).joined(second)
+
+
+def _margin(device: torch.device) -> float:
+    """What is kept back of the length, for the precision of products on this device."""
+    if torch.is_autocast_enabled(device.type):
+        return MARGINS[torch.get_autocast_dtype(device.type)]
+    fast = device.type == "cuda" and (torch.backends.cuda.matmul.allow_tf32 or torch.backends.cudnn.allow_tf32)
+    return TF32 if fast else MARGINS[torch.float32]
+
+
+def _weights(norms: Tensor, clip: float, there: Tensor | None) -> Tensor:
+    """What each gradient is multiplied with: at most 1, and 0 where it is not finite or only fills up the batch."""
+    counts = torch.isfinite(norms) if there is None else torch.isfinite(norms) & there
+    return torch.where(counts, clip / norms.clamp(min=clip), 0.0)

@@ -1,0 +1,1 @@
+"""The forms that the gradients of single samples have, before they are written out."""

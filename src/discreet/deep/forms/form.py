@@ -1,0 +1,26 @@
+"""What a form of per-sample gradients has to say."""
+
+from __future__ import annotations
+
+from typing import Protocol, Self
+
+from torch import Tensor
+
+
+class Form(Protocol):
+    """The gradients of one parameter, one for each sample, in some form that is smaller than themselves.
+
+    A form is an exact description: `explicit` writes it out, and everything else is faster than that.
+    """
+
+    def squared_norms(self) -> Tensor:
+        """The squared length of each sample's gradient, in float32: shape (samples,)."""
+
+    def weighted(self, weights: Tensor) -> Tensor:
+        """The sum of the gradients, each times its weight, in the shape of the parameter."""
+
+    def explicit(self) -> Tensor:
+        """The gradients themselves: shape (samples, *parameter)."""
+
+    def joined(self, other: Form) -> Self | None:
+        """Another use of the same parameter and this one as one form, if they are of one kind."""

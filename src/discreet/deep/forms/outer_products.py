@@ -1,0 +1,72 @@
+"""Gradients of matrices: sums of outer products."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from discreet.deep.forms.explicit import counted, squared_lengths, times
+from discreet.deep.forms.form import Form
+
+GUARD = 2.0**-22  # of the product of all squared lengths: what rounding may hide where terms cancel
+AT_HAND = 2**26  # numbers of gradients that are written out at a time
+
+
+@dataclass(frozen=True)
+class OuterProducts:
+    """The gradient of a sample is the sum over places t of slopes[t] inputs[t]', as that of a linear layer.
+
+    Its squared length is |g|^2 |a|^2 for one place. For T places it is the sum over pairs of places of
+    (a_s'a_t)(g_s'g_t), which takes T (d + p) products for each place where the gradient itself takes d p: the cheaper
+    of both is done (Goodfellow 2015; Li, Tramer, Liang and Hashimoto 2022, Section 4). Places may cancel one
+    another, and then float32 shows a length that is too small: what rounding may hide is added.
+
+    Parameters
+    ----------
+    inputs : Tensor of shape (samples, places, d)
+        What came in.
+    slopes : Tensor of shape (samples, places, p)
+        The derivatives of the loss by what went out.
+
+    Examples
+    --------
+    >>> form = OuterProducts(torch.ones(1, 3, 2), torch.ones(1, 3, 4))
+    >>> form.squared_norms().round(), form.explicit().square().sum()
+    (tensor([72.]), tensor(72.))
+    """
+
+    inputs: Tensor
+    slopes: Tensor
+
+    def squared_norms(self) -> Tensor:
+        """The squared length of each sample's gradient."""
+        places, d, p = self.inputs.shape[1], self.inputs.shape[2], self.slopes.shape[2]
+        if places == 1:
+            return squared_lengths(self.inputs) * squared_lengths(self.slopes)
+        hidden = GUARD * squared_lengths(self.inputs) * squared_lengths(self.slopes)
+        if places * (d + p) < d * p:
+            met = (self.inputs @ self.inputs.mT).float(), (self.slopes @ self.slopes.mT).float()
+            return (met[0] * met[1]).sum(dim=(1, 2)) + hidden
+        return torch.cat([squared_lengths(part.explicit()) for part in self._slices()]) + hidden
+
+    def weighted(self, weights: Tensor) -> Tensor:
+        """The sum of the gradients, each times its weight: one matrix product over all samples and places."""
+        return times(self.slopes, weights).flatten(0, 1).T @ counted(self.inputs, weights).flatten(0, 1)
+
+    def explicit(self) -> Tensor:
+        """The gradients themselves."""
+        return self.slopes.mT @ self.inputs
+
+    def joined(self, other: Form) -> OuterProducts | None:
+        """The places of both uses, one after another."""
+        if not isinstance(other, OuterProducts):
+            return None
+        inputs, slopes = (self.inputs, other.inputs), (self.slopes, other.slopes)
+        return OuterProducts(torch.cat(inputs, dim=1), torch.cat(slopes, dim=1))
+
+    def _slices(self) -> Iterator[OuterProducts]:
+        rows = max(1, AT_HAND // (self.inputs.shape[2] * self.slopes.shape[2]))
+        return map(OuterProducts, self.inputs.split(rows), self.slopes.split(rows))

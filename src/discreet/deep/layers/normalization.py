@@ -1,0 +1,53 @@
+"""Layers that normalise each sample by itself."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+from torch.nn import functional
+
+from discreet.deep.forms.explicit import Explicit
+from discreet.deep.forms.form import Form
+from discreet.deep.layers.rule import rule
+
+
+def _forms(module: nn.Module, normal: Tensor, slopes: Tensor, shape: tuple[int, ...], first: int) -> dict[str, Form]:
+    """A scale and a shift of normalised values; `first` is the axis of the values where the parameters' axes begin."""
+    axes = tuple(axis for axis in range(1, normal.dim()) if not first <= axis < first + len(shape))
+    given = {"weight": slopes.float() * normal, "bias": slopes.float()}
+    return {
+        name: Explicit(values.sum(dim=axes) if axes else values)
+        for name, values in given.items()
+        if getattr(module, name, None) is not None
+    }
+
+
+@rule(nn.LayerNorm)
+def layer_norm(module: nn.LayerNorm, inputs: Tensor, slopes: Tensor) -> dict[str, Form]:
+    """Over the last axes."""
+    shape = tuple(module.normalized_shape)
+    normal = functional.layer_norm(inputs.float(), shape, eps=module.eps)
+    return _forms(module, normal, slopes, shape, normal.dim() - len(shape))
+
+
+@rule(nn.RMSNorm)
+def rms_norm(module: nn.RMSNorm, inputs: Tensor, slopes: Tensor) -> dict[str, Form]:
+    """Over the last axes, without a shift."""
+    shape = tuple(module.normalized_shape)
+    normal = functional.rms_norm(inputs.float(), shape, eps=module.eps)
+    return _forms(module, normal, slopes, shape, normal.dim() - len(shape))
+
+
+@rule(nn.GroupNorm)
+def group_norm(module: nn.GroupNorm, inputs: Tensor, slopes: Tensor) -> dict[str, Form]:
+    """Over groups of channels."""
+    normal = functional.group_norm(inputs.float(), module.num_groups, eps=module.eps)
+    return _forms(module, normal, slopes, (module.num_channels,), 1)
+
+
+@rule(nn.InstanceNorm1d, nn.InstanceNorm2d, nn.InstanceNorm3d)
+def instance_norm(
+    module: nn.InstanceNorm1d | nn.InstanceNorm2d | nn.InstanceNorm3d, inputs: Tensor, slopes: Tensor
+) -> dict[str, Form]:
+    """Over each channel."""
+    normal = functional.group_norm(inputs.float(), module.num_features, eps=module.eps)
+    return _forms(module, normal, slopes, (module.num_features,), 1)
