@@ -1,4 +1,10 @@
+from .check import Checked as Checked
+from .check import check as check
 from .clipped_sum import ClippedSum as ClippedSum
 from .clipped_sum import clipped_sum as clipped_sum
+from .private_tensors import PrivateTensors as PrivateTensors
+from .trainer import Step as Step
+from .trainer import Trainer as Trainer
+from .training_plan import TrainingPlan as TrainingPlan
 
 __all__: list[str]

@@ -1,0 +1,109 @@
+"""What can be trained with privacy as it is, and what has to be replaced first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _BatchNorm
+from torch.nn.modules.instancenorm import _InstanceNorm
+from torch.utils._pytree import tree_flatten
+
+from discreet.core.errors import ParameterError
+from discreet.deep.capture import layers
+from discreet.deep.layers.rule import rule_of
+
+ASKED = "train with privacy"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """How the gradients of single samples are found, layer by layer.
+
+    Parameters
+    ----------
+    by_rule : tuple of str
+        Layers whose gradients are never written out, or are small.
+    one_by_one : tuple of str
+        Layers without a rule: the gradient of every sample is written out, which takes memory and a second pass.
+    """
+
+    by_rule: tuple[str, ...]
+    one_by_one: tuple[str, ...]
+
+    def __str__(self) -> str:
+        slow = f"; without a rule, and so written out: {', '.join(self.one_by_one)}" if self.one_by_one else ""
+        return f"{len(self.by_rule)} layers by their rules{slow}"
+
+
+def check(model: nn.Module, example: Any = None) -> Checked:
+    """Refuse a model whose samples depend on one another, and say how gradients will be found.
+
+    Parameters
+    ----------
+    model : Module
+        Public.
+    example : Tensor or tuple, optional
+        Public, and made up. Two samples or more, which the model is run on to see whether one changes another.
+
+    Examples
+    --------
+    >>> print(check(nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))))
+    2 layers by their rules
+    """
+    for name, module in model.named_modules():
+        obstacle = _obstacle(module)
+        if obstacle is not None:
+            raise ParameterError(ASKED, f"{name or 'the model'}, a {type(module).__name__}, {obstacle[0]}", obstacle[1])
+    found = list(layers(model))
+    if not found:
+        raise ParameterError(ASKED, "no parameter of the model is trained", "Set requires_grad of some of them.")
+    whole = [(name, module) for name, module, _ in found if rule_of(module) is None]
+    for name, module in whole:
+        if any(getattr(part, "dropout", 0) or getattr(part, "p", 0) for part in module.modules()):
+            obstacle = (
+                f"{name}, a {type(module).__name__}, has no rule and draws random numbers, which cannot be repeated"
+            )
+            raise ParameterError(ASKED, obstacle, "Set its dropout to 0, and put an nn.Dropout after it.")
+    if example is not None:
+        _check_apart(model, example if isinstance(example, tuple) else (example,))
+    return Checked(
+        tuple(name for name, module, _ in found if rule_of(module) is not None), tuple(name for name, _ in whole)
+    )
+
+
+def _obstacle(module: nn.Module) -> tuple[str, str] | None:
+    if isinstance(module, _BatchNorm):
+        return "normalises samples by one another", "Use nn.GroupNorm or nn.LayerNorm, which look at one sample."
+    if isinstance(module, _InstanceNorm) and module.track_running_stats:
+        return "keeps averages of the samples, without noise", "Set track_running_stats=False."
+    if isinstance(module, nn.RNNBase):
+        return "has no gradients of single samples in PyTorch", "Build it of nn.Linear layers that are called again."
+    if getattr(module, "batch_first", True) is False:
+        return "has samples along the second axis", "Set batch_first=True."
+    return None
+
+
+def _check_apart(model: nn.Module, example: tuple[Any, ...]) -> None:
+    """Change one sample and see whether what the model gives for another one changes."""
+    flat = [part for part in tree_flatten(example)[0] if isinstance(part, Tensor)]
+    if not flat or any(part.dim() == 0 or len(part) < 2 for part in flat):
+        raise ParameterError(ASKED, "the example has fewer than two samples", "Give two, made up.")
+    changed = tuple(_first_changed(part) if isinstance(part, Tensor) else part for part in example)
+    with torch.no_grad(), torch.random.fork_rng():
+        results = []
+        for given in (example, changed):
+            torch.manual_seed(0)
+            results.append([part for part in tree_flatten(model(*given))[0] if isinstance(part, Tensor)])
+    for before, after in zip(*results, strict=True):
+        if before.dim() == 0 or len(before) != len(flat[0]) or not torch.equal(before[1:], after[1:]):
+            obstacle = "what the model gives for one sample depends on another"
+            raise ParameterError(ASKED, obstacle, "Compute on the first axis sample by sample.")
+
+
+def _first_changed(part: Tensor) -> Tensor:
+    changed = part.clone()
+    changed[0] = changed[1] if not changed.is_floating_point() else 1.5 * changed[0] + 1
+    return changed

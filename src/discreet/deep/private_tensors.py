@@ -1,0 +1,75 @@
+"""Records as tensors, with the ledger that is charged for every step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from discreet.accounting.single_plan import SinglePlan
+from discreet.core.bits import Bits
+from discreet.core.budget import Budget
+from discreet.core.errors import ParameterError
+from discreet.core.ledger import Ledger
+from discreet.core.neighbors import RECORD, Neighbors
+from discreet.core.secret import Secret
+from discreet.core.secret_sample import SecretSample
+from discreet.noise.bernoulli import bernoulli
+from discreet.noise.bits import system_bits
+
+
+@dataclass(frozen=True)
+class Chunk(Secret):
+    """Some records of a sample, filled up to a fixed number."""
+
+    inputs: Tensor
+    targets: Tensor
+    there: Tensor
+
+
+class PrivateTensors(Secret):
+    """A data set of inputs and targets that a trainer may sample, and nobody may look at.
+
+    Neighbors differ in one record, which is added or removed: the number of records is secret.
+
+    Parameters
+    ----------
+    inputs, targets : Tensor
+        The records, along the first axis.
+    ledger : Ledger or Budget
+        The account. A budget alone is an account for a single plan, in memory.
+    bits : Bits, optional
+        Where samples and noise come from; anything but the system's makes a model that is not private.
+    """
+
+    def __init__(self, inputs: Tensor, targets: Tensor, ledger: Ledger | Budget, *, bits: Bits | None = None) -> None:
+        if len(inputs) != len(targets):
+            raise ParameterError(
+                "private tensors", "inputs and targets differ in their number", "Give one target each."
+            )
+        self._inputs, self._targets = inputs, targets
+        self.ledger = SinglePlan(ledger, Neighbors.ADD_REMOVE, RECORD) if isinstance(ledger, Budget) else ledger
+        if self.ledger.neighbors not in (None, Neighbors.ADD_REMOVE) or self.ledger.unit not in (None, RECORD):
+            obstacle = f"the ledger was opened for {self.ledger.neighbors} and {self.ledger.unit}"
+            raise ParameterError("private tensors", obstacle, "Open one for records that are added or removed.")
+        self.bits = system_bits() if bits is None else bits
+
+    def __repr__(self) -> str:
+        return f"PrivateTensors(inputs of shape (secret, {', '.join(map(str, self._inputs.shape[1:]))}))"
+
+    def chunks(self, sample: SecretSample, size: int, device: torch.device, least: int = 1) -> Iterator[Chunk]:
+        """A fresh secret sample, in chunks of a fixed size: at least so many, however few records were drawn."""
+        drawn = np.flatnonzero(bernoulli(self.bits, len(self._inputs), sample.rate))
+        count = max(-(-len(drawn) // size), least)
+        places = torch.zeros(count * size, dtype=torch.int64)
+        places[: len(drawn)] = torch.from_numpy(drawn)
+        there = torch.arange(count * size) < len(drawn)
+        for place, kept in zip(places.split(size), there.split(size), strict=True):
+            if len(self._inputs):
+                inputs, targets = self._inputs[place], self._targets[place]
+            else:
+                inputs, targets = (part.new_zeros(size, *part.shape[1:]) for part in (self._inputs, self._targets))
+            yield Chunk(inputs.to(device), targets.to(device), kept.to(device))

@@ -1,0 +1,94 @@
+"""What a training run asks of the data: steps, their samples and their noise, within a budget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from discreet.accounting.calibration import calibrate
+from discreet.core.budget import Budget
+from discreet.core.errors import ParameterError
+from discreet.core.events import Event, Repeated
+from discreet.core.knob import check_knob, check_whole
+from discreet.core.secret_sample import SecretSample
+from discreet.mechanisms.additive.gaussian import Gaussian
+
+
+@dataclass(frozen=True)
+class TrainingPlan:
+    """Steps of private gradient descent: each asks the clipped sum of a secret sample, with Gaussian noise.
+
+    What is sampled and what is paid for are this one object.
+
+    Parameters
+    ----------
+    sample : SecretSample
+        Public. Of every step: each record is in it by itself.
+    noise : Gaussian
+        Public. On every sum, in units of `clip`.
+    steps : int
+        Public. How many.
+    clip : float
+        Public. The greatest length of the gradient of a record.
+    batch : float
+        Public. How many records are in a sample, about: what sums are divided by.
+
+    Examples
+    --------
+    >>> plan = TrainingPlan.of(Budget(3.0, 1e-5), batch=256, expected_size=60_000, epochs=10)
+    >>> plan.steps, round(plan.noise.multiplier, 2)
+    (2344, 0.69)
+    """
+
+    sample: SecretSample
+    noise: Gaussian
+    steps: int
+    clip: float
+    batch: float
+
+    @classmethod
+    def of(
+        cls,
+        budget: Budget,
+        *,
+        batch: int,
+        expected_size: int,
+        epochs: float = 1.0,
+        clip: float = 1.0,
+    ) -> TrainingPlan:
+        """The plan with the least noise that fits a budget.
+
+        Parameters
+        ----------
+        budget : Budget
+            Public. What the whole run may cost.
+        batch : int
+            Public. How many records a step looks at, on average.
+        expected_size : int
+            Public. How many records there are, about; their number is secret.
+        epochs : float
+            Public. How often a step looks at each record, on average.
+        clip : float
+            Public. The greatest length of the gradient of a record.
+        """
+        asked = "plan a training run"
+        check_whole(asked, "batch", batch)
+        check_whole(asked, "expected_size", expected_size)
+        check_knob(asked, "epochs", epochs)
+        check_knob(asked, "clip", clip)
+        if batch > expected_size:
+            raise ParameterError(
+                asked, f"a batch of {batch} is more than {expected_size} records", "Give a smaller one."
+            )
+        sample, steps = SecretSample(batch / expected_size), max(1, round(epochs * expected_size / batch))
+        noise = calibrate(Gaussian, budget, times=steps, sample=sample)
+        return cls(sample, noise, steps, clip, float(batch))
+
+    def event_of(self, steps: int) -> Event:
+        """What so many steps cost."""
+        one = self.sample.event(self.noise.event)
+        return one if steps == 1 else Repeated(one, steps)
+
+    @property
+    def event(self) -> Event:
+        """What the whole run costs."""
+        return self.event_of(self.steps)

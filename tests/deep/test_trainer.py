@@ -1,0 +1,242 @@
+"""Private gradient descent: what it learns, what it pays, and an audit of its steps."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from discreet.accounting.accountant import epsilon
+from discreet.accounting.sqlite_ledger import SqliteLedger
+from discreet.audit.verdict import judged
+from discreet.core.budget import Budget
+from discreet.core.errors import BudgetExceeded, ParameterError
+from discreet.core.events import GaussianLoss
+from discreet.core.neighbors import Neighbors
+from discreet.core.secret_sample import SecretSample
+from discreet.deep.private_tensors import PrivateTensors
+from discreet.deep.trainer import Trainer
+from discreet.deep.training_plan import TrainingPlan
+from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.noise.deterministic import DeterministicBits
+
+BUDGET = Budget(3.0, 1e-5)
+
+
+def crossed(given: Tensor, wanted: Tensor) -> Tensor:
+    return functional.cross_entropy(given, wanted, reduction="none")
+
+
+def people(n: int, seed: int = 0) -> tuple[Tensor, Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    x = torch.randn(n, 5, generator=generator)
+    return x, (x[:, 0] * x[:, 1] > 0).long()
+
+
+def network(seed: int = 0) -> nn.Module:
+    torch.manual_seed(seed)
+    return nn.Sequential(nn.Linear(5, 16), nn.Tanh(), nn.Linear(16, 2))
+
+
+def trainer(data: PrivateTensors, plan: TrainingPlan, **given: int) -> Trainer:
+    model = network()
+    return Trainer(model, torch.optim.SGD(model.parameters(), lr=2.0), crossed, data, plan, **given)
+
+
+def ledger(path: Path, budget: Budget = BUDGET) -> SqliteLedger:
+    return SqliteLedger.create(path / "ledger.db", budget, name="people", neighbors=Neighbors.ADD_REMOVE)
+
+
+def test_it_learns_what_no_line_separates() -> None:
+    x, y = people(10_000)
+    plan = TrainingPlan.of(BUDGET, batch=1000, expected_size=10_000, epochs=20)
+    run = trainer(PrivateTensors(x, y, BUDGET, bits=DeterministicBits(3)), plan)
+    assert run.run().number == 200
+    fresh, wanted = people(4000, seed=1)
+    assert (run.model(fresh).argmax(dim=1) == wanted).float().mean() > 0.85
+
+
+def test_the_plan_is_the_cheapest_that_fits() -> None:
+    plan = TrainingPlan.of(BUDGET, batch=100, expected_size=10_000, epochs=3)
+    assert plan.steps == 300
+    assert BUDGET.epsilon * 0.999 <= epsilon(plan.event, BUDGET.delta) <= BUDGET.epsilon
+    assert plan.event.event == SecretSample(0.01).event(GaussianLoss(plan.noise.multiplier))  # type: ignore[attr-defined]
+
+
+def test_chunks_do_not_change_what_is_learned() -> None:
+    x, y = people(600)
+    plan = TrainingPlan(SecretSample(0.3), Gaussian(0.7), 3, 1.0, 180.0)
+    weights = []
+    for chunk in (7, 64, 1000):
+        run = trainer(PrivateTensors(x, y, Budget(100.0, 1e-5), bits=DeterministicBits(1)), plan, chunk=chunk)
+        run.run()
+        weights.append(torch.cat([one.flatten() for one in run.model.parameters()]))
+    for other in weights[1:]:
+        torch.testing.assert_close(other, weights[0], rtol=1e-5, atol=1e-6)
+
+
+def test_a_step_on_nobody_is_noise_of_the_stated_deviation() -> None:
+    model = nn.Linear(300, 300, bias=False)
+    data = PrivateTensors(torch.zeros(0, 300), torch.zeros(0, 300), Budget(1e4, 1e-5))
+    plan = TrainingPlan(SecretSample(0.5), Gaussian(1.5), 1, 0.2, 10.0)
+    Trainer(model, torch.optim.SGD(model.parameters(), lr=0.0), lambda a, b: (a - b).sum(dim=1), data, plan).run()
+    assert model.weight.grad is not None
+    noise = model.weight.grad.flatten() * 10.0 / (1.5 * 0.2)
+    assert abs(float(noise.std()) - 1) < 0.02
+    assert abs(float(noise.mean())) < 0.02
+
+
+def test_steps_are_charged_in_blocks_before_they_are_drawn(tmp_path: Path) -> None:
+    x, y = people(200)
+    plan = TrainingPlan(SecretSample(0.1), Gaussian(4.0), 10, 1.0, 20.0)
+    account = ledger(tmp_path)
+    steps = trainer(PrivateTensors(x, y, account), plan, block=4).steps()
+    assert account.balance().spent == 0
+    next(steps)
+    first = account.balance().spent
+    assert [entry.committed for entry in account.entries()] == [False]
+    for _ in range(3):
+        next(steps)
+    assert account.balance().spent == first
+    next(steps)
+    assert account.balance().spent > first
+    assert [entry.committed for entry in account.entries()] == [True, False]
+    steps.close()  # as if it were killed: what was drawn stays paid for
+    assert [entry.committed for entry in account.entries()] == [True, False]
+
+
+def test_it_stops_where_the_next_block_does_not_fit(tmp_path: Path) -> None:
+    x, y = people(200)
+    account, plan = ledger(tmp_path), TrainingPlan(SecretSample(0.1), Gaussian(2.0), 1000, 1.0, 20.0)
+    run = trainer(PrivateTensors(x, y, account), plan, block=50)
+    with pytest.raises(BudgetExceeded):
+        run.run()
+    made = int(run.checkpoint()["done"])
+    assert 0 < made < 1000
+    assert made % 50 == 0
+    assert all(entry.committed for entry in account.entries())
+    assert 0 < account.balance().spent <= BUDGET.epsilon
+
+
+def test_going_on_from_an_older_checkpoint_pays_again(tmp_path: Path) -> None:
+    x, y = people(200)
+    plan, account = TrainingPlan(SecretSample(0.1), Gaussian(4.0), 6, 1.0, 20.0), ledger(tmp_path)
+    first = trainer(PrivateTensors(x, y, account), plan, block=2)
+    steps = first.steps()
+    next(steps)
+    next(steps)
+    old = first.checkpoint()
+    saved = {name: one.clone() for name, one in old["model"].items()}
+    first.run()
+    again = trainer(PrivateTensors(x, y, account), plan, block=2)
+    again.resume({**old, "model": saved})
+    assert again.run().number == 6
+    assert len(account.entries()) == 1 + 2 + 2
+
+
+def test_released_weights_carry_what_they_cost(tmp_path: Path) -> None:
+    x, y = people(200)
+    account = ledger(tmp_path)
+    run = trainer(PrivateTensors(x, y, account), TrainingPlan(SecretSample(0.1), Gaussian(4.0), 2, 1.0, 20.0))
+    run.run()
+    run.release(tmp_path / "model.pt")
+    kept = torch.load(tmp_path / "model.pt", weights_only=True)
+    card = json.loads(kept["card"])
+    assert card == json.loads((tmp_path / "model.pt.card.json").read_text())
+    assert card["epsilon"] == account.balance().spent > 0
+    assert (card["unit"], card["neighbors"], card["ledger_head"]) == ("record", "add_remove", account.head)
+    torch.testing.assert_close(kept["weights"]["0.weight"], run.model.state_dict()["0.weight"])
+
+
+def test_samples_are_coins_of_every_record() -> None:
+    x = torch.arange(2000.0)[:, None]
+    data = PrivateTensors(x, x, BUDGET)
+    drawn = [chunk.inputs[chunk.there, 0] for chunk in data.chunks(SecretSample(0.3), 64, torch.device("cpu"), 2)]
+    found = torch.cat(drawn)
+    assert len(found.unique()) == len(found)
+    assert abs(len(found) - 600) < 6 * math.sqrt(2000 * 0.3 * 0.7)
+    few = list(PrivateTensors(x[:1], x[:1], BUDGET).chunks(SecretSample(1e-9), 8, torch.device("cpu"), 3))
+    assert [chunk.inputs.shape for chunk in few] == [(8, 1)] * 3
+    assert not any(chunk.there.any() for chunk in few)
+
+
+class HalfNoise(Trainer):
+    """The noise is divided by the size of the batch twice."""
+
+    def _noisy(self, sums: dict[str, Tensor]) -> dict[str, Tensor]:
+        noisy = super()._noisy(sums)
+        return {name: sums[name] + (one - sums[name]) / 2 for name, one in noisy.items()}
+
+
+class OneLayerUnclipped(Trainer):
+    """The gradient of a bias is not clipped with the rest."""
+
+    def _noisy(self, sums: dict[str, Tensor]) -> dict[str, Tensor]:
+        return super()._noisy({**sums, "bias": 3 * sums["bias"]})
+
+
+def released(kind: type[Trainer], people: int, runs: int) -> np.ndarray:
+    """What single steps release about nobody, or about a person with a gradient far longer than the clip."""
+    x, bits = torch.full((people, 1), 1e3), DeterministicBits(people + 2)
+    plan, found = TrainingPlan(SecretSample(0.5), Gaussian(1.0), 1, 1.0, 1.0), np.empty(runs)
+    model = nn.Linear(1, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
+    for run in range(runs):
+        data = PrivateTensors(1e-3 * x, x, Budget(1e3, 1e-5), bits=bits)
+        kind(model, optimizer, lambda out, far: out[:, 0] * far[:, 0], data, plan, chunk=1)._step()
+        found[run] = sum(float(one.grad.sum()) for one in model.parameters() if one.grad is not None)
+    return found
+
+
+@pytest.mark.parametrize(("kind", "holds"), [(Trainer, True), (HalfNoise, False), (OneLayerUnclipped, False)])
+def test_an_audit_of_steps_refutes_broken_ones_alone(kind: type[Trainer], holds: bool) -> None:
+    event = TrainingPlan(SecretSample(0.5), Gaussian(1.0), 1, 1.0, 1.0).event
+    assert judged(event, released(kind, 0, 4000), released(kind, 1, 4000)).holds is holds
+
+
+@pytest.mark.parametrize(
+    ("wrong", "word"),
+    [
+        (lambda: nn.Sequential(nn.Linear(5, 4), nn.BatchNorm1d(4), nn.Linear(4, 2)), "GroupNorm"),
+        (lambda: nn.LSTM(5, 2, batch_first=True), "nn.Linear layers"),
+        (lambda: nn.MultiheadAttention(4, 2), "batch_first"),
+        (lambda: nn.MultiheadAttention(4, 2, dropout=0.1, batch_first=True), "dropout"),
+        (lambda: nn.InstanceNorm1d(4, affine=True, track_running_stats=True), "track_running_stats"),
+    ],
+)
+def test_a_model_that_cannot_be_private_is_refused_before_any_charge(wrong: type[nn.Module], word: str) -> None:
+    model, data = wrong(), PrivateTensors(*people(10), BUDGET)
+    with pytest.raises(ParameterError, match=word):
+        Trainer(
+            model,
+            torch.optim.SGD(model.parameters()),
+            crossed,
+            data,
+            TrainingPlan(SecretSample(0.1), Gaussian(1.0), 1, 1.0, 1.0),
+        )
+    assert data.ledger.balance().spent == 0
+
+
+def test_an_optimizer_of_another_model_is_refused() -> None:
+    other = nn.Linear(2, 2)
+    with pytest.raises(ParameterError, match=r"model\.parameters"):
+        Trainer(
+            network(),
+            torch.optim.SGD(other.parameters()),
+            crossed,
+            PrivateTensors(*people(10), BUDGET),
+            TrainingPlan(SecretSample(0.1), Gaussian(1.0), 1, 1.0, 1.0),
+        )
+
+
+def test_a_budget_that_no_noise_reaches_is_refused() -> None:
+    with pytest.raises(ParameterError, match="delta"):
+        TrainingPlan.of(Budget(1.0), batch=10, expected_size=100)
+    with pytest.raises(ParameterError, match="batch"):
+        TrainingPlan.of(BUDGET, batch=200, expected_size=100)
