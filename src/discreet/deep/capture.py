@@ -121,5 +121,5 @@ def _watched(out: Tensor, use: Use, anchor: list[Tensor]) -> Tensor:
     def note(slope: Tensor) -> None:
         use.slopes[place] = slope
 
-    out.register_hook(note)
+    out.register_hook(note)  # type: ignore[no-untyped-call]
     return out

@@ -63,10 +63,8 @@ def check(model: nn.Module, example: Any = None) -> Checked:
     whole = [(name, module) for name, module, _ in found if rule_of(module) is None]
     for name, module in whole:
         if any(getattr(part, "dropout", 0) or getattr(part, "p", 0) for part in module.modules()):
-            obstacle = (
-                f"{name}, a {type(module).__name__}, has no rule and draws random numbers, which cannot be repeated"
-            )
-            raise ParameterError(ASKED, obstacle, "Set its dropout to 0, and put an nn.Dropout after it.")
+            random = f"{name}, a {type(module).__name__}, has no rule, and draws random numbers that cannot be repeated"
+            raise ParameterError(ASKED, random, "Set its dropout to 0, and put an nn.Dropout after it.")
     if example is not None:
         _check_apart(model, example if isinstance(example, tuple) else (example,))
     return Checked(

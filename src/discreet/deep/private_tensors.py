@@ -67,7 +67,7 @@ class PrivateTensors(Secret):
         places = torch.zeros(count * size, dtype=torch.int64)
         places[: len(drawn)] = torch.from_numpy(drawn)
         there = torch.arange(count * size) < len(drawn)
-        for place, kept in zip(places.split(size), there.split(size), strict=True):
+        for place, kept in zip(torch.split(places, size), torch.split(there, size), strict=True):
             if len(self._inputs):
                 inputs, targets = self._inputs[place], self._targets[place]
             else:

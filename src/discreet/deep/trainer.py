@@ -181,7 +181,7 @@ class Trainer:
         reach = self.plan.clip / grid.step + math.sqrt(len(whole))
         noise = self.plan.noise.noise(self._data.bits, whole.shape, self.plan.noise.multiplier * reach)
         noisy = grid.values(np.rint(whole / grid.step).astype(np.int64) + noise)
-        parts = torch.from_numpy(noisy).split([one.numel() for one in sums.values()])
+        parts = torch.split(torch.from_numpy(noisy), [one.numel() for one in sums.values()])
         return {name: part.view_as(one).to(one) for part, (name, one) in zip(parts, sums.items(), strict=True)}
 
     def _request(self, count: int) -> str:

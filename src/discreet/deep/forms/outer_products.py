@@ -69,4 +69,4 @@ class OuterProducts:
 
     def _slices(self) -> Iterator[OuterProducts]:
         rows = max(1, AT_HAND // (self.inputs.shape[2] * self.slopes.shape[2]))
-        return map(OuterProducts, self.inputs.split(rows), self.slopes.split(rows))
+        return map(OuterProducts, torch.split(self.inputs, rows), torch.split(self.slopes, rows))

@@ -106,7 +106,7 @@ class Patches:
         size, places = self.inputs.shape[2:], self.slopes.shape[2:]
         pixels, slopes = self.inputs.flatten(2), self.slopes.flatten(2)
         met = (pixels.mT @ pixels).view(-1, *size, *size)
-        below = 0.0
+        below = torch.zeros((), device=met.device)
         for tap in product(*map(range, self.kernel.shape[2:])):
             each = zip(tap, places, self.kernel.stride, self.kernel.dilation, strict=True)
             cut = [slice(at * wide, at * wide + step * (count - 1) + 1, step) for at, count, step, wide in each]
@@ -115,5 +115,5 @@ class Patches:
 
     def _slices(self) -> Iterator[Patches]:
         rows = max(1, AT_HAND // torch.Size(self.kernel.shape).numel())
-        for inputs, slopes in zip(self.inputs.split(rows), self.slopes.split(rows), strict=True):
+        for inputs, slopes in zip(torch.split(self.inputs, rows), torch.split(self.slopes, rows), strict=True):
             yield Patches(inputs, slopes, self.kernel)

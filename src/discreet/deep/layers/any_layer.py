@@ -44,7 +44,7 @@ def any_layer(module: nn.Module, names: list[str], given: Given, slopes: list[Te
             out = functional_call(module, trained, args, named)
             return [part for part in tree_flatten(out)[0] if isinstance(part, Tensor)]
 
-        _, back = vjp(run, parameters)
+        back = vjp(run, parameters)[1]
         found: dict[str, Tensor] = back([slope[None] for slope in slopes])[0]
         return found
 
