@@ -31,7 +31,7 @@ def test_without_noise_a_step_is_that_of_expectation_maximisation() -> None:
     part = (rng.random(40_000) < PARTS.weights[1]).astype(int)
     factors = np.linalg.cholesky(PARTS.covariances)
     X = PARTS.means[part] + np.einsum("nij,nj->ni", factors[part], rng.normal(size=(40_000, 2)))
-    start = Mixture(PARTS.weights, PARTS.means + 1 / 64, 2 * PARTS.covariances)
+    start = Mixture(PARTS.weights, PARTS.means + 1 / 8, 3 * PARTS.covariances)
     question = mixture_moments_of(
         Schema.numeric(-2.0, 2.0, 2), ("x0", "x1"), start.weights, start.means, start.factors, start.radii
     )

@@ -7,13 +7,15 @@ import pytest
 from sklearn.decomposition import PCA as Exact
 
 from discreet.accounting.accountant import delta, pure_epsilon
-from discreet.core.errors import DiscreetError
+from discreet.core.errors import DiscreetError, UnplannedRelease
 from discreet.core.grid import Array
 from discreet.learners.pca import METHODS, PCA, Method
 from discreet.learners.task import Task
 from discreet.noise.deterministic import DeterministicBits
 from discreet.releases.shares import SharedPlan
 from discreet.trust.local import Local
+from discreet.trust.permit import Permit
+from discreet.trust.stored import Artefact
 from tests.learners import trial
 from tests.learners.audited_fit import check_releases
 from tests.learners.trial import LearnerTrial
@@ -85,15 +87,18 @@ def test_no_release_is_refuted_on_the_worst_record_and_each_is_with_less_noise(m
     check_releases(PCA(1, method=method, max_iter=2, bounds=(-1, 1), epsilon=12.0, random_state=0))
 
 
-def test_a_center_that_is_not_paid_for_is_noticed() -> None:
-    """The permit pays for what is planned, and for no more."""
+def test_a_center_that_is_not_paid_for_is_not_released() -> None:
+    """The permit answers what is planned, and no more."""
 
-    class UnpaidMean(PCA):
+    class UnpaidCenter(PCA):
         def plan(self, task: Task) -> SharedPlan:
             return SharedPlan(super().plan(task).noises[1:])
 
-    with pytest.raises((DiscreetError, StopIteration)):
-        UnpaidMean(1, bounds=(-1, 1)).fit(np.zeros((5, 2)))
+        def learn(self, task: Task, plan: SharedPlan, permit: Permit) -> Artefact:
+            return super().learn(task, super().plan(task), permit)
+
+    with pytest.raises(UnplannedRelease, match="does not pay for another"):
+        UnpaidCenter(1, bounds=(-1, 1)).fit(np.zeros((5, 2)))
 
 
 def test_names_of_the_outcome_follow_scikit_learn() -> None:

@@ -657,4 +657,50 @@ MUTANTS = [
         ("sums += steps @ steps.T", "sums = steps @ steps.T"),
         tests="statistics/moments/test_second_moments.py",
     ),
+    *_of(
+        "questions/mixture_moments",
+        ('AcuteBound("l2", (1 + COUNT) * (1 + 2.0**-30))', 'AcuteBound("l2", 1 + 2.0**-30)'),
+        ("np.rint(factor.T / unit) * unit", "factor.T"),
+        ("np.maximum(lengths, self.radius)", "self.radius"),
+        ("roots[:, nowhere] = 0.0", "pass"),
+        tests="questions/test_mixture_moments.py conformance/test_recipes.py",
+    ),
+    *_of(
+        "questions/part_moments",
+        ("np.square(roots_of_shares(scaled, self._parts))", "roots_of_shares(scaled, self._parts)"),
+        ("found.scaled / math.sqrt(len(columns))", "found.scaled"),
+    ),
+    *_of(
+        "questions/product_tree",
+        ("math.sqrt(steps.bit_length())", "1.0"),
+        ("z[:, ~np.isfinite(records[:, -1])] = 0.0", "pass"),
+        ("found[length - low] + nodes", "nodes"),
+        tests="questions/test_product_tree.py conformance/test_recipes.py",
+    ),
+    *_of(
+        "questions/directed_squares",
+        ("np.square(z).sum(axis=0) - along.sum(axis=0)", "np.square(z).sum(axis=0)"),
+    ),
+    *_of(
+        "noise/bingham",
+        ("widths = 1 / np.sqrt(1 + 2 * gaps / b)", "widths = 1 / np.sqrt(1 + gaps / b)"),
+        ("0.5 * (p - b) - s + 0.5", "0.5 * (p - b) - 0.9 * s + 0.5"),
+        ("kept @ vectors.T", "kept @ vectors"),
+    ),
+    *_of(
+        "mechanisms/vectors/bingham",
+        ("(answer.neighbors.reach * answer.rows", "(answer.rows"),
+        ("* answer.rows * answer.longest", "* answer.longest"),
+        ("across.T @ answer.steps", "0.5 * across.T @ answer.steps"),
+        audits=("Bingham",),
+    ),
+    *_of(
+        "learners/mixture",
+        ("/ (RESIDUAL * counts[:, None]), stddev", "/ counts[:, None], stddev"),
+        ("radius**2 * (square_of", "radius * (square_of"),
+    ),
+    *_of(
+        "learners/cluster_start",
+        ("1 - 1 / cells.size", "0.99"),
+    ),
 ]
