@@ -18,6 +18,8 @@ from benchmarks.rows import Row, at_least, at_most, cpu_seconds
 from discreet.core.budget import Budget
 from discreet.core.neighbors import Neighbors
 from discreet.core.schema import Category, Number, Schema
+from discreet.learners.erm_classifier import ERMClassifier
+from discreet.learners.kernel_svc import KernelSVC
 from discreet.learners.linear_regression import LinearRegression
 from discreet.learners.linear_svc import LinearSVC
 from discreet.learners.logistic_regression import LogisticRegression
@@ -110,7 +112,25 @@ def rows() -> list[Row]:
     for name in ("breast_cancer", "digits", "1e4"):
         value = score(LinearSVC, classified, name, Budget(1.0, 1e-6))
         found.append(at_least(f"support vectors {name}, epsilon 1, delta 1e-06", value, PEER[name][2]))
-    return found + times()
+    return found + perturbed() + times()
+
+
+def perturbed() -> list[Row]:
+    """Perturbed minimisers at pure epsilon, as the peer's are; and a kernel where no plane separates."""
+    found = []
+    for name, peers in PEER.items():
+        for epsilon, peer in zip(EPSILONS, peers, strict=True):
+            value = score(ERMClassifier, classified, name, Budget(epsilon, 0.0))
+            found.append(at_least(f"objective perturbation {name}, epsilon {epsilon:g}, delta 0", value, peer))
+    X, y = datasets.make_moons(12_500, noise=0.2, random_state=7)
+    X = np.clip((X - [0.5, 0.25]) / 2, -1, 1)
+    plane = linear_model.LogisticRegression().fit(X[:10_000], y[:10_000]).score(X[10_000:], y[10_000:])
+    kernels = [
+        KernelSVC(bounds=(-1, 1), classes=[0, 1], random_state=seed).fit(X[:10_000], y[:10_000])
+        for seed in range(SEEDS)
+    ]
+    value = float(np.mean([kernel.score(X[10_000:], y[10_000:]) for kernel in kernels]))
+    return [*found, at_least("kernel support vectors, two moons, epsilon 1; a plane without noise", value, plane)]
 
 
 def times() -> list[Row]:
@@ -118,14 +138,16 @@ def times() -> list[Row]:
     X, _, y, _ = classified("1e5", 0)
     Z, _, t, _ = measured("1e5", 0)
     budget = Budget(1.0, 1e-6)
-    ours, exact, ours_linear, exact_linear = cpu_seconds(
+    ours, exact, ours_linear, exact_linear, minimised = cpu_seconds(
         lambda: LogisticRegression(target="target").fit(private(X, y, Category((0, 1)), budget)),
         lambda: linear_model.LogisticRegression().fit(X, y),
         lambda: LinearRegression(target="target").fit(private(Z, t, Number(-1, 1), budget)),
         lambda: linear_model.LinearRegression().fit(Z, t),
+        lambda: ERMClassifier(target="target").fit(private(X, y, Category((0, 1)), budget)),
         rounds=5,
     )
     return [
         at_most("logistic 1e5, CPU time of scikit-learn's", ours / exact, 2.0),
+        at_most("objective perturbation 1e5, CPU time of scikit-learn's", minimised / exact, 2.0),
         at_most("linear 1e5, CPU time of scikit-learn's", ours_linear / exact_linear, 2.0),
     ]

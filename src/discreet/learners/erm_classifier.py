@@ -20,13 +20,16 @@ from discreet.trust.stored import Artefact
 
 
 class ERMClassifier(RiskMinimizer, LinearScores):
-    """Linear classification by objective or output perturbation, as published; for study, and for a single release.
+    """Linear classification by objective or output perturbation.
 
     Features are scaled from their bounds to [-1, 1], and records, with a constant 1, shortened to the length `radius`;
     one with a missing value, or of a class that is not listed, counts for nothing. The minimiser of the sum of losses
     with a penalty is perturbed: by a random linear function that is added to the sum, or by noise on itself. Of more
-    than two classes each has a minimiser, against the others. `LogisticRegression` and `LinearSVC` standardise records
-    privately, and work without a curator; where features are scaled well this one may need less noise.
+    than two classes each has a minimiser, against the others.
+
+    At pure epsilon, with few records or with bounds that fit all features alike, this learns more than
+    `LogisticRegression` and `LinearSVC` do. These standardise and whiten records privately, which is better for many
+    records with features of different scales, and they need no curator.
 
     Parameters
     ----------

@@ -35,8 +35,8 @@ class KernelSVC(RiskMinimizer):
     classes : sequence, optional
         Public. The values of the target, at least two; not for `PrivateData`.
     gamma : float, optional
-        Public. How fast the kernel falls, in the units of [-1, 1]. By default 3 / n_features: between features that
-        are uniform there, the mean squared distance is 2 n_features / 3.
+        Public. How fast the kernel falls, in the units of [-1, 1]. By default 9 / n_features: what scikit-learn's
+        "scale" gives for features with standard deviation 1/3.
     n_components : int
         Public. Random frequencies, of which each gives a cosine and a sine. More approximate the kernel better and need
         more noise.
@@ -141,7 +141,7 @@ class KernelSVC(RiskMinimizer):
     def learn(self, task: Task, plan: RiskPlan, permit: Permit) -> Artefact:
         """Draw Fourier features, then find one minimiser for each score."""
         rng = np.random.default_rng(permit.random_state(self.random_state))
-        gamma = 3 / len(task.features) if self.gamma is None else self.gamma
+        gamma = 9 / len(task.features) if self.gamma is None else self.gamma
         weights = rng.normal(0.0, math.sqrt(2 * gamma), (int(self.n_components), len(task.features)))
         bounds = [task.schema.number(name) for name in task.features]
         return {

@@ -29,7 +29,7 @@ class LinearSVC(LinearClassifier):
     classes : sequence, optional
         Public. The values of the target, at least two; not for `PrivateData`.
     max_iter : int, optional
-        Public. How many steps. Their estimates are averaged. By default 10, and 6 where delta is 0: noise of pure
+        Public. How many steps. Their estimates are averaged. By default 8, and 4 where delta is 0: noise of pure
         releases grows with their number, and not with its root.
     epsilon, delta : float
         Public. What one fit costs.

@@ -38,7 +38,7 @@ class LogisticRegression(LinearClassifier):
         Public. The length of a residual beyond which it is shrunk; sqrt(2) shrinks none, and is plain logistic
         regression. By default sqrt(1 - 1 / n_classes), the length of all residuals at coefficients 0.
     max_iter : int, optional
-        Public. How many steps. Their estimates are averaged. By default 10, and 6 where delta is 0: noise of pure
+        Public. How many steps. Their estimates are averaged. By default 8, and 4 where delta is 0: noise of pure
         releases grows with their number, and not with its root.
     epsilon, delta : float
         Public. What one fit costs.
