@@ -17,19 +17,26 @@ from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, KeyReused
 from discreet.core.events import Composed, GaussianLoss
 from discreet.core.neighbors import RECORD, Neighbors
+from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Number, Schema
 from discreet.learners.gaussian_nb import GaussianNB
 from discreet.learners.kmeans import KMeans
 from discreet.learners.logistic_regression import LogisticRegression
 from discreet.learners.min_max_scaler import MinMaxScaler
 from discreet.learners.one_hot_encoder import OneHotEncoder
+from discreet.learners.pca import PCA
 from discreet.learners.private_pipeline import PrivatePipeline
 from discreet.learners.ridge import Ridge
 from discreet.learners.standard_scaler import StandardScaler
+from discreet.questions.column_moments import column_moments_of
+from discreet.questions.transformed import transformed
+from discreet.releases.least_noise import least_noise
+from discreet.releases.sum_plan import SumPlan
 from discreet.trust.private_data import PrivateData
 from discreet.trust.secure_sum import SecureSum
 from discreet.trust.sources.opening import source_of
 from tests.learners import trial
+from tests.learners.audited_sum import audited
 from tests.learners.trial import LearnerTrial
 
 TRIAL = LearnerTrial(
@@ -98,13 +105,46 @@ def test_a_step_learns_from_the_records_as_those_before_make_them() -> None:
     np.testing.assert_array_equal(model.transform(X), model.steps_[1][1].transform(moved))
 
 
+def test_components_are_a_step_too() -> None:
+    """Two classes that differ along one direction of eight, found by a classifier of two components."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 6000)
+    X = rng.normal(0, 0.05, (6000, 8)) + np.where(y == 1, 0.3, -0.3)[:, None] * np.array([1, -1] * 4)
+    steps = [("project", PCA(2)), ("fit", GaussianNB())]
+    model = PrivatePipeline(steps, parts={"project": 1.0}, bounds=(-1, 1), classes=[0, 1], epsilon=9.0, delta=0.0)
+    model.fit(X, y)
+    assert model.score(X, y) > 0.95
+    schema, project = Schema.numeric(-1.0, 1.0, 8), model.steps_[0][1]
+    by, planned = (project.transformation(schema, schema.features, fitted) for fitted in (vars(project), None))
+    np.testing.assert_allclose(by.rows(("pca0", "pca1"))(X), project.transform(X), atol=1e-12)
+    assert by.after == planned.after
+
+
+def test_no_audit_of_a_transformed_sum_refutes_it_and_one_does_with_half_of_the_noise() -> None:
+    """A record that the step before moves to the end of what it may make."""
+    scaler = StandardScaler(2.0)
+    schema = Schema.numeric(-1.0, 1.0, 8)
+    by = scaler.transformation(schema, schema.features, {"mean_": np.zeros(8), "scale_": np.full(8, 0.1)})
+    data = PrivateData.of(np.zeros((1, 8)), schema, Budget(3.0, 1e-6))
+    inner = column_moments_of(by.after, by.after.features)
+    question = transformed(inner, by)
+    assert isinstance(question, BoundedSum)
+    plan = SumPlan(question, least_noise(data, inner, Budget(3.0, 1e-6)))
+    records = np.random.default_rng(0).choice([-1.0, -0.15, 0.0, 1.0], (200, 8))
+    worst = records[np.argmax(np.linalg.norm(question.of(records), axis=1))]
+    assert audited(plan, worst).holds
+    assert not audited(plan, worst, 0.5).holds
+
+
 def test_parties_learn_a_pipeline_together() -> None:
     table, schema = people(6000), SCHEMA
     parts = {
         f"p{i}": source_of({name: values[i::3] for name, values in table.items()}, schema, RECORD) for i in range(3)
     }
     trust = SecureSum.rehearsal(parts, schema, threshold=2)
-    model = PrivatePipeline(STEPS, target="ill", epsilon=4.0).fit(PrivateData(trust, SinglePlan(Budget(4.0, 1e-6))))
+    model = PrivatePipeline(STEPS, target="ill", epsilon=4.0, delta=0.0).fit(
+        PrivateData(trust, SinglePlan(Budget(4.0)))
+    )
     assert model.score(features(table), table["ill"]) > 0.8
     assert model.receipt_.participants is not None
 
@@ -140,11 +180,11 @@ def test_a_category_is_never_left_out_silently() -> None:
 def test_a_retry_with_its_key_gives_the_same_pipeline(tmp_path: Path) -> None:
     ledger = SqliteLedger.create(tmp_path / "l", Budget(3.0, 1e-6), name="ill", neighbors=Neighbors.ADD_REMOVE)
     data = PrivateData.of(people(500), SCHEMA, ledger)
-    first, again = (PrivatePipeline(STEPS, target="ill", epsilon=0.9, delta=1e-7).fit(data, key="k") for _ in range(2))
+    first, again = (PrivatePipeline(STEPS, target="ill", epsilon=0.9, delta=0.0).fit(data, key="k") for _ in range(2))
     np.testing.assert_array_equal(first.steps_[1][1].mean_, again.steps_[1][1].mean_)
     np.testing.assert_array_equal(first.steps_[2][1].theta_, again.steps_[2][1].theta_)
     assert again.receipt_.replayed
-    other = PrivatePipeline(STEPS, target="ill", epsilon=0.9, delta=1e-7).set_params(scale__reach=2.0)
+    other = PrivatePipeline(STEPS, target="ill", epsilon=0.9, delta=0.0).set_params(scale__reach=2.0)
     with pytest.raises(KeyReused):
         other.fit(data, key="k")
 
@@ -153,7 +193,8 @@ def test_it_is_a_scikit_learn_estimator_of_frames() -> None:
     table = people(3000)
     frame = features(table)
     schema = Schema({name: SCHEMA.columns[name] for name in ("age", "sex")})
-    model = clone(PrivatePipeline(STEPS, bounds=schema, classes=["no", "yes"], epsilon=3.0)).fit(frame, table["ill"])
+    model = clone(PrivatePipeline(STEPS, bounds=schema, classes=["no", "yes"], epsilon=3.0, delta=0.0))
+    model.fit(frame, table["ill"])
     assert model.predict_proba(frame).shape == (3000, 2)
     assert model.score(frame, table["ill"]) > 0.8
     assert not hasattr(model, "transform")

@@ -703,4 +703,60 @@ MUTANTS = [
         "learners/cluster_start",
         ("1 - 1 / cells.size", "0.99"),
     ),
+    # transformed records, searches and evaluations
+    *_of(
+        "questions/transformation",
+        ("np.clip(total, self.number.lower, self.number.upper) + 0.0", "total + 0.0"),
+        ("(values == self.place).astype(np.float64)", "(values != self.place).astype(np.float64)"),
+        tests="questions/test_transformed.py",
+    ),
+    *_of(
+        "questions/transformed",
+        ("columns=by.reads(question.columns),", "columns=question.columns,"),
+        ("total=None if total is None else lambda records: total(rows(records)),", "total=total,"),
+    ),
+    *_of(
+        "trust/random_stopping",
+        ("2 * (1 - 1 / order) * curve[order]", "(1 - 1 / order) * curve[order]"),
+        ("max(_divergence(price, order) for price in prices)", "min(_divergence(price, order) for price in prices)"),
+        ("+ trials / (order - 1)) * SLACK", ") * SLACK"),
+        ("if not cost <= self._unspent:", "if False:"),
+        ("best = found if found.score > best.score else best", "best = found"),
+        ("while not bernoulli(bits, 1, self.stop)[0]:", "while not bernoulli(bits, 1, self.stop / 2)[0]:"),
+    ),
+    *_of(
+        "learners/pipeline_plan",
+        ("for step in self.steps if not step.estimator.free", "for step in self.steps[1:] if not step.estimator.free"),
+        ("math.sqrt(sum(own) / part) * least", "math.sqrt(part / sum(own)) * least"),
+        tests="learners/test_private_pipeline.py",
+    ),
+    *_of("learners/private_pipeline", ("permit = TransformedPermit(permit, by)", "TransformedPermit(permit, by)")),
+    *_of(
+        "learners/search_plan",
+        ("return stopped(events, self.stop)", "return events[0]"),
+        ("* math.sqrt(runs)", "* 1.0"),
+        ("(runs if stop is None else 3.0)", "(runs if stop is None else 2.0)"),
+        tests="learners/test_private_search_cv.py",
+    ),
+    *_of(
+        "learners/private_search_cv",
+        ("seen = not task.data.curated or task.data.unit.rows > 1", "seen = not task.data.curated"),
+    ),
+    *_of(
+        "learners/scores",
+        ("found, doubtful = np.full(len(rows), np.nan), np.ones(len(rows), dtype=np.bool_)", "raise"),
+        ("codes = records[there, -1] * (size // len(classes.values)) + places[there]", "codes = places[there]"),
+        tests="learners/test_evaluate.py",
+    ),
+    *_of(
+        "learners/evaluation",
+        ("weights = ((part - value * whole) / total).ravel()", "weights = (part / total).ravel() * 0.1"),
+        ("np.concatenate([(above - value) / n, (below - value) / m])", "np.concatenate([above / n, below / m]) * 0"),
+        tests="learners/test_evaluate.py",
+    ),
+    *_of(
+        "learners/standard_scaler",
+        ('-fitted["mean_"] * weights', 'fitted["mean_"] * weights'),
+        ("np.clip(moments.error, FLATTEST, 1.0)", "0.0"),
+    ),
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -10,11 +12,13 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_knob, check_one_of, check_whole
+from discreet.core.schema import Number, Schema
 from discreet.learners.components import AnalyzeGauss, ComponentSearch, OneByOne, Power, Sulq
 from discreet.learners.place import PlaceSearch
 from discreet.learners.private_estimator import PrivateEstimator
 from discreet.learners.task import Task
 from discreet.questions.coordinates import SHORTEST
+from discreet.questions.transformation import Computed, Kept, Term, Transformation
 from discreet.releases.shares import SharedPlan
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
@@ -158,6 +162,24 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
     def transform(self, X: Any) -> Array:
         """The coordinates of each row along the components."""
         return np.asarray((self._rows(X) - self.mean_) @ self.components_.T)
+
+    def transformation(
+        self, schema: Schema, features: tuple[str, ...], fitted: Mapping[str, Any] | None
+    ) -> Transformation:
+        """What a pipeline does to each record: coordinates, inside half the diagonal of the box; all else is kept.
+
+        The parameters are those of `PrivateTransformer.transformation`.
+        """
+        numbers = [schema.number(name) for name in features]
+        reach = 0.5 * math.hypot(*(number.upper - number.lower for number in numbers))
+        size = len(features) if self.n_components is None else min(int(self.n_components), len(features))
+        components = np.eye(len(features))[:size] if fitted is None else fitted["components_"]
+        offsets = np.zeros(size) if fitted is None else -components @ fitted["mean_"]
+        outputs: list[Kept | Computed] = [Kept(name) for name in schema.columns if name not in features]
+        for place, (weights, offset) in enumerate(zip(components, offsets, strict=True)):
+            terms = tuple(Term(name, float(weight)) for name, weight in zip(features, weights, strict=True))
+            outputs.append(Computed(f"pca{place}", terms, float(offset), Number(-reach, reach)))
+        return Transformation(schema, tuple(outputs))
 
     def inverse_transform(self, X: Any) -> Array:
         """Rows with these coordinates along the components."""

@@ -20,7 +20,7 @@ from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 from discreet.trust.transformed_permit import TransformedPermit
 
-BEFORE = 0.1  # the part of each step before the last, whose part is 1: a rough scale is enough for the fit
+BEFORE = 0.1  # the part of each step before the last, whose part is 1: scores on made-up data hardly depend on it
 
 PASSED_ON = ("bounds", "classes", "target", "target_bounds")
 F = TypeVar("F", bound=Callable[..., Any])

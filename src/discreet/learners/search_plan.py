@@ -20,7 +20,7 @@ from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.trust.random_stopping import stopped
 
-SCORING = 0.1  # the part of a score in the price of a trial, whose fit has 0.9: one number is known well enough by it
+SCORING = 0.1  # the part of a score in a trial, whose fit has 0.9; on made-up data, 0.01 to 0.3 are as good
 Method = Literal["random_stopping", "every"]
 
 
