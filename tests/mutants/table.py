@@ -734,7 +734,6 @@ MUTANTS = [
     *_of(
         "learners/search_plan",
         ("return stopped(events, self.stop)", "return events[0]"),
-        ("* math.sqrt(runs)", "* 1.0"),
         ("(runs if stop is None else 3.0)", "(runs if stop is None else 2.0)"),
         tests="learners/test_private_search_cv.py",
     ),
