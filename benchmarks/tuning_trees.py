@@ -9,11 +9,15 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
+from scipy.special import expit
 from sklearn import datasets
 
 from benchmarks.learners_trees import Split
+from discreet.learners import additive_classifier, additive_model
+from discreet.learners.additive_classifier import AdditiveClassifier
 from discreet.learners.random_forest import RandomForestClassifier
 
 SETS = 20
@@ -71,7 +75,35 @@ def chosen() -> None:
         print(f"n epsilon from {size:>6}  {name:<40} {np.mean(table[size, name]):.3f}")
 
 
-TABLES: dict[str, Callable[[], None]] = {"chosen": chosen}
+def curved(seed: int) -> Split:
+    """3000 records of classes that no line separates: scores are sums of functions of ten features, some correlated."""
+    rng = np.random.default_rng(3000 + seed)
+    X = np.clip(rng.normal(size=(4000, 10)) * 0.4 + (seed % 2) * rng.normal(size=(4000, 1)) * 0.4, -1, 1)
+    scores = 4 * np.cos(3 * X[:, 0]) + 3 * np.abs(X[:, 1]) + 2 * X[:, 2] + 3 * (X[:, 3] > 0.3) - 2 * X[:, 4] ** 2
+    y = (rng.random(4000) < expit(1.5 * (scores - np.median(scores)))).astype(np.int64)
+    return Split(X[:3000], y[:3000], X[3000:], y[3000:])
+
+
+def additive() -> None:
+    """Mean accuracies of additive classifiers, by constants."""
+    sets = [curved(0), curved(1), small(2), small(10), small(7)]
+    for prior, smooth, rounds, bins in (
+        *((8.0, 1.0, rounds, 16) for rounds in (3, 6, 10)),
+        *((prior, 1.0, 6, 16) for prior in (2.0, 24.0)),
+        *((8.0, smooth, 6, 16) for smooth in (0.3, 3.0)),
+        *((8.0, 1.0, 6, bins) for bins in (8, 32)),
+    ):
+        means = []
+        with patch.object(additive_classifier, "PRIOR", prior), patch.object(additive_model, "SMOOTH", smooth):
+            for epsilon in (0.3, 1.0, 3.0):
+                models = [AdditiveClassifier(bins=bins, max_iter=rounds) for _ in sets]
+                pairs = zip(sets, models, strict=True)
+                means.append(np.mean([accuracy(data, model, epsilon, 1e-6) for data, model in pairs]))
+        words = f"prior {prior:g}, smooth {smooth:g}, rounds {rounds}, bins {bins}"
+        print(f"{words:<44} " + "  ".join(f"{mean:.3f}" for mean in means), flush=True)
+
+
+TABLES: dict[str, Callable[[], None]] = {"chosen": chosen, "additive": additive}
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or TABLES:

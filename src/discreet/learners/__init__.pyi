@@ -1,3 +1,5 @@
+from .additive_classifier import AdditiveClassifier as AdditiveClassifier
+from .additive_regressor import AdditiveRegressor as AdditiveRegressor
 from .categorical_nb import CategoricalNB as CategoricalNB
 from .decision_tree import DecisionTreeClassifier as DecisionTreeClassifier
 from .erm_classifier import ERMClassifier as ERMClassifier

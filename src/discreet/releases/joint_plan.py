@@ -97,14 +97,15 @@ class StagedPlan:
 
 
 def staged(data: PrivateData, stages: Sequence[Stage], budget: Budget) -> StagedPlan:
-    """Releases in stages that share a budget, each with the noise that moves it least.
+    """Releases in stages that share a budget, each with the noise that moves it least in so many releases.
 
     Squared multipliers of Gaussian noise are inverse to shares. Where only epsilon is paid, what minimises a weighted
     sum of variances has epsilons in proportion to the cube roots of the weights, and with Gaussian noise shares in
     proportion to their square roots: hence the power 2/3.
     """
     power = 1 / 2 if budget.delta > 0 else 2 / 3
-    noises = [least_noise(data, stage.question, budget).noise for stage in stages]
+    best = [least_noise(data, stage.question, budget, stage.times).noise for stage in stages]
+    noises = [calibrate(noise, budget) for noise in best]
     parts = [priced(noise, (stage.share / stage.times) ** power) for noise, stage in zip(noises, stages, strict=True)]
     every = tuple(part for part, stage in zip(parts, stages, strict=True) for _ in range(stage.times))
     plan = calibrate(Together(every), budget)
