@@ -16,6 +16,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.core.schema import Category, Schema
 from discreet.learners.decision_tree import DecisionTreeClassifier
 from discreet.learners.grown_tree import FromCounts
+from discreet.noise.deterministic import DeterministicBits
 from discreet.releases.spread import spread
 from discreet.releases.sum_plan import SumPlan
 from discreet.trust.private_data import PrivateData
@@ -83,7 +84,10 @@ def test_an_entropy_is_chosen_by_where_the_number_of_records_is_public() -> None
 
 def test_a_tree_is_drawn_with_its_rules_and_as_few_leaves_as_say_the_same() -> None:
     X = np.random.default_rng(0).uniform(-1, 1, (2000, 2))
-    model = DecisionTreeClassifier(2, **FIELDS, epsilon=20.0).fit(X, np.where(X[:, 0] >= 0.5, "yes", "no"))
+    data = np.column_stack([X, X[:, 0] >= 0.5]).astype(np.float64)
+    schema = Schema({**Schema.numeric(-1.0, 1.0, 2).columns, "target": Category(("no", "yes"))})
+    private = PrivateData.of(Matrix(data, schema), schema, Budget(20.0), bits=DeterministicBits(1))
+    model = DecisionTreeClassifier(2, target="target", epsilon=20.0, delta=0.0).fit(private)
     assert model.export_text() == "x0 < 0.5: no\nx0 >= 0.5: yes"
     axes = Figure().add_subplot()
     assert model.plot(axes) is axes
