@@ -25,7 +25,7 @@ TRIALS = {
         forged=[
             {"shapes": SHAPES[:2]},
             {"shapes": SHAPES * 1e9},
-            {"place": 2},
+            {"place": 3},
             {"loss": "squared"},
             {"residual": 3.0},
             {"norm": "linf"},
@@ -54,6 +54,8 @@ def test_the_sums_are_those_of_the_formula_for_classes() -> None:
         weights = np.exp(both)
         residuals = (np.eye(classes)[:, y] - weights / weights.sum(axis=0))[-len(shapes) :]
         rows = np.vstack([np.column_stack([X, y]), [[np.nan, 0.5, 1.0], [1.0, 0.5, np.nan]]])
+        whole = shape_gradients_of(SCHEMA, ("x", "y"), target, 4, shapes, 2, "logistic", 0.5, "l2")
+        np.testing.assert_allclose(summed(whole, rows), added(residuals, 0.5, 0).sum(axis=1), atol=2e-3)
         for place, longest in ((0, 0.5), (1, 2.0)):
             question = shape_gradients_of(SCHEMA, ("x", "y"), target, 4, shapes, place, "logistic", longest, "l2")
             np.testing.assert_allclose(

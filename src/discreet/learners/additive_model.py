@@ -66,12 +66,12 @@ class AdditiveModel(PrivateEstimator):
         check_whole(self.purpose, "max_iter", self._rounds())
 
     def plan(self, task: Task) -> StagedPlan:
-        """The histograms of all features, and then, in each of `max_iter` rounds, the residuals in those of each."""
+        """All histograms; then `max_iter` times the sum of residuals, and those in the cells of each feature."""
         d, outputs = len(task.features), self.outputs(task)
         start = np.zeros((outputs, d * int(self.bins)))
         stages = (
             Stage(self._cells(task), COUNTS),
-            Stage(self._gradients(task, start, 0), 1 - COUNTS, d * self._rounds()),
+            Stage(self._gradients(task, start, 0), 1 - COUNTS, (d + 1) * self._rounds()),
         )
         return staged(task.data, stages, task.budget)
 
@@ -81,38 +81,36 @@ class AdditiveModel(PrivateEstimator):
         rough, steps = plan.spreads
         noisy = permit.ask(self._cells(task), rough.noise)
         counts = _smoothed(noisy.reshape(d, bins), rough.stddev, task.data.public_size)
-        shapes = self._descended(task, counts, steps, permit)
-        means = np.average(shapes, axis=-1, weights=np.broadcast_to(counts, shapes.shape))
+        found = self._descended(task, counts, steps, permit)
         return {
-            "shapes_": shapes - means[:, :, None],
-            "intercept_": means.sum(axis=1),
+            **found,
             "cell_counts_": counts,
             "edges_": edges_of(task.schema, task.features, bins),
             "n_iter_": self._rounds(),
         }
 
-    def _descended(self, task: Task, counts: Array, steps: Spread, permit: Permit) -> Array:
-        """The shapes, of shape (outputs, features, bins), found one feature after the other, round after round.
+    def _descended(self, task: Task, counts: Array, steps: Spread, permit: Permit) -> Artefact:
+        """The intercepts, and the shapes of one feature after the other, round after round.
 
-        Noisy residuals in cells say how far a shape is off, were the others right. Its posterior mean, if shapes are
-        Gaussian processes and the noise is that of all rounds together, is an estimate of it; the shape is the mean of
-        its estimates, weighted by the squares of their rounds, so that noise is averaged and does not add up.
+        Noisy residuals say how far a shape is off, were all else right. Its posterior mean, if shapes are Gaussian
+        processes of mean 0 over the records and the noise is that of all rounds together, is an estimate of it. The
+        shape is the mean of its estimates, weighted by the squares of their rounds, so that noise does not add up.
         """
         outputs, (d, bins), rounds = self.outputs(task), counts.shape, self._rounds()
-        places = (np.arange(bins) + 0.5) / bins
-        expected = self.prior(outputs) / d * np.exp(-np.abs(places[:, None] - places) / SMOOTH)
-        noise = steps.stddev**2 / rounds * np.eye(bins)
-        shapes, sums = np.zeros((outputs, d, bins)), np.zeros((outputs, d, bins))
+        shapes, intercept = Mean(np.zeros((outputs, d, bins))), Mean(np.zeros((outputs, 1)))
+        noise, prior = steps.stddev**2 / rounds, self.prior(outputs)
         for turn in range(1, rounds + 1):
-            for feature in range(d):
-                question = self._gradients(task, shapes.reshape(outputs, -1), feature)
-                away = permit.ask(question, steps.noise).reshape(outputs, bins)
-                bend = counts[feature] * self.curvature(_variance(shapes, counts), outputs)
-                gain = (expected * bend) @ np.linalg.inv(bend[:, None] * expected * bend + noise)
-                sums[:, feature] += turn**2 * (away + bend * shapes[:, feature]) @ gain.T
-                mean = sums[:, feature] / sum(k**2 for k in range(1, turn + 1))
-                shapes[:, feature] = np.clip(mean, -STEEPEST, STEEPEST)
-        return shapes
+            for place in (d, *range(d)):
+                heights = (shapes.value + intercept.value[:, :, None] / d).reshape(outputs, -1)
+                away = permit.ask(self._gradients(task, heights, place), steps.noise).reshape(outputs, -1)
+                bend = self.curvature(_variance(shapes.value, counts), outputs)
+                if place == d:
+                    weight, expected = bend * counts[:1].sum(axis=1), np.array([[prior]])
+                    intercept.add(away, turn, slice(None), _gain(expected, weight, noise), weight)
+                else:
+                    weight, expected = bend * counts[place], _centred(prior / d, counts[place])
+                    shapes.add(away, turn, (slice(None), place), _gain(expected, weight, noise), weight)
+        return {"shapes_": shapes.value, "intercept_": intercept.value[:, 0]}
 
     def scores(self, X: Any) -> Array:
         """The scores of each row, of shape (n, outputs); a missing value adds nothing."""
@@ -167,6 +165,33 @@ class AdditiveModel(PrivateEstimator):
     def _rounds(self) -> int:
         usual = ROUNDS if self.delta > 0 else PURE_ROUNDS
         return usual if self.max_iter is None else self.max_iter
+
+
+class Mean:
+    """The mean of estimates that each correct the one before, weighted by the squares of their rounds."""
+
+    def __init__(self, start: Array) -> None:
+        self.value, self._sums = start, np.zeros_like(start)
+
+    def add(self, away: Array, turn: int, place: Any, gain: Array, weight: Array) -> None:
+        """Another estimate of one part, from what its residuals are in cells of these weights."""
+        self._sums[place] += turn**2 * (away + weight * self.value[place]) @ gain.T
+        mean = self._sums[place] / sum(k**2 for k in range(1, turn + 1))
+        self.value[place] = np.clip(mean, -STEEPEST, STEEPEST)
+
+
+def _gain(expected: Array, weight: Array, noise: float) -> Array:
+    """What makes a posterior mean of noisy residuals in cells of these weights, for this covariance of shapes."""
+    return (expected * weight) @ np.linalg.inv(weight[:, None] * expected * weight + noise * np.eye(len(weight)))
+
+
+def _centred(variance: float, counts: Array) -> Array:
+    """The covariance of a smooth shape whose mean over the records is 0."""
+    bins = len(counts)
+    places = (np.arange(bins) + 0.5) / bins
+    covariance = variance * np.exp(-np.abs(places[:, None] - places) / SMOOTH)
+    centring = np.eye(bins) - counts / counts.sum()
+    return np.asarray(centring @ covariance @ centring.T)
 
 
 def _smoothed(noisy: Array, stddev: float, n: int | None) -> Array:

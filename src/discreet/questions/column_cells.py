@@ -12,7 +12,7 @@ from discreet.core.knob import check_one_of, check_size
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import recipe
 from discreet.core.schema import Schema
-from discreet.questions.domain import MOST_CELLS, Codes, Domain, place_among
+from discreet.questions.domain import MOST_CELLS, Codes, Domain
 
 ASKED = "cells of columns"
 
@@ -59,6 +59,11 @@ def edges_of(schema: Schema, columns: tuple[str, ...], bins: int) -> Array:
 
 
 def cells_of(edges: Array, whole: Array) -> Codes:
-    """The cell of each value, a row for each column; those of all columns are counted on. No value is missing."""
-    bins = edges.shape[1] - 1
-    return np.stack([place * bins + place_among(own, whole[:, place]) for place, own in enumerate(edges)])
+    """The cell of each value, a row for each column; those of all columns are counted on. No value is missing.
+
+    A value within a rounding of an edge may be in either cell.
+    """
+    (d, ends), lower = edges.shape, edges[:, 0]
+    with np.errstate(over="ignore"):
+        places = np.clip((whole - lower) * ((ends - 1) / (edges[:, -1] - lower)), 0, ends - 2).astype(np.intp)
+    return np.ascontiguousarray((places + (ends - 1) * np.arange(d)).T)

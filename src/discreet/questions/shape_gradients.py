@@ -40,7 +40,7 @@ def shape_gradients_of(
     residual: float,
     norm: Norm,
 ) -> BoundedSum:
-    """The sum of residuals in each cell of one column, as an array of shape (outputs, bins).
+    """The sum of residuals in each cell of one column, as an array of shape (outputs, bins), or of all residuals.
 
     A score of a record is the sum of what the shapes are in its cells. Its residual is the target less the score, or
     the mark of its class less the probability. A record with a missing value or class adds nothing.
@@ -59,7 +59,7 @@ def shape_gradients_of(
     shapes : array of shape (outputs, len(columns) * bins)
         Public. What each cell adds to each score: that of the second of two classes, of every class, or of the number.
     place : int
-        Public. The column whose cells residuals are added up in.
+        Public. The column whose cells residuals are added up in; the number of columns for the sum of all.
     loss : {"logistic", "squared"}
         Public. The loss.
     residual : float
@@ -70,14 +70,14 @@ def shape_gradients_of(
     edges, column = edges_of(schema, columns, bins), schema.columns.get(target)
     check_one_of(ASKED, "norm", norm, ("l1", "l2"))
     check_one_of(ASKED, "loss", loss, ("logistic",) if isinstance(column, Category) else ("squared",))
-    check_whole(ASKED, "place", place, 0, len(columns) - 1)
+    check_whole(ASKED, "place", place, 0, len(columns))
     check_knob(ASKED, "residual", residual, 2.0**-6, 2.0)
     outputs = _outputs(schema, target)
     check_size(ASKED, shapes.size, MOST_CELLS)
     if shapes.shape != (outputs, edges.shape[0] * bins) or not np.abs(shapes).max() <= STEEPEST:
         obstacle = f"the shapes of {outputs} scores of {len(columns)} columns of {bins} cells are {shapes.shape}"
         raise ParameterError(ASKED, obstacle, f"Give one number for each, of {STEEPEST:g} at most.")
-    heights, size = FINE.values(FINE.cut(shapes)), outputs * bins
+    heights, apart = FINE.values(FINE.cut(shapes)), 1 if place == len(columns) else bins
     longest = math.floor((residual / FINE.step) ** 2)
     rounded = residual * (math.sqrt(outputs) if norm == "l1" else 1.0) * (1 + 2.0**-20)
     residuals = _marked(outputs) if loss == "logistic" else _scaled(schema, target)
@@ -90,20 +90,20 @@ def shape_gradients_of(
             scores += heights[:, own]
         away = residuals(scores, whole[:, -1])
         shrink(away, longest)
-        return cells[place] - place * bins, away
+        return cells[place] - place * bins if apart > 1 else np.zeros_like(cells[0]), away
 
     def of(records: Array) -> Array:
-        there, added = np.flatnonzero(~np.isnan(records).any(axis=1)), np.zeros((len(records), outputs, bins))
+        there, added = np.flatnonzero(~np.isnan(records).any(axis=1)), np.zeros((len(records), outputs, apart))
         cells, away = pulls(records[there])
         added[there[:, None], np.arange(outputs), cells[:, None]] = FINE.values(away.T)
-        return added.reshape(len(records), size)
+        return added.reshape(len(records), outputs * apart)
 
     def total(records: Array) -> Array:
-        added = np.zeros((outputs, bins))
+        added = np.zeros((outputs, apart))
         for start in range(0, len(records), SLICE):
             some = records[start : start + SLICE]
             cells, away = pulls(some[~np.isnan(some).any(axis=1)])
-            added += np.stack([np.bincount(cells, own, bins) for own in away])
+            added += np.stack([np.bincount(cells, own, apart) for own in away])
         return added.ravel()
 
     return BoundedSum(of, Bound(norm, rounded), (*columns, target), FINE, total)
