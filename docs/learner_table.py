@@ -26,6 +26,7 @@ def _row(kind: type[Any]) -> str:
     cost = " ".join(_section(text, "Guarantee").split())
     price = re.split(r",? for the neighbors|\. (?=[A-Z])", cost.removeprefix("`event_`: "))[0]
     trust = "any; some methods need a curator" if "curator" in text else "any"
+    trust = "a curator" if "A curator alone" in text else trust
     what = text.partition("\n")[0]
     link = f"[`{name}`](reference/discreet.learners.md#discreet.learners.{name})"
     return f"| {link} | {what} | {trust} | {listed} | {price} |"

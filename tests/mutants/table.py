@@ -396,7 +396,7 @@ MUTANTS = [
     *_of(
         "mechanisms/learning/penalized_loss",
         ("self._errors(points, tilts) <= tolerance", "0 <= tolerance"),
-        ("+ 20 + min(n, BLOCK)", ""),
+        ("yield point - now / Decimal(self._steepest)", "yield point + now / Decimal(self._steepest)"),
         ("after, now = points - slopes / self._steepest", "after, now = points + slopes / self._steepest"),
     ),
     *_of(

@@ -75,8 +75,8 @@ class ERMClassifier(RiskMinimizer, LinearScores):
     ---------
     `event_`: of `ObjectivePerturbation` or `OutputPerturbation`, once for each score, for the neighbors and the unit of
     the data set; add or remove one record for arrays. Released: `coef_` and `intercept_`. The guarantee is that of what
-    the solver returns, and not of an exact minimiser. Chaudhuri, Monteleoni and Sarwate 2011; Iyengar et al. 2019. A
-    curator alone can fit it.
+    the solver returns, and not of an exact minimiser. Chaudhuri, Monteleoni and Sarwate 2011; Iyengar et al. 2019.
+    A curator alone can fit it.
 
     Examples
     --------

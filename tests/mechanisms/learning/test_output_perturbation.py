@@ -71,7 +71,7 @@ def test_it_is_the_minimiser_that_scikit_learn_finds() -> None:
     X = rng.normal(size=(500, 3)) / 4
     y = np.where(X[:, 0] + rng.normal(size=500) / 4 > 0, 1.0, -1.0)
     mechanism = OutputPerturbation(2.0**-20, loss="logistic", penalty=2.0, radius=2.0)
-    exact = LogisticRegression(C=1 / mechanism.whole_penalty, fit_intercept=False, tol=1e-10).fit(X, y)
+    exact = LogisticRegression(C=1 / (2.0 * 2.0**2), fit_intercept=False, tol=1e-10).fit(X, y)
     released = mechanism.release(Records(y[:, None] * X, 1, Neighbors.ADD_REMOVE), DeterministicBits(0))
     np.testing.assert_allclose(released, exact.coef_[0], atol=1e-4)
 

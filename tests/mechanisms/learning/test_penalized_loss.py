@@ -42,12 +42,33 @@ def test_decimal_numbers_go_on_where_float64_ends(loss: LossName) -> None:
     assert Grid(20).values(far) == pytest.approx(-tilt * 2.0**69, abs=2.0**21)
 
 
+def test_a_gradient_that_only_seems_short_is_settled_in_decimal_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is computed to be 0, which float64 cannot know to within 1e-17."""
+    settled: list[float] = []
+
+    def noted(self: PenalizedLoss, start: Array, tilt: Array, tolerance: float, grid: Grid) -> list[int]:
+        settled.append(tolerance)
+        return [0]
+
+    monkeypatch.setattr(PenalizedLoss, "_settled", noted)
+    problem = PenalizedLoss(np.array([[1.0]]), 1.0, LOSSES["huber_hinge"], 1.5)
+    assert GRID.values(problem.minimizers(np.zeros((1, 1)), 1e-9, GRID)) == 0.5
+    assert not settled
+    problem.minimizers(np.zeros((1, 1)), 1e-17, GRID)
+    assert settled == [1e-17]
+
+
 @both
 def test_gradient_descent_gets_there_if_newton_s_steps_do_not(loss: LossName, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In float64 alone, and in decimal numbers alone."""
     problem = PenalizedLoss(vectors(5, 2), 1.0, LOSSES[loss], 2.0)
     tilt = np.array([[0.3, -0.2]])
     usual = problem.minimizers(tilt, 1e-9, GRID)
     monkeypatch.setattr(penalized_loss, "PARTS", (-1.0,))
+    with monkeypatch.context() as alone:
+        alone.setattr(PenalizedLoss, "_settled", None)
+        assert np.abs(problem.minimizers(tilt, 1e-9, GRID) - usual).max() <= 1e-9 / GRID.step
+    monkeypatch.setattr(penalized_loss, "TURNS", 0)
     assert np.abs(problem.minimizers(tilt, 1e-9, GRID) - usual).max() <= 1e-9 / GRID.step
 
 
