@@ -139,11 +139,28 @@ def test_three_classes_have_a_confusion_matrix() -> None:
 def test_a_record_that_the_model_refuses_counts_for_nothing_and_changes_no_other() -> None:
     X, y = people(200)
     odd = np.vstack([X, [[np.nan, 1.0]]])
-    places = placed(MODEL, odd, 20)
+    places = placed(MODEL, odd, 20, [0, 1])
     assert np.isnan(places[-1])
-    np.testing.assert_array_equal(places[:-1], placed(MODEL, X, 20))
-    np.testing.assert_array_equal(places[:5], [placed(MODEL, X[i : i + 1], 20)[0] for i in range(5)])
+    np.testing.assert_array_equal(places[:-1], placed(MODEL, X, 20, [0, 1]))
+    np.testing.assert_array_equal(places[:5], [placed(MODEL, X[i : i + 1], 20, [0, 1])[0] for i in range(5)])
     assert len(evaluate(MODEL, odd, [*y, 7], epsilon=1.0).confusion) == 4
+
+
+def test_classes_are_found_by_their_names_and_not_by_their_places() -> None:
+    """In a schema that lists them the other way round, scores and signs are turned."""
+    X, y = people(3000)
+    turned = Schema({**SCHEMA.columns, "y": Category((1, 0))})
+    matrix = np.column_stack([X, 1 - y])
+    parts = {f"p{i}": Matrix(matrix[i::3], turned) for i in range(3)}
+    trusts = (Curator(Matrix(matrix, turned)), SecureSum.rehearsal(parts, turned, threshold=2))
+    for trust in trusts:
+        found = evaluate(LEARNED, PrivateData(trust, SinglePlan(Budget(50.0))), target="y", epsilon=50.0)
+        assert found.classes == ("1", "0")
+        assert found.accuracy.value == pytest.approx(LEARNED.score(X, y), abs=0.01)
+        assert found.auc.value > 0.8
+    other = Schema({**SCHEMA.columns, "y": Category((1, 2))})
+    with pytest.raises(DiscreetError, match="the same classes"):
+        evaluate(LEARNED, PrivateData.of(Matrix(matrix, other), other, Budget(1.0)), target="y")
 
 
 def test_frames_are_evaluated_with_their_names() -> None:

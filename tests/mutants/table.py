@@ -743,8 +743,9 @@ MUTANTS = [
     ),
     *_of(
         "learners/scores",
+        ("return np.argsort(places).tolist()", "return list(range(len(places)))"),
         ("found, doubtful = np.full(len(rows), np.nan), np.ones(len(rows), dtype=np.bool_)", "raise"),
-        ("codes = records[there, -1] * (size // len(classes.values)) + places[there]", "codes = places[there]"),
+        ("cells = records[there, -1] * (size // len(classes.values)) + places[there]", "cells = places[there]"),
         tests="learners/test_evaluate.py",
     ),
     *_of(

@@ -150,5 +150,8 @@ def test_a_mistake_is_refused() -> None:
     for prices, stop in (((), 0.5), ((PureLoss(1.0),), 0.0), ((PureLoss(1.0),), 1.0)):
         with pytest.raises(DiscreetError):
             RandomStopping(counting, prices, SCHEMA, stop)
+    two = Records(np.ones((2, 1)), 2, Neighbors.ADD_REMOVE)
+    with pytest.raises(DiscreetError, match="a unit has 2 rows"):
+        RandomStopping(counting, (Laplace(2.0).event,), SCHEMA, 0.5).release(two, DeterministicBits(0))
     with pytest.raises(DiscreetError, match="a delta of its own"):
         stopped((ApproximateLoss(1.0, 1e-6),), 0.5)

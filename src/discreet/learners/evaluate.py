@@ -13,7 +13,7 @@ from discreet.core.knob import check_whole
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Number, Schema
 from discreet.learners.evaluation import Evaluation
-from discreet.learners.scores import ASKED, FARTHEST, SCORE, cells_of, placed
+from discreet.learners.scores import ASKED, FARTHEST, SCORE, cells_of, class_order, placed
 from discreet.learners.task import TARGET
 from discreet.questions.contingency import contingency_of
 from discreet.releases.ask import asked
@@ -126,7 +126,7 @@ def _counted(model: Any, X: Any, y: Any, bins: int, budget: Budget) -> PrivateDa
     rows, labels = (X if hasattr(X, "columns") else array_of(X)), array_of(y)
     if len(rows) != len(labels):
         raise ParameterError(ASKED, f"X has {len(rows)} rows and y has {len(labels)}", "Give one target for each.")
-    found = placed(model, rows, bins)
+    found = placed(model, rows, bins, class_order(model, classes))
     return PrivateData.of(Matrix(np.column_stack([codes(labels, classes), found]), schema), schema, budget)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from discreet.questions.contingency import ONE_CELL, contingency_of
 from discreet.questions.transformation import Computed, Kept, Term, Transformation
 from discreet.questions.transformed import transformed
 from discreet.trust.private_data import PrivateData
+from discreet.trust.sources.decoding import codes
 
 ASKED = "evaluation"
 NEAR = 1e-9  # of an edge: a score that is computed beside others may differ by less, from that of its row alone
@@ -37,15 +39,26 @@ def probabilities(model: Any, rows: Any) -> Array:
         return (np.asarray(model.predict(rows))[:, None] == np.asarray(model.classes_)).astype(np.float64)
 
 
-def placed(model: Any, rows: Any, bins: int) -> Array:
+def class_order(model: Any, classes: Category) -> list[int]:
+    """The place of each class among those of a model, which must be the same."""
+    places = codes(np.array([*model.classes_], dtype=object), classes)
+    if sorted(places.tolist()) != list(range(len(classes.values))):
+        obstacle = f"the model has the classes {list(model.classes_)}, and the data {list(classes.values)}"
+        raise ParameterError(ASKED, obstacle, "Give data and a model with the same classes.")
+    return np.argsort(places).tolist()
+
+
+def placed(model: Any, rows: Any, bins: int, order: Sequence[int]) -> Array:
     """The place of each row among the cells of a score, or among the classes where there are more than two.
+
+    The score is that of the second class, and classes are counted, in this order of those of the model.
 
     A row that the model refuses has none (nan). Rows are computed together, and alone where rounding could put them
     into another cell: so where a row is put depends on no other row.
     """
 
     def cells(some: Any) -> tuple[Array, NDArray[np.bool_]]:
-        p = probabilities(model, some)
+        p = probabilities(model, some)[:, order]
         if p.shape[1] == 2:
             scaled = np.clip(p[:, 1] - BELOW, 0.0, 1.0) * bins
             doubtful = (np.abs(scaled - np.rint(scaled)) < NEAR * bins) & (scaled > 0.5) & (scaled < bins - 0.5)
@@ -78,15 +91,15 @@ def cells_of(model: Any, data: PrivateData, target: str, bins: int) -> BoundedSu
         return contingency_of(data.schema, (target, model), (0, bins if isinstance(column, Number) else 0))
     if not data.curated and not data.local:
         return _linear_cells(model, data.schema, target, bins)
-    features = _features(model, data.schema, target)
+    features, order = _features(model, data.schema, target), class_order(model, classes)
     size = len(classes.values) * (bins if len(model.classes_) == 2 else len(model.classes_))
 
     def of(records: Array) -> Array:
         marks = np.zeros((len(records), size))
-        places = placed(model, _values(records[:, :-1], data.schema, features), bins)
+        places = placed(model, _values(records[:, :-1], data.schema, features), bins, order)
         there = np.flatnonzero(~np.isnan(places) & ~np.isnan(records[:, -1]))
-        codes = records[there, -1] * (size // len(classes.values)) + places[there]
-        marks[there, codes.astype(np.intp)] = 1.0
+        cells = records[there, -1] * (size // len(classes.values)) + places[there]
+        marks[there, cells.astype(np.intp)] = 1.0
         return marks
 
     return BoundedSum(of, ONE_CELL, (*features, target), Grid(0))
@@ -131,8 +144,9 @@ def _linear_cells(model: Any, schema: Schema, target: str, bins: int) -> Bounded
         by.append(step.transformation(before, taken, vars(step)))
         before = by[-1].after
     features = tuple(name for name in features_of(before, False) if name != target)
-    terms = tuple(Term(name, float(weight)) for name, weight in zip(features, last.coef_[0], strict=True))
-    score = Computed(SCORE, terms, float(last.intercept_[0]), Number(-FARTHEST, FARTHEST))
+    sign = 1 if class_order(model, schema.category(target)) == [0, 1] else -1
+    terms = tuple(Term(name, sign * float(weight)) for name, weight in zip(features, last.coef_[0], strict=True))
+    score = Computed(SCORE, terms, sign * float(last.intercept_[0]), Number(-FARTHEST, FARTHEST))
     by.append(Transformation(before, (Kept(target), score)))
     question: Any = contingency_of(by[-1].after, (target, SCORE), (0, bins))
     for one in reversed(by):

@@ -14,7 +14,7 @@ import numpy as np
 from discreet.accounting.renyi import renyi
 from discreet.core.answer import Apart, Records
 from discreet.core.bits import Bits
-from discreet.core.errors import ParameterError, UnplannedRelease
+from discreet.core.errors import NotPermitted, ParameterError, UnplannedRelease
 from discreet.core.events import Event, RenyiLoss, written
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors
@@ -125,6 +125,8 @@ class RandomStopping:
 
     def release(self, answer: Records, bits: Bits) -> Trial:
         """The best trial; the first of them, among equals."""
+        if answer.rows != 1:
+            raise NotPermitted(ASKED, f"a unit has {answer.rows} rows", "Keep one row of each unit.", KEPT)
         trust = Curator(Matrix(answer.values, self.schema), answer.neighbors, bits=bits)
         best = self._tried(trust, bits)
         while not bernoulli(bits, 1, self.stop)[0]:
