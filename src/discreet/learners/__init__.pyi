@@ -4,6 +4,7 @@ from .categorical_nb import CategoricalNB as CategoricalNB
 from .decision_tree import DecisionTreeClassifier as DecisionTreeClassifier
 from .erm_classifier import ERMClassifier as ERMClassifier
 from .evaluate import evaluate as evaluate
+from .evaluate_regression import evaluate_regression as evaluate_regression
 from .functional_linear_regression import FunctionalLinearRegression as FunctionalLinearRegression
 from .functional_logistic_regression import FunctionalLogisticRegression as FunctionalLogisticRegression
 from .gaussian_mixture import GaussianMixture as GaussianMixture

@@ -13,7 +13,7 @@ from discreet.core.knob import check_whole
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Number, Schema
 from discreet.learners.evaluation import Evaluation
-from discreet.learners.scores import ASKED, FARTHEST, SCORE, cells_of, class_order, placed
+from discreet.learners.scores import ASKED, FARTHEST, SCORE, cells_of, class_order, placed, target_column
 from discreet.learners.task import TARGET
 from discreet.questions.contingency import contingency_of
 from discreet.releases.ask import asked
@@ -89,7 +89,7 @@ def evaluate(
         raise ParameterError(ASKED, f"bins is {bins}", "Give an even number, so that one half is an edge.")
     budget, bins = Budget(epsilon, delta), int(bins)
     if isinstance(data, PrivateData):
-        private, column = data, _target(data, y, target)
+        private, column = data, target_column(data, y, target)
         question = cells_of(model, data, column, bins)
     else:
         private, column = _counted(model, data, y, bins, budget), TARGET
@@ -105,15 +105,6 @@ def evaluate(
         released=released,
         edges=_edges(model, private, question, len(classes), bins),
     )
-
-
-def _target(data: PrivateData, y: Any, target: str | None) -> str:
-    if y is not None:
-        raise ParameterError(ASKED, "private data have their target among their columns", "Set target.")
-    if target is None:
-        names = ", ".join(data.schema.columns)
-        raise ParameterError(ASKED, "it is not said which column is the target", f"Set target to one of {names}.")
-    return target
 
 
 def _counted(model: Any, X: Any, y: Any, bins: int, budget: Budget) -> PrivateData:

@@ -106,13 +106,13 @@ class Evaluation(Tabular):
             confidence=self.confidence,
             population=self.population,
             labels={"score": 0.5 * self.edges[1:] + 0.5 * self.edges[:-1]},
-            series=(_series(f"share of {self.classes[1]}", found),),
+            series=(series_of(f"share of {self.classes[1]}", found),),
         )
 
     def tabulated(self) -> Columns:
         """The accuracy, the AUC of scores, and the recall of each class."""
         found = [self.accuracy, *([] if self.edges is None else [self.auc]), *self.recall]
-        return Columns({"measure": [one.name for one in found]}, (_series("value", found),))
+        return Columns({"measure": [one.name for one in found]}, (series_of("value", found),))
 
     @property
     def _correct(self) -> Array:
@@ -137,7 +137,7 @@ def _sampling(variance: float, records: float, size: int) -> Sampling:
     return Sampling(max(variance, 0.0), np.zeros(size), 2 * variance**2 / max(records - 1, 1.0), records)
 
 
-def _series(name: str, found: Sequence[Estimate]) -> Series:
+def series_of(name: str, found: Sequence[Estimate]) -> Series:
     """Estimates in a column."""
     rows = [(one.value, one.standard_error, one.low, one.high) for one in found]
     return Series(name, *np.array(rows, dtype=np.float64).T)

@@ -91,12 +91,12 @@ def cells_of(model: Any, data: PrivateData, target: str, bins: int) -> BoundedSu
         return contingency_of(data.schema, (target, model), (0, bins if isinstance(column, Number) else 0))
     if not data.curated and not data.local:
         return _linear_cells(model, data.schema, target, bins)
-    features, order = _features(model, data.schema, target), class_order(model, classes)
+    features, order = features_taken(model, data.schema, target), class_order(model, classes)
     size = len(classes.values) * (bins if len(model.classes_) == 2 else len(model.classes_))
 
     def of(records: Array) -> Array:
         marks = np.zeros((len(records), size))
-        places = placed(model, _values(records[:, :-1], data.schema, features), bins, order)
+        places = placed(model, values_of(records[:, :-1], data.schema, features), bins, order)
         there = np.flatnonzero(~np.isnan(places) & ~np.isnan(records[:, -1]))
         cells = records[there, -1] * (size // len(classes.values)) + places[there]
         marks[there, cells.astype(np.intp)] = 1.0
@@ -105,7 +105,7 @@ def cells_of(model: Any, data: PrivateData, target: str, bins: int) -> BoundedSu
     return BoundedSum(of, ONE_CELL, (*features, target), Grid(0))
 
 
-def _features(model: Any, schema: Schema, target: str) -> tuple[str, ...]:
+def features_taken(model: Any, schema: Schema, target: str) -> tuple[str, ...]:
     """The columns that a model was fitted to."""
     named = getattr(model, "feature_names_in_", None)
     found = tuple(name for name in features_of(schema, getattr(model, "categories", False)) if name != target)
@@ -116,7 +116,7 @@ def _features(model: Any, schema: Schema, target: str) -> tuple[str, ...]:
     return features
 
 
-def _values(records: Array, schema: Schema, features: tuple[str, ...]) -> NDArray[Any]:
+def values_of(records: Array, schema: Schema, features: tuple[str, ...]) -> NDArray[Any]:
     """Rows as a model takes them: categories by their values."""
     if not any(isinstance(schema.columns[name], Category) for name in features):
         return records
@@ -152,3 +152,13 @@ def _linear_cells(model: Any, schema: Schema, target: str, bins: int) -> Bounded
     for one in reversed(by):
         question = transformed(question, one)
     return question
+
+
+def target_column(data: PrivateData, y: Any, target: str | None) -> str:
+    """The column of private data that an evaluation is about."""
+    if y is not None:
+        raise ParameterError(ASKED, "private data have their target among their columns", "Set target.")
+    if target is None:
+        names = ", ".join(data.schema.columns)
+        raise ParameterError(ASKED, "it is not said which column is the target", f"Set target to one of {names}.")
+    return target

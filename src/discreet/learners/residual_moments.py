@@ -1,0 +1,90 @@
+"""How far a model's predictions are from a numeric target: moments of the target and of its residuals."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from typing import Any
+
+import numpy as np
+
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Array
+from discreet.core.question import BoundedSum
+from discreet.core.schema import Number, Schema
+from discreet.learners.scores import ASKED, features_taken, values_of
+from discreet.learners.task import features_of
+from discreet.questions.column_moments import column_moments_of
+from discreet.questions.transformation import Computed, Kept, Term, Transformation
+from discreet.questions.transformed import transformed
+from discreet.trust.private_data import PrivateData
+
+RESIDUAL = "residual"
+
+
+def residual_schema(target: str, number: Number) -> Schema:
+    """Of a target, and of residuals, which lie between plus and minus the distance of its bounds."""
+    width = number.upper - number.lower
+    return Schema({target: number, RESIDUAL: Number(-width, width)})
+
+
+def predicted(model: Any, rows: Any) -> Array:
+    """What a model predicts for each row, each by itself, so that it depends on no other row; nan where it refuses."""
+    found = np.full(len(rows), np.nan)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+        for place in range(len(rows)):
+            row = rows.iloc[[place]] if hasattr(rows, "iloc") else rows[place : place + 1]
+            try:
+                found[place] = float(np.asarray(model.predict(row)).ravel()[0])
+            except Exception:  # whatever a model raises for one row is about that row, and must not show
+                continue
+    return found
+
+
+def residual_moments_of(model: Any, data: PrivateData, target: str) -> BoundedSum:
+    """The sum of `column_moments` of a numeric target and of what a model, or a column of predictions, leaves of it."""
+    after = residual_schema(target, data.schema.number(target))
+    inner = column_moments_of(after, (target, RESIDUAL))
+    last = model if isinstance(model, str) else [step for _, step in getattr(model, "steps_", [("", model)])][-1]
+    if isinstance(model, str) or hasattr(last, "coef_"):
+        question: Any = inner
+        for by in reversed(_transformations(model, data.schema, target, after)):
+            question = transformed(question, by)
+        assert isinstance(question, BoundedSum)
+        return question
+    if not data.curated and not data.local:
+        raise ParameterError(
+            ASKED,
+            f"parties can compute linear predictions, and not those of {type(last).__name__}",
+            "Let each party add the predictions as a column, and give the name of that column.",
+        )
+    features = features_taken(model, data.schema, target)
+
+    def of(records: Array) -> Array:
+        y = records[:, -1]
+        apart = y - predicted(model, values_of(records[:, :-1], data.schema, features))
+        width = after.number(RESIDUAL).upper
+        return inner.of(np.column_stack([y, np.clip(apart, -width, width)]))
+
+    return dataclasses.replace(
+        inner, of=of, columns=(*features, target), total=None, raw=False, recipe=None, tally=None
+    )
+
+
+def _transformations(model: Any, schema: Schema, target: str, after: Schema) -> list[Transformation]:
+    """What computes residuals, record by record: of a column of predictions, or of a linear model after its steps."""
+    if isinstance(model, str):
+        both = (Term(target, 1.0), Term(model, -1.0))
+        return [Transformation(schema, (Kept(target), Computed(RESIDUAL, both, 0.0, after.number(RESIDUAL))))]
+    *steps, last = [step for _, step in getattr(model, "steps_", [("", model)])]
+    by, before = [], schema
+    for step in steps:
+        taken = tuple(name for name in features_of(before, step.categories) if name != target)
+        by.append(step.transformation(before, taken, vars(step)))
+        before = by[-1].after
+    features = tuple(name for name in features_of(before, False) if name != target)
+    weights = zip(features, np.ravel(last.coef_), strict=True)
+    terms = (Term(target, 1.0), *(Term(name, -float(weight)) for name, weight in weights))
+    residual = Computed(RESIDUAL, terms, -float(np.ravel(last.intercept_)[0]), after.number(RESIDUAL))
+    return [*by, Transformation(before, (Kept(target), residual))]
