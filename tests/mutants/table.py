@@ -759,4 +759,41 @@ MUTANTS = [
         ('-fitted["mean_"] * weights', 'fitted["mean_"] * weights'),
         ("np.clip(moments.error, FLATTEST, 1.0)", "0.0"),
     ),
+    # deep
+    *_of(
+        "deep/clipped_sum",
+        ("clip / norms.clamp(min=clip)", "clip / norms.clamp(min=2 * clip)"),
+        ("torch.isfinite(norms) & there", "there"),
+        ("_joined(forms[found], form) if found in forms else form", "form"),
+        ("found.shape != (samples,)", "found.dim() > 1"),
+    ),
+    *_of(
+        "deep/forms/outer_products",
+        ("(met[0] * met[1]).sum(dim=(1, 2)) + hidden", "(met[0] * met[1]).sum(dim=(1, 2))"),
+        ("counted(self.inputs, weights)", "self.inputs"),
+        tests="deep/test_clipped_sum.py",
+    ),
+    *_of(
+        "deep/forms/chosen_rows",
+        ("return own + 2 * (out * met)", "return own + (out * met)"),
+        tests="deep/test_clipped_sum.py",
+    ),
+    *_of(
+        "deep/forms/patches",
+        ("at * wide + step * (count - 1) + 1", "at * wide + step * count + 1"),
+        ("samples * self.kernel.groups", "samples"),
+        tests="deep/test_clipped_sum.py",
+    ),
+    *_of(
+        "deep/private_tensors",
+        ("bernoulli(self.bits, len(self._inputs), sample.rate)", "np.ones(len(self._inputs))"),
+        tests="deep/test_trainer.py",
+    ),
+    *_of(
+        "deep/trainer",
+        ("self.plan.clip / grid.step + math.sqrt(len(whole))", "self.plan.clip / grid.step / 2"),
+        ("self.plan.event_of(count), ASKED", "self.plan.event_of(1), ASKED"),
+        ("noisy / self.plan.batch", "noisy / self.plan.batch**2"),
+        ("self._done = int(checkpoint", "self._done = 0 * int(checkpoint"),
+    ),
 ]
