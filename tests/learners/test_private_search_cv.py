@@ -23,6 +23,7 @@ from discreet.learners.min_max_scaler import MinMaxScaler
 from discreet.learners.private_pipeline import PrivatePipeline
 from discreet.learners.private_search_cv import PrivateSearchCV
 from discreet.learners.ridge import Ridge
+from discreet.learners.standard_scaler import StandardScaler
 from discreet.noise.deterministic import DeterministicBits
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local
@@ -85,6 +86,17 @@ def test_random_stopping_costs_about_threefold_however_many_candidates() -> None
     assert 0.99 < epsilon(plan.event, 1e-6) <= 1.0
 
 
+def test_a_regressor_is_searched_by_its_r2() -> None:
+    X, _ = people()
+    target = np.clip(2 * X[:, 0] - X[:, 1], -3, 3)
+    grid = {"alpha": [1.0, 1e5]}
+    search = PrivateSearchCV(Ridge(), grid, bounds=(-1, 1), target_bounds=(-3, 3), epsilon=20.0, delta=0.0)
+    search.fit(X, target)
+    assert search.best_params_ == {"alpha": 1.0}
+    assert search.best_score_ == pytest.approx(search.score(X, target), abs=0.05)
+    assert not hasattr(search, "classes_")
+
+
 def test_a_pipeline_is_searched_and_charged_once() -> None:
     account = SinglePlan(Budget(3.0))
     steps = [("scale", MinMaxScaler(q=None)), ("fit", GaussianNB())]
@@ -133,7 +145,7 @@ def test_a_mistake_is_refused_before_anything_is_spent() -> None:
         {"method": "best"},
         {"n_iter": 1},
         {"estimator": Exact()},
-        {"estimator": Ridge()},
+        {"estimator": StandardScaler()},
         {"estimator": GaussianNB(bounds=(-1, 1))},
         {"param_grid": {"method": ["nearest"]}},
         {"epsilon": 0.0},

@@ -5,18 +5,16 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet.core.errors import NotPermitted, ParameterError
-from discreet.core.grid import Array
 from discreet.core.knob import check_one_of, check_whole
 from discreet.learners.private_estimator import PrivateEstimator
 from discreet.learners.private_pipeline import check_step, last_has
-from discreet.learners.scores import cells_of
-from discreet.learners.search_plan import Candidate, SearchPlan, searched
+from discreet.learners.search_plan import SearchPlan, searched
 from discreet.learners.task import Task
 from discreet.questions.all_records import AllRecords
 from discreet.trust.permit import Permit
@@ -27,9 +25,9 @@ FEW, FEW_PURE = 4, 3  # candidates up to which trying each of them costs less th
 
 
 class PrivateSearchCV(PrivateEstimator):
-    """The best of several candidates, each a private classifier with other parameters, for one price.
+    """The best of several candidates, each a private learner with other parameters, for one price.
 
-    Candidates are fitted to all records and scored on them by their noisy accuracy: what is learned privately cannot
+    Candidates are fitted to all records and scored on them by noisy accuracy or R2: what is learned privately cannot
     depend on any record by much, so that no part of the records has to be kept for the scores, nor is there any
     cross-validation. Trying a parameter and choosing by what it gives is never free. Here it is paid for, in one of two
     ways: every candidate is tried once, and all trials are paid for; or candidates are drawn at random, and trials end
@@ -38,7 +36,7 @@ class PrivateSearchCV(PrivateEstimator):
     Parameters
     ----------
     estimator : PrivateEstimator
-        Public. A classifier, or a pipeline that ends with one; its own epsilon and delta are not used.
+        Public. A classifier or a regressor, or a pipeline that ends with one; its own epsilon and delta are not used.
     param_grid : dict or list of dict
         Public. The values of each parameter that are tried, as in scikit-learn.
     method : {"random_stopping", "every"}, optional
@@ -52,7 +50,9 @@ class PrivateSearchCV(PrivateEstimator):
         Public. Of the features: two numbers, or two sequences with one number per feature, or a schema; not for
         `PrivateData`, which have one.
     classes : sequence, optional
-        Public. The values of the target; not for `PrivateData`.
+        Public. The values of the target, for a classifier; not for `PrivateData`.
+    target_bounds : (lower, upper), optional
+        Public. Of the target, for a regressor; not for `PrivateData`.
     epsilon, delta : float
         Public. What the whole search costs, with the fit of the best candidate.
 
@@ -63,15 +63,15 @@ class PrivateSearchCV(PrivateEstimator):
     best_params_ : dict
         Released. Its parameters.
     best_score_ : float
-        Released. Its noisy accuracy. As the highest of several it is too high on average: see `evaluate`.
+        Released. Its noisy accuracy, or R2. As the highest of several it is too high on average: see `evaluate`.
     best_index_ : int
         Released. Its place among the candidates.
     scores_ : array of shape (n_candidates,) or None
-        Released. The noisy accuracy of every candidate; None after random stopping, which keeps the others secret.
+        Released. The same of every candidate; None after random stopping, which keeps the others secret.
     candidates_ : list of dict
         Public. The parameters of all candidates.
     classes_ : array of shape (n_classes,)
-        Public. The classes.
+        Public. The classes, of a classifier.
     columns_ : tuple of Column
         Public. What the schema says of each feature.
     event_ : Event
@@ -115,6 +115,7 @@ class PrivateSearchCV(PrivateEstimator):
         target: str | None = None,
         bounds: Any = None,
         classes: Any = None,
+        target_bounds: Any = None,
         epsilon: float = 1.0,
         delta: float = 1e-6,
     ) -> None:
@@ -125,6 +126,7 @@ class PrivateSearchCV(PrivateEstimator):
         self.target = target
         self.bounds = bounds
         self.classes = classes
+        self.target_bounds = target_bounds
         self.epsilon = epsilon
         self.delta = delta
 
@@ -138,9 +140,9 @@ class PrivateSearchCV(PrivateEstimator):
         check_one_of(self.purpose, "method", self.method, (None, "random_stopping", "every"))
         check_whole(self.purpose, "n_iter", self.n_iter, 2, 2**20)
         check_step(self.purpose, "estimator", self.estimator)
-        if not is_classifier(self.estimator):
+        if not (is_classifier(self.estimator) or is_regressor(self.estimator)):
             kind = type(self.estimator).__name__
-            raise ParameterError(self.purpose, f"{kind} is no classifier", "Scores are accuracies: give one.")
+            raise ParameterError(self.purpose, f"a {kind} has no score", "Give a classifier or a regressor.")
         for candidate in self._candidates():
             candidate.check()
 
@@ -162,7 +164,7 @@ class PrivateSearchCV(PrivateEstimator):
         """Try candidates, and keep the best."""
 
         def tried(place: int, permit: Permit) -> Trial:
-            return _tried(place, plan.candidates[place], task, permit)
+            return plan.candidates[place].tried(place, permit)
 
         scores = None
         if plan.stop is None:
@@ -183,7 +185,8 @@ class PrivateSearchCV(PrivateEstimator):
         self.best_params_ = self.candidates_[self.best_index_]
         self.best_estimator_ = self._candidates()[self.best_index_]
         self.best_estimator_.adopt(task, fitted["best_estimator_"])
-        _rename(self.best_estimator_, self.classes_)
+        if is_classifier(self):
+            _rename(self.best_estimator_, self.classes_)
 
     def _candidates(self) -> list[Any]:
         return [clone(self.estimator).set_params(**given) for given in ParameterGrid(self.param_grid or {})]
@@ -210,28 +213,16 @@ class PrivateSearchCV(PrivateEstimator):
 
     @last_has("score")
     def score(self, X: Any, y: Any) -> float:
-        """Its accuracy. It is about these rows, and is not private: see `evaluate`."""
+        """Its accuracy or R2. It is about these rows, and is not private: see `evaluate`."""
         return float(self._best(X, "score", y))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         if isinstance(self.estimator, PrivateEstimator):
             own = get_tags(self.estimator)
-            tags.estimator_type, tags.classifier_tags = own.estimator_type, own.classifier_tags
+            tags.estimator_type = own.estimator_type
+            tags.classifier_tags, tags.regressor_tags = own.classifier_tags, own.regressor_tags
         return tags
-
-
-def _tried(place: int, candidate: Candidate, task: Task, permit: Permit) -> Trial:
-    """Fit a candidate, and score it: from releases alone."""
-    learned = candidate.estimator.learn(candidate.task, candidate.plan, permit)
-    model = clone(candidate.estimator)
-    model.adopt(candidate.task, learned)
-    counts = permit.ask(cells_of(model, task.data, str(task.target), 2), candidate.noise)
-    return Trial(_accuracy(counts.reshape(len(model.classes_), -1)), place, learned)
-
-
-def _accuracy(counts: Array) -> float:
-    return float(np.trace(counts) / max(float(counts.sum()), 1.0))
 
 
 def _rename(model: Any, classes: Any) -> None:

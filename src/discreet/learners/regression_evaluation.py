@@ -41,7 +41,7 @@ class RegressionEvaluation(Tabular):
     @cached_property
     def r2(self) -> Estimate:
         """One less the mean squared error over the variance of the target, as in scikit-learn."""
-        return self._estimate("R2", self._r2, Number(-ENDLESS.upper, 1.0))
+        return self._estimate("R2", r2_of, Number(-ENDLESS.upper, 1.0))
 
     @cached_property
     def mse(self) -> Estimate:
@@ -65,17 +65,18 @@ class RegressionEvaluation(Tabular):
     def _mse(self, sums: Array) -> float:
         return self._width**2 * float(sums[4] / _count(sums) + 1) / 2
 
-    def _r2(self, sums: Array) -> float:
-        mean, square = sums[1] / _count(sums), (sums[3] / _count(sums) + 1) / 2
-        variance = max(square - mean**2, LEAST) * (self._width / 2) ** 2
-        return 1 - self._mse(sums) / variance
-
     def _estimate(self, name: str, of: Callable[[Array], float], ends: Number = ENDLESS) -> Estimate:
         """With its derivatives by the sums, from differences."""
         sums, step = self.released.values, math.sqrt(np.finfo(float).eps) * _count(self.released.values)
         weights = np.array([(of(sums + d) - of(sums - d)) / (2 * step) for d in step * np.eye(len(sums))])
         figure = Figure(min(max(float(of(sums)), ends.lower), ends.upper), weights)
         return estimate_of(name, figure, self.released, self.confidence or CONFIDENCE, ends)
+
+
+def r2_of(sums: Array) -> float:
+    """R2, from the moments of the target and of its residuals, whose unit is twice as long."""
+    mean, square = sums[1] / _count(sums), (sums[3] / _count(sums) + 1) / 2
+    return float(1 - 4 * (sums[4] / _count(sums) + 1) / 2 / max(float(square - mean**2), LEAST))
 
 
 def _count(sums: Array) -> float:

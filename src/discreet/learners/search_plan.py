@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_regressor
 
 from discreet.accounting import accountant
 from discreet.accounting.calibration import HEADROOM
@@ -15,13 +18,16 @@ from discreet.core.events import Composed, Event, GaussianLoss
 from discreet.core.mechanism import Noise
 from discreet.learners.pipeline_plan import least_factor
 from discreet.learners.private_estimator import PrivateEstimator
+from discreet.learners.regression_evaluation import r2_of
+from discreet.learners.residual_moments import residual_moments_of
+from discreet.learners.scores import cells_of
 from discreet.learners.task import Task
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.trust.random_stopping import stopped
+from discreet.trust.permit import Permit
+from discreet.trust.random_stopping import Trial, stopped
 
 SCORING = 0.1  # the part of a score in a trial, whose fit has 0.9; on made-up data, 0.01 to 0.3 are as good
-Method = Literal["random_stopping", "every"]
 
 
 @dataclass(frozen=True)
@@ -37,6 +43,16 @@ class Candidate:
     def event(self) -> Event:
         """What a trial costs."""
         return Composed((self.plan.event, self.noise.event))
+
+    def tried(self, place: int, permit: Permit) -> Trial:
+        """Fit the candidate, and score it: from releases alone."""
+        learned = self.estimator.learn(self.task, self.plan, permit)
+        model, data, target = clone(self.estimator), self.task.data, str(self.task.target)
+        model.adopt(self.task, learned)
+        if is_regressor(model):
+            return Trial(r2_of(permit.ask(residual_moments_of(model, data, target), self.noise)), place, learned)
+        counts = permit.ask(cells_of(model, data, target, 2), self.noise).reshape(len(model.classes_), -1)
+        return Trial(float(np.trace(counts) / max(float(counts.sum()), 1.0)), place, learned)
 
 
 @dataclass(frozen=True)
