@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,11 @@ from sklearn.metrics import confusion_matrix, roc_auc_score
 from sklearn.naive_bayes import GaussianNB as ExactNB
 
 from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
-from discreet.core.errors import DiscreetError
+from discreet.core.errors import DiscreetError, KeyReused
 from discreet.core.grid import Array
+from discreet.core.neighbors import Neighbors
 from discreet.core.schema import Category, Number, Schema
 from discreet.learners.evaluate import evaluate
 from discreet.learners.evaluation import Evaluation
@@ -171,6 +174,16 @@ def test_frames_are_evaluated_with_their_names() -> None:
     data = PrivateData.of({"b": X[:, 1], "a": X[:, 0], "y": y}, SCHEMA, Budget(1e4))
     found = evaluate(model, data, target="y", epsilon=1e4)
     assert found.accuracy.value == pytest.approx(model.score(frame, y), abs=0.01)
+
+
+def test_a_retry_with_its_key_gives_the_same_figures_and_another_model_is_refused(tmp_path: Path) -> None:
+    ledger = SqliteLedger.create(tmp_path / "l", Budget(3.0, 1e-6), name="e", neighbors=Neighbors.ADD_REMOVE)
+    data = PrivateData.of(Matrix(np.column_stack(people(200)), SCHEMA), SCHEMA, ledger)
+    first, again = (evaluate(MODEL, data, target="y", key="k") for _ in range(2))
+    np.testing.assert_array_equal(first.counts, again.counts)
+    assert again.receipt.replayed
+    with pytest.raises(KeyReused):
+        evaluate(Exact(C=0.01).fit(*people(300)), data, target="y", key="k")
 
 
 def test_no_audit_refutes_it_and_one_does_with_half_of_the_noise() -> None:

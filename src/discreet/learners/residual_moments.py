@@ -44,12 +44,13 @@ def predicted(model: Any, rows: Any) -> Array:
 
 def residual_moments_of(model: Any, data: PrivateData, target: str) -> BoundedSum:
     """The sum of `column_moments` of a numeric target and of what a model, or a column of predictions, leaves of it."""
-    after = residual_schema(target, data.schema.number(target))
+    schema = data.schema  # what follows names the schema alone, so that a retry with a key recognises the question
+    after = residual_schema(target, schema.number(target))
     inner = column_moments_of(after, (target, RESIDUAL))
     last = model if isinstance(model, str) else [step for _, step in getattr(model, "steps_", [("", model)])][-1]
     if isinstance(model, str) or hasattr(last, "coef_"):
         question: Any = inner
-        for by in reversed(_transformations(model, data.schema, target, after)):
+        for by in reversed(_transformations(model, schema, target, after)):
             question = transformed(question, by)
         assert isinstance(question, BoundedSum)
         return question
@@ -59,11 +60,11 @@ def residual_moments_of(model: Any, data: PrivateData, target: str) -> BoundedSu
             f"parties can compute linear predictions, and not those of {type(last).__name__}",
             "Let each party add the predictions as a column, and give the name of that column.",
         )
-    features = features_taken(model, data.schema, target)
+    features = features_taken(model, schema, target)
 
     def of(records: Array) -> Array:
         y = records[:, -1]
-        apart = y - predicted(model, values_of(records[:, :-1], data.schema, features))
+        apart = y - predicted(model, values_of(records[:, :-1], schema, features))
         width = after.number(RESIDUAL).upper
         return inner.of(np.column_stack([y, np.clip(apart, -width, width)]))
 

@@ -85,18 +85,19 @@ def placed(model: Any, rows: Any, bins: int, order: Sequence[int]) -> Array:
 
 def cells_of(model: Any, data: PrivateData, target: str, bins: int) -> BoundedSum:
     """The sum that counts records by their class and by where a model, or a column of scores, puts them."""
-    classes = data.schema.category(target)
+    schema = data.schema  # what follows names the schema alone, so that a retry with a key recognises the question
+    classes = schema.category(target)
     if isinstance(model, str):
-        column = data.schema.columns.get(model)
-        return contingency_of(data.schema, (target, model), (0, bins if isinstance(column, Number) else 0))
+        column = schema.columns.get(model)
+        return contingency_of(schema, (target, model), (0, bins if isinstance(column, Number) else 0))
     if not data.curated and not data.local:
-        return _linear_cells(model, data.schema, target, bins)
-    features, order = features_taken(model, data.schema, target), class_order(model, classes)
+        return _linear_cells(model, schema, target, bins)
+    features, order = features_taken(model, schema, target), class_order(model, classes)
     size = len(classes.values) * (bins if len(model.classes_) == 2 else len(model.classes_))
 
     def of(records: Array) -> Array:
         marks = np.zeros((len(records), size))
-        places = placed(model, values_of(records[:, :-1], data.schema, features), bins, order)
+        places = placed(model, values_of(records[:, :-1], schema, features), bins, order)
         there = np.flatnonzero(~np.isnan(places) & ~np.isnan(records[:, -1]))
         cells = records[there, -1] * (size // len(classes.values)) + places[there]
         marks[there, cells.astype(np.intp)] = 1.0
