@@ -16,7 +16,7 @@ from scipy.special import expit
 from sklearn import datasets
 
 from benchmarks.learners_trees import Split
-from discreet.learners import additive_classifier, additive_model
+from discreet.learners import additive_classifier, additive_model, gaussian_nb
 from discreet.learners.additive_classifier import AdditiveClassifier
 from discreet.learners.random_forest import RandomForestClassifier
 
@@ -103,7 +103,40 @@ def additive() -> None:
         print(f"{words:<44} " + "  ".join(f"{mean:.3f}" for mean in means), flush=True)
 
 
-TABLES: dict[str, Callable[[], None]] = {"chosen": chosen, "additive": additive}
+def large(seed: int) -> Split:
+    """10,000 records of 8 to 40 features, in a box of four to nine deviations, and 2500 others."""
+    rng = np.random.default_rng(seed)
+    d, classes, box = (int(rng.choice(some)) for some in ([8, 20, 40], [2, 2, 4], [4, 6, 9]))
+    X, y = datasets.make_classification(
+        12_500, d, n_informative=6, n_redundant=d // 5, n_classes=classes, flip_y=0.03, random_state=700 + seed
+    )
+    X = np.clip(X / box, -1, 1)
+    return Split(X[:10_000], y[:10_000], X[10_000:], y[10_000:])
+
+
+def bayes() -> None:
+    """Mean accuracies of Gaussian naive Bayes, by constants: 10,000 records and delta 1e-6, a few records and none."""
+    many, few = [large(seed) for seed in range(6)], [small(seed) for seed in range(24)]
+    for shorter, square, typical in (
+        *((shorter, 0.6, 0.024) for shorter in (0.05, 0.1, 0.2, 0.36)),
+        *((0.1, square, 0.024) for square in (0.3, 1.2)),
+        *((0.1, 0.6, typical) for typical in (0.012, 0.05)),
+    ):
+        with (
+            patch.object(gaussian_nb, "SHORTER", shorter),
+            patch.object(gaussian_nb, "SQUARE", square),
+            patch.object(gaussian_nb, "TYPICAL", typical),
+        ):
+            means = [
+                np.mean([accuracy(data, gaussian_nb.GaussianNB(), epsilon, delta) for data in sets])
+                for sets, delta in ((many, 1e-6), (few, 1e-6), (few, 0.0))
+                for epsilon in (0.3, 1.0, 3.0)
+            ]
+        words = f"shorter {shorter:g}, square {square:g}, typical {typical:g}"
+        print(f"{words:<40} " + "  ".join(f"{mean:.3f}" for mean in means), flush=True)
+
+
+TABLES: dict[str, Callable[[], None]] = {"chosen": chosen, "additive": additive, "bayes": bayes}
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or TABLES:
