@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
+from collections.abc import Sequence
 
 import numpy as np
 
 from discreet.audit.verdict import Verdict, judged
 from discreet.core.answer import Answer
-from discreet.core.bound import Norm
+from discreet.core.bound import ORDER, Norm
 from discreet.core.events import GaussianLoss
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
+from discreet.core.question import BoundedSum
 from discreet.noise.deterministic import DeterministicBits
 from discreet.releases.sum_plan import SumPlan
 
 RUNS = 20_000
+
+
+def worst(question: BoundedSum, *axes: Sequence[float]) -> Array:
+    """The record that adds the longest row, among all that these values of the columns make."""
+    grid = np.array(list(itertools.product(*axes)), dtype=np.float64)
+    rows = question.grid.values(question.steps(grid))
+    return np.asarray(grid[np.argmax(np.linalg.norm(rows, ORDER[question.bound.norm], axis=1))])
 
 
 def audited(plan: SumPlan, record: Array, share: float = 1.0) -> Verdict:

@@ -22,7 +22,7 @@ from discreet.releases.sum_plan import SumPlan
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
 from tests.learners import trial
-from tests.learners.audited_sum import audited
+from tests.learners.audited_sum import audited, worst
 from tests.learners.test_random_forest import CLASSIFIER
 from tests.learners.trial import LearnerTrial
 
@@ -102,8 +102,9 @@ def test_the_audit_does_not_refute_its_sums_and_would_see_half_the_noise() -> No
         assert isinstance(plan, FromCounts)
         question = plan.growth.marginals(plan.growth.root, plan.norm)
         asked = SumPlan(question, spread(task.data, question, plan.noise))
-        assert audited(asked, np.array([0.5, 1.0])).holds
-        assert not audited(asked, np.array([0.5, 1.0]), 0.5).holds
+        record = worst(asked.question, (-0.5, 0.5, np.nan), (0.0, 1.0, np.nan))
+        assert audited(asked, record).holds
+        assert not audited(asked, record, 0.5).holds
 
 
 def test_a_mistake_is_refused_before_anything_is_spent() -> None:

@@ -13,7 +13,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.learners.gaussian_nb import GaussianNB
 from tests.learners import trial
-from tests.learners.audited_sum import audited
+from tests.learners.audited_sum import audited, worst
 from tests.learners.trial import LearnerTrial
 
 TRIAL = LearnerTrial(
@@ -62,11 +62,14 @@ def test_the_fit_costs_what_it_says() -> None:
 
 
 def test_the_audit_does_not_refute_its_sum_and_would_see_half_the_noise() -> None:
+    """On the record of a grid that adds most."""
     for price in (1e-6, 0.0):
         model = GaussianNB(**FIELDS, epsilon=3.0, delta=price)
-        task = model._task(np.full((1, 1), 6.0), np.array(["yes"]), Budget(3.0, price))
-        assert audited(model.plan(task), np.array([6.0, 1.0])).holds
-        assert not audited(model.plan(task), np.array([6.0, 1.0]), 0.5).holds
+        task = model._task(np.zeros((1, 1)), np.array(["yes"]), Budget(3.0, price))
+        plan = model.plan(task)
+        record = worst(plan.question, np.linspace(-6, 6, 9).tolist(), (0.0, 1.0, np.nan))
+        assert audited(plan, record).holds
+        assert not audited(plan, record, 0.5).holds
 
 
 def test_of_a_few_records_a_few_features_are_used() -> None:

@@ -28,7 +28,7 @@ from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
 from tests.learners import trial
-from tests.learners.audited_sum import audited
+from tests.learners.audited_sum import audited, worst
 from tests.learners.trial import LearnerTrial
 
 CLASSIFIER = {
@@ -89,8 +89,9 @@ def test_the_audit_does_not_refute_its_sum_and_would_see_half_the_noise() -> Non
         plan = model.plan(task)
         assert isinstance(plan, ForestPlan)
         asked = SumPlan(sample_question(task, plan.trees, plan.depth, plan.norm), plan.spread)
-        assert audited(asked, np.array([0.5, 1.0])).holds
-        assert not audited(asked, np.array([0.5, 1.0]), 0.5).holds
+        record = worst(asked.question, (-0.5, 0.5, np.nan), (0.0, 1.0, np.nan))
+        assert audited(asked, record).holds
+        assert not audited(asked, record, 0.5).holds
 
 
 def test_a_few_trees_that_are_chosen_are_better_for_a_few_records() -> None:
