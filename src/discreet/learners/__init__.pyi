@@ -17,6 +17,7 @@ from .logistic_regression import LogisticRegression as LogisticRegression
 from .min_max_scaler import MinMaxScaler as MinMaxScaler
 from .one_hot_encoder import OneHotEncoder as OneHotEncoder
 from .online_pca import OnlinePCA as OnlinePCA
+from .online_ridge import OnlineRidge as OnlineRidge
 from .ordinal_encoder import OrdinalEncoder as OrdinalEncoder
 from .pca import PCA as PCA
 from .perceptron import Perceptron as Perceptron

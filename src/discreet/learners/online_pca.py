@@ -12,8 +12,8 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_knob, check_whole
 from discreet.learners.components import signed
-from discreet.learners.private_estimator import PrivateEstimator
 from discreet.learners.task import Task
+from discreet.learners.timed import Timed
 from discreet.questions.coordinates import SHORTEST, Coordinates
 from discreet.questions.product_tree import prefixes_of, product_tree_of
 from discreet.questions.second_moments import weights_of
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
+class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Timed):
     """Follow the perturbed leader: in each step of time, the components of all records before it, with noise.
 
     The noise is that of a tree of sums, so that the products of all records before any step have the noise of a few
@@ -150,7 +150,7 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstima
         those of all these rows. Not private.
         """
         rows = self._rows(X)
-        place = np.clip(np.searchsorted(self.clock_, rows[:, self.time_], side="right") - 1, 0, len(self.clock_) - 2)
+        place = self._steps(rows)
         away = np.delete(rows, self.time_, axis=1) - self.middle_
         best = np.linalg.eigh(away.T @ away)[1][:, ::-1][:, : self.components_.shape[1]]
         followed = np.square(np.einsum("nki,ni->nk", self.components_[place], away)).sum(axis=1)
@@ -168,17 +168,6 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstima
     @property
     def _n_features_out(self) -> int:
         return int(self.components_.shape[1])
-
-    def _place(self, task: Task) -> int:
-        names = task.features
-        place = names.index(self.time) if isinstance(self.time, str) and self.time in names else self.time
-        if isinstance(place, str) or not 0 <= place < len(names):
-            raise ParameterError(self.purpose, f"there is no column {self.time!r}", f"There are {', '.join(names)}.")
-        return int(place)
-
-    def _features(self, task: Task) -> tuple[str, ...]:
-        place = self._place(task)
-        return task.features[:place] + task.features[place + 1 :]
 
     def _leader(self, sums: Array, half: Array) -> Array:
         """Post-processing: the first eigenvectors of noisy products, in the records' own units."""

@@ -1,0 +1,37 @@
+"""What learners that follow records through time have in common: a column of time among the features."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Array
+from discreet.learners.private_estimator import PrivateEstimator
+from discreet.learners.task import Task
+
+
+class Timed(PrivateEstimator):
+    """One of the numeric columns is the time, and all others are features."""
+
+    time: int | str
+    time_: int
+    clock_: Array
+
+    def _place(self, task: Task) -> int:
+        """Of the column of time."""
+        names = task.features
+        place = names.index(self.time) if isinstance(self.time, str) and self.time in names else self.time
+        if isinstance(place, str) or not 0 <= place < len(names):
+            raise ParameterError(self.purpose, f"there is no column {self.time!r}", f"There are {', '.join(names)}.")
+        return int(place)
+
+    def _features(self, task: Task) -> tuple[str, ...]:
+        """All other columns."""
+        place = self._place(task)
+        return task.features[:place] + task.features[place + 1 :]
+
+    def _steps(self, rows: Array) -> NDArray[np.intp]:
+        """The step of time of each row."""
+        passed = np.searchsorted(self.clock_, rows[:, self.time_], side="right") - 1
+        return np.clip(passed, 0, len(self.clock_) - 2)
