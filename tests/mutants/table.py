@@ -400,6 +400,24 @@ MUTANTS = [
         ("after, now = points - slopes / self._steepest", "after, now = points + slopes / self._steepest"),
     ),
     *_of(
+        "questions/squared_loss",
+        ("(2 * targets * math.sqrt(size) + size)", "(2 * math.sqrt(size) + size)"),
+        ("twice = np.where(first == second, 1.0, 2.0)", "twice = np.where(first == second, 1.0, 1.0)"),
+        ("rows[np.isnan(records).any(axis=1)] = 0.0", "rows[np.isnan(records).all(axis=1)] = 0.0"),
+    ),
+    *_of(
+        "questions/signed_records",
+        ("== self.place, 1.0, -1.0)", "== self.place, -1.0, 1.0)"),
+        ("missing = np.isnan(records).any(axis=1", "missing = np.isnan(records).all(axis=1"),
+        ("/ math.sqrt(len(self.weights))", "/ len(self.weights)"),
+    ),
+    *_of(
+        "learners/risk_minimizer",
+        ("Repeated(mechanism.event, times) if times > 1", "mechanism.event if times > 1"),
+        ("return calibrate(mechanism, task.budget, times)", "return calibrate(mechanism, task.budget)"),
+        tests="learners/test_erm_classifier.py",
+    ),
+    *_of(
         "mechanisms/shares/gaussian_share",
         ("scale * (1 + grown) / math.sqrt(self.honest)", "scale * (1 + grown) / self.honest"),
         ("share < LEAST or", "False or"),

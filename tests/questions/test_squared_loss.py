@@ -39,3 +39,5 @@ def test_corners_of_the_box_reach_the_bound_and_nothing_is_beyond() -> None:
     corners = np.array([[4.0, 1.0, 10.0], [0.0, -1.0, 0.0], [1e308, -1e308, 1e308], [np.nan, 0.0, 0.0]])
     lengths = np.abs(question.of(corners)).sum(axis=1)
     np.testing.assert_allclose(lengths, np.append(np.full(3, question.bound.radius), 0.0), rtol=1e-8)
+    three = squared_loss_of(Schema({"a": Number(0, 4), "kind": Category(("f", "g", "h"))}), ("a",), "kind")
+    np.testing.assert_allclose(np.abs(three.of(np.array([[4.0, 1.0]]))).sum(), three.bound.radius, rtol=1e-8)
