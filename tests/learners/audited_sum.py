@@ -28,7 +28,7 @@ def worst(question: BoundedSum, *axes: Sequence[float]) -> Array:
     return np.asarray(grid[np.argmax(np.linalg.norm(rows, ORDER[question.bound.norm], axis=1))])
 
 
-def audited(plan: SumPlan, record: Array, share: float = 1.0) -> Verdict:
+def audited(plan: SumPlan, record: Array, share: float = 1.0, runs: int = RUNS) -> Verdict:
     """The verdict on a plan, with only this share of the bound, and so of the noise.
 
     By what Gaussian noise hides worst for l2, the product with the row, or spherical noise, the difference of the
@@ -39,7 +39,7 @@ def audited(plan: SumPlan, record: Array, share: float = 1.0) -> Verdict:
     row = question.steps(record[None, :])[0]
     released = []
     for seed, steps in enumerate((np.zeros_like(row), row)):
-        answer = Answer(np.tile(steps.astype(np.int64), (RUNS, 1)), question.grid, bound, Neighbors.ADD_REMOVE)
+        answer = Answer(np.tile(steps.astype(np.int64), (runs, 1)), question.grid, bound, Neighbors.ADD_REMOVE)
         noisy = noise.release(answer, DeterministicBits(seed))
         released.append(seen(noisy, question.grid.values(row), bound.norm, isinstance(noise.event, GaussianLoss)))
     return judged(noise.event, *released)
