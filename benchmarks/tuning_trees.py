@@ -16,7 +16,7 @@ from scipy.special import expit
 from sklearn import datasets
 
 from benchmarks.learners_trees import Split
-from discreet.learners import additive_classifier, additive_model, gaussian_nb
+from discreet.learners import additive_classifier, additive_model, gaussian_nb, random_forest
 from discreet.learners.additive_classifier import AdditiveClassifier
 from discreet.learners.random_forest import RandomForestClassifier
 
@@ -73,6 +73,29 @@ def chosen() -> None:
                     table[size, f"{name}, delta {delta:g}"].append(found)
     for size, name in sorted(table):
         print(f"n epsilon from {size:>6}  {name:<40} {np.mean(table[size, name]):.3f}")
+
+
+def sharper() -> None:
+    """Mean accuracies of forests of random trees, by constants: 10,000 records, then a few, at two epsilons each."""
+    many, few = [large(seed) for seed in range(5)], [small(seed) for seed in range(12)]
+    for sharper, more, full in (
+        *((sharper, 3.0, 2.5) for sharper in (1.0, 2.0, 4.0, 8.0)),
+        *((4.0, more, 2.5) for more in (1.0, 9.0)),
+        *((4.0, 3.0, full) for full in (1.5, 3.5)),
+    ):
+        forest = RandomForestClassifier(n_candidates=1, random_state=0)
+        with (
+            patch.object(random_forest, "SHARPER", sharper),
+            patch.object(random_forest, "MORE", more),
+            patch.object(random_forest, "FULL", full),
+        ):
+            means = [
+                np.mean([accuracy(data, forest, epsilon, 1e-6) for data in sets])
+                for sets, epsilons in ((many, (0.3, 1.0)), (few, (3.0, 10.0)))
+                for epsilon in epsilons
+            ]
+        words = f"sharper {sharper:g}, more {more:g}, full {full:g}"
+        print(f"{words:<40} " + "  ".join(f"{mean:.3f}" for mean in means), flush=True)
 
 
 def curved(seed: int) -> Split:
@@ -136,7 +159,7 @@ def bayes() -> None:
         print(f"{words:<40} " + "  ".join(f"{mean:.3f}" for mean in means), flush=True)
 
 
-TABLES: dict[str, Callable[[], None]] = {"chosen": chosen, "additive": additive, "bayes": bayes}
+TABLES: dict[str, Callable[[], None]] = {"chosen": chosen, "sharper": sharper, "additive": additive, "bayes": bayes}
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or TABLES:

@@ -16,7 +16,7 @@ from discreet.core.schema import Category, Number, Schema
 from discreet.learners.categorical_nb import CategoricalNB
 from discreet.trust.private_data import PrivateData
 from tests.learners import trial
-from tests.learners.audited_sum import audited
+from tests.learners.audited_sum import audited, worst
 from tests.learners.test_random_forest import CLASSIFIER
 from tests.learners.trial import LearnerTrial
 
@@ -70,8 +70,10 @@ def test_the_audit_does_not_refute_its_sum_and_would_see_half_the_noise() -> Non
     for price in (1e-6, 0.0):
         model = CategoricalNB(classes=[0, 1], bounds=SCHEMA, epsilon=3.0, delta=price)
         plan = model.plan(model._task(np.array([[0, 1]]), np.array([1]), Budget(3.0, price)))
-        assert audited(plan, np.array([0.0, 1.0, 1.0])).holds
-        assert not audited(plan, np.array([0.0, 1.0, 1.0]), 0.5).holds
+        record = worst(plan.question, (0.0, 1.0, np.nan), (0.0, 1.0, np.nan), (0.0, 1.0, np.nan))
+        assert not np.isnan(record).any()
+        assert audited(plan, record).holds
+        assert not audited(plan, record, 0.5).holds
 
 
 def test_a_mistake_is_refused_before_anything_is_spent() -> None:

@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import pure_epsilon
+from discreet.core.budget import Budget
 from discreet.learners.random_decision_trees import RandomDecisionTrees
+from discreet.learners.random_trees import sample_question
+from discreet.releases.sum_plan import SumPlan
 from tests.learners import trial
+from tests.learners.audited_sum import audited, worst
 from tests.learners.test_random_forest import CLASSIFIER, FIELDS, people
 from tests.learners.trial import LearnerTrial
 
@@ -29,3 +33,14 @@ def test_a_count_gets_noise_of_all_trees_over_epsilon() -> None:
     """Laplace noise of scale T / epsilon, whose deviation 10,240 counts of nothing show to within a tenth."""
     model = RandomDecisionTrees(10, max_depth=9, **FIELDS, epsilon=2.0).fit(np.zeros((0, 3)), np.empty(0))
     assert model.leaf_values_.std() == pytest.approx(np.sqrt(2) * 10 / 2, rel=0.1)
+
+
+def test_the_audit_does_not_refute_its_sum_and_would_see_trees_that_do_not_share_epsilon() -> None:
+    """The twin has the noise of one tree on the counts of three."""
+    model = RandomDecisionTrees(3, max_depth=1, **FIELDS, epsilon=3.0)
+    task = model._task(np.zeros((1, 1)), np.array(["in"]), Budget(3.0))
+    plan = model.plan(task)
+    asked = SumPlan(sample_question(task, plan.trees, plan.depth, plan.norm), plan.spread)
+    record = worst(asked.question, (-0.5, 0.5, np.nan), (0.0, 1.0, np.nan))
+    assert audited(asked, record).holds
+    assert not audited(asked, record, 1 / 3).holds

@@ -777,6 +777,37 @@ MUTANTS = [
         ('-fitted["mean_"] * weights', 'fitted["mean_"] * weights'),
         ("np.clip(moments.error, FLATTEST, 1.0)", "0.0"),
     ),
+    *_of(
+        "questions/scores",
+        ("nonnegative=True).times(view.unit.rows)", "nonnegative=True)"),
+        ("(FINE, ROUNDED)", "(FINE, 0.0)"),
+        ("if not public or sum(", "if sum("),
+        tests="questions/test_scores.py questions/test_split_scores.py",
+    ),
+    *_of("questions/tree_scores", ("return Scores(sums, of, 1.0)", "return Scores(sums, of, 0.5)")),
+    *_of(
+        "questions/split_scores",
+        ('"gini": 2.0', '"gini": 1.0'),
+        ("math.log2(size + 1) + 1 / math.log(2)", "math.log2(size + 1)"),
+    ),
+    *_of("questions/column_cells", ("math.sqrt(d) * (1 + 2.0**-50)", "1.0")),
+    *_of("questions/shape_gradients", ("        shrink(away, longest)", "        pass")),
+    *_of(
+        "learners/chosen_trees",
+        ("return Repeated(self.choice.event, 2)", "return self.choice.event"),
+        ("Budget((1 - SHARE) * task.budget.epsilon)", "Budget(task.budget.epsilon)"),
+        tests="learners/test_random_forest.py",
+    ),
+    *_of(
+        "learners/grown_tree",
+        ("return Repeated(self.noise.event, self.growth.levels)", "return self.noise.event"),
+        tests="learners/test_decision_tree.py",
+    ),
+    *_of(
+        "learners/additive_model",
+        ("(d + 1) * self._rounds()", "d * self._rounds()"),
+        tests="learners/test_additive_regressor.py",
+    ),
     # deep
     *_of(
         "deep/clipped_sum",

@@ -20,14 +20,14 @@ from discreet.releases.least_noise import least_noise
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
-# By theory up to constants, which are from made-up data (make_classification, seeds 300 to 305 and 400 to 407).
-# The design and SHARPER were settled after scores of the benchmark had been seen, so that its rows are not held out.
+# By theory up to constants, which are from made-up data: `sharper` and `chosen` in benchmarks/tuning_trees.py. The form
+# of the rules was settled after scores of the benchmark had been seen.
 TYPICAL = 0.04  # noise on a count, as a share of all records, that halves what a tree says
 FULL = 2.5  # bits: a leaf should hold some six times the noise that the trees leave in it together
 MORE = 3.0  # noises that are added to the count of a leaf, so that a leaf of noise says little
 SHARPER = 4.0  # since random splits leave more of other classes in a leaf than there are around a row
 TREES = (1, 2, 4, 8, 16, 32, 64, 128)
-FEWEST = 160.0  # records in units of the noise on the mean of all trees, below which chosen ones are better: as above
+FEWEST = 160.0  # records in units of the noise on the mean of all trees, below which chosen ones are better
 MOST_CANDIDATES = 2**14
 
 
