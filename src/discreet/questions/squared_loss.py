@@ -37,6 +37,8 @@ def squared_loss_of(schema: Schema, columns: tuple[str, ...], target: str) -> Bo
     target : str
         Public. A numeric column, or one of at least two classes.
     """
+    if not columns:
+        raise ParameterError(ASKED, "there are no features", "Name at least one numeric column.")
     names = schema.values((*columns, target))
     bounds = [schema.number(name) for name in names[:-1]]
     lower, upper = (np.array([getattr(number, end) for number in bounds]) for end in ("lower", "upper"))
