@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -108,6 +109,7 @@ class Estimate(Release):
 def estimate_of(name: str, figure: Figure, released: Released, confidence: float, ends: Number = ENDLESS) -> Estimate:
     """The estimate that a figure makes of a number, which may lie between two ends: post-processing."""
 
+    @cache
     def half_width(wanted: float, supposed: float) -> float:
         return figure.supposed(supposed).half_width(released.spread, wanted)
 

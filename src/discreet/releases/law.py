@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.optimize import brentq
@@ -55,31 +56,31 @@ class Law:
         >>> round(Law(0.5, np.array([1.0])).outside(3.0), 4)
         0.0564
         """
-        whole = self.deviation
-        if distance <= 0 or whole == 0:
+        if distance <= 0 or self.deviation == 0:
             return 1.0 if distance <= 0 else 0.0
         if self.normal:
-            return 2 * float(ndtr(-distance / whole))
-        return self._outside(*self._function(), distance)
+            return 2 * float(ndtr(-distance / self.deviation))
+        return min(max(1.0 - self._inside(distance), 0.0), 1.0)
 
     def half_width(self, chance: float) -> float:
-        """How far from zero the sum is with this chance."""
-        if self.deviation == 0 or self.normal:
-            return float(-ndtri(chance / 2)) * self.deviation
-        t, function = self._function()
-        return float(brentq(lambda distance: self._outside(t, function, distance) - chance, 0.0, 70 * self.deviation))
+        """How far from zero the sum is with this chance; no farther than Chebyshev's inequality allows."""
+        deviation = self.deviation
+        if deviation == 0 or self.normal:
+            return float(-ndtri(chance / 2)) * deviation
+        farthest = min(70.0, 1.01 / math.sqrt(chance)) * deviation
+        return float(brentq(lambda distance: 1.0 - self._inside(distance) - chance, 0.0, farthest, rtol=1e-13))
 
-    def _function(self) -> tuple[Array, Array]:
-        """Where the characteristic function is taken, in equal steps, and what it is there over its argument."""
-        whole = self.deviation
-        smooth, step = max(self.stddev, SMOOTH * whole), 2 * math.pi / (80 * whole)
+    def _inside(self, distance: float) -> float:
+        t, amounts = self._waves
+        return float(2 / math.pi * (0.5 * distance * t[0] + np.sin(distance * t) @ amounts))
+
+    @cached_property
+    def _waves(self) -> Array:
+        """Frequencies, and how much of each one the law has, in two rows."""
+        deviation = self.deviation
+        smooth, step = max(self.stddev, SMOOTH * deviation), 2 * math.pi / (80 * deviation)
         t = step * np.arange(1.0, 6.5 / (smooth * step) + 2)
-        return t, np.exp(-0.5 * np.square(smooth * t)) * self.others(t) / t
-
-    @staticmethod
-    def _outside(t: Array, function: Array, distance: float) -> float:
-        inside = 2 / math.pi * float(t[0]) * (0.5 * distance + float(np.sin(distance * t) @ function))
-        return min(max(1.0 - inside, 0.0), 1.0)
+        return np.stack([t, np.exp(-0.5 * np.square(smooth * t)) * self.others(t) * step / t])
 
 
 @dataclass(frozen=True)
