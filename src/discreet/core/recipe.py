@@ -26,7 +26,7 @@ MOST_STEPS = 2.0**52  # of what one record adds, so that float64 holds it withou
 TRIED = 2**17  # numbers in the contributions of the records that a fused sum is tried on
 P = ParamSpec("P")
 Builder = Callable[Concatenate[Schema, P], BoundedSum]
-FEW, SMALL = 64, 2**12  # questions that are kept to be asked again, and how many numbers such a one has at most
+FEW, SMALL = 64, 2**13  # questions that are kept to be asked again, and how many numbers such a one has at most
 RECIPES: dict[str, Any] = {}
 """The recipes that have been loaded so far, by name."""
 
