@@ -87,10 +87,10 @@ def coverage(statistic: Any, shape: str, size: int, epsilon: float, neighbors: N
 
 @each
 @shapes
-@relations
-def test_a_thousand_records_cover_their_population(statistic: Any, shape: str, neighbors: Neighbors) -> None:
-    """At epsilon 1: 150 runs, three standard errors below."""
-    assert coverage(statistic, shape, 1000, 1.0, neighbors, 150) >= 0.95 - 3 * 0.0178
+def test_a_thousand_records_cover_their_population(statistic: Any, shape: str) -> None:
+    """At epsilon 1, under either relation in turn: 100 runs, three standard errors below."""
+    neighbors = list(Neighbors)[(list(STATISTICS).index(statistic) + list(POPULATIONS).index(shape)) % 2]
+    assert coverage(statistic, shape, 1000, 1.0, neighbors, 100) >= 0.95 - 3 * 0.0218
 
 
 @each

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -161,14 +162,14 @@ def test_usual_thresholds_are_read_off_the_release() -> None:
     assert float(with_it) == pytest.approx(float(quiet(["y"], "huber")), abs=1e-3)
 
 
-def sweep(draw: Any, loss: Any, size: int, epsilon: float, runs: int, truth: Any = None, **options: Any) -> list[Any]:
+@cache
+def sweep(draw: Any, loss: Any, size: int, epsilon: float, runs: int, truth: Any = None) -> list[Any]:
     """Fits of fresh samples, each with what it is to find: of these data, or the truth."""
     rng, found = np.random.default_rng(9), []
     for seed in range(runs):
         rows = draw(rng, size)
         data = private(rows, 77 + seed, Budget(epsilon))
-        options = {"expected_size": size, "population": truth is not None, **options}
-        fit = m_estimate(data, None, loss, epsilon=epsilon, **options)
+        fit = m_estimate(data, None, loss, epsilon=epsilon, expected_size=size, population=truth is not None)
         found.append((fit, exact(loss, rows) if truth is None else np.asarray(truth)))
     return found
 
@@ -179,7 +180,7 @@ def share_held(found: list[Any]) -> float:
     return float(np.mean(held, axis=0).min())
 
 
-BELL, LINE = [30.0], [55.0, 5.0]
+BELL, LINE = (30.0,), (55.0, 5.0)
 
 
 @pytest.mark.parametrize(
@@ -188,12 +189,12 @@ BELL, LINE = [30.0], [55.0, 5.0]
         (bell, Pinball(), 0.1, None),
         (bell, Huber(10.0), 1.0, BELL),
         (skew, Pinball(), 1.0, None),
-        (skew, Pinball(0.9), 1.0, [12 + 10 * np.log(10)]),
+        (skew, Pinball(0.9), 1.0, (12 + 10 * np.log(10),)),
     ],
 )
 def test_an_interval_holds_a_location_as_often_as_it_says(draw: Any, loss: Any, epsilon: float, truth: Any) -> None:
-    """80 runs: 70 of 80 are three standard errors below 95 %."""
-    assert share_held(sweep(draw, loss, 1000, epsilon, 80, truth)) >= 70 / 80
+    """60 runs: 51 of 60 are three and a half standard errors below 95 %."""
+    assert share_held(sweep(draw, loss, 1000, epsilon, 60, truth)) >= 51 / 60
 
 
 @pytest.mark.parametrize(("loss", "truth"), [(Huber(6.0), None), (Pinball(), LINE)])

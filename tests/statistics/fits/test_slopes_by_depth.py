@@ -57,7 +57,10 @@ def signs_alike(columns: int, size: int, pairs: int) -> float:
     return size * float((first * second).mean())
 
 
-@pytest.mark.parametrize(("columns", "size"), [(1, 2), (1, 4), (2, 4), (3, 5), (5, 7)])
+SIZES = [(1, 2), (2, 4), (5, 7), *(pytest.param(*sizes, marks=pytest.mark.slow) for sizes in ((1, 4), (3, 5)))]
+
+
+@pytest.mark.parametrize(("columns", "size"), SIZES)
 def test_the_overlap_is_that_of_normal_data(columns: int, size: int) -> None:
     """To a twentieth, and five standard errors of the simulation."""
     pairs = 200_000

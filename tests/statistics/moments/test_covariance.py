@@ -66,13 +66,13 @@ def test_without_noise_they_are_those_of_numpy(population: bool) -> None:
 @each
 @pytest.mark.parametrize("budget", [LOUD, Budget(5.0)], ids=["gaussian", "laplace"])
 def test_error_bars_hold_what_is_true_of_these_data_as_often_as_they_say(statistic: Any, budget: Budget) -> None:
-    """200 runs: 180 of 200 are more than three standard errors below 95 %; so for the pair that does worst."""
+    """120 runs: 106 of 120 are more than three standard errors below 95 %; so for the pair that does worst."""
     exact = np.cov(ROWS.T, bias=True) if statistic is covariance else np.corrcoef(ROWS.T)
     hits = np.zeros((3, 3))
-    for seed in range(200):
+    for seed in range(120):
         found = asked(statistic, seed, budget)
         hits += held(found, exact)
-    assert hits.min() >= 180
+    assert hits.min() >= 106
 
 
 @each
@@ -193,9 +193,9 @@ MISTAKES: list[Callable[[PrivateData], Any]] = [
 ]
 
 
-@pytest.mark.parametrize("wrong", MISTAKES)
-def test_a_mistake_is_refused_before_anything_is_spent(wrong: Callable[[PrivateData], Any]) -> None:
+def test_a_mistake_is_refused_before_anything_is_spent() -> None:
     data = private(ROWS[:50], 0, LOUD)
-    with pytest.raises(DiscreetError, match="Nothing was released or spent"):
-        wrong(data)
+    for wrong in MISTAKES:
+        with pytest.raises(DiscreetError, match="Nothing was released or spent"):
+            wrong(data)
     covariance(data)

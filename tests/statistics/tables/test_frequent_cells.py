@@ -22,6 +22,7 @@ from discreet.releases.spread import Spread
 from discreet.statistics.tables.frequent_cells import FrequentCells, frequent_cells, threshold_of
 from discreet.trust.private_data import PrivateData
 from discreet.trust.secure_sum import SecureSum
+from discreet.trust.sources.opening import source_of
 
 NAMES = tuple(f"c{i}" for i in range(14))
 SCHEMA = Schema({**dict.fromkeys(NAMES, Category(tuple("0123456789"))), "x": Number(0, 1), "note": Text()})
@@ -31,11 +32,12 @@ ROWS = [word for word, count in COMMON.items() for _ in range(count)]
 ROWS += ["".join(rng.choice(list("0123456789"), 14)) for _ in range(1500)]
 TABLE: dict[str, Any] = {name: [row[i] for row in ROWS] for i, name in enumerate(NAMES)}
 TABLE["x"], TABLE["note"] = np.full(len(ROWS), 0.55), [""] * len(ROWS)
+SOURCE = source_of(TABLE, SCHEMA)  # opened once for all
 COLUMNS = (*NAMES, "x")
 
 
 def codes(seed: int, budget: Budget, **options: Any) -> PrivateData:
-    return PrivateData.of(TABLE, SCHEMA, budget, bits=DeterministicBits(seed), **options)
+    return PrivateData.of(SOURCE, SCHEMA, budget, bits=DeterministicBits(seed), **options)
 
 
 def released(seed: int, budget: Budget, **options: Any) -> FrequentCells:

@@ -19,6 +19,7 @@ from discreet.noise.deterministic import DeterministicBits
 from discreet.statistics.tables.contingency import contingency
 from discreet.statistics.tables.marginals import Marginals, marginals
 from discreet.trust.private_data import PrivateData
+from discreet.trust.sources.opening import source_of
 
 NAMES = tuple("abcdefg")
 YES = Category(("yes", "no"))
@@ -28,10 +29,11 @@ ANSWERS: dict[str, Any] = {name: rng.choice(["yes", "no"], 900, p=[0.1, 0.9]).to
 ANSWERS["ward"] = [None, *rng.choice(["u", "v", "w"], 899).tolist()]
 ANSWERS["age"] = rng.uniform(0, 90, 900)
 ANSWERS["note"] = [""] * 900
+SOURCE = source_of(ANSWERS, SCHEMA)  # opened once for all
 
 
 def people(seed: int, budget: Budget, **options: Any) -> PrivateData:
-    return PrivateData.of(ANSWERS, SCHEMA, budget, bits=DeterministicBits(seed), **options)
+    return PrivateData.of(SOURCE, SCHEMA, budget, bits=DeterministicBits(seed), **options)
 
 
 def released(seed: int, budget: Budget, columns: tuple[str, ...] = NAMES, **options: Any) -> Marginals:
