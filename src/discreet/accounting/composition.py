@@ -32,11 +32,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.fft import rfft
 
 from discreet.accounting.pairs import UNIT, Array
 from discreet.accounting.tabulation import TabulatedLoss
 
+Complex = NDArray[np.complex128]
 FORGOTTEN = 80.0
 TRANSFORM = 16 * UNIT
 KERNEL = 256 * UNIT
@@ -181,21 +183,35 @@ class Composition:
     def _log_beyond(self) -> float:
         return log_moment(self.summands, self.beyond)
 
+    @cached_property
+    def _series(self) -> _Series:
+        s = self.tilt * self.step - 2j * math.pi / self.length * self.frequencies
+        under = np.expm1(-s) * np.expm1(-s - self.step)
+        return _Series(np.exp(-s), under, float((self.sizes / np.abs(under)).sum()))
+
     def _found(self, epsilon: float) -> _Found:
         first = math.ceil((epsilon - self.origin) / self.step)
         gap = max(0.0, self.origin + first * self.step - epsilon)
         turn = 2 * math.pi / self.length
-        s = self.tilt * self.step - 1j * turn * self.frequencies
         near, far = -math.expm1(-gap), -math.exp(-gap) * math.expm1(gap - self.step)
-        under = np.expm1(-s) * np.expm1(-s - self.step)
-        kernel = (near + far * np.exp(-s)) / under
+        series = self._series
+        kernel = (near + far * series.ratios) / series.under
         sizes = self.sizes * np.abs(kernel)
-        blurred = self.sizes * (near + far * math.exp(-self.tilt * self.step)) / np.abs(under)
+        blurred = (near + far * math.exp(-self.tilt * self.step)) * series.blurred
         turns = (self.frequencies * ((first - self.shift) % self.length)) % self.length
         total = float(sizes @ np.cos(self.angles + turn * turns + np.angle(kernel)))
         forgotten = self.length * math.exp(-FORGOTTEN) * abs(kernel[0])
-        error = float(sizes @ self.errors) + KERNEL * float(blurred.sum()) + forgotten
+        error = float(sizes @ self.errors) + KERNEL * blurred + forgotten
         return _Found(self.log - self.tilt * (epsilon + gap), total / self.length, error / self.length)
+
+
+@dataclass(frozen=True)
+class _Series:
+    """The geometric series of each frequency: its ratio, what its sum is divided by, and how far all may blur."""
+
+    ratios: Complex
+    under: Complex
+    blurred: float
 
 
 @dataclass(frozen=True)

@@ -100,9 +100,11 @@ def _root(composition: Composition, delta: float, plan: CompositionPlan) -> floa
     def excess(epsilon: float) -> float:
         return composition.log_delta_above(epsilon) - math.log(delta)
 
-    if excess(0.0) <= 0:
-        return 0.0
-    low, high = 0.0, plan.epsilon + 1 / plan.tilt
+    low, high = max(plan.epsilon - 1 / plan.tilt, 0.0), plan.epsilon + 1 / plan.tilt
+    if excess(low) <= 0:
+        low, high = 0.0, low
+        if excess(low) <= 0:
+            return 0.0
     while excess(high) > 0:
         low, high = high, 2 * high
         if high > 1e6 * (plan.epsilon + 1 / plan.tilt):

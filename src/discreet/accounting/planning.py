@@ -161,7 +161,7 @@ def _sighted(direction: Direction, question: ProfilePoint, log_tail: float, accu
         plan = CompositionPlan(frame.tilt, step, frame.width, frame.beyond, log_tail, epsilon, span).sharpened(finest)
         if step <= 50 * plan.step:
             return _Sight(plan, log_delta)
-        step /= 16
+        step = max(step / 16, 40 * plan.step)
 
 
 def _best_tilt(coarse: Sequence[Summand], question: ProfilePoint, infinity: float, span: float) -> tuple[float, float]:
