@@ -91,10 +91,12 @@ WEALTH = Budget(1000.0, 1e-6)
 Releases = dict[str, bytes]
 
 
-def released(trust: TrustModel, recipes: Mapping[str, Callable[[Schema], BoundedSum]] = RECIPES) -> Releases:
+def released(
+    trust: TrustModel, recipes: Mapping[str, Callable[[Schema], BoundedSum]] = RECIPES, noises: Sequence[Any] = NOISES
+) -> Releases:
     """What `PrivateData` releases of each recipe with each kind of noise, bit by bit."""
     found = {}
-    for noise in NOISES:
+    for noise in noises:
         data = PrivateData(trust, SinglePlan(WEALTH))
         with data.permit(Repeated(noise.event, len(recipes)), "all recipes") as permit:
             for name, build in recipes.items():
@@ -108,6 +110,12 @@ def expected(units: str) -> Releases:
         return released(Curator(source_of(table(), SCHEMA, UNITS[units])))
 
 
+def agrees(trust: TrustModel, units: str) -> bool:
+    """Whether the trust model releases what it should: Laplace noise for records, Gaussian for users."""
+    found = released(trust, noises=NOISES[:1] if units == "record" else NOISES[1:])
+    return found == {name: release for name, release in expected(units).items() if name in found}
+
+
 @pytest.fixture
 def silent() -> Iterator[None]:
     with silence():
@@ -119,7 +127,7 @@ def silent() -> Iterator[None]:
 def test_a_curator_agrees_on_every_source(form: str, tmp_path: Path) -> None:
     records = FORMS[form](table(), tmp_path)
     for units, unit in UNITS.items():
-        assert released(Curator(source_of(records, SCHEMA, unit))) == expected(units)
+        assert agrees(Curator(source_of(records, SCHEMA, unit)), units)
 
 
 @pytest.mark.usefixtures("silent")
@@ -128,7 +136,7 @@ def test_local_trust_agrees_on_every_source(form: str, tmp_path: Path) -> None:
     source = source_of(FORMS[form](table(), tmp_path), SCHEMA)
     assert isinstance(source, Batched)
     if source.counted:
-        assert released(Local(source)) == expected("record")
+        assert agrees(Local(source), "record")
     else:
         with pytest.raises(ParameterError, match="may choose rows by what they hold"):
             Local(source)
@@ -164,7 +172,7 @@ def parts(folder: Path) -> dict[str, Any]:
 @pytest.mark.parametrize(("units", "colluding"), [("record", 0), ("user", 2)])
 def test_a_secure_sum_agrees_whatever_each_party_reads(units: str, colluding: int, tmp_path: Path) -> None:
     with SecureSum.rehearsal(parts(tmp_path), SCHEMA, threshold=4, colluding=colluding, unit=UNITS[units]) as trust:
-        assert released(trust) == expected(units)
+        assert agrees(trust, units)
 
 
 class Served:
@@ -207,7 +215,7 @@ def test_a_secure_sum_agrees_across_a_network(tmp_path: Path) -> None:
     tables = zip(identities, parts(tmp_path).values(), strict=True)
     parties = [Party(one, records, federation) for one, records in tables]
     with Served(parties) as addresses, SecureSum(federation, server, addresses) as trust:
-        assert released(trust) == expected("record")
+        assert agrees(trust, "record")
 
 
 @pytest.mark.usefixtures("silent")

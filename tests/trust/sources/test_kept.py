@@ -30,7 +30,7 @@ def batches(count: int, units: int) -> Iterator[Any]:
         yield pa.record_batch([pa.array(column) for column in columns], names=["who", *SCHEMA.columns])
 
 
-@pytest.mark.parametrize("units", [1, 1000, 10**9])
+@pytest.mark.parametrize("units", [1, pytest.param(1000, marks=pytest.mark.slow), 10**9])
 def test_records_larger_than_the_memory_are_spilled_and_the_spill_is_removed(
     units: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
