@@ -127,5 +127,5 @@ def test_an_audit_of_the_whole_path_holds_and_catches_a_sample_of_everybody(
     seen = []
     for rows in (3, 4):
         shown = view(Matrix(ROWS[:rows], SCHEMA), Neighbors.ADD_REMOVE, bits)
-        seen.append(np.array([mechanism.release(question.answer(shown), bits)[0] for _ in range(4000)]))
+        seen.append(np.array([mechanism.release(question.answer(shown), bits)[0] for _ in range(1500)]))
     assert judged(mechanism.event, *seen).holds is holds
