@@ -83,7 +83,7 @@ MUTANTS = [
     *_of("core/neighbors", ("1 if self is Neighbors.ADD_REMOVE else 2", "1"), tests="core/test_bound.py"),
     *_of(
         "core/grid",
-        ("np.trunc(np.ldexp(values, -self.exponent))", "np.rint(np.ldexp(values, -self.exponent))"),
+        ("np.trunc(values *", "np.rint(values *"),
         ("[1] - CELLS)", "[1] - CELLS + 40)"),
     ),
     *_of("core/rounding", ("math.inf", "-math.inf"), tests="core/test_bound.py core/test_grid.py core/test_answer.py"),
@@ -597,7 +597,7 @@ MUTANTS = [
     ),
     *_of(
         "trust/policy",
-        ("recipe.name not in self.recipes", "False"),
+        ("if name not in self.recipes]", "if False]"),
         ("if price > self.most.epsilon:", "if price > 2 * self.most.epsilon:"),
     ),
     *_of(

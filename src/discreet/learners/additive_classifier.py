@@ -16,7 +16,7 @@ from discreet.learners.additive_model import AdditiveModel
 from discreet.learners.task import Task
 from discreet.questions.shape_gradients import Loss
 
-PRIOR = 8.0  # variance of scores: from made-up data, as the constants of `AdditiveModel`
+PRIOR = 8.0  # variance of scores: set by hand on made-up data
 
 
 class AdditiveClassifier(ClassifierMixin, AdditiveModel):

@@ -15,6 +15,7 @@ from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
 # From made-up data, as the constants of `AdditiveModel`; in units of half the width of the target.
+# Both were set by hand on made-up data, without a table.
 LONGEST = 0.3  # residuals are shrunk to this: noise is less, and outliers do not pull harder than others
 PRIOR = 0.1  # variance of predictions
 
