@@ -29,6 +29,16 @@ def at_most(claim: str, measured: float, goal: float) -> Row:
     return Row(claim, round(measured, 6), f"<= {goal:g}", measured <= goal)
 
 
+def printed(claim: str, measured: float | str) -> Row:
+    """A figure that nothing was promised about."""
+    return Row(claim, round(measured, 4) if isinstance(measured, float) else measured, "printed", True)
+
+
+def missing(claim: str) -> Row:
+    """A figure that could not be taken, which is not passed over."""
+    return Row(claim, "missing", "measured", False)
+
+
 def cpu_seconds(*jobs: Callable[[], Any], rounds: int = 7) -> list[float]:
     """The median CPU time of each job, taken in turns so that a busy machine hits all alike."""
     spent: list[list[float]] = [[] for _ in jobs]

@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from benchmarks.peers.second_moments import COLUMNS, RADIUS, SCHEMA, WAYS
-from benchmarks.rows import Row, at_least, at_most, cpu_seconds, report
+from benchmarks.rows import Row, at_least, at_most, cpu_seconds, missing, printed, report
 from discreet.core.question import BoundedSum
 from discreet.crypto.field import PRIME, uniform_elements
 from discreet.crypto.shamir import Deal, reconstruct, share
@@ -60,16 +60,6 @@ def table(rows: int) -> Path:
     matrix.flush()
     unfinished.rename(place.with_suffix(".parquet"))
     return place
-
-
-def printed(claim: str, measured: float | str) -> Row:
-    """A figure that nothing was promised about."""
-    return Row(claim, round(measured, 4) if isinstance(measured, float) else measured, "printed", True)
-
-
-def missing(claim: str) -> Row:
-    """A figure that could not be taken, which is not passed over."""
-    return Row(claim, "missing", "measured", False)
 
 
 def output_of(program: str, *words: str) -> dict[str, Any]:

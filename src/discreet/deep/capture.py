@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +14,9 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 from discreet.deep.forms.form import Form
 from discreet.deep.layers.any_layer import Given, any_layer
 from discreet.deep.layers.rule import rule_of
+
+Layer = tuple[str, nn.Module, list[str]]
+"""The name of a module, the module, and the names of those of its parameters that are trained."""
 
 
 @dataclass
@@ -39,7 +42,7 @@ class Use:
         return any_layer(self.module, self.trained, self.given, [slope for slope in self.slopes if slope is not None])
 
 
-def layers(model: nn.Module) -> Iterator[tuple[str, nn.Module, list[str]]]:
+def layers(model: nn.Module) -> Iterator[Layer]:
     """The modules that gradients are taken of, outermost first, and the names of their trained parameters.
 
     A module with parameters of its own and no rule is taken as a whole, with all that is in it.
@@ -69,13 +72,15 @@ def _frozen(model: nn.Module) -> Iterator[None]:
             parameter.requires_grad_(True)
 
 
-def captured(model: nn.Module, losses: Callable[[], Tensor]) -> tuple[list[Use], Tensor]:
+def captured(model: nn.Module, taken: Sequence[Layer], losses: Callable[[], Tensor]) -> tuple[list[Use], Tensor]:
     """What every layer was given, with the derivatives of the sum of all losses by what it gave; and the losses.
 
     Parameters
     ----------
     model : Module
         Public. Plain, and unchanged afterwards.
+    taken : sequence of Layer
+        Public. Its `layers`.
     losses : callable
         Calls the model, and gives one loss for each sample.
     """
@@ -95,8 +100,7 @@ def captured(model: nn.Module, losses: Callable[[], Tensor]) -> tuple[list[Use],
         return note
 
     hooks = [
-        module.register_forward_hook(noting(name, module, trained), with_kwargs=True)
-        for name, module, trained in layers(model)
+        module.register_forward_hook(noting(name, module, trained), with_kwargs=True) for name, module, trained in taken
     ]
     try:
         with _frozen(model), torch.enable_grad():

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from discreet.core.errors import ParameterError
 from discreet.core.knob import check_knob
 from discreet.core.secret import Secret
-from discreet.deep.capture import Use, captured
+from discreet.deep.capture import Layer, Use, captured, layers
 from discreet.deep.forms.chosen_rows import ChosenRows, TiedRows
 from discreet.deep.forms.explicit import Explicit
 from discreet.deep.forms.form import Form
@@ -79,6 +79,19 @@ def clipped_sum(
     True
     """
     check_knob("clipped_sum", "clip", clip)
+    return clipped_sum_of(model, list(layers(model)), losses, inputs, targets, clip, there)
+
+
+def clipped_sum_of(
+    model: nn.Module,
+    taken: list[Layer],
+    losses: Losses,
+    inputs: Tensor,
+    targets: Tensor,
+    clip: float,
+    there: Tensor | None,
+) -> ClippedSum:
+    """The same, of these layers: for a model whose parameters were exchanged for other tensors."""
     samples = len(inputs)
 
     def run() -> Tensor:
@@ -88,15 +101,18 @@ def clipped_sum(
             raise ParameterError("clipped_sum", obstacle, "Give one loss for each sample, as with reduction='none'.")
         return found
 
-    uses, lost = captured(model, run)
+    uses, lost = captured(model, taken, run)
     with torch.no_grad():
         forms = _by_parameter(model, uses)
         squares = [form.squared_norms() for form in forms.values()]
         norms = torch.stack(squares).sum(dim=0).sqrt() if squares else lost.new_zeros(samples)
         weights = _weights(norms, clip * (1 - _margin(inputs.device)), there)
-        sums = {name: torch.zeros_like(one) for name, one in model.named_parameters() if one.requires_grad}
-        for name, form in forms.items():
-            sums[name] = form.weighted(weights).view_as(sums[name]).to(sums[name].dtype)
+        trained = {id(dict(part.named_parameters())[name]) for _, part, names in taken for name in names}
+        given = {name: one for name, one in model.named_parameters() if id(one) in trained}
+        sums = {
+            name: forms[name].weighted(weights).view_as(one).to(one.dtype) if name in forms else torch.zeros_like(one)
+            for name, one in given.items()
+        }
     return ClippedSum(sums, norms, lost)
 
 

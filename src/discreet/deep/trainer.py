@@ -22,6 +22,7 @@ from discreet.core.knob import check_whole
 from discreet.core.ledger import Reservation
 from discreet.deep.check import check
 from discreet.deep.clipped_sum import Losses, clipped_sum
+from discreet.deep.device_noise import DeviceNoise
 from discreet.deep.private_tensors import PrivateTensors
 from discreet.deep.training_plan import TrainingPlan
 
@@ -71,7 +72,7 @@ class Trainer:
     ---------
     `plan.event` for all steps together, for neighbors that differ by one record, added or removed. Sums are rounded to
     a grid and get the noise of the real Gaussian variable, rounded; that they are added up in float32 is covered by a
-    margin of the clip (`clipped_sum`), and not by a proof.
+    margin of the clip (`clipped_sum`), and not by a proof. On a device that is no processor, noise too is in float32.
 
     Examples
     --------
@@ -110,6 +111,8 @@ class Trainer:
             raise ParameterError(ASKED, f"the optimizer does not hold {foreign[0]}", "Give it model.parameters().")
         self.model, self.optimizer, self.plan = model, optimizer, plan
         self._losses, self._data, self._chunk, self._block = losses, data, chunk, block or plan.steps
+        device = next(iter(self._trained.values())).device
+        self._device_noise = None if device.type == "cpu" else DeviceNoise(device)
         self._done = 0
 
     def steps(self) -> Iterator[Step]:
@@ -175,7 +178,9 @@ class Trainer:
         self.optimizer.step()
 
     def _noisy(self, sums: dict[str, Tensor]) -> dict[str, Tensor]:
-        """The sums on a fine grid, with exact noise for the clip and the grid."""
+        """The sums on a fine grid, with exact noise for the clip and the grid; on another device in float32."""
+        if self._device_noise is not None:
+            return self._device_noise.added(sums, self.plan.noise.multiplier * self.plan.clip)
         whole = torch.cat([one.detach().double().flatten() for one in sums.values()]).cpu().numpy()
         grid = Grid(math.floor(math.log2(self.plan.clip * FINENESS)))
         reach = self.plan.clip / grid.step + math.sqrt(len(whole))

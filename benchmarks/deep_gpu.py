@@ -1,0 +1,178 @@
+"""Private training on a GPU beside plain training of the same network.
+
+    python -m benchmarks.deep_gpu [case ...]
+
+A step is forward and backward pass, clipping, noise and the optimizer (SGD with momentum). Plain steps are compiled
+whole; ours are too, and step by step. The median of up to 30 steps by the device's own clock; memory is the peak
+while they run.
+"""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from benchmarks.deep_models import CASES, Case, losses
+from benchmarks.rows import Row, at_most, missing, printed, report
+from discreet.deep.clipped_sum import clipped_sum
+from discreet.deep.compiled_sum import CompiledSum
+from discreet.deep.device_noise import DeviceNoise
+
+CUDA, CLIP, MULTIPLIER = "cuda", 1.0, 1.0
+Step = Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A case at one size and precision, with what it must reach."""
+
+    case: str
+    samples: int
+    half: bool = False
+    time: float | None = None
+    memory: float | None = None
+    graph: bool = False
+
+
+ASKED = [
+    Asked("MLP", 4096, time=1.3, graph=True),
+    Asked("transformer 6x512", 256, time=1.18, memory=1.1),
+    Asked("transformer 6x512", 256, half=True, time=1.18, memory=1.1),
+    Asked("WRN-16-4", 1024, time=2.0, memory=1.3),
+    Asked("ViT-B", 128, half=True, time=1.3),
+]
+
+
+def precision(half: bool) -> AbstractContextManager[Any]:
+    return torch.autocast(CUDA, dtype=torch.bfloat16) if half else nullcontext()
+
+
+def plain(case: Case, asked: Asked, compiled: bool) -> Step:
+    model, (inputs, targets) = case.model().to(CUDA), case.batch(asked.samples, CUDA)
+    run: Any = torch.compile(model) if compiled else model
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3, momentum=0.9)
+
+    def step() -> None:
+        with precision(asked.half):
+            loss = losses(run(inputs), targets).mean()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=not asked.graph)
+
+    return step
+
+
+def private(case: Case, asked: Asked, compiled: bool) -> Step:
+    model, (inputs, targets) = case.model().to(CUDA), case.batch(asked.samples, CUDA)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3, momentum=0.9)
+    noise, named = DeviceNoise(torch.device(CUDA)), dict(model.named_parameters())
+    there = torch.ones(asked.samples, dtype=torch.bool, device=CUDA)
+    with precision(asked.half):
+        graph = CompiledSum(model, losses, inputs, targets, clip=CLIP) if compiled else None
+
+    def sums() -> dict[str, Tensor]:
+        if graph is not None:
+            return graph(inputs, targets, there)
+        with precision(asked.half):
+            return clipped_sum(model, losses, inputs, targets, clip=CLIP, there=there).gradients
+
+    def step() -> None:
+        for name, noisy in noise.added(sums(), CLIP * MULTIPLIER).items():
+            named[name].grad = noisy.div_(asked.samples)
+        optimizer.step()
+
+    step.noise = noise  # type: ignore[attr-defined]
+    return step
+
+
+def graphed(step: Step) -> Step:
+    """The whole step as one CUDA graph."""
+    aside = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+    aside.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(aside):
+        for _ in range(3):
+            step()
+    torch.cuda.current_stream().wait_stream(aside)
+    graph = torch.cuda.CUDAGraph()
+    if hasattr(step, "noise"):
+        graph.register_generator_state(step.noise.generator)
+    with torch.cuda.graph(graph):
+        step()
+    return graph.replay
+
+
+def measured(step: Step) -> tuple[float, float]:
+    """Milliseconds of a step, and GiB at the peak."""
+    for _ in range(3):
+        step()
+    torch.cuda.synchronize()
+    torch.cuda.reset_peak_memory_stats()
+    spent = []
+    for _ in range(30):
+        first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
+        first.record()
+        step()
+        last.record()
+        last.synchronize()
+        spent.append(first.elapsed_time(last))
+    return statistics.median(spent), torch.cuda.max_memory_allocated() / 2**30
+
+
+def tried(make: Callable[[], Step]) -> tuple[float, float] | str:
+    """What was measured, or what went wrong."""
+    start = time.perf_counter()
+    try:
+        torch._dynamo.reset()
+        found = measured(make())
+        print(f"    {found[0]:9.3f} ms {found[1]:7.2f} GiB   ({time.perf_counter() - start:.0f} s)", flush=True)
+        return found
+    except Exception as why:  # the other rows are worth having
+        traceback.print_exc(limit=4)
+        return f"{type(why).__name__}: {str(why)[:100]}"
+    finally:
+        gc.collect()
+        torch.cuda.empty_cache()
+
+
+def rows(asked: Asked) -> list[Row]:
+    """One case."""
+    case, name = CASES[asked.case], f"{asked.case}, {asked.samples}, {'bf16' if asked.half else 'TF32'}"
+    whole = graphed if asked.graph else (lambda step: step)
+    print(f"... {name}: plain and ours, compiled; plain and ours, step by step", flush=True)
+    fast, own = tried(lambda: whole(plain(case, asked, True))), tried(lambda: whole(private(case, asked, True)))
+    slow, eager = tried(lambda: plain(case, asked, False)), tried(lambda: private(case, asked, False))
+    found: list[Row] = []
+    for words, ours, theirs, goals in (
+        ("compiled", own, fast, (asked.time, asked.memory)),
+        ("step by step", eager, slow, (None, None)),
+    ):
+        if isinstance(ours, str) or isinstance(theirs, str):
+            found.append(missing(f"{name}, {words}: {ours if isinstance(ours, str) else theirs}"))
+            continue
+        for unit, place in (("time", 0), ("peak memory", 1)):
+            goal, ratio = goals[place], ours[place] / theirs[place]
+            text = f"{name}, {words}: {unit} over plain training ({ours[place]:.3g} over {theirs[place]:.3g})"
+            found.append(printed(text, ratio) if goal is None else at_most(text, ratio, goal))
+    return found
+
+
+def main(chosen: list[str]) -> None:
+    """All cases, or those that are named."""
+    torch.set_float32_matmul_precision("high")
+    torch.backends.cudnn.allow_tf32 = torch.backends.cudnn.benchmark = True
+    found = [row for asked in ASKED if not chosen or asked.case in chosen for row in rows(asked)]
+    report("deep_gpu", found)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
