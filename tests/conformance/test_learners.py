@@ -17,7 +17,9 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from discreet.core.errors import DiscreetError
 from discreet.core.events import read, written
 from discreet.core.question import BoundedSum
+from discreet.core.recipe import Recipe
 from discreet.noise.deterministic import DeterministicBits
+from discreet.questions.named import question_of
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local
 from discreet.trust.secure_sum import SecureSum
@@ -96,6 +98,28 @@ def test_it_releases_only_what_its_docstring_names(kind: type[Any]) -> None:
     attributes = (kind.__doc__ or "").partition("Attributes\n")[2].partition("\n\n")[0]
     named = set(re.findall(r"^    (\w+_) :", attributes, flags=re.MULTILINE))
     assert {name for name in vars(model) if name.endswith("_")} <= named
+
+
+@each
+def test_its_questions_can_be_sent_and_built_again(kind: type[Any]) -> None:
+    one = trial(kind)
+    trust, heard = Curator(one.source(one.features(50)), bits=DeterministicBits(0)), []
+    ask = trust.ask
+
+    def listening(question: Any, mechanism: Any) -> Any:
+        heard.append(question)
+        return ask(question, mechanism)
+
+    trust.ask = listening  # type: ignore[method-assign]
+    one.of_private().fit(one.private(trust))
+    source = one.source(one.features())
+    for question in heard:
+        if not isinstance(question, BoundedSum) or question.recipe is None:
+            continue  # a curator alone answers it, as the trial under every trust shows
+        again = question_of(Recipe.read(question.recipe.written()), one.schema)
+        np.testing.assert_array_equal(source.sum(question), source.sum(again))
+        for name in ("bound", "grid", "columns", "recipe"):
+            assert getattr(again, name) == getattr(question, name), question.recipe
 
 
 @each

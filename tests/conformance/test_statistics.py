@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
-from sklearn.base import ClassifierMixin
 
 from discreet.accounting.accountant import epsilon
 from discreet.accounting.single_plan import SinglePlan
@@ -22,7 +21,6 @@ from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
 from discreet.core.recipe import Recipe
 from discreet.core.schema import Category, Number, Schema, Text
-from discreet.learners.kmeans import KMeans
 from discreet.questions.named import question_of
 from discreet.releases.release import Release
 from discreet.trust.curator import Curator
@@ -31,7 +29,7 @@ from discreet.trust.private_data import PrivateData
 from discreet.trust.secure_sum import SecureSum
 from discreet.trust.sources.opening import source_of
 from discreet.trust.sources.source import Batched
-from tests.conformance.walk import for_each, learners, statistics
+from tests.conformance.walk import for_each, statistics
 
 SCHEMA = Schema({"x": Number(-20, 20), "y": Number(0, 1), "kind": Category(("a", "b", "c")), "name": Text()})
 CURATORS_ONLY = {
@@ -310,11 +308,6 @@ def questions() -> list[BoundedSum]:
     for function in FOUND:
         asked(function, private(TRUST["curator"](table(50)), spy))
         asked(function, private(TRUST["curator"](table(50)), spy), delta=1e-6)
-    for learner in learners():
-        column = "kind" if issubclass(learner, ClassifierMixin) else "y"
-        target = {"target": column} if learner.supervised else {}
-        learner(**target).fit(private(TRUST["curator"](table(50)), spy))
-    KMeans(2, delta=0.0).fit(private(TRUST["curator"](table(50)), spy))
     return [question for question in spy if isinstance(question, BoundedSum)]
 
 
