@@ -72,7 +72,7 @@ def shape_gradients_of(
     check_one_of(ASKED, "loss", loss, ("logistic",) if isinstance(column, Category) else ("squared",))
     check_whole(ASKED, "place", place, 0, len(columns))
     check_knob(ASKED, "residual", residual, 2.0**-6, 2.0)
-    outputs = _outputs(schema, target)
+    outputs = outputs_of(ASKED, schema, target)
     check_size(ASKED, shapes.size, MOST_CELLS)
     if shapes.shape != (outputs, edges.shape[0] * bins) or not np.abs(shapes).max() <= STEEPEST:
         obstacle = f"the shapes of {outputs} scores of {len(columns)} columns of {bins} cells are {shapes.shape}"
@@ -109,13 +109,13 @@ def shape_gradients_of(
     return BoundedSum(of, Bound(norm, rounded), (*columns, target), FINE, total)
 
 
-def _outputs(schema: Schema, target: str) -> int:
+def outputs_of(asked: str, schema: Schema, target: str) -> int:
     """One score for a number or two classes, else one for each class."""
     if not isinstance(schema.columns.get(target), Category):
         return 1
     classes = len(schema.category(target).values)
     if not 2 <= classes <= MOST_CLASSES:
-        raise ParameterError(ASKED, f"there are {classes} classes", f"Name 2 to {MOST_CLASSES}.")
+        raise ParameterError(asked, f"there are {classes} classes", f"Name 2 to {MOST_CLASSES}.")
     return 1 if classes == 2 else classes
 
 
