@@ -16,8 +16,9 @@ from scipy.special import expit
 from sklearn import datasets
 
 from benchmarks.learners_trees import Split
-from discreet.learners import additive_classifier, additive_model, gaussian_nb, random_forest
+from discreet.learners import additive_classifier, additive_model, boosted_stumps, gaussian_nb, random_forest
 from discreet.learners.additive_classifier import AdditiveClassifier
+from discreet.learners.boosted_stumps import BoostedStumps
 from discreet.learners.random_forest import RandomForestClassifier
 
 SETS = 20
@@ -126,6 +127,24 @@ def additive() -> None:
         print(f"{words:<44} " + "  ".join(f"{mean:.3f}" for mean in means), flush=True)
 
 
+def boosted() -> None:
+    """Mean accuracies of boosted stumps, by constants: at epsilons 0.3, 1 and 3, with delta and without."""
+    sets = [*(curved(seed) for seed in range(4)), small(2), small(7)]
+    for doubt, bins, rounds, delta in (
+        *((doubt, 8, 8, 1e-6) for doubt in (1.0, 2.0, 3.0)),
+        *((2.0, bins, 8, 1e-6) for bins in (4, 16)),
+        *((2.0, 8, rounds, 1e-6) for rounds in (4, 16)),
+        *((2.0, 8, rounds, 0.0) for rounds in (2, 4, 8)),
+    ):
+        means = []
+        with patch.object(boosted_stumps, "DOUBT", doubt):
+            for epsilon in (0.3, 1.0, 3.0):
+                models = [BoostedStumps(rounds, bins=bins) for _ in range(2)]
+                means.append(np.mean([accuracy(data, one, epsilon, delta) for data in sets for one in models]))
+        words = f"doubt {doubt:g}, bins {bins}, rounds {rounds}, delta {delta:g}"
+        print(f"{words:<44} " + "  ".join(f"{mean:.3f}" for mean in means), flush=True)
+
+
 def large(seed: int) -> Split:
     """10,000 records of 8 to 40 features, in a box of four to nine deviations, and 2500 others."""
     rng = np.random.default_rng(seed)
@@ -159,7 +178,13 @@ def bayes() -> None:
         print(f"{words:<40} " + "  ".join(f"{mean:.3f}" for mean in means), flush=True)
 
 
-TABLES: dict[str, Callable[[], None]] = {"chosen": chosen, "sharper": sharper, "additive": additive, "bayes": bayes}
+TABLES: dict[str, Callable[[], None]] = {
+    "chosen": chosen,
+    "sharper": sharper,
+    "additive": additive,
+    "boosted": boosted,
+    "bayes": bayes,
+}
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or TABLES:

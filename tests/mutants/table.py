@@ -793,6 +793,16 @@ MUTANTS = [
     *_of("questions/column_cells", ("math.sqrt(d) * (1 + 2.0**-50)", "1.0")),
     *_of("questions/shape_gradients", ("        shrink(away, longest)", "        pass")),
     *_of(
+        "questions/boosting_weights",
+        ("most = float(outputs * (d + 1))", "most = float(outputs * d)"),
+        ("exponential(-np.maximum(margins, 0.0))", "exponential(-margins)"),
+    ),
+    *_of(
+        "learners/boosted_stumps",
+        ("Stage(question, 1.0, self._rounds())", "Stage(question, 1.0, 1)"),
+        ("NORMS[self.delta > 0]", "NORMS[self.delta == 0]"),
+    ),
+    *_of(
         "learners/chosen_trees",
         ("return Repeated(self.choice.event, 2)", "return self.choice.event"),
         ("Budget((1 - SHARE) * task.budget.epsilon)", "Budget(task.budget.epsilon)"),

@@ -1,5 +1,6 @@
 from .additive_classifier import AdditiveClassifier as AdditiveClassifier
 from .additive_regressor import AdditiveRegressor as AdditiveRegressor
+from .boosted_stumps import BoostedStumps as BoostedStumps
 from .categorical_nb import CategoricalNB as CategoricalNB
 from .decision_tree import DecisionTreeClassifier as DecisionTreeClassifier
 from .erm_classifier import ERMClassifier as ERMClassifier
