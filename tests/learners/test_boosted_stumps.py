@@ -17,10 +17,11 @@ from discreet.core.errors import DiscreetError
 from discreet.core.grid import Grid
 from discreet.core.neighbors import Neighbors
 from discreet.core.schema import Category, Number, Schema
-from discreet.learners.boosted_stumps import BoostedStumps
+from discreet.learners.boosted_stumps import SUREST, BoostedStumps
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.boosting_weights import boosting_weights_of
+from discreet.questions.shape_gradients import STEEPEST
 from discreet.releases.spread import spread
 from discreet.releases.sum_plan import SumPlan
 from tests.learners import trial
@@ -145,6 +146,13 @@ def test_weights_that_are_normalised_give_the_one_away_that_is_wrong() -> None:
 
 def test_a_mistake_is_refused_before_anything_is_spent() -> None:
     X, y = people(10)
-    for fields in ({"bins": 1}, {"n_estimators": 0}, {"epsilon": 0.0}, {"classes": ["in"]}, {"classes": None}):
+    assert 2**9 * np.arctanh(SUREST) < STEEPEST  # heights that no question refuses, whatever was released
+    mistakes: dict[str, list[Any]] = {
+        "bins": [1],
+        "n_estimators": [0, 513],
+        "epsilon": [0.0],
+        "classes": [["in"], None],
+    }
+    for fields in ({name: value} for name, values in mistakes.items() for value in values):
         with pytest.raises(DiscreetError, match="Nothing was released or spent"):
             BoostedStumps(**{**FIELDS, **fields}).fit(X, y)
