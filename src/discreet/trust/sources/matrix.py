@@ -17,6 +17,7 @@ from discreet.trust.exact_sum import exact_sum
 from discreet.trust.sources.decoding import bounded, numbers, unmasked
 from discreet.trust.sources.source import BATCH, Batched, Coins
 
+AT_HAND = 2**17  # numbers: what a batch holds, so that it stays in the cache while it is added up
 _ROWS = (list, tuple, np.ndarray)
 
 
@@ -47,8 +48,9 @@ class Matrix(Batched):
 
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
         """Matrices of at most `BATCH` rows; see `Batched`."""
-        for start in range(0, len(self._values), BATCH):
-            yield bounded(self._of(self._values[start : start + BATCH], columns), columns, self.schema)
+        rows = min(BATCH, max(1, AT_HAND // max(1, len(columns))))
+        for start in range(0, len(self._values), rows):
+            yield bounded(self._of(self._values[start : start + rows], columns), columns, self.schema)
 
     def sum(self, question: BoundedSum) -> Steps:
         """The exact sum; see `Source`."""
