@@ -192,3 +192,6 @@ def test_what_is_refused_is_refused_whatever_was_asked_before() -> None:
     again = Schema({"y": Number(0, 10), "x": Number(-1, 1)})
     assert scaled(again, 2.0).columns == scaled(SCHEMA, 2.0).columns
     assert moments_of(SCHEMA, "x", 2, True) is moments_of(SCHEMA, "x", 2, True)
+    first, second, other = (clusters_of(SCHEMA, SCHEMA.features, one, "l2") for one in (CENTERS, +CENTERS, -CENTERS))
+    assert first is second
+    assert first is not other

@@ -55,15 +55,14 @@ class Recent:
 RECENT = Recent()
 
 
-def _told(values: tuple[Any, ...]) -> str | None:
-    """Texts, numbers and tuples of them, written so that 1, 1.0, True and "1" differ; None where there is more."""
-    flat = list(values)
-    for value in flat:
-        if isinstance(value, tuple):
-            flat += value
-        elif type(value) not in (str, int, float, bool, type(None)):
-            return None
-    return repr(values)
+def _told(value: Any) -> str | None:
+    """Texts, numbers, arrays and tuples of them, so that 1, 1.0, True and "1" differ; None where there is more."""
+    if isinstance(value, tuple):
+        parts = [_told(part) for part in value]
+        return None if None in parts else repr(parts)
+    if type(value) is np.ndarray and value.dtype == np.float64 and value.size <= SMALL:
+        return f"{value.shape} {value.tobytes().hex()}"
+    return repr(value) if type(value) in (str, int, float, bool, type(None)) else None
 
 
 @dataclass(frozen=True)
