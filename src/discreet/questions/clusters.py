@@ -32,11 +32,12 @@ class Scaling:
         self.n_features = len(numbers)
         self._middle = np.array([0.5 * number.lower + 0.5 * number.upper for number in numbers])
         self.half = np.array([0.5 * number.upper - 0.5 * number.lower for number in numbers])
+        self._steps = 1 / (FINE.step * self.half)
 
     def into(self, records: Array) -> Array:
         """Records in [-1, 1], on the fine grid: one in each column."""
         scaled = np.subtract(records.T, self._middle[:, None], order="C")
-        scaled /= FINE.step * self.half[:, None]
+        scaled *= self._steps[:, None]
         np.clip(scaled, -1 / FINE.step, 1 / FINE.step, out=scaled)
         np.trunc(scaled, out=scaled)
         scaled *= FINE.step
@@ -72,7 +73,7 @@ def clusters_of(schema: Schema, columns: tuple[str, ...], centers: Array, norm: 
     def entries(scaled: Array) -> Array:
         rows = np.empty((1 + scale.n_features, scaled.shape[1]))
         rows[0] = weight
-        np.divide(scaled, root, out=rows[1:])
+        np.multiply(scaled, 1 / root, out=rows[1:])
         rows[:, missing(scaled)] = 0.0
         return rows
 
@@ -82,7 +83,12 @@ def clusters_of(schema: Schema, columns: tuple[str, ...], centers: Array, norm: 
 
     def total(records: Array) -> Array:
         scaled = scale.into(records)
-        return np.asarray(marks(nearest(scaled, centers), len(centers)) @ grid.cut(entries(scaled)).T).ravel()
+        own, gone = marks(nearest(scaled, centers), len(centers)), missing(scaled)
+        scaled *= 1 / root / grid.step  # the step is a power of two
+        np.trunc(scaled, out=scaled)
+        scaled[:, gone] = own[:, gone] = 0.0
+        counts = own.sum(axis=1) * math.trunc(weight / grid.step)
+        return np.column_stack([counts, own @ scaled.T]).ravel()
 
     return BoundedSum(of, bound, columns, grid, by_slices(total, scale.n_features, size))
 
@@ -105,8 +111,11 @@ def nearest(scaled: Array, centers: Array) -> NDArray[np.intp]:
 
     On the fine grid every term is exact, so the answer is the same everywhere.
     """
+    places = np.zeros(scaled.shape[1], dtype=np.intp)
+    if len(centers) == 1:
+        return places
     away = shifted_squares(scaled, centers)
-    least, places = away[0], np.zeros(scaled.shape[1], dtype=np.intp)
+    least = away[0]
     for place in range(1, len(centers)):
         nearer = away[place] < least
         np.copyto(least, away[place], where=nearer)

@@ -45,7 +45,7 @@ def distances_of(schema: Schema, columns: tuple[str, ...], centers: Array, farth
         squares = np.einsum("ij,ij->j", scaled, scaled)
         squares += shifted_squares(scaled, centers).min(axis=0)
         lengths = np.sqrt(squares) * (bins / farthest)
-        return np.where(np.isnan(lengths), bins, np.minimum(np.nan_to_num(lengths), bins - 1)).astype(np.intp)
+        return np.where(np.isnan(lengths), bins, np.fmin(lengths, bins - 1)).astype(np.intp)
 
     def total(records: Array) -> Array:
         return np.bincount(places(records), minlength=bins + 1)[:bins].astype(np.float64)
