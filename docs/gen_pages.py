@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import matplotlib
 import mkdocs_gen_files
 
 from discreet.releases.release import Release
@@ -170,24 +171,31 @@ def write_proofs(nav: mkdocs_gen_files.Nav) -> None:
         write(proof_page(proof), text)
 
 
-def write_figure(example: str, page: str) -> None:
+def write_figure(figure: Any, page: str) -> None:
+    """Write what was drawn; what is drawn alike is written alike."""
+    with matplotlib.rc_context({"svg.hashsalt": page}), mkdocs_gen_files.open(page, "wb") as file:
+        figure.savefig(file, format="svg", metadata={"Date": None})
+
+
+def write_statistics() -> None:
     """Draw what an example draws, anew."""
-    made: dict[str, Any] = runpy.run_path(str(ROOT / "examples" / example))
-    with mkdocs_gen_files.open(page, "wb") as file:
-        made["figure"](made["runs"]()).savefig(file, format="svg")
+    made: dict[str, Any] = runpy.run_path(str(ROOT / "examples" / "mean_and_median.py"))
+    write_figure(made["figure"](made["runs"]()), "mean_and_median.svg")
 
 
 def write_learners() -> None:
-    """Put the table of learners, made of their docstrings, into its page."""
+    """Put the table of learners, made of their docstrings, into its page, and draw its figures."""
     made: dict[str, Any] = runpy.run_path(str(ROOT / "docs" / "learner_table.py"))
     text = (ROOT / "docs" / "learners.md").read_text(encoding="utf-8")
     write(Path("learners.md"), text.replace(made["MARK"], made["table"]()))
+    for page, draw in runpy.run_path(str(ROOT / "docs" / "learner_figures.py"))["FIGURES"].items():
+        write_figure(draw(), page)
 
 
 def main() -> None:
     """Write all pages and the navigation: the pages written by hand first."""
     write_learners()
-    write_figure("mean_and_median.py", "mean_and_median.svg")
+    write_statistics()
     nav = mkdocs_gen_files.Nav()
     for page in sorted((ROOT / "docs").glob("*.md"), key=lambda page: (page.name != FIRST, page.name)):
         title = page.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")

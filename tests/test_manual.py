@@ -47,6 +47,22 @@ def test_the_table_of_learners_is_made_of_their_docstrings_and_names_all() -> No
     assert all(len(row.split(" | ")) == 5 and " |  |" not in row for row in rows.values())
 
 
+def test_each_family_of_learners_has_a_figure_which_is_drawn() -> None:
+    made = runpy.run_path(str(DOCS / "learner_figures.py"))
+    assert set(made["FIGURES"]) == set(re.findall(r"\((learners_\w+\.svg)\)", (DOCS / "learners.md").read_text()))
+    for draw in made["FIGURES"].values():
+        for ax in draw().axes:
+            assert ax.get_title()
+            assert ax.has_data() or ax.texts
+
+
+def test_figures_of_learners_have_fixed_bits() -> None:
+    draw = runpy.run_path(str(DOCS / "learner_figures.py"))["FIGURES"]["learners_components.svg"]
+    first, again = ([line.get_xydata().tolist() for ax in draw().axes for line in ax.lines] for _ in range(2))
+    assert len(first) == 3
+    assert first == again
+
+
 def test_every_learner_asks_sums_unless_the_table_says_otherwise() -> None:
     """The trials of all learners are put to every trust model, unless they say that they ask for more than sums."""
     made = runpy.run_path(str(DOCS / "learner_table.py"))
