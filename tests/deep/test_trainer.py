@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -220,6 +221,38 @@ def test_a_model_that_cannot_be_private_is_refused_before_any_charge(wrong: type
             STEP,
         )
     assert data.ledger.balance().spent == 0
+
+
+def test_a_loss_of_the_whole_batch_is_refused_before_any_charge() -> None:
+    model, data = network(), PrivateTensors(*people(10), BUDGET)
+    run = Trainer(model, torch.optim.SGD(model.parameters()), functional.cross_entropy, data, STEP)
+    with pytest.raises(ParameterError, match=r"one loss for each sample.*") as refusal:
+        run.run()
+    assert "Nothing was released or spent" in str(refusal.value)
+    assert data.ledger.balance().spent == 0
+
+
+def test_what_fails_after_the_charge_says_so() -> None:
+    calls: list[None] = []
+
+    def fickle(given: Tensor, wanted: Tensor) -> Tensor:
+        calls.append(None)
+        return crossed(given, wanted) if len(calls) == 1 else functional.cross_entropy(given, wanted)
+
+    model, data = network(), PrivateTensors(*people(10), Budget(1e3, 1e-5))
+    run = Trainer(model, torch.optim.SGD(model.parameters()), fickle, data, STEP)
+    with pytest.raises(ParameterError, match="The plan was charged and stays so"):
+        run.run()
+    assert data.ledger.balance().spent > 0
+
+
+def test_records_are_neither_printed_nor_copied() -> None:
+    data = PrivateTensors(torch.full((3, 1), 12345.0), torch.zeros(3), BUDGET)
+    (chunk,) = data.chunks(SecretSample(1.0), 8, torch.device("cpu"))
+    for one in (data, chunk):
+        assert "12345" not in repr(one)
+        with pytest.raises(TypeError):
+            pickle.dumps(one)
 
 
 def test_an_optimizer_of_another_model_is_refused() -> None:

@@ -853,6 +853,8 @@ MUTANTS = [
         ("self.plan.clip / grid.step + math.sqrt(len(whole))", "self.plan.clip / grid.step / 2"),
         ("self.plan.event_of(count), ASKED", "self.plan.event_of(1), ASKED"),
         ("noisy / self.plan.batch", "noisy / self.plan.batch**2"),
+        ("error.settle(KEPT)", "pass"),
+        ("self._sums([self._data.blank(self._chunk, self._device)])", "pass"),
         ("self._done = int(checkpoint", "self._done = 0 * int(checkpoint"),
     ),
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -25,9 +25,9 @@ from discreet.noise.bits import system_bits
 class Chunk(Secret):
     """Some records of a sample, filled up to a fixed number."""
 
-    inputs: Tensor
-    targets: Tensor
-    there: Tensor
+    inputs: Tensor = field(repr=False)
+    targets: Tensor = field(repr=False)
+    there: Tensor = field(repr=False)
 
 
 class PrivateTensors(Secret):
@@ -60,6 +60,13 @@ class PrivateTensors(Secret):
     def __repr__(self) -> str:
         return f"PrivateTensors(inputs of shape (secret, {', '.join(map(str, self._inputs.shape[1:]))}))"
 
+    def blank(self, size: int, device: torch.device) -> Chunk:
+        """Zeros in the shape of records, none of which is there: public."""
+        inputs, targets = (
+            part.new_zeros(size, *part.shape[1:], device=device) for part in (self._inputs, self._targets)
+        )
+        return Chunk(inputs, targets, torch.zeros(size, dtype=torch.bool, device=device))
+
     def chunks(self, sample: SecretSample, size: int, device: torch.device, least: int = 1) -> Iterator[Chunk]:
         """A fresh secret sample, in chunks of a fixed size: at least so many, however few records were drawn."""
         drawn = np.flatnonzero(bernoulli(self.bits, len(self._inputs), sample.rate))
@@ -69,7 +76,6 @@ class PrivateTensors(Secret):
         there = torch.arange(count * size) < len(drawn)
         for place, kept in zip(torch.split(places, size), torch.split(there, size), strict=True):
             if len(self._inputs):
-                inputs, targets = self._inputs[place], self._targets[place]
+                yield Chunk(self._inputs[place].to(device), self._targets[place].to(device), kept.to(device))
             else:
-                inputs, targets = (part.new_zeros(size, *part.shape[1:]) for part in (self._inputs, self._targets))
-            yield Chunk(inputs.to(device), targets.to(device), kept.to(device))
+                yield self.blank(size, device)

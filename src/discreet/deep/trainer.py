@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from discreet import __version__
-from discreet.core.errors import ParameterError
+from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.events import written
 from discreet.core.grid import Grid
 from discreet.core.knob import check_whole
@@ -23,8 +23,9 @@ from discreet.core.ledger import Reservation
 from discreet.deep.check import check
 from discreet.deep.clipped_sum import Losses, clipped_sum
 from discreet.deep.device_noise import DeviceNoise
-from discreet.deep.private_tensors import PrivateTensors
+from discreet.deep.private_tensors import Chunk, PrivateTensors
 from discreet.deep.training_plan import TrainingPlan
+from discreet.trust.permit import KEPT
 
 FINENESS = 2.0**-30  # of the clip: the grid that sums are rounded to, so that their noise is exact
 ASKED = "train"
@@ -111,18 +112,23 @@ class Trainer:
             raise ParameterError(ASKED, f"the optimizer does not hold {foreign[0]}", "Give it model.parameters().")
         self.model, self.optimizer, self.plan = model, optimizer, plan
         self._losses, self._data, self._chunk, self._block = losses, data, chunk, block or plan.steps
-        device = next(iter(self._trained.values())).device
-        self._device_noise = None if device.type == "cpu" else DeviceNoise(device)
+        self._device = next(iter(self._trained.values())).device
+        self._device_noise = None if self._device.type == "cpu" else DeviceNoise(self._device)
         self._done = 0
 
     def steps(self) -> Iterator[Step]:
         """Make the steps that are left, one at a time."""
+        self._sums([self._data.blank(self._chunk, self._device)])  # what fails for any records fails before the charge
         while self._done < self.plan.steps:
             count = min(self._block, self.plan.steps - self._done)
             charge = self._data.ledger.reserve(self.plan.event_of(count), ASKED, request=self._request(count))
             assert isinstance(charge, Reservation)  # its key is fresh
             for _ in range(count):
-                self._step()
+                try:
+                    self._step()
+                except DiscreetError as error:
+                    error.settle(KEPT)
+                    raise
                 self._done += 1
                 yield Step(self._done, self.plan.steps)
             self._data.ledger.commit(charge, self._digest())
@@ -165,17 +171,21 @@ class Trainer:
         }
 
     def _step(self) -> None:
-        device = next(iter(self._trained.values())).device
-        sums: dict[str, Tensor] = {}
         least = math.ceil(self.plan.batch / self._chunk)
-        for part in self._data.chunks(self.plan.sample, self._chunk, device, least):
+        sums = self._sums(self._data.chunks(self.plan.sample, self._chunk, self._device, least))
+        for name, noisy in self._noisy(sums).items():
+            self._trained[name].grad = noisy / self.plan.batch
+        self.optimizer.step()
+
+    def _sums(self, chunks: Iterable[Chunk]) -> dict[str, Tensor]:
+        """The clipped sums over all chunks together."""
+        sums: dict[str, Tensor] = {}
+        for part in chunks:
             found = clipped_sum(
                 self.model, self._losses, part.inputs, part.targets, clip=self.plan.clip, there=part.there
             ).gradients
             sums = {name: sums[name] + one if sums else one for name, one in found.items()}
-        for name, noisy in self._noisy(sums).items():
-            self._trained[name].grad = noisy / self.plan.batch
-        self.optimizer.step()
+        return sums
 
     def _noisy(self, sums: dict[str, Tensor]) -> dict[str, Tensor]:
         """The sums on a fine grid, with exact noise for the clip and the grid; on another device in float32."""

@@ -89,4 +89,5 @@ def test_the_stated_error_is_more_than_the_actual_one(loss: LossName) -> None:
 def test_many_vectors_are_certified_in_float64(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PenalizedLoss, "_settled", None)
     problem = PenalizedLoss(vectors(2**17, 3), 1.0, LOSSES["logistic"], 1.0)
-    problem.minimizers(np.zeros((1, 3)), 2.0**-20, GRID)
+    found = GRID.values(problem.minimizers(np.zeros((1, 3)), 2.0**-20, GRID))
+    assert np.linalg.norm(problem._gradients(found, np.zeros((1, 3)))) < 1e-3
