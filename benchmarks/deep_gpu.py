@@ -4,7 +4,8 @@
 
 A step is forward and backward pass, clipping, noise and the optimizer (SGD with momentum). Plain steps are compiled
 whole; ours are too, and step by step. The median of up to 30 steps by the device's own clock; memory is the peak
-while they run.
+while they run; where a batch is in chunks, ours adds them up as `Trainer` does. Where the package `opacus` is found,
+its ways to do the same are timed beside.
 """
 
 from __future__ import annotations
@@ -17,16 +18,19 @@ import traceback
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from benchmarks.deep_models import CASES, Case, losses
-from benchmarks.rows import Row, at_most, missing, printed, report
+from benchmarks.deep_peers import OPACUS, opacus
+from benchmarks.rows import Row, at_least, at_most, missing, printed, report
 from discreet.deep.clipped_sum import clipped_sum
 from discreet.deep.compiled_sum import CompiledSum
 from discreet.deep.device_noise import DeviceNoise
+from discreet.deep.forms.precision import MARGINS, TF32
 
 CUDA, CLIP, MULTIPLIER = "cuda", 1.0, 1.0
 Step = Callable[[], Any]
@@ -41,14 +45,16 @@ class Asked:
     half: bool = False
     time: float | None = None
     memory: float | None = None
+    peer: float | None = None
     graph: bool = False
+    chunks: int = 1
 
 
 ASKED = [
     Asked("MLP", 4096, time=1.3, graph=True),
     Asked("transformer 6x512", 256, time=1.18, memory=1.1),
-    Asked("transformer 6x512", 256, half=True, time=1.18, memory=1.1),
-    Asked("WRN-16-4", 1024, time=2.0, memory=1.3),
+    Asked("transformer 6x512", 256, half=True, time=1.18, memory=1.1, peer=3.0),
+    Asked("WRN-16-4", 1024, time=2.0, memory=1.3, peer=1.8, chunks=2),
     Asked("ViT-B", 128, half=True, time=1.3),
 ]
 
@@ -76,15 +82,22 @@ def private(case: Case, asked: Asked, compiled: bool) -> Step:
     model, (inputs, targets) = case.model().to(CUDA), case.batch(asked.samples, CUDA)
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3, momentum=0.9)
     noise, named = DeviceNoise(torch.device(CUDA)), dict(model.named_parameters())
-    there = torch.ones(asked.samples, dtype=torch.bool, device=CUDA)
+    there = torch.ones(asked.samples // asked.chunks, dtype=torch.bool, device=CUDA)
+    parts = list(zip(inputs.chunk(asked.chunks), targets.chunk(asked.chunks), strict=True))
     with precision(asked.half):
-        graph = CompiledSum(model, losses, inputs, targets, clip=CLIP) if compiled else None
+        graph = CompiledSum(model, losses, *parts[0], clip=CLIP) if compiled else None
 
-    def sums() -> dict[str, Tensor]:
+    def one(inputs: Tensor, targets: Tensor) -> dict[str, Tensor]:
         if graph is not None:
             return graph(inputs, targets, there)
         with precision(asked.half):
             return clipped_sum(model, losses, inputs, targets, clip=CLIP, there=there).gradients
+
+    def sums() -> dict[str, Tensor]:
+        found = one(*parts[0])
+        for part in parts[1:]:
+            torch._foreach_add_(list(found.values()), list(one(*part).values()))
+        return found
 
     def step() -> None:
         for name, noisy in noise.added(sums(), CLIP * MULTIPLIER).items():
@@ -93,6 +106,16 @@ def private(case: Case, asked: Asked, compiled: bool) -> Step:
 
     step.noise = noise  # type: ignore[attr-defined]
     return step
+
+
+def off(case: Case, asked: Asked) -> float:
+    """By how much the lengths of gradients differ from those in float64, which no fast kernel serves, at most."""
+    model, (inputs, targets) = case.model().to(CUDA), case.batch(16, CUDA)
+    with precision(asked.half):
+        found = clipped_sum(model, losses, inputs, targets).norms
+    inputs = inputs if inputs.dtype == torch.long else inputs.double()
+    exact = clipped_sum(model.double(), losses, inputs, targets).norms
+    return float(((found - exact) / exact).abs().max())
 
 
 def graphed(step: Step) -> Step:
@@ -144,14 +167,43 @@ def tried(make: Callable[[], Step]) -> tuple[float, float] | str:
         torch.cuda.empty_cache()
 
 
+def peers(case: Case, asked: Asked, name: str, own: tuple[float, float] | str) -> list[Row]:
+    """How much faster than the fastest way of Opacus."""
+    if asked.peer is None or find_spec("opacus") is None or isinstance(own, str):
+        return []
+    found: dict[str, float] = {}
+    for way in OPACUS:
+        print(f"... {name}: Opacus, {way}", flush=True)
+
+        def make(way: str = way) -> Step:
+            model, batch = case.model().to(CUDA), case.batch(asked.samples, CUDA)
+            return opacus(way, model, losses, *batch, CLIP, lambda: precision(asked.half))
+
+        measured = tried(make)
+        if not isinstance(measured, str):
+            found[way] = measured[0]
+    if not found:
+        return [missing(f"{name}: Opacus")]
+    best = min(found, key=lambda way: found[way])
+    return [
+        at_least(f"{name}: times faster than Opacus ({best}, {found[best]:.3g} ms)", found[best] / own[0], asked.peer)
+    ]
+
+
 def rows(asked: Asked) -> list[Row]:
     """One case."""
-    case, name = CASES[asked.case], f"{asked.case}, {asked.samples}, {'bf16' if asked.half else 'TF32'}"
+    size = f"{asked.samples}" + (f" in {asked.chunks} chunks" if asked.chunks > 1 else "")
+    case, name = CASES[asked.case], f"{asked.case}, {size}, {'bf16' if asked.half else 'TF32'}"
     whole = graphed if asked.graph else (lambda step: step)
     print(f"... {name}: plain and ours, compiled; plain and ours, step by step", flush=True)
     fast, own = tried(lambda: whole(plain(case, asked, True))), tried(lambda: whole(private(case, asked, True)))
     slow, eager = tried(lambda: plain(case, asked, False)), tried(lambda: private(case, asked, False))
-    found: list[Row] = []
+    found = [
+        at_most(
+            f"{name}: lengths of gradients off by", off(case, asked), MARGINS[torch.bfloat16] if asked.half else TF32
+        )
+    ]
+    found += peers(case, asked, name, own)
     for words, ours, theirs, goals in (
         ("compiled", own, fast, (asked.time, asked.memory)),
         ("step by step", eager, slow, (None, None)),

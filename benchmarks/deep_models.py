@@ -68,14 +68,16 @@ class Transformer(nn.Module):
         self.last, self.head, self.whole = nn.LayerNorm(size), nn.Linear(size, out, bias=not words), not words
 
     def forward(self, x: Tensor) -> Tensor:
-        places = torch.arange(x.shape[1], device=x.device).expand(x.shape[:2])
+        places = torch.arange(x.shape[1], device=x.device).expand(x.shape[:2]).contiguous()
         found = self.last(self.blocks(self.given(x) + self.where(places)))
         return self.head(found.mean(dim=1) if self.whole else found)
 
 
 def losses(given: Tensor, wanted: Tensor) -> Tensor:
     """The cross entropy of each sample, averaged over its places."""
-    each = functional.cross_entropy(given.float().flatten(0, -2), wanted.flatten(), reduction="none")
+    each = functional.cross_entropy(
+        (given if given.dtype == torch.float64 else given.float()).flatten(0, -2), wanted.flatten(), reduction="none"
+    )
     return each.view(len(wanted), -1).mean(dim=1)
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import inspect
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import discreet
+
+ON_A_GPU = {"discreet.deep.forms.gpu_norms"}
 
 
 def rooms() -> list[str]:
@@ -42,7 +44,8 @@ def modules(room: str) -> Iterator[Any]:
     """Every module of a room, and of the rooms inside it."""
     package = importlib.import_module(f"discreet.{room}")
     for module in pkgutil.walk_packages(package.__path__, f"discreet.{room}."):
-        yield importlib.import_module(module.name)
+        if module.name not in ON_A_GPU or importlib.util.find_spec("triton") is not None:
+            yield importlib.import_module(module.name)
 
 
 def public_classes(room: str) -> list[type[Any]]:

@@ -828,8 +828,16 @@ MUTANTS = [
     ),
     *_of(
         "deep/forms/outer_products",
-        ("(met[0] * met[1]).sum(dim=(1, 2)) + hidden", "(met[0] * met[1]).sum(dim=(1, 2))"),
-        ("counted(self.inputs, weights)", "self.inputs"),
+        ("+ GUARD * lengths[0] * lengths[1]", ""),
+        tests="deep/test_clipped_sum.py",
+    ),
+    *_of(
+        "deep/forms/precision",
+        (".nan_to_num(most, most, -most)", ""),
+        (
+            "inputs.to(slopes.dtype) if slopes.dtype != torch.float16 else bounded",
+            "inputs.to(slopes.dtype) if True else bounded",
+        ),
         tests="deep/test_clipped_sum.py",
     ),
     *_of(

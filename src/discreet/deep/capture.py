@@ -9,9 +9,10 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils._pytree import tree_flatten, tree_unflatten
+from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
 from discreet.deep.forms.form import Form
+from discreet.deep.forms.precision import bounded
 from discreet.deep.layers.any_layer import Given, any_layer
 from discreet.deep.layers.rule import rule_of
 
@@ -102,6 +103,11 @@ def captured(model: nn.Module, taken: Sequence[Layer], losses: Callable[[], Tens
     hooks = [
         module.register_forward_hook(noting(name, module, trained), with_kwargs=True) for name, module, trained in taken
     ]
+    hooks += [
+        module.register_forward_pre_hook(_bounded, with_kwargs=True)
+        for _, module, _ in taken
+        if rule_of(module) is not None
+    ]
     try:
         with _frozen(model), torch.enable_grad():
             found = losses()
@@ -113,6 +119,38 @@ def captured(model: nn.Module, taken: Sequence[Layer], losses: Callable[[], Tens
     return uses, found.detach()
 
 
+class Bounded(torch.autograd.Function):
+    """What a layer is given, `bounded`; the derivatives are those without that."""
+
+    @staticmethod
+    def forward(values: Tensor) -> Tensor:
+        return _channels_last(bounded(values, values.dtype))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        """Nothing is kept."""
+
+    @staticmethod
+    def backward(ctx: Any, *slopes: Tensor) -> Tensor:
+        return slopes[0]
+
+
+def _bounded(_: nn.Module, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    """What a layer is given, such that products with zero are zero."""
+
+    def one(given: Any) -> Any:
+        return Bounded.apply(given) if isinstance(given, Tensor) and given.is_floating_point() else given  # type: ignore[no-untyped-call]
+
+    return tree_map(one, (args, named))
+
+
+def _channels_last(values: Tensor) -> Tensor:
+    """Images on a GPU in the order that its convolutions take: so nothing has to be turned around in between."""
+    if values.dim() == 4 and values.is_cuda:
+        return values.contiguous(memory_format=torch.channels_last)
+    return values
+
+
 def _watched(out: Tensor, use: Use, anchor: list[Tensor]) -> Tensor:
     """What went out, in a way that its derivative is noted: before anything that is done to it in place."""
     place = len(use.slopes)
@@ -122,8 +160,10 @@ def _watched(out: Tensor, use: Use, anchor: list[Tensor]) -> Tensor:
             anchor.append(torch.zeros((), dtype=torch.float32, device=out.device, requires_grad=True))
         out = out + anchor[0].to(out.dtype)
 
-    def note(slope: Tensor) -> None:
+    def note(slope: Tensor) -> Tensor:
+        slope = _channels_last(slope) if isinstance(use.module, nn.Conv2d) else slope
         use.slopes[place] = slope
+        return slope
 
     out.register_hook(note)  # type: ignore[no-untyped-call]
     return out

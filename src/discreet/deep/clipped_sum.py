@@ -16,11 +16,9 @@ from discreet.deep.forms.chosen_rows import ChosenRows, TiedRows
 from discreet.deep.forms.explicit import Explicit
 from discreet.deep.forms.form import Form
 from discreet.deep.forms.outer_products import OuterProducts
+from discreet.deep.forms.precision import margin
 
 Losses = Callable[[Tensor, Tensor], Tensor]
-MARGINS = {torch.float32: 2.0**-12, torch.float64: 2.0**-12, torch.float16: 2.0**-6, torch.bfloat16: 2.0**-5}
-TF32 = 2.0**-9
-"""How much shorter than asked gradients are made, by the precision of the products: what norms may be off by."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +104,7 @@ def clipped_sum_of(
         forms = _by_parameter(model, uses)
         squares = [form.squared_norms() for form in forms.values()]
         norms = torch.stack(squares).sum(dim=0).sqrt() if squares else lost.new_zeros(samples)
-        weights = _weights(norms, clip * (1 - _margin(inputs.device)), there)
+        weights = _weights(norms, clip * (1 - margin(inputs.device)), there)
         trained = {id(dict(part.named_parameters())[name]) for _, part, names in taken for name in names}
         given = {name: one for name, one in model.named_parameters() if id(one) in trained}
         sums = {
@@ -134,14 +132,6 @@ def _joined(first: Form, second: Form) -> Form:
         case (ChosenRows() as rows, OuterProducts() as products) | (OuterProducts() as products, ChosenRows() as rows):
             return TiedRows(rows, products)
     return first.joined(second) or Explicit(first.explicit()).joined(second)
-
-
-def _margin(device: torch.device) -> float:
-    """What is kept back of the length, for the precision of products on this device."""
-    if torch.is_autocast_enabled(device.type):
-        return MARGINS[torch.get_autocast_dtype(device.type)]
-    fast = device.type == "cuda" and (torch.backends.cuda.matmul.allow_tf32 or torch.backends.cudnn.allow_tf32)
-    return TF32 if fast else MARGINS[torch.float32]
 
 
 def _weights(norms: Tensor, clip: float, there: Tensor | None) -> Tensor:

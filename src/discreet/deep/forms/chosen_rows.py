@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from discreet.deep.forms.explicit import squared_lengths, times
+from discreet.deep.forms.explicit import times
 from discreet.deep.forms.form import Form
-from discreet.deep.forms.outer_products import GUARD, OuterProducts
+from discreet.deep.forms.outer_products import OuterProducts
+from discreet.deep.forms.precision import GUARD
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,9 @@ class ChosenRows:
     def squared_norms(self) -> Tensor:
         """The squared length of each sample's gradient."""
         same = self.chosen[:, :, None] == self.chosen[:, None, :]
-        hidden = GUARD * self.chosen.shape[1] * squared_lengths(self.slopes)
-        return ((self.slopes @ self.slopes.mT).float() * same).sum(dim=(1, 2)) + hidden
+        met = (self.slopes @ self.slopes.mT).float()
+        hidden = GUARD * self.chosen.shape[1] * met.diagonal(dim1=1, dim2=2).sum(dim=1)
+        return (met * same).sum(dim=(1, 2)) + hidden
 
     def weighted(self, weights: Tensor) -> Tensor:
         """The sum of the gradients, each times its weight."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from discreet.deep.forms.explicit import counted, squared_lengths, times
+from discreet.deep.forms.explicit import squared_lengths, times
 from discreet.deep.forms.form import Form
+from discreet.deep.forms.precision import GUARD, has_kernels, in_tf32
 
-GUARD = 2.0**-22  # of the product of all squared lengths: what rounding may hide where terms cancel
 AT_HAND = 2**26  # numbers of gradients that are written out at a time
 
 
@@ -26,7 +26,7 @@ class OuterProducts:
 
     Parameters
     ----------
-    inputs : Tensor of shape (samples, places, d)
+    inputs : Tensor of shape (samples, places, d), finite
         What came in.
     slopes : Tensor of shape (samples, places, p)
         The derivatives of the loss by what went out.
@@ -46,15 +46,21 @@ class OuterProducts:
         places, d, p = self.inputs.shape[1], self.inputs.shape[2], self.slopes.shape[2]
         if places == 1:
             return squared_lengths(self.inputs) * squared_lengths(self.slopes)
-        hidden = GUARD * squared_lengths(self.inputs) * squared_lengths(self.slopes)
+        if places * (d + p) < d * p and has_kernels(self.inputs) and (self.inputs.dtype == torch.float32 or places % 8):
+            from discreet.deep.forms.gpu_norms import pair_norms
+
+            found = pair_norms(self.inputs, self.slopes, in_tf32(self.inputs.device))
+            return found[:, 0] + GUARD * found[:, 1] * found[:, 2]
         if places * (d + p) < d * p:
             met = (self.inputs @ self.inputs.mT).float(), (self.slopes @ self.slopes.mT).float()
-            return (met[0] * met[1]).sum(dim=(1, 2)) + hidden
+            lengths = [one.diagonal(dim1=1, dim2=2).sum(dim=1) for one in met]
+            return (met[0] * met[1]).sum(dim=(1, 2)) + GUARD * lengths[0] * lengths[1]
+        hidden = GUARD * squared_lengths(self.inputs) * squared_lengths(self.slopes)
         return torch.cat([squared_lengths(part.explicit()) for part in self._slices()]) + hidden
 
     def weighted(self, weights: Tensor) -> Tensor:
         """The sum of the gradients, each times its weight: one matrix product over all samples and places."""
-        return times(self.slopes, weights).flatten(0, 1).T @ counted(self.inputs, weights).flatten(0, 1)
+        return times(self.slopes, weights).flatten(0, 1).T @ self.inputs.flatten(0, 1)
 
     def explicit(self) -> Tensor:
         """The gradients themselves."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,38 +10,45 @@ from itertools import product
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from discreet.deep.forms.explicit import counted, squared_lengths, times
 from discreet.deep.forms.form import Form
-from discreet.deep.forms.outer_products import AT_HAND, GUARD
+from discreet.deep.forms.outer_products import AT_HAND
+from discreet.deep.forms.precision import GUARD, has_kernels, in_tf32
 
 CROSSING = 6  # by how much sums over taps are slower than the products that they replace, measured on CPU and GPU
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A convolution, without its numbers: of inputs that are padded already.
+    """A convolution, without its numbers.
 
     Parameters
     ----------
     shape : tuple of int
         Public. Of the weights: channels out, channels in of a group, and the taps of each axis.
-    stride, dilation : tuple of int
-        Public. Of each axis.
+    stride, padding, dilation : tuple of int
+        Public. Of each axis; zeros are put around.
     groups : int
         Public.
     """
 
     shape: tuple[int, ...]
     stride: tuple[int, ...]
+    padding: tuple[int, ...]
     dilation: tuple[int, ...]
     groups: int
+
+    @property
+    def window(self) -> tuple[tuple[int, ...], ...]:
+        """The taps, strides, padding and dilation."""
+        return self.shape[2:], self.stride, self.padding, self.dilation
 
     def gradient(self, inputs: Tensor, slopes: Tensor, groups: int) -> Tensor:
         """The gradient of the weights of so many groups, over all samples."""
         weights = inputs.new_empty(slopes.shape[1], *self.shape[1:])
-        axes = len(self.stride)
-        args = self.stride, (0,) * axes, self.dilation, False, (0,) * axes, groups, (False, True, False)
+        args = self.stride, self.padding, self.dilation, False, (0,) * len(self.stride), groups, (False, True, False)
         found: Tensor = torch.ops.aten.convolution_backward(slopes, inputs, weights, None, *args)[1]
         return found
 
@@ -51,8 +59,8 @@ class Patches:
 
     Parameters
     ----------
-    inputs : Tensor of shape (samples, channels, *axes)
-        What came in, padded.
+    inputs : Tensor of shape (samples, channels, *axes), finite
+        What came in.
     slopes : Tensor of shape (samples, channels out, *axes)
         The derivatives of the loss by what went out.
     kernel : Kernel
@@ -65,22 +73,25 @@ class Patches:
 
     def squared_norms(self) -> Tensor:
         """The squared length of each sample's gradient, by pairs of places where these are few."""
-        taps = torch.Size(self.kernel.shape[2:]).numel()
-        hidden = GUARD * taps * squared_lengths(self.inputs) * squared_lengths(self.slopes)
-        places, size = self.slopes[0, 0].numel(), self.inputs[0, 0].numel()
-        channels, out = self.inputs.shape[1], self.slopes.shape[1]
-        by_pairs = size * size * channels + places * places * out
-        if self.kernel.groups == 1 and CROSSING * by_pairs < places * torch.Size(self.kernel.shape).numel():
-            return self._by_pairs() + hidden
+        if self._pairs_are_few:
+            return self._by_pairs()
         if self._fits:
             return squared_lengths(self._written)
+        taps = torch.Size(self.kernel.shape[2:]).numel()
+        lengths = [squared_lengths(one) for one in (self.inputs, self.slopes)]
+        hidden = GUARD * taps * lengths[0] * lengths[1]
+        if has_kernels(self.inputs) and self.inputs.dim() == 4 and self.kernel.groups == 1:
+            from discreet.deep.forms.gpu_norms import patch_norms
+
+            window, fast = map(list, self.kernel.window), in_tf32(self.inputs.device)
+            return patch_norms(self.inputs, self.slopes, lengths, *window, fast) + hidden
         return torch.cat([squared_lengths(part.explicit()) for part in self._slices()]) + hidden
 
     def weighted(self, weights: Tensor) -> Tensor:
         """The sum of the gradients, each times its weight."""
         if "_written" in vars(self):
             return torch.tensordot(weights.to(self._written.dtype), counted(self._written, weights), dims=1)
-        return self.kernel.gradient(counted(self.inputs, weights), times(self.slopes, weights), self.kernel.groups)
+        return self.kernel.gradient(self.inputs, times(self.slopes, weights), self.kernel.groups)
 
     def explicit(self) -> Tensor:
         """The gradients themselves: those of a convolution in which every sample is a group of its own."""
@@ -94,8 +105,15 @@ class Patches:
         return
 
     @property
+    def _pairs_are_few(self) -> bool:
+        places, channels, out = self.slopes[0, 0].numel(), self.inputs.shape[1], self.slopes.shape[1]
+        size = math.prod(count + 2 * pad for count, pad in zip(self.inputs.shape[2:], self.kernel.padding, strict=True))
+        by_pairs = size * size * channels + places * places * out
+        return self.kernel.groups == 1 and CROSSING * by_pairs < places * math.prod(self.kernel.shape)
+
+    @property
     def _fits(self) -> bool:
-        return len(self.inputs) * torch.Size(self.kernel.shape).numel() <= AT_HAND and not self.inputs.is_cuda
+        return len(self.inputs) * math.prod(self.kernel.shape) <= AT_HAND and not self.inputs.is_cuda
 
     @cached_property
     def _written(self) -> Tensor:
@@ -103,15 +121,18 @@ class Patches:
 
     def _by_pairs(self) -> Tensor:
         """Products of all pairs of pixels, then for each tap of the kernel those of the pixels below it."""
-        size, places = self.inputs.shape[2:], self.slopes.shape[2:]
-        pixels, slopes = self.inputs.flatten(2), self.slopes.flatten(2)
-        met = (pixels.mT @ pixels).view(-1, *size, *size)
+        around = [side for side in reversed(self.kernel.padding) for _ in range(2)]
+        padded, places = functional.pad(self.inputs, around), self.slopes.shape[2:]
+        pixels, slopes = padded.flatten(2), self.slopes.flatten(2)
+        met = (pixels.mT @ pixels).view(-1, *padded.shape[2:], *padded.shape[2:])
         below = torch.zeros((), device=met.device)
         for tap in product(*map(range, self.kernel.shape[2:])):
             each = zip(tap, places, self.kernel.stride, self.kernel.dilation, strict=True)
             cut = [slice(at * wide, at * wide + step * (count - 1) + 1, step) for at, count, step, wide in each]
             below = below + met[(slice(None), *cut, *cut)].float()
-        return (below * (slopes.mT @ slopes).float().view(-1, *places, *places)).flatten(1).sum(dim=1)
+        below, across = below.flatten(1).view(len(slopes), *(slopes.shape[2],) * 2), (slopes.mT @ slopes).float()
+        lengths = [one.diagonal(dim1=1, dim2=2).sum(dim=1) for one in (below, across)]
+        return (below * across).sum(dim=(1, 2)) + GUARD * lengths[0] * lengths[1]
 
     def _slices(self) -> Iterator[Patches]:
         rows = max(1, AT_HAND // torch.Size(self.kernel.shape).numel())

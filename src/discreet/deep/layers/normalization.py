@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -39,9 +40,17 @@ def rms_norm(module: nn.RMSNorm, inputs: Tensor, slopes: Tensor) -> dict[str, Fo
 
 @rule(nn.GroupNorm)
 def group_norm(module: nn.GroupNorm, inputs: Tensor, slopes: Tensor) -> dict[str, Form]:
-    """Over groups of channels."""
-    normal = functional.group_norm(inputs.float(), module.num_groups, eps=module.eps)
-    return _forms(module, normal, slopes, (module.num_channels,), 1)
+    """Over groups of channels: sums over places of slopes, and of slopes times what came in, as for its own slopes."""
+    samples, channels, groups = len(inputs), module.num_channels, module.num_groups
+    given, slopes = inputs.float(), slopes.float()
+    places = given[0, 0].numel()
+    args = samples, channels, places, groups, module.eps
+    _, mean, scale = torch.native_group_norm(given.contiguous(), None, None, *args)
+    axes = tuple(range(2, given.dim()))
+    shift, product = (one.sum(dim=axes) if axes else one for one in (slopes, slopes * given))
+    mean, scale = (one.repeat_interleave(channels // groups, dim=1) for one in (mean, scale))
+    found = {"weight": (product - shift * mean) * scale, "bias": shift}
+    return {name: Explicit(values) for name, values in found.items() if getattr(module, name, None) is not None}
 
 
 @rule(nn.InstanceNorm1d, nn.InstanceNorm2d, nn.InstanceNorm3d)

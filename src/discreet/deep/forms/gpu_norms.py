@@ -1,0 +1,183 @@
+"""Lengths of gradients on a GPU, added up in registers: neither gradients nor products of pairs are written out.
+
+Products are as precise as the caller allows for products of matrices: where these may be in TF32, numbers are scaled by
+their root mean square and rounded to 11 digits, as TF32 has them; else each is split into three parts.
+"""
+
+from __future__ import annotations
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+LEAST = 1e-38
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def _patch_tile(  # type: ignore[no-untyped-def]
+    inputs, slopes, scale_in, scale_out, out, channels, outs, places, high, wide,
+    taps_high, stride_high, pad_high, apart_high,
+    width: tl.constexpr, stride: tl.constexpr, pad: tl.constexpr, apart: tl.constexpr, taps: tl.constexpr,
+    row: tl.constexpr, half: tl.constexpr, precision: tl.constexpr,
+    block_out: tl.constexpr, block_in: tl.constexpr, block: tl.constexpr,
+):  # fmt: skip
+    """One tile of the gradient of one sample: some channels out and in, below one tap or a row of three."""
+    across, down = tl.cdiv(channels, block_in), tl.cdiv(outs, block_out)
+    tiles = across * down * taps_high * (taps // row)
+    sample, tile = (tl.program_id(0) // tiles).to(tl.int64), tl.program_id(0) % tiles
+    given = (tile % across) * block_in + tl.arange(0, block_in)
+    tile = tile // across
+    made = (tile % down) * block_out + tl.arange(0, block_out)
+    tile = tile // down
+    tap, tap_high = (tile % (taps // row)) * row, tile // (taps // row)
+    inputs += sample * channels * high * wide
+    slopes += sample * outs * places
+    by_in, by_out = tl.load(scale_in + sample), tl.load(scale_out + sample)
+    first = tl.zeros((block_out, block_in), dtype=tl.float32)
+    second = tl.zeros((block_out, block_in), dtype=tl.float32)
+    third = tl.zeros((block_out, block_in), dtype=tl.float32)
+    for start in range(0, places, block):
+        t = start + tl.arange(0, block)
+        y = (t // width) * stride_high + tap_high * apart_high - pad_high
+        x = (t % width) * stride + tap * apart - pad
+        inside = (t < places) & (y >= 0) & (y < high)
+        there = (t[:, None] < places) & (made[None, :] < outs)
+        g = tl.load(slopes + t[:, None] * outs + made[None, :], mask=there, other=0.0)
+        if half:
+            g = (g * by_out).to(tl.float16)
+        g = tl.trans(g)
+        at = inputs + (y * wide + x)[:, None] * channels + given[None, :]
+        below = (inside & (x >= 0) & (x < wide))[:, None] & (given[None, :] < channels)
+        a = tl.load(at, mask=below, other=0.0)
+        if half:
+            a = (a * by_in).to(tl.float16)
+        first = tl.dot(g, a, first, input_precision=precision)
+        if row == 3:
+            x += apart
+            below = (inside & (x >= 0) & (x < wide))[:, None] & (given[None, :] < channels)
+            a = tl.load(at + apart * channels, mask=below, other=0.0)
+            if half:
+                a = (a * by_in).to(tl.float16)
+            second = tl.dot(g, a, second, input_precision=precision)
+            x += apart
+            below = (inside & (x >= 0) & (x < wide))[:, None] & (given[None, :] < channels)
+            a = tl.load(at + 2 * apart * channels, mask=below, other=0.0)
+            if half:
+                a = (a * by_in).to(tl.float16)
+            third = tl.dot(g, a, third, input_precision=precision)
+    tl.atomic_add(out + sample, tl.sum(first * first) + tl.sum(second * second) + tl.sum(third * third))
+
+
+@torch.library.custom_op("discreet::patch_norms", mutates_args=())
+def patch_norms(
+    inputs: Tensor,
+    slopes: Tensor,
+    lengths: list[Tensor],
+    taps: list[int],
+    stride: list[int],
+    padding: list[int],
+    dilation: list[int],
+    fast: bool,
+) -> Tensor:
+    """The squared length of each sample's gradient of a convolution over two axes, in one group.
+
+    Parameters
+    ----------
+    inputs, slopes : Tensor of shape (samples, channels, height, width)
+        What came in, and the derivatives of the loss by what went out.
+    lengths : list of two Tensors of shape (samples,)
+        The squared lengths of both.
+    taps, stride, padding, dilation : list of int
+        Public. Of each axis.
+    fast : bool
+        Public. Whether products of float32 may be in TF32.
+    """
+    half = fast and inputs.dtype == torch.float32
+    inputs, slopes = (one.contiguous(memory_format=torch.channels_last) for one in (inputs, slopes))
+    samples, channels, high, wide = inputs.shape
+    outs, width = slopes.shape[1], slopes.shape[3]
+    means = [(n / one[0].numel()).clamp(min=LEAST) for n, one in zip(lengths, (inputs, slopes), strict=True)]
+    row = 3 if taps[1] == 3 else 1
+    blocks = [max(16, min(most, triton.next_power_of_2(n))) for n, most in ((outs, 128), (channels, 64))]
+    tiles = triton.cdiv(outs, blocks[0]) * triton.cdiv(channels, blocks[1]) * taps[0] * (taps[1] // row)
+    out = torch.zeros(samples, device=inputs.device)
+    _patch_tile[(samples * tiles,)](
+        inputs, slopes, *(one.rsqrt() for one in means), out, channels, outs, slopes.shape[2] * width, high, wide,
+        taps[0], stride[0], padding[0], dilation[0], width, stride[1], padding[1], dilation[1], taps[1],
+        row, half, "tf32" if fast else "tf32x3", *blocks, 32, num_warps=4, num_stages=3,
+    )  # fmt: skip
+    return out * means[0] * means[1] if half else out
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def _pair_tile(  # type: ignore[no-untyped-def]
+    inputs, slopes, out, places, d, p, precision: tl.constexpr, block: tl.constexpr, inner: tl.constexpr
+):  # fmt: skip
+    """Products of some places with some others of one sample, in one triangle; and the lengths of both on its edge."""
+    side = tl.cdiv(places, block)
+    tiles = side * (side + 1) // 2
+    sample, left = (tl.program_id(0) // tiles).to(tl.int64), tl.program_id(0) % tiles
+    first = 0
+    while left >= side - first:
+        left -= side - first
+        first += 1
+    second = first + left
+    s = (first * block + tl.arange(0, block))[:, None]
+    t = (second * block + tl.arange(0, block))[:, None]
+    at = tl.arange(0, inner)[None, :]
+    inputs += sample * places * d
+    slopes += sample * places * p
+    met = tl.zeros((block, block), dtype=tl.float32)
+    for start in range(0, d, inner):
+        inside = start + at < d
+        one = tl.load(inputs + s * d + start + at, mask=(s < places) & inside, other=0.0)
+        other = tl.load(inputs + t * d + start + at, mask=(t < places) & inside, other=0.0)
+        met = tl.dot(one, tl.trans(other), met, input_precision=precision)
+    made = tl.zeros((block, block), dtype=tl.float32)
+    for start in range(0, p, inner):
+        inside = start + at < p
+        one = tl.load(slopes + s * p + start + at, mask=(s < places) & inside, other=0.0)
+        other = tl.load(slopes + t * p + start + at, mask=(t < places) & inside, other=0.0)
+        made = tl.dot(one, tl.trans(other), made, input_precision=precision)
+    found = tl.sum(met * made)
+    if first < second:
+        found *= 2
+    tl.atomic_add(out + 3 * sample, found)
+    if first == second:
+        edge = tl.arange(0, block)[:, None] == tl.arange(0, block)[None, :]
+        tl.atomic_add(out + 3 * sample + 1, tl.sum(tl.where(edge, met, 0.0)))
+        tl.atomic_add(out + 3 * sample + 2, tl.sum(tl.where(edge, made, 0.0)))
+
+
+@torch.library.custom_op("discreet::pair_norms", mutates_args=())
+def pair_norms(inputs: Tensor, slopes: Tensor, fast: bool) -> Tensor:
+    """For each sample: the sum over pairs of places of (a_s'a_t)(g_s'g_t), and the sums of |a_t|^2 and |g_t|^2.
+
+    Parameters
+    ----------
+    inputs, slopes : Tensor of shape (samples, places, d) and (samples, places, p)
+        As in `OuterProducts`.
+    fast : bool
+        Public. Whether products of float32 may be in TF32.
+    """
+    inputs, slopes = inputs.contiguous(), slopes.contiguous()
+    samples, places, d = inputs.shape
+    block = max(16, min(128, triton.next_power_of_2(places)))
+    side = triton.cdiv(places, block)
+    out = torch.zeros(samples, 3, device=inputs.device)
+    _pair_tile[(samples * side * (side + 1) // 2,)](
+        inputs, slopes, out, places, d, slopes.shape[2], "tf32" if fast else "tf32x3", block, 64,
+        num_warps=8 if block == 128 else 4, num_stages=3 if fast else 2,
+    )  # fmt: skip
+    return out
+
+
+@patch_norms.register_fake
+def _patch_norms(inputs: Tensor, *_: object) -> Tensor:
+    return inputs.new_empty(len(inputs), dtype=torch.float32)
+
+
+@pair_norms.register_fake
+def _pair_norms(inputs: Tensor, *_: object) -> Tensor:
+    return inputs.new_empty(len(inputs), 3, dtype=torch.float32)
