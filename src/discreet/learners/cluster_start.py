@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from sklearn.utils import check_random_state
 
 from discreet.core.errors import ParameterError
@@ -138,8 +139,12 @@ def weighted_means(points: Array, weights: Array, clusters: int, rng: np.random.
     while len(centers) < clusters:
         chances = weights * _squares(points, centers).min(axis=1) + 1e-300
         centers = np.vstack([centers, points[[rng.choice(len(points), p=chances / chances.sum())]]])
+    before = None
     for _ in range(ROUNDS):
         nearest = _squares(points, centers).argmin(axis=1)
+        if before is not None and (nearest == before).all():
+            break
+        before = nearest
         masses = np.bincount(nearest, weights, clusters)[:, None]
         sums = np.stack([np.bincount(nearest, weights * axis, clusters) for axis in points.T], axis=1)
         centers = np.where(masses > 0, sums / np.maximum(masses, 1e-300), centers)
@@ -148,7 +153,8 @@ def weighted_means(points: Array, weights: Array, clusters: int, rng: np.random.
 
 def _squares(points: Array, centers: Array) -> Array:
     """Squared distances."""
-    return np.square(points[:, None, :] - centers).sum(axis=2)
+    found: Array = cdist(points, centers, "sqeuclidean")
+    return found
 
 
 def shortened(vectors: Array, stddev: Array | float) -> Array:
