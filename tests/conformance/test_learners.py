@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 import re
 import unittest
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,16 @@ from tests.conformance.walk import learners, mirror
 from tests.learners.trial import LearnerTrial
 
 FOUND = learners()
-each = pytest.mark.parametrize("kind", FOUND, ids=lambda kind: kind.__name__)
+KINDS = [pytest.param(kind, id=kind.__name__, marks=pytest.mark.xdist_group(kind.__name__)) for kind in FOUND]
+each = pytest.mark.parametrize("kind", KINDS)  # in groups: the tests of one learner share its fits
+ODD = {"nan": (np.nan,), "huge": (1e308,), "infinite": (-np.inf,)}
+VALUES = ODD | {"nobody": (), "mixed": (np.nan, 1e308, -np.inf)}
+SHAPES = {
+    "curator": ("nobody", "single", *ODD),
+    "local": ("nobody", "single", "mixed"),
+    "secure": ("single", "mixed"),
+}
+FITS: dict[tuple[type[Any], str, str], Any] = {}
 
 ALL = {
     "check_estimators_empty_data_messages": "no record and one record are neighbors: both are fitted, neither raises",
@@ -65,13 +73,32 @@ def exemptions(one: LearnerTrial) -> dict[str, str]:
     return ALL | {name: why for holds, some in kinds if holds for name, why in some.items()} | one.exemptions
 
 
-def trusts(one: LearnerTrial, X: np.ndarray) -> Iterator[Any]:
-    """The same records under every trust model that the learner works under."""
-    yield Curator(one.source(X), bits=DeterministicBits(0))
-    if one.sums:
-        yield Local(one.source(X), bits=DeterministicBits(0))
+def trust_of(one: LearnerTrial, trust: str, X: np.ndarray) -> Any:
+    """These records under a trust model."""
+    if trust == "secure":
         parts = {f"p{i}": one.source(part) for i, part in enumerate(np.array_split(X, 3))}
-        yield SecureSum.rehearsal(parts, one.schema, threshold=2, bits=DeterministicBits(9))
+        return SecureSum.rehearsal(parts, one.schema, threshold=2, bits=DeterministicBits(9))
+    return (Local if trust == "local" else Curator)(one.source(X), bits=DeterministicBits(0))
+
+
+def trusts(one: LearnerTrial) -> tuple[str, ...]:
+    """Those that the learner works under."""
+    return ("curator", "local", "secure") if one.sums else ("curator",)
+
+
+def rows_of(one: LearnerTrial, name: str) -> np.ndarray:
+    """Usual features, a single row, none, or odd ones: five of a kind, or five of each, for each of three parties."""
+    if name in ("usual", "single"):
+        return one.features(300 if name == "usual" else 1)
+    return np.repeat(np.array(VALUES[name])[:, None], 5, axis=0) * np.ones(3)
+
+
+def fitted(kind: type[Any], rows: str, trust: str = "curator") -> Any:
+    """The learner, fitted once for all tests."""
+    if (key := (kind, rows, trust)) not in FITS:
+        one = trial(kind)
+        FITS[key] = one.of_private().fit(one.private(trust_of(one, trust, rows_of(one, rows))))
+    return FITS[key]
 
 
 @each
@@ -92,9 +119,7 @@ def test_scikit_learn_accepts_it(kind: type[Any]) -> None:
 
 @each
 def test_it_releases_only_what_its_docstring_names(kind: type[Any]) -> None:
-    one = trial(kind)
-    X = one.features()
-    model = one.of_private().fit(one.private(next(trusts(one, X))))
+    model = fitted(kind, "usual")
     attributes = (kind.__doc__ or "").partition("Attributes\n")[2].partition("\n\n")[0]
     named = set(re.findall(r"^    (\w+_) :", attributes, flags=re.MULTILINE))
     assert {name for name in vars(model) if name.endswith("_")} <= named
@@ -103,14 +128,14 @@ def test_it_releases_only_what_its_docstring_names(kind: type[Any]) -> None:
 @each
 def test_its_questions_can_be_sent_and_built_again(kind: type[Any]) -> None:
     one = trial(kind)
-    trust, heard = Curator(one.source(one.features(50)), bits=DeterministicBits(0)), []
+    trust, heard = trust_of(one, "curator", one.features(50)), []
     ask = trust.ask
 
     def listening(question: Any, mechanism: Any) -> Any:
         heard.append(question)
         return ask(question, mechanism)
 
-    trust.ask = listening  # type: ignore[method-assign]
+    trust.ask = listening
     one.of_private().fit(one.private(trust))
     source = one.source(one.features())
     for question in heard:
@@ -127,7 +152,7 @@ def test_arrays_frames_and_private_data_set_the_same_attributes(kind: type[Any])
     one = trial(kind)
     X = one.features()
     y = one.targets(X)
-    private = one.of_private().fit(one.private(next(trusts(one, X))))
+    private = fitted(kind, "usual")
     frame = one.of_arrays().fit(pd.DataFrame(X, columns=["x0", "x1", "x2"]), y)
     array = one.of_arrays().fit(X, y)
     assert set(vars(frame)) == set(vars(private))
@@ -142,11 +167,7 @@ def test_arrays_frames_and_private_data_set_the_same_attributes(kind: type[Any])
 @each
 def test_its_event_survives_json_and_does_not_depend_on_data(kind: type[Any]) -> None:
     """Under local trust another noise may be less; so the event may depend on the trust model."""
-    one = trial(kind)
-    many, single = (
-        [one.of_private().fit(one.private(trust)).event_ for trust in trusts(one, one.features(rows))]
-        for rows in (300, 1)
-    )
+    many, single = ([fitted(kind, rows, trust).event_ for trust in trusts(trial(kind))] for rows in ("usual", "single"))
     assert many == single
     assert [read(written(event)) for event in many] == many
 
@@ -166,7 +187,7 @@ def test_its_docstring_says_what_is_public_and_what_it_promises(kind: type[Any])
 def test_a_fused_sum_is_the_sum_of_its_clipped_rows(kind: type[Any]) -> None:
     one, asked = trial(kind), []
     X = np.vstack([one.features(), [[np.nan, 0.0, 1.0]], [[1e308, -1e308, 0.0]]])
-    trust = next(trusts(one, X))
+    trust = trust_of(one, "curator", X)
     ask = trust.ask
 
     def listening(question: Any, mechanism: Any) -> Any:
@@ -184,12 +205,10 @@ def test_a_fused_sum_is_the_sum_of_its_clipped_rows(kind: type[Any]) -> None:
 
 @each
 def test_odd_data_fit_without_a_word(kind: type[Any]) -> None:
-    one = trial(kind)
-    calm = one.of_private().fit(one.private(next(trusts(one, one.features()))))
-    shapes = ((0, 0.0), (1, 0.0), (5, np.nan), (5, 1e308), (5, -np.inf))
-    for rows, value in shapes:
-        for trust in trusts(one, np.full((rows, 3), value)):
-            odd = one.of_private().fit(one.private(trust))
+    calm = fitted(kind, "usual")
+    for trust in trusts(trial(kind)):
+        for rows in SHAPES[trust]:
+            odd = fitted(kind, rows, trust)
             for name in vars(calm):
                 if isinstance(getattr(calm, name), np.ndarray) and getattr(calm, name).dtype.kind == "f":
                     assert getattr(odd, name).shape == getattr(calm, name).shape
@@ -216,7 +235,7 @@ def test_what_would_have_to_come_from_the_data_is_asked_for(kind: type[Any]) -> 
             with pytest.raises(DiscreetError, match=r"give a record away.*Nothing was released or spent"):
                 one.of_arrays().set_params(**{name: None}).fit(X, one.targets(X))
     if one.model.supervised:
-        data = one.private(next(trusts(one, X)))
+        data = one.private(trust_of(one, "curator", X))
         with pytest.raises(DiscreetError, match=r"which column is the target.*Nothing was released or spent"):
             one.of_private().set_params(target=None).fit(data)
         with pytest.raises(DiscreetError, match=r"no column 'nobody'.*Nothing was released or spent"):
