@@ -231,8 +231,15 @@ MUTANTS = [
             "return Repeated(price(self.epsilon / self.depth), 1)",
         ),
         ("return len(self.q).bit_length()", "return max(1, len(self.q).bit_length() - 1)"),
-        ("_scatter(places.reshape(-1), finer, bits)", "pass"),
+        ("scatter.places(np.tile(cells, len(part)), bits)", "(np.tile(cells, len(part)) << scatter.finer)"),
         audits=("Quantiles",),
+    ),
+    *_of(
+        "mechanisms/ranks/shortlist",
+        ("part += (bits.words", "part += 0 * (bits.words"),
+        ("np.concatenate([known.places, rest])", "np.concatenate([known.places, known.places, rest])"),
+        ("below[edges[::2]])", "kept[edges[::2]])"),
+        tests="mechanisms/ranks/test_shortlist.py",
     ),
     *_of(
         "mechanisms/ranks/box_depth",

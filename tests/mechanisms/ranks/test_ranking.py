@@ -8,15 +8,14 @@ import numpy as np
 import pytest
 
 from discreet.mechanisms.ranks import ranking as module
-from discreet.mechanisms.ranks.ranking import Ranking, between
+from discreet.mechanisms.ranks.ranking import Ranking
 
 rng = np.random.default_rng(0)
 NUMBER = 2**17
 COLUMNS = {
     "spread": rng.normal(size=NUMBER),
     "sorted": np.sort(rng.normal(size=NUMBER)),
-    "whole numbers": rng.integers(-(2**62), 2**62, NUMBER),
-    "tied": rng.integers(0, 3, NUMBER),
+    "tied": rng.integers(0, 3, NUMBER).astype(float),
     "half missing": np.where(rng.random(NUMBER) < 0.5, np.nan, rng.normal(size=NUMBER)),
     "all but one missing": np.append(np.full(NUMBER, np.nan), 1.0),
     "infinite": np.where(rng.random(NUMBER) < 0.5, np.inf, -np.inf),
@@ -32,10 +31,11 @@ def test_the_ranks_are_those_of_all_values_sorted(column: str, monkeypatch: pyte
         monkeypatch.setattr(module, "MARGIN", margin)
         start = round(share * len(exact)) * 9 // 10
         stop = min(start + 50, len(exact))
-        np.testing.assert_array_equal(between(ranking.run(start, stop), start, stop), exact[start:stop])
+        run = ranking.run(start, stop)
+        np.testing.assert_array_equal(np.sort(run.values)[start - run.before : stop - run.before], exact[start:stop])
 
 
-@pytest.mark.parametrize("column", ["spread", "whole numbers", "half missing"])
+@pytest.mark.parametrize("column", ["spread", "half missing"])
 def test_a_run_is_short_and_has_all_values_between_its_ends(column: str) -> None:
     values, ranking = COLUMNS[column], Ranking.of(COLUMNS[column])
     middle = ranking.number // 2

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from discreet.core.bits import Bits
-from discreet.core.grid import Steps
+from discreet.core.grid import Array, Steps
 from discreet.mechanisms.ranks.rank_grid import Target
-from discreet.mechanisms.ranks.ranking import Ranking, between
+from discreet.mechanisms.ranks.shortlist import Ranks, Scatter, Shortlist, Sieve
 from discreet.noise.choice import Size, stretch_choice, uniform_below
 from discreet.noise.interval import Uniform
 
-SAMPLE = 2**16  # places that show about where a rank is; more than for one quantile, since several are searched for
 SOON = 30.0  # exponents beyond the number of places: all farther places together are chosen once in 10**13 times
 
 
@@ -67,34 +67,50 @@ class SortedPlaces:
         return FoundPlaces(places, (self.places < places[:, None]).sum(axis=1))
 
 
-@dataclass(frozen=True)
+@dataclass
 class RankedPlaces:
     """The places of all records of a single copy, where there are too many to sort: only those near a share are.
+
+    The others have no place until one is asked for, which is hardly ever.
 
     The places beyond those make up the first and the last stretch, each with the least distance that a place of it has;
     a place of these is kept with probability exp(-(its own distance - the least) / scale), and otherwise all is drawn
     again: so the law is exact.
     """
 
-    ranking: Ranking
+    values: Array
+    scatter: Scatter
+    sieve: Sieve
+    shortlist: Shortlist
 
     @classmethod
-    def of(cls, places: Steps) -> RankedPlaces:
-        """These places."""
-        return cls(Ranking.of(places, SAMPLE))
+    def of(cls, values: Array, scatter: Scatter, ranks: Sequence[Ranks], bits: Bits) -> RankedPlaces:
+        """Those of values of which none is missing; these ranks are expected to be asked for."""
+        sieve = Sieve.of(scatter.grid, values, ranks)
+        return cls(values, scatter, sieve, sieve.shortlist(values, scatter, bits))
 
     @property
     def number(self) -> int:
         """How many records there are."""
-        return self.ranking.number
+        return len(self.values)
+
+    def near(self, ranks: Ranks, bits: Bits) -> Steps:
+        """The places of these ranks, sorted."""
+        found = self.shortlist.between(ranks)
+        return self.everywhere(bits)[ranks.start : ranks.stop] if found is None else found
+
+    def everywhere(self, bits: Bits) -> Steps:
+        """The places of all records, sorted; from here on they are kept."""
+        if len(self.shortlist.places) < self.number:
+            self.shortlist = self.sieve.completed(self.shortlist, self.values, self.scatter, bits)
+        return self.shortlist.places
 
     def chosen(self, part: SearchRange, target: Target, bits: Bits) -> FoundPlaces:
         """One place."""
         low, high, first, last = (int(side[0]) for side in (part.low, part.high, part.first, part.last))
-        center = first + round(target.q * (last - first))
-        radius = math.ceil(min((SOON + math.log(high - low + 1)) * target.ranks + 2, last - first))
-        start, stop = max(center - radius, first), min(center + radius, last)
-        near = between(self.ranking.run(start, stop), start, stop) if start < stop else np.empty(0, np.int64)
+        ranks = around(target, first, last, high - low + 1)
+        start, stop = ranks.start, ranks.stop
+        near = self.near(ranks, bits) if start < stop else np.empty(0, np.int64)
         edges = np.hstack([low - 1, np.clip(near, low - 1, high), high])
         distances = np.abs(target.off(np.arange(start, stop + 1) - first, last - first))
         lengths = np.diff(edges)
@@ -102,7 +118,14 @@ class RankedPlaces:
             stretch = int(stretch_choice(bits, lengths[None, :], distances[None, :], target.scale)[0])
             place = int(edges[stretch]) + 1 + int(uniform_below(bits, lengths[[stretch]])[0])
             outer = (stretch == 0 and start > first) or (stretch == len(near) and stop < last)
-            below = int(np.count_nonzero(self.ranking.values < place)) if outer else start + stretch
+            below = int(np.searchsorted(self.everywhere(bits), place)) if outer else start + stretch
             behind = abs(int(target.off(np.array([below - first]), last - first)[0])) - int(distances[stretch])
             if behind == 0 or Size(1, behind, target.scale).exceeds(Uniform(bits, bits.integer(64))):
                 return FoundPlaces(np.array([place]), np.array([below]))
+
+
+def around(target: Target, first: int, last: int, places: int) -> Ranks:
+    """The ranks from `first` to before `last` that are so near a target that farther places are hardly ever chosen."""
+    center = first + round(target.q * (last - first))
+    radius = math.ceil(min((SOON + math.log(places)) * target.ranks + 2, last - first))
+    return Ranks(max(center - radius, first), min(center + radius, last))

@@ -17,12 +17,14 @@ from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.ranks.quantile import price
-from discreet.mechanisms.ranks.quantile_search import RankedPlaces, SearchRange, SortedPlaces
-from discreet.mechanisms.ranks.rank_grid import AT_HAND, RankGrid, Target
+from discreet.mechanisms.ranks.quantile_search import RankedPlaces, SearchRange, SortedPlaces, around
+from discreet.mechanisms.ranks.rank_grid import RankGrid, Target, there
 from discreet.mechanisms.ranks.ranking import MANY
+from discreet.mechanisms.ranks.shortlist import Ranks, Scatter
 
 FINEST = 62  # bits of all places on a grid
 AT_ONCE = 2**21  # records of all copies that are worked on together
+AMPLE = 1.5  # of the ranks near a share: what the ends of its part may be off by
 
 
 @dataclass(frozen=True)
@@ -89,18 +91,25 @@ class Quantiles:
     def release(self, answer: Records, bits: Bits) -> Array:
         """One value for each share, on the grid; one row for each copy."""
         grid = RankGrid(self.lower, self.upper, self.cells)
-        cells, copies = grid.nearest(answer.values[:, 0]), math.prod(answer.copies)
-        found = np.empty((copies, len(self.q)), np.int64)
-        finer = FINEST - (grid.cells + 1).bit_length()
-        cells <<= finer
-        together = max(1, AT_ONCE // (len(cells) + 1)) if len(cells) < MANY else 1
-        for start in range(0, copies, together):
-            part = found[start : start + together]
-            places = cells[None] if copies == 1 else np.tile(cells, (len(part), 1))
-            _scatter(places.reshape(-1), finer, bits)
-            records = SortedPlaces.of(places) if len(cells) < MANY else RankedPlaces.of(places[0])
-            self._find(part, records, ((grid.cells + 1) << finer) - 1, answer, bits)
-        return grid.values(found >> finer).reshape(*answer.copies, -1)
+        scatter, values = Scatter(grid, FINEST - (grid.cells + 1).bit_length()), there(answer.values[:, 0])
+        number, copies = len(values), math.prod(answer.copies)
+        found, together = np.empty((copies, len(self.q)), np.int64), max(1, AT_ONCE // (number + 1))
+        if number >= MANY:
+            ranks = self._expected(number, scatter.top, answer)
+            for part in found:
+                self._find(part[None], RankedPlaces.of(values, scatter, ranks, bits), scatter.top, answer, bits)
+        else:
+            cells = grid.nearest(values)
+            for part in (found[start : start + together] for start in range(0, copies, together)):
+                places = scatter.places(np.tile(cells, len(part)), bits).reshape(len(part), number)
+                self._find(part, SortedPlaces.of(places), scatter.top, answer, bits)
+        return grid.values(found >> scatter.finer).reshape(*answer.copies, -1)
+
+    def _expected(self, number: int, top: int, answer: Records) -> list[Ranks]:
+        """The ranks near each share that will be asked for, unless the ends of its part are far off."""
+        steps = _steps(self.q, 0, len(self.q), 0)
+        scales = {step.place: self.target(step.q, step.level, answer.rows, answer.neighbors).scale for step in steps}
+        return [around(Target(q, AMPLE * scales[i]), 0, number, top + 1) for i, q in enumerate(self.q)]
 
     def _find(self, found: Steps, records: SortedPlaces | RankedPlaces, top: int, answer: Records, bits: Bits) -> None:
         """Find the place of each share, from 0 to `top`, in a row for each copy."""
@@ -130,13 +139,6 @@ class Quantiles:
         low = self.lower + math.floor(0.1 * self.cells) * (self.upper - self.lower) / self.cells
         first, second = np.array([[self.upper]]), np.array([[self.upper], [low]])
         return Apart(Records(first, 1, Neighbors.ADD_REMOVE), Records(second, 1, Neighbors.ADD_REMOVE))
-
-
-def _scatter(places: Steps, finer: int, bits: Bits) -> None:
-    """Move each place by a random number of `finer` bits; few at a time, so that they stay in the cache."""
-    for start in range(0, len(places), AT_HAND):
-        part = places[start : start + AT_HAND]
-        part += (bits.words(len(part)) >> np.uint64(64 - finer)).view(np.int64)
 
 
 @dataclass(frozen=True)

@@ -66,20 +66,33 @@ class RankGrid:
         return self._rounded(values, self.cells * self.finer)
 
     def _rounded(self, values: Array, steps: int) -> Steps:
-        missing = np.isnan(values)
-        there = values[~missing] if missing.any() else values
-        out = np.empty(len(there), np.int64)
-        for start in range(0, len(there), AT_HAND):
-            shares = there[start : start + AT_HAND] - self.lower
-            shares /= self.upper - self.lower
-            np.clip(shares, 0.0, 1.0, out=shares)
-            shares *= steps
-            out[start : start + AT_HAND] = np.rint(shares, out=shares)
+        known = there(values)
+        out = np.empty(len(known), np.int64)
+        for start in range(0, len(known), AT_HAND):
+            near = self.rounded(known[start : start + AT_HAND], steps)
+            out[start : start + AT_HAND] = np.clip(near, 0, steps, out=near)
         return out
+
+    def rounded(self, values: Array, steps: int | None = None) -> Array:
+        """The distance of values from the lower bound, rounded to cells, or to other equal steps between the bounds.
+
+        As floats, which may lie beyond the bounds: no value is moved, and a missing one is nan.
+        """
+        with np.errstate(over="ignore"):
+            shares = values - self.lower
+            shares /= self.upper - self.lower
+            shares *= self.cells if steps is None else steps
+        return np.rint(shares, out=shares)
 
     def values(self, cells: Steps) -> Array:
         """What these cells stand for."""
         return np.minimum(self.lower + cells * ((self.upper - self.lower) / self.cells), self.upper)
+
+
+def there(values: Array) -> Array:
+    """The values that are not missing."""
+    missing = np.isnan(values)
+    return values[~missing] if missing.any() else values
 
 
 @dataclass(frozen=True)
