@@ -96,8 +96,9 @@ class Cell:
 @cache
 def found(who: str, what: str) -> dict[Asked, dict[str, float]]:
     """What a library's program prints: `errors` or `seconds` of everything that it is asked."""
-    script = Path(__file__).parent / "peers" / f"{who}_statistics.py"
-    place = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), "PYTHONWARNINGS": "ignore"}
+    root = Path(__file__).parents[1]
+    script = root / "benchmarks" / "peers" / f"{who}_statistics.py"
+    place = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root), str(root / "src")]), "PYTHONWARNINGS": "ignore"}
     done = subprocess.run([INTERPRETERS[who], script, what], check=True, stdout=subprocess.PIPE, text=True, env=place)
     asked = {field.name for field in fields(Asked)}
     rows: list[dict[str, Any]] = json.loads(done.stdout.splitlines()[-1])
