@@ -16,7 +16,7 @@ from discreet.core.rounding import upwards
 
 RANK = 2**28  # the unit that ranks are counted in: a share is rounded to a multiple of 1 / RANK
 COARSE, FINER = 2**20, 2**6  # up to COARSE cells, there are FINER places from one to the next
-AT_HAND = 2**15  # values that are processed together
+AT_HAND = 2**16  # values that are processed together
 
 
 @dataclass(frozen=True)

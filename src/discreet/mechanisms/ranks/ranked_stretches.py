@@ -57,8 +57,7 @@ class RankedStretches:
         Values are near if they are so few ranks away that farther cells are hardly ever chosen. Where cells are coarse,
         or values equal, even the best cell may be many ranks off: then correspondingly more are near.
         """
-        inside = bool(values.size) and grid.lower <= values.min() and values.max() <= grid.upper
-        ranking = Ranking.of(values if inside else np.clip(values, grid.lower, grid.upper))
+        ranking = Ranking.of(values)
         near = _Near.of(grid, ranking, target)
         found = cls._around(grid, values, target, near)
         best = float(found.distances[~found.loose & (found.lengths > 0)].min())
@@ -162,9 +161,11 @@ class _Near:
         values, step = ranking.values, 2 * (grid.upper - grid.lower) / grid.cells
         low, high = _cells(grid, grid.places(np.array([run.low, run.high])))
         if low >= self.cells[0]:
-            close = values[(values < run.low) & (values >= run.low - step)]
+            least = run.low - step if run.low - step > grid.lower else -math.inf  # all beyond the bounds have one cell
+            close = values[(values < run.low) & (values >= least)]
             low = _cells(grid, grid.places(close)).max(initial=-1)
         if high <= self.cells[-1]:
-            close = values[(values > run.high) & (values <= run.high + step)]
+            most = run.high + step if run.high + step < grid.upper else math.inf
+            close = values[(values > run.high) & (values <= most)]
             high = _cells(grid, grid.places(close)).min(initial=grid.cells + 1)
         return bool(low < self.cells[0] and high > self.cells[-1])

@@ -94,7 +94,7 @@ class Ranking:
             values = self.values[start : start + AT_HAND]
             less = values < low
             before += int(np.count_nonzero(less))
-            inside.append(values[less ^ (values <= high)])
+            inside.append(np.compress(less ^ (values <= high), values))
         return Run(np.concatenate(inside), before, low, high)
 
     def everything(self) -> Run:

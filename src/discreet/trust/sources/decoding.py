@@ -25,6 +25,8 @@ from discreet.core.value import form_of, instants, number_of, text_of
 WHOLE = 2**53
 """From here on not every whole number is a float."""
 
+AT_HAND = 2**17  # numbers that are worked on together, so that they stay in the cache
+
 
 def objects(values: Collection[Any]) -> NDArray[Any]:
     """Values one by one, whatever they are."""
@@ -114,17 +116,22 @@ def known(schema: Schema, name: str) -> Number | Category:
     return column
 
 
-def bounded(matrix: Array, columns: Sequence[str], schema: Schema, out: Array | None = None) -> Array:
+def bounded(matrix: Array, columns: Sequence[str], schema: Schema) -> Array:
     """Numbers moved inside their bounds, rows contiguous; what is not finite becomes nan, minus zero zero.
 
-    The same work whatever the values: x - x + x is nan where x is not finite, and never minus zero.
+    The same work whatever the values: x - x + x is nan where x is not finite, and never minus zero. Few are moved at a
+    time, so that they stay in the cache.
     """
     kinds = [schema.columns[name] for name in columns]
     lower = np.array([kind.lower if isinstance(kind, Number) else -np.inf for kind in kinds]) + 0.0
     upper = np.array([kind.upper if isinstance(kind, Number) else np.inf for kind in kinds]) + 0.0
     alike = (lower == lower[:1]).all() and (upper == upper[:1]).all() and len(kinds) > 0
     ends = (lower[0], upper[0]) if alike else (lower, upper)
+    out, at_hand = np.empty(matrix.shape), max(1, AT_HAND // max(1, len(kinds)))
     with np.errstate(invalid="ignore"):
-        inside = np.subtract(matrix, matrix, out=np.empty(matrix.shape) if out is None else out)
-    inside += matrix
-    return np.clip(inside, *ends, out=inside)
+        for start in range(0, len(out), at_hand):
+            rows, inside = matrix[start : start + at_hand], out[start : start + at_hand]
+            np.subtract(rows, rows, out=inside)
+            inside += rows
+            np.clip(inside, *ends, out=inside)
+    return out

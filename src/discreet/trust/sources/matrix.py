@@ -14,10 +14,9 @@ from discreet.core.neighbors import RECORD, Unit
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Schema
 from discreet.trust.exact_sum import exact_sum
-from discreet.trust.sources.decoding import bounded, numbers, unmasked
+from discreet.trust.sources.decoding import AT_HAND, bounded, numbers, unmasked
 from discreet.trust.sources.source import BATCH, Batched, Coins
 
-AT_HAND = 2**17  # numbers: what a batch holds, so that it stays in the cache while it is added up
 _ROWS = (list, tuple, np.ndarray)
 
 
@@ -66,11 +65,7 @@ class Matrix(Batched):
 
     def everything(self, columns: Sequence[str]) -> Array:
         """All rows; see `Batched`."""
-        rows = self._of(self._values, columns)
-        out = np.empty(rows.shape)
-        for start in range(0, len(out), BATCH):
-            bounded(rows[start : start + BATCH], columns, self.schema, out[start : start + BATCH])
-        return out
+        return bounded(self._of(self._values, columns), columns, self.schema)
 
     def _of(self, rows: Array, columns: Sequence[str]) -> Array:
         """Some columns; a copy only where they do not lie side by side."""
