@@ -16,6 +16,7 @@ from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Number, Schema, Text
 from discreet.trust.exact_sum import UnitRows, exact_sum, pooled_sum
 from discreet.trust.sources import decoding, pandas_column, source
+from discreet.trust.sources.coded_column import CodedColumn
 from discreet.trust.sources.contributions import Ranks, kept_rows, text_ranks, unit_numbers
 from discreet.trust.sources.decoding import bounded, known
 from discreet.trust.sources.header import check_header, read_columns
@@ -23,10 +24,11 @@ from discreet.trust.sources.pooled import unbounded
 from discreet.trust.sources.source import Batched
 
 Rows = slice | NDArray[np.intp]
+PLAIN = [np.dtype(kind) for kind in ("float64", "float32", "int64", "int32", "bool")]
 
 
 class Frame(Batched):
-    """A data frame as a source; a batch of it at a time is decoded.
+    """A data frame as a source; a batch of it at a time is decoded, texts and categories for the first question only.
 
     Parameters
     ----------
@@ -50,6 +52,7 @@ class Frame(Batched):
         self._size = self._units = len(next(iter(self._columns.values())))
         if shapes != {(self._size,)}:
             raise SchemaError("data frame", f"its columns have shapes {shapes}", "Give one value or None per record.")
+        self._coded: dict[str, CodedColumn] = {}
         self._kept: NDArray[np.intp] | None = None
         self._first = np.zeros(0, dtype=np.bool_)
         if unit.column is not None:
@@ -100,6 +103,15 @@ class Frame(Batched):
             yield rows if self._kept is None else self._kept[rows]
 
     def _decoded(self, name: str, rows: Rows, kind: Number | Category) -> Array:
+        """Plain numbers are read where they are; what takes longer to read is read once."""
+        if isinstance(kind, Number) and self._columns[name].dtype in PLAIN:
+            return self._read(name, rows, kind)
+        if name not in self._coded:
+            parts = (slice(start, start + source.BATCH) for start in range(0, self._size, source.BATCH))
+            self._coded[name] = CodedColumn.of((self._read(name, part, kind) for part in parts), kind)
+        return self._coded[name].values(rows)
+
+    def _read(self, name: str, rows: Rows, kind: Number | Category) -> Array:
         column = self._columns[name]
         if hasattr(column, "iloc"):
             return pandas_column.decoded(column.iloc[rows], kind)
