@@ -62,8 +62,9 @@ bench-sums: $(VENV)/bench-sums/.ready $(VENV)/bench-opendp/.ready $(VENV)/bench-
 bench-statistics: $(VENV)/bench/.ready $(VENV)/bench-opendp/.ready
 	$(VENV)/bench/bin/python -m benchmarks.statistics
 
+bench-learners: JOBS ?= 1
 bench-learners: $(VENV)/bench/.ready
-	$(VENV)/bench/bin/python -m benchmarks.learners
+	OMP_NUM_THREADS=1 $(VENV)/bench/bin/python -m benchmarks.learners --jobs $(JOBS)
 
 bench: bench-foundation bench-sums bench-statistics bench-learners
 

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import expit
 from sklearn import datasets
 
-from benchmarks.learners_trees import Split
+from benchmarks.learning_data import Split
 from discreet.learners import additive_classifier, additive_model, boosted_stumps, gaussian_nb, random_forest
 from discreet.learners.additive_classifier import AdditiveClassifier
 from discreet.learners.boosted_stumps import BoostedStumps
@@ -46,13 +46,7 @@ def small(seed: int) -> Split:
     else:
         X = (rng.normal(size=(classes, d)) * rng.exponential(1.0, d))[y] + rng.normal(size=(size, d))
     X = 2 * (X - X.min(axis=0)) / np.ptp(X, axis=0) - 1
-    return Split(X[:n], y[:n], X[n:], y[n:])
-
-
-def accuracy(data: Split, model: Any, epsilon: float, delta: float) -> float:
-    """Of one fit."""
-    found = model.set_params(target="target", epsilon=epsilon, delta=delta).fit(data.private(epsilon, delta))
-    return float(np.mean(found.predict(data.others).astype(np.float64) == data.theirs))
+    return Split(X[:n], y[:n], X[n:], y[n:], classes)
 
 
 def chosen() -> None:
@@ -70,7 +64,7 @@ def chosen() -> None:
             size = int(10 * 3 ** np.floor(np.log(len(data.y) * epsilon / 10) / np.log(3)))
             for name, fields in models.items():
                 for delta in (0.0, 1e-6) if name in ("random", "default") else (0.0,):
-                    found = accuracy(data, RandomForestClassifier(**fields, random_state=seed), epsilon, delta)
+                    found = data.score(RandomForestClassifier(**fields, random_state=seed), epsilon, delta)
                     table[size, f"{name}, delta {delta:g}"].append(found)
     for size, name in sorted(table):
         print(f"n epsilon from {size:>6}  {name:<40} {np.mean(table[size, name]):.3f}")
@@ -91,7 +85,7 @@ def sharper() -> None:
             patch.object(random_forest, "FULL", full),
         ):
             means = [
-                np.mean([accuracy(data, forest, epsilon, 1e-6) for data in sets])
+                np.mean([data.score(forest, epsilon, 1e-6) for data in sets])
                 for sets, epsilons in ((many, (0.3, 1.0)), (few, (3.0, 10.0)))
                 for epsilon in epsilons
             ]
@@ -105,7 +99,7 @@ def curved(seed: int) -> Split:
     X = np.clip(rng.normal(size=(4000, 10)) * 0.4 + (seed % 2) * rng.normal(size=(4000, 1)) * 0.4, -1, 1)
     scores = 4 * np.cos(3 * X[:, 0]) + 3 * np.abs(X[:, 1]) + 2 * X[:, 2] + 3 * (X[:, 3] > 0.3) - 2 * X[:, 4] ** 2
     y = (rng.random(4000) < expit(1.5 * (scores - np.median(scores)))).astype(np.int64)
-    return Split(X[:3000], y[:3000], X[3000:], y[3000:])
+    return Split(X[:3000], y[:3000], X[3000:], y[3000:], 2)
 
 
 def additive() -> None:
@@ -122,7 +116,7 @@ def additive() -> None:
             for epsilon in (0.3, 1.0, 3.0):
                 models = [AdditiveClassifier(bins=bins, max_iter=rounds) for _ in sets]
                 pairs = zip(sets, models, strict=True)
-                means.append(np.mean([accuracy(data, model, epsilon, 1e-6) for data, model in pairs]))
+                means.append(np.mean([data.score(model, epsilon, 1e-6) for data, model in pairs]))
         words = f"prior {prior:g}, smooth {smooth:g}, rounds {rounds}, bins {bins}"
         print(f"{words:<44} " + "  ".join(f"{mean:.3f}" for mean in means), flush=True)
 
@@ -140,7 +134,7 @@ def boosted() -> None:
         with patch.object(boosted_stumps, "DOUBT", doubt):
             for epsilon in (0.3, 1.0, 3.0):
                 models = [BoostedStumps(rounds, bins=bins) for _ in range(2)]
-                means.append(np.mean([accuracy(data, one, epsilon, delta) for data in sets for one in models]))
+                means.append(np.mean([data.score(one, epsilon, delta) for data in sets for one in models]))
         words = f"doubt {doubt:g}, bins {bins}, rounds {rounds}, delta {delta:g}"
         print(f"{words:<44} " + "  ".join(f"{mean:.3f}" for mean in means), flush=True)
 
@@ -153,7 +147,7 @@ def large(seed: int) -> Split:
         12_500, d, n_informative=6, n_redundant=d // 5, n_classes=classes, flip_y=0.03, random_state=700 + seed
     )
     X = np.clip(X / box, -1, 1)
-    return Split(X[:10_000], y[:10_000], X[10_000:], y[10_000:])
+    return Split(X[:10_000], y[:10_000], X[10_000:], y[10_000:], classes)
 
 
 def bayes() -> None:
@@ -170,7 +164,7 @@ def bayes() -> None:
             patch.object(gaussian_nb, "TYPICAL", typical),
         ):
             means = [
-                np.mean([accuracy(data, gaussian_nb.GaussianNB(), epsilon, delta) for data in sets])
+                np.mean([data.score(gaussian_nb.GaussianNB(), epsilon, delta) for data in sets])
                 for sets, delta in ((many, 1e-6), (few, 1e-6), (few, 0.0))
                 for epsilon in (0.3, 1.0, 3.0)
             ]
