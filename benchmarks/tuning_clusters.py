@@ -1,6 +1,6 @@
 """The tables behind the constants of components, k-means and mixtures, on made-up records of no benchmark.
 
-    python -m benchmarks.tuning_clusters [components | one_by_one | clusters | mixtures ...]
+    python -m benchmarks.tuning_clusters [components | one_by_one | clusters | starts | mixtures ...]
 
 Every table has the mean score over data sets and noise, the least or greatest of which a constant was taken from.
 """
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -114,6 +114,36 @@ def run_clusters() -> None:
             print(f"  log inertia, START {start:g}: {mean_score(inertia, sets, epsilons):.4f}", flush=True)
 
 
+def many_features() -> list[tuple[int, Array]]:
+    """Wide clusters in few to many features, around a mean that is not the middle; and how many there are."""
+    found = []
+    for seed, (n, d, k, width) in enumerate(
+        ((600, 5, 4, 0.12), (1500, 20, 6, 0.2), (2000, 40, 8, 0.25), (1500, 60, 10, 0.3), (4000, 9, 6, 0.12))
+    ):
+        rng = np.random.default_rng(300 + seed)
+        part, mean = rng.choice(k, n, p=rng.dirichlet(np.full(k, 5.0))), rng.uniform(-0.6, 0.6, d)
+        X = mean + rng.normal(0, 0.3, (k, d))[part] + rng.normal(0, width, (n, d))
+        found.append((k, np.clip(X, -1, 1)))
+    return found
+
+
+def run_starts() -> None:
+    """Inertia of k-means, in units of that of the mean, from a grid and from the mean, by constants of the latter."""
+    tried: tuple[tuple[Literal["grid", "mean"], float, float], ...]
+    tried = (("grid", 0.15, 0.5), ("mean", 0.05, 0.5), ("mean", 0.15, 0.5), ("mean", 0.5, 0.5), ("mean", 0.15, 1.0))
+    print("delta, n, d, k, epsilon: " + "; ".join(f"{init}, MEAN {mean}, LONGEST {most}" for init, mean, most in tried))
+    for delta, (k, X), epsilon in itertools.product((1e-6, 0.0), many_features(), (0.1, 0.3, 1.0, 3.0, 10.0)):
+        cells = []
+        for init, mean, longest in tried:
+            with set_to(kmeans, MEAN=mean, LONGEST=longest):
+                model = KMeans(k, init=init, bounds=(-1, 1), epsilon=epsilon, delta=delta)
+                centers = [model.fit(X).cluster_centers_ for _ in range(FITS)]
+            inertias = [np.square(X[:, None] - each).sum(axis=2).min(axis=1).sum() for each in centers]
+            cells.append(np.mean(inertias) / np.square(X - X.mean(axis=0)).sum())
+        words = f"{delta:g} {len(X)} {X.shape[1]} {k} {epsilon:g}: "
+        print(words + "  ".join(f"{cell:.3f}" for cell in cells), flush=True)
+
+
 def run_mixtures() -> None:
     """The parts of the start and of the steps of a mixture."""
     sets, epsilons = clumps(), (1.0, 3.0)
@@ -123,5 +153,5 @@ def run_mixtures() -> None:
 
 
 if __name__ == "__main__":
-    for asked in sys.argv[1:] or ("components", "one_by_one", "clusters", "mixtures"):
+    for asked in sys.argv[1:] or ("components", "one_by_one", "clusters", "starts", "mixtures"):
         globals()[f"run_{asked}"]()

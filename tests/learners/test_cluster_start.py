@@ -7,7 +7,7 @@ import pytest
 
 from discreet.core.budget import Budget
 from discreet.core.schema import Schema
-from discreet.learners.cluster_start import ClusterStart
+from discreet.learners.cluster_start import ClusterStart, shortened
 from discreet.learners.kmeans import KMeans
 from discreet.learners.task import Task
 from discreet.noise.deterministic import DeterministicBits
@@ -38,3 +38,13 @@ def test_where_noise_hides_all_cells_centers_stay_near_the_middle() -> None:
         found = [KMeans(3, bounds=(-1, 1), epsilon=0.05, delta=price).fit(X).cluster_centers_ for _ in range(9)]
         inertias = [np.square(X[:, None] - each).sum(axis=2).min(axis=1).sum() for each in found]
         assert np.median(inertias) < 2 * alone
+
+
+def test_noise_that_is_far_longer_than_any_vector_is_not_taken_for_one() -> None:
+    """Its length varies by more than a vector has: so little is kept, however long it happens to be."""
+    noisy = np.random.default_rng(0).laplace(0, 100.0, (500, 8))
+    stddev = 100 * np.sqrt(2)
+    assert np.square(shortened(noisy, stddev)).sum(axis=1).mean() > 1000
+    assert np.square(shortened(noisy, stddev, 1.0)).sum(axis=1).max() < 0.01
+    near = np.array([[3.0, 4.0]])
+    np.testing.assert_array_equal(shortened(near, 0.5, 1e9), shortened(near, 0.5))

@@ -15,6 +15,7 @@ from discreet.accounting.accountant import delta, pure_epsilon
 from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, DiscreetError
+from discreet.core.events import Composed
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.core.schema import Schema
@@ -28,7 +29,8 @@ from tests.learners.trial import LearnerTrial
 TRIAL = LearnerTrial(KMeans(bounds=trial.BOUNDS))
 CENTERS = np.array([[-6.0, 10.0], [6.0, 30.0], [0.0, 20.0]])
 BOUNDS = ([-10.0, 0.0], [10.0, 40.0])
-INITS: tuple[Literal["grid", "random"], ...] = ("grid", "random")
+Init = Literal["grid", "mean", "random"]
+INITS: tuple[Init, ...] = ("grid", "mean", "random")
 
 
 def blobs(n: int = 3000) -> Array:
@@ -42,7 +44,7 @@ def by_first(centers: Array) -> Array:
 
 @pytest.mark.parametrize("init", INITS)
 @pytest.mark.parametrize("price", [1e-6, 0.0], ids=["approximate", "pure"])
-def test_it_finds_the_blobs(price: float, init: Literal["grid", "random"]) -> None:
+def test_it_finds_the_blobs(price: float, init: Init) -> None:
     model = KMeans(3, bounds=BOUNDS, init=init, epsilon=2.0, delta=price, random_state=1).fit(blobs())
     np.testing.assert_allclose(by_first(model.cluster_centers_), by_first(CENTERS), atol=0.8)
     assert len(set(model.predict(CENTERS))) == 3
@@ -62,6 +64,22 @@ def test_a_start_from_a_grid_finds_many_clusters() -> None:
     centers = [KMeans(8, bounds=(-1, 1)).fit(X).cluster_centers_ for _ in range(5)]
     inertias = [np.square(X[:, None] - each).sum(axis=2).min(axis=1).sum() for each in centers]
     assert np.median(inertias) < 1.1 * X.size * 0.05**2
+
+
+def test_it_starts_from_the_mean_where_noise_would_hide_the_axes() -> None:
+    """Then fewer releases are asked, and wide clusters in many features are found better than from a grid."""
+    rng = np.random.default_rng(3)
+    X = np.clip(rng.normal(0, 0.3, (6, 40))[rng.integers(0, 6, 1500)] + rng.normal(0, 0.2, (1500, 40)) + 0.3, -1, 1)
+
+    def inertia(init: Init | None) -> float:
+        centers = KMeans(6, bounds=(-1, 1), init=init, epsilon=2.0, delta=0.0).fit(X).cluster_centers_
+        return float(np.square(X[:, None] - centers).sum(axis=2).min(axis=1).sum())
+
+    assert np.median([inertia(None) for _ in range(5)]) < 0.9 * np.median([inertia("grid") for _ in range(5)])
+    few, many = (KMeans(6, bounds=(-1, 1), epsilon=2.0, delta=0.0, expected_size=n).fit(X) for n in (1500, 10**6))
+    assert isinstance(few.event_, Composed)
+    assert isinstance(many.event_, Composed)
+    assert (len(few.event_.events), len(many.event_.events)) == (3, 5)
 
 
 def test_the_ledger_is_charged_and_refuses_a_second_fit(tmp_path: Path) -> None:
@@ -157,7 +175,9 @@ def test_rows_are_predicted_with_the_distances_of_the_fit() -> None:
 
 
 @pytest.mark.parametrize("init", INITS)
-def test_no_release_is_refuted_on_the_worst_record_and_each_is_with_less_noise(init: Literal["grid", "random"]) -> None:
-    steps = 1 if init == "grid" else 4
+def test_no_release_is_refuted_on_the_worst_record_and_each_is_with_less_noise(init: Init) -> None:
+    steps, epsilon = {"grid": (1, 12.0), "mean": (1, 7.0), "random": (4, 12.0)}[init]  # about 5 for the greatest part
     for price in (1e-6, 0.0):
-        check_releases(KMeans(2, init=init, max_iter=steps, bounds=(-1, 1), epsilon=12.0, delta=price, random_state=0))
+        check_releases(
+            KMeans(2, init=init, max_iter=steps, bounds=(-1, 1), epsilon=epsilon, delta=price, random_state=0)
+        )

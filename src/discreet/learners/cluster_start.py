@@ -28,6 +28,7 @@ REACH = 3.5  # standard deviations, within which the grid lies
 BINS = 64  # of distances
 INSIDE = 0.95  # the share of the records within the radius
 UNKNOWN = 1 / 12  # the variance along an axis that noise hides: that of values all over the middle half of their bounds
+HIDDEN = 1.5  # the variance that noise feigns beyond which axes are of no use: `starts` of `benchmarks.tuning_clusters`
 RESTARTS, ROUNDS = 8, 25  # of k-means on the cells
 # Parts of the budget: axes and cells fail together, and the radius takes little. Set by hand.
 AXES, GRID, RADIUS = 0.40, 0.56, 0.04
@@ -87,6 +88,14 @@ class ClusterStart:
         points = self._middles(permit.ask(cells, noise), self.full(cells, noise), reach, seed)
         centers = on_grid(np.clip(mean + points @ axes.T, -1.0, 1.0))
         return Start(centers, self._radius(permit, next(noises), centers, count), count)
+
+    def hidden(self, noise: Any, n: int) -> bool:
+        """Whether noise on the products of n records is greater than their variance along any axis is likely to be.
+
+        Of d features and noise of the deviation s, the greatest eigenvalue is 2 s sqrt(d), nearly (Wigner 1958).
+        """
+        stddev = spread(self.task.data, self._moments(), noise).stddev
+        return 2 * math.sqrt(self._n) * stddev > HIDDEN * n
 
     def full(self, cells: Any, noise: Any) -> float:
         """The count above which a cell is full: of all cells, if they were empty, noise lifts one half above it."""
@@ -157,11 +166,12 @@ def _squares(points: Array, centers: Array) -> Array:
     return found
 
 
-def shortened(vectors: Array, stddev: Array | float) -> Array:
+def shortened(vectors: Array, stddev: Array | float, longest: float = math.inf) -> Array:
     """Noisy vectors, one in each row, shortened by what the noise could feign.
 
     The positive-part estimator of James and Stein 1961, which is never worse on average where there are 3 or more
-    coordinates.
+    coordinates. No more is kept than the best linear estimator keeps of vectors that are `longest` long: where noise is
+    far longer, its own length varies by more than they have.
 
     Parameters
     ----------
@@ -169,6 +179,8 @@ def shortened(vectors: Array, stddev: Array | float) -> Array:
         Released.
     stddev : float or array of shape (n, 1)
         Public. Of the noise on each coordinate.
+    longest : float
+        Public. How long vectors may be without noise.
 
     Examples
     --------
@@ -176,5 +188,6 @@ def shortened(vectors: Array, stddev: Array | float) -> Array:
     array([[2.76, 3.68],
            [0.  , 0.  ]])
     """
-    feigned = vectors.shape[1] * np.square(stddev) / np.maximum(np.square(vectors).sum(axis=1, keepdims=True), 1e-300)
-    return vectors * np.maximum(1 - feigned, 0.0)
+    noise = vectors.shape[1] * np.square(stddev)
+    feigned = noise / np.maximum(np.square(vectors).sum(axis=1, keepdims=True), 1e-300)
+    return vectors * np.clip(1 - feigned, 0.0, 1 / (1 + noise / longest**2))
