@@ -21,6 +21,7 @@ from discreet.core.errors import BudgetExceeded, ParameterError
 from discreet.core.events import GaussianLoss
 from discreet.core.neighbors import Neighbors
 from discreet.core.secret_sample import SecretSample
+from discreet.deep.noisy_gradients import NoisyGradients
 from discreet.deep.private_tensors import PrivateTensors
 from discreet.deep.trainer import Trainer
 from discreet.deep.training_plan import TrainingPlan
@@ -168,7 +169,7 @@ def test_samples_are_coins_of_every_record() -> None:
     assert not any(chunk.there.any() for chunk in few)
 
 
-class HalfNoise(Trainer):
+class HalfNoise(NoisyGradients):
     """The noise is divided by the size of the batch twice."""
 
     def _noisy(self, sums: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -176,27 +177,26 @@ class HalfNoise(Trainer):
         return {name: sums[name] + (one - sums[name]) / 2 for name, one in noisy.items()}
 
 
-class OneLayerUnclipped(Trainer):
+class OneLayerUnclipped(NoisyGradients):
     """The gradient of a bias is not clipped with the rest."""
 
     def _noisy(self, sums: dict[str, Tensor]) -> dict[str, Tensor]:
         return super()._noisy({**sums, "bias": 3 * sums["bias"]})
 
 
-def released(kind: type[Trainer], people: int, runs: int) -> np.ndarray:
+def released(kind: type[NoisyGradients], people: int, runs: int) -> np.ndarray:
     """What single steps release about nobody, or about a person with a gradient far longer than the clip."""
     x, found, model = torch.full((people, 1), 1e3), np.empty(runs), nn.Linear(1, 1)
     data = PrivateTensors(1e-3 * x, x, BUDGET, bits=DeterministicBits(people + 2))
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
-    one = kind(model, optimizer, lambda out, far: out[:, 0] * far[:, 0], data, STEP, chunk=1)
+    one = kind(model, lambda out, far: out[:, 0] * far[:, 0], data, STEP, chunk=1)
     for run in range(runs):
-        one._step()
+        one.draw()
         found[run] = sum(float(part.grad.sum()) for part in model.parameters() if part.grad is not None)
     return found
 
 
-@pytest.mark.parametrize(("kind", "holds"), [(Trainer, True), (HalfNoise, False), (OneLayerUnclipped, False)])
-def test_an_audit_of_steps_refutes_broken_ones_alone(kind: type[Trainer], holds: bool) -> None:
+@pytest.mark.parametrize(("kind", "holds"), [(NoisyGradients, True), (HalfNoise, False), (OneLayerUnclipped, False)])
+def test_an_audit_of_steps_refutes_broken_ones_alone(kind: type[NoisyGradients], holds: bool) -> None:
     assert judged(STEP.event, released(kind, 0, 700), released(kind, 1, 700)).holds is holds
 
 

@@ -864,12 +864,17 @@ MUTANTS = [
         tests="deep/test_trainer.py",
     ),
     *_of(
-        "deep/trainer",
-        ("self.plan.clip / grid.step + math.sqrt(len(whole))", "self.plan.clip / grid.step / 2"),
-        ("self.plan.event_of(count), ASKED", "self.plan.event_of(1), ASKED"),
-        ("noisy / self.plan.batch", "noisy / self.plan.batch**2"),
-        ("error.settle(KEPT)", "pass"),
+        "deep/noisy_gradients",
+        ("clip / grid.step + math.sqrt(len(whole))", "clip / grid.step / 2"),
+        ("noisy / self._plan.batch", "noisy / self._plan.batch**2"),
         ("self._sums([self._data.blank(self._chunk, self._device)])", "pass"),
+        tests="deep/test_trainer.py",
+    ),
+    *_of(
+        "deep/trainer",
+        ("self.plan.event_of(count), ASKED", "self.plan.event_of(1), ASKED"),
+        ("self._gradients.rehearse()", "pass"),
+        ("error.settle(KEPT)", "pass"),
         ("self._done = int(checkpoint", "self._done = 0 * int(checkpoint"),
     ),
 ]

@@ -4,30 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from discreet import __version__
 from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.events import written
-from discreet.core.grid import Grid
 from discreet.core.knob import check_whole
 from discreet.core.ledger import Reservation
 from discreet.deep.check import check
-from discreet.deep.clipped_sum import Losses, clipped_sum
-from discreet.deep.device_noise import DeviceNoise
-from discreet.deep.private_tensors import Chunk, PrivateTensors
+from discreet.deep.clipped_sum import Losses
+from discreet.deep.noisy_gradients import NoisyGradients
+from discreet.deep.private_tensors import PrivateTensors
 from discreet.deep.training_plan import TrainingPlan
 from discreet.trust.permit import KEPT
 
-FINENESS = 2.0**-30  # of the clip: the grid that sums are rounded to, so that their noise is exact
 ASKED = "train"
 
 
@@ -105,27 +101,25 @@ class Trainer:
         check_whole(ASKED, "chunk", chunk)
         check_whole(ASKED, "block", plan.steps if block is None else block)
         check(model)
-        self._trained = {name: one for name, one in model.named_parameters() if one.requires_grad}
+        self._gradients = NoisyGradients(model, losses, data, plan, chunk)
         held = {id(one) for group in optimizer.param_groups for one in group["params"]}
-        foreign = [name for name, one in self._trained.items() if id(one) not in held]
+        foreign = [name for name, one in self._gradients.trained.items() if id(one) not in held]
         if foreign:
             raise ParameterError(ASKED, f"the optimizer does not hold {foreign[0]}", "Give it model.parameters().")
         self.model, self.optimizer, self.plan = model, optimizer, plan
-        self._losses, self._data, self._chunk, self._block = losses, data, chunk, block or plan.steps
-        self._device = next(iter(self._trained.values())).device
-        self._device_noise = None if self._device.type == "cpu" else DeviceNoise(self._device)
-        self._done = 0
+        self._data, self._block, self._done = data, block or plan.steps, 0
 
     def steps(self) -> Iterator[Step]:
         """Make the steps that are left, one at a time."""
-        self._sums([self._data.blank(self._chunk, self._device)])  # what fails for any records fails before the charge
+        self._gradients.rehearse()
         while self._done < self.plan.steps:
             count = min(self._block, self.plan.steps - self._done)
             charge = self._data.ledger.reserve(self.plan.event_of(count), ASKED, request=self._request(count))
             assert isinstance(charge, Reservation)  # its key is fresh
             for _ in range(count):
                 try:
-                    self._step()
+                    self._gradients.draw()
+                    self.optimizer.step()
                 except DiscreetError as error:
                     error.settle(KEPT)
                     raise
@@ -170,40 +164,11 @@ class Trainer:
             "versions": {"discreet": __version__, "torch": torch.__version__},
         }
 
-    def _step(self) -> None:
-        least = math.ceil(self.plan.batch / self._chunk)
-        sums = self._sums(self._data.chunks(self.plan.sample, self._chunk, self._device, least))
-        for name, noisy in self._noisy(sums).items():
-            self._trained[name].grad = noisy / self.plan.batch
-        self.optimizer.step()
-
-    def _sums(self, chunks: Iterable[Chunk]) -> dict[str, Tensor]:
-        """The clipped sums over all chunks together."""
-        sums: dict[str, Tensor] = {}
-        for part in chunks:
-            found = clipped_sum(
-                self.model, self._losses, part.inputs, part.targets, clip=self.plan.clip, there=part.there
-            ).gradients
-            sums = {name: sums[name] + one if sums else one for name, one in found.items()}
-        return sums
-
-    def _noisy(self, sums: dict[str, Tensor]) -> dict[str, Tensor]:
-        """The sums on a fine grid, with exact noise for the clip and the grid; on another device in float32."""
-        if self._device_noise is not None:
-            return self._device_noise.added(sums, self.plan.noise.multiplier * self.plan.clip)
-        whole = torch.cat([one.detach().double().flatten() for one in sums.values()]).cpu().numpy()
-        grid = Grid(math.floor(math.log2(self.plan.clip * FINENESS)))
-        reach = self.plan.clip / grid.step + math.sqrt(len(whole))
-        noise = self.plan.noise.noise(self._data.bits, whole.shape, self.plan.noise.multiplier * reach)
-        noisy = grid.values(np.rint(whole / grid.step).astype(np.int64) + noise)
-        parts = torch.split(torch.from_numpy(noisy), [one.numel() for one in sums.values()])
-        return {name: part.view_as(one).to(one) for part, (name, one) in zip(parts, sums.items(), strict=True)}
-
     def _request(self, count: int) -> str:
         return json.dumps({"steps": [self._done, self._done + count], "clip": self.plan.clip, "batch": self.plan.batch})
 
     def _digest(self) -> bytes:
         digest = hashlib.sha256()
-        for name, one in self._trained.items():
+        for name, one in self._gradients.trained.items():
             digest.update(name.encode() + one.detach().cpu().contiguous().numpy().tobytes())
         return digest.digest()

@@ -1,0 +1,78 @@
+"""The noisy mean of the clipped gradients of a secret sample: what one step asks of the data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from discreet.core.grid import Grid
+from discreet.deep.clipped_sum import Losses, clipped_sum
+from discreet.deep.device_noise import DeviceNoise
+from discreet.deep.private_tensors import Chunk, PrivateTensors
+from discreet.deep.training_plan import TrainingPlan
+
+FINENESS = 2.0**-30  # of the clip: the grid that sums are rounded to, so that their noise is exact
+
+
+class NoisyGradients:
+    """Draws samples and noise; it charges nothing, which is `Trainer`'s work.
+
+    Parameters
+    ----------
+    model : Module
+        Public. Its trained parameters are what gradients are taken of.
+    losses : callable
+        Public. Of what the model gives and the targets: one loss for each record.
+    data : PrivateTensors
+        The records.
+    plan : TrainingPlan
+        Public. Samples and noise.
+    chunk : int
+        Public. How many records are computed at a time.
+    """
+
+    def __init__(
+        self, model: nn.Module, losses: Losses, data: PrivateTensors, plan: TrainingPlan, chunk: int = 256
+    ) -> None:
+        self.trained = {name: one for name, one in model.named_parameters() if one.requires_grad}
+        self._model, self._losses, self._data, self._plan, self._chunk = model, losses, data, plan, chunk
+        self._device = next(iter(self.trained.values())).device
+        self._device_noise = None if self._device.type == "cpu" else DeviceNoise(self._device)
+
+    def rehearse(self) -> None:
+        """Compute on made-up records: what fails for any records fails here, before a charge."""
+        self._sums([self._data.blank(self._chunk, self._device)])
+
+    def draw(self) -> None:
+        """Set the parameters' gradients by a fresh sample with fresh noise, which must have been charged."""
+        least = math.ceil(self._plan.batch / self._chunk)
+        sums = self._sums(self._data.chunks(self._plan.sample, self._chunk, self._device, least))
+        for name, noisy in self._noisy(sums).items():
+            self.trained[name].grad = noisy / self._plan.batch
+
+    def _sums(self, chunks: Iterable[Chunk]) -> dict[str, Tensor]:
+        """The clipped sums over all chunks together."""
+        sums: dict[str, Tensor] = {}
+        for part in chunks:
+            found = clipped_sum(
+                self._model, self._losses, part.inputs, part.targets, clip=self._plan.clip, there=part.there
+            ).gradients
+            sums = {name: sums[name] + one if sums else one for name, one in found.items()}
+        return sums
+
+    def _noisy(self, sums: dict[str, Tensor]) -> dict[str, Tensor]:
+        """The sums on a fine grid, with exact noise for the clip and the grid; on another device in float32."""
+        clip, noise = self._plan.clip, self._plan.noise
+        if self._device_noise is not None:
+            return self._device_noise.added(sums, noise.multiplier * clip)
+        whole = torch.cat([one.detach().double().flatten() for one in sums.values()]).cpu().numpy()
+        grid = Grid(math.floor(math.log2(clip * FINENESS)))
+        reach = clip / grid.step + math.sqrt(len(whole))
+        drawn = noise.noise(self._data.bits, whole.shape, noise.multiplier * reach)
+        noisy = grid.values(np.rint(whole / grid.step).astype(np.int64) + drawn)
+        parts = torch.split(torch.from_numpy(noisy), [one.numel() for one in sums.values()])
+        return {name: part.view_as(one).to(one) for part, (name, one) in zip(parts, sums.items(), strict=True)}
