@@ -6,6 +6,7 @@ import json
 import math
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -47,7 +48,7 @@ def network(seed: int = 0) -> nn.Module:
     return nn.Sequential(nn.Linear(5, 16), nn.Tanh(), nn.Linear(16, 2))
 
 
-def trainer(data: PrivateTensors, plan: TrainingPlan, **given: int) -> Trainer:
+def trainer(data: PrivateTensors, plan: TrainingPlan, **given: Any) -> Trainer:
     model = network()
     return Trainer(model, torch.optim.SGD(model.parameters(), lr=2.0), crossed, data, plan, **given)
 
@@ -155,6 +156,43 @@ def test_released_weights_carry_what_they_cost(tmp_path: Path) -> None:
     assert card["epsilon"] == account.balance().spent > 0
     assert (card["unit"], card["neighbors"], card["ledger_head"]) == ("record", "add_remove", account.head)
     torch.testing.assert_close(kept["weights"]["0.weight"], run.model.state_dict()["0.weight"])
+
+
+def test_a_resumed_run_keeps_its_schedule_and_its_average(tmp_path: Path) -> None:
+    plan = TrainingPlan(SecretSample(0.1), Gaussian(4.0), 6, 1.0, 20.0)
+
+    def fresh() -> Trainer:
+        model = network()
+        optimizer = torch.optim.SGD(model.parameters(), lr=2.0)
+        schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.25, total_iters=6)
+        data = PrivateTensors(*people(200), Budget(100.0, 1e-5))
+        return Trainer(model, optimizer, crossed, data, plan, schedule=schedule, decay=0.9)
+
+    first, again = fresh(), fresh()
+    steps = first.steps()
+    for _ in range(4):
+        next(steps)
+    assert first.optimizer.param_groups[0]["lr"] == pytest.approx(2.0 * (1 - 0.75 * 4 / 6))
+    again.resume(pickle.loads(pickle.dumps(first.checkpoint())))
+    for kept, was in zip(again.average.parameters(), first.average.parameters(), strict=True):
+        torch.testing.assert_close(kept, was)
+    assert again.run().number == 6
+    assert again.optimizer.param_groups[0]["lr"] == pytest.approx(0.5)
+    again.release(tmp_path / "model.pt")
+    released = torch.load(tmp_path / "model.pt", weights_only=True)["average"]
+    torch.testing.assert_close(released["0.weight"], again.average.state_dict()["0.weight"])
+    with pytest.raises(ParameterError, match="schedule"):
+        again.resume({"model": {}, "optimizer": {}, "average": {}, "done": 1})
+
+
+def test_a_schedule_that_follows_a_loss_is_refused_and_no_average_is_said_to_be_none() -> None:
+    model, data = network(), PrivateTensors(*people(10), BUDGET)
+    optimizer = torch.optim.SGD(model.parameters())
+    plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)
+    with pytest.raises(ParameterError, match="number of steps"):
+        Trainer(model, optimizer, crossed, data, STEP, schedule=plateau)
+    with pytest.raises(ParameterError, match="decay"):
+        _ = Trainer(model, optimizer, crossed, data, STEP).average
 
 
 def test_samples_are_coins_of_every_record() -> None:

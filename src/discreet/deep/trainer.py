@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 
 from discreet import __version__
 from discreet.core.errors import DiscreetError, ParameterError
@@ -22,6 +23,7 @@ from discreet.deep.clipped_sum import Losses
 from discreet.deep.noisy_gradients import NoisyGradients
 from discreet.deep.private_tensors import PrivateTensors
 from discreet.deep.training_plan import TrainingPlan
+from discreet.deep.weight_average import WeightAverage
 from discreet.trust.permit import KEPT
 
 ASKED = "train"
@@ -64,6 +66,10 @@ class Trainer:
         Public. How many records are computed at a time; results do not depend on it.
     block : int, optional
         Public. How many steps are charged at a time; all of them by default, as an account for a single plan needs.
+    schedule : LRScheduler, optional
+        Public. Of the optimizer's learning rate; it moves on after every step.
+    decay : float, optional
+        Public. Keeps a running average of the weights, `average`, with this decay.
 
     Guarantee
     ---------
@@ -97,6 +103,8 @@ class Trainer:
         *,
         chunk: int = 256,
         block: int | None = None,
+        schedule: LRScheduler | None = None,
+        decay: float | None = None,
     ) -> None:
         check_whole(ASKED, "chunk", chunk)
         check_whole(ASKED, "block", plan.steps if block is None else block)
@@ -107,6 +115,11 @@ class Trainer:
         if foreign:
             raise ParameterError(ASKED, f"the optimizer does not hold {foreign[0]}", "Give it model.parameters().")
         self.model, self.optimizer, self.plan = model, optimizer, plan
+        if schedule is not None and (isinstance(schedule, ReduceLROnPlateau) or schedule.optimizer is not optimizer):
+            obstacle = "the schedule follows a loss, or another optimizer"
+            raise ParameterError(ASKED, obstacle, "Give one of this optimizer by the number of steps alone.")
+        self._schedule = schedule
+        self._average = None if decay is None else WeightAverage(model, decay)
         self._data, self._block, self._done = data, block or plan.steps, 0
 
     def steps(self) -> Iterator[Step]:
@@ -119,13 +132,20 @@ class Trainer:
             for _ in range(count):
                 try:
                     self._gradients.draw()
-                    self.optimizer.step()
+                    self._move()
                 except DiscreetError as error:
                     error.settle(KEPT)
                     raise
                 self._done += 1
                 yield Step(self._done, self.plan.steps)
             self._data.ledger.commit(charge, self._digest())
+
+    @property
+    def average(self) -> nn.Module:
+        """The model with the running average of its weights; released, as they are."""
+        if self._average is None:
+            raise ParameterError(ASKED, "no average of the weights is kept", "Give the trainer a decay, such as 0.999.")
+        return self._average.model
 
     def run(self) -> Step:
         """Make all steps that are left."""
@@ -135,18 +155,24 @@ class Trainer:
 
     def checkpoint(self) -> dict[str, Any]:
         """What a later run needs to go on from here: it is all released already. What was spent is in the ledger."""
-        return {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict(), "done": self._done}
+        return {**{name: one.state_dict() for name, one in self._parts().items()}, "done": self._done}
 
     def resume(self, checkpoint: dict[str, Any]) -> None:
         """Go on from a checkpoint. Steps after it are drawn anew and charged, even if they were made before."""
-        self.model.load_state_dict(checkpoint["model"])
-        self.optimizer.load_state_dict(checkpoint["optimizer"])
+        parts = self._parts()
+        if missing := sorted(parts.keys() - checkpoint.keys()):
+            raise ParameterError(
+                "resume", f"the checkpoint has no {missing[0]}", "Give the trainer what it had before."
+            )
+        for name, one in parts.items():
+            one.load_state_dict(checkpoint[name])
         self._done = int(checkpoint["done"])
 
     def release(self, path: str | Path) -> None:
         """Write the weights, with a card that says what they cost: `card.json` beside them has the same text."""
         card = self.card()
-        torch.save({"weights": self.model.state_dict(), "card": json.dumps(card)}, path)
+        average = {} if self._average is None else {"average": self.average.state_dict()}
+        torch.save({"weights": self.model.state_dict(), **average, "card": json.dumps(card)}, path)
         Path(f"{path}.card.json").write_text(json.dumps(card, indent=1))
 
     def card(self) -> dict[str, Any]:
@@ -163,6 +189,20 @@ class Trainer:
             "ledger_head": ledger.head,
             "versions": {"discreet": __version__, "torch": torch.__version__},
         }
+
+    def _move(self) -> None:
+        """What follows from the noisy gradients alone."""
+        self.optimizer.step()
+        if self._schedule is not None:
+            self._schedule.step()
+        if self._average is not None:
+            self._average.update(self._done)
+
+    def _parts(self) -> dict[str, Any]:
+        """Whatever has a state that a later run needs."""
+        average = None if self._average is None else self._average.model
+        parts = {"model": self.model, "optimizer": self.optimizer, "schedule": self._schedule, "average": average}
+        return {name: one for name, one in parts.items() if one is not None}
 
     def _request(self, count: int) -> str:
         return json.dumps({"steps": [self._done, self._done + count], "clip": self.plan.clip, "batch": self.plan.batch})
