@@ -114,15 +114,18 @@ MODELS: dict[str, Callable[[], tuple[nn.Module, Tensor]]] = {
 }
 
 
-def sample_by_sample(model: nn.Module, inputs: Tensor, targets: Tensor, clip: float) -> dict[str, Tensor]:
-    """The clipped sum from gradients that are written out."""
+def sample_by_sample(
+    model: nn.Module, inputs: Tensor, targets: Tensor, clip: float, views: int = 1
+) -> dict[str, Tensor]:
+    """The clipped sum from gradients that are written out, after the mean over views."""
     trained = {name: one.detach() for name, one in model.named_parameters() if one.requires_grad}
 
     def loss(parameters: dict[str, Tensor], x: Tensor, y: Tensor) -> Tensor:
         return squares(functional_call(model, parameters, (x[None],)), y[None])[0]
 
     with sdpa_kernel(SDPBackend.MATH):
-        each = vmap(grad(loss), in_dims=(None, 0, 0))(trained, inputs, targets)
+        each = vmap(grad(loss), in_dims=(None, 0, 0))(trained, inputs, targets.repeat_interleave(views, dim=0))
+    each = {name: one.unflatten(0, (-1, views)).mean(dim=1) for name, one in each.items()}
     norms = torch.stack([one.flatten(1).square().sum(dim=1) for one in each.values()]).sum(dim=0).sqrt()
     weights = clip * (1 - MARGINS[torch.float32]) / norms.clamp(min=clip * (1 - MARGINS[torch.float32]))
     return {name: torch.tensordot(weights, one, dims=1) for name, one in each.items()}
@@ -142,6 +145,21 @@ def test_clipped_sums_are_those_of_gradients_taken_one_by_one(name: str) -> None
         for part, one in wanted.items():
             assert (found[part] - one).norm() <= 1e-5 * whole, part
     assert all(one.grad is None for one in model.parameters())
+
+
+def test_views_of_a_sample_are_averaged_before_the_clip() -> None:
+    for name in MODELS:
+        torch.manual_seed(len(name))
+        model, inputs = MODELS[name]()
+        targets = torch.randn_like(model(inputs)).detach()[:2]
+        whole = clipped_sum(model, squares, inputs, targets, views=3)
+        assert whole.norms.shape == whole.losses.shape == (2,)
+        clip = float(whole.norms.mean())
+        found = clipped_sum(model, squares, inputs, targets, clip=clip, views=3).gradients
+        wanted = sample_by_sample(model, inputs, targets, clip, views=3)
+        length = torch.sqrt(sum((one.square().sum() for one in wanted.values()), torch.zeros(())))
+        for part, one in wanted.items():
+            assert (found[part] - one).norm() <= 1e-5 * length, (name, part)
 
 
 def test_layers_without_a_rule_are_taken_whole() -> None:

@@ -831,7 +831,9 @@ MUTANTS = [
         ("clip / norms.clamp(min=clip)", "clip / norms.clamp(min=2 * clip)"),
         ("torch.isfinite(norms) & there", "there"),
         ("_joined(forms[found], form) if found in forms else form", "form"),
-        ("found.shape != (samples,)", "found.dim() > 1"),
+        ("found.shape != (len(inputs),)", "found.dim() > 1"),
+        ("form if views == 1 else form.grouped(views)", "form"),
+        ("return found / views", "return found"),
     ),
     *_of(
         "deep/forms/outer_products",
@@ -856,6 +858,7 @@ MUTANTS = [
         "deep/forms/patches",
         ("at * wide + step * (count - 1) + 1", "at * wide + step * count + 1"),
         ("samples * self.kernel.groups", "samples"),
+        ("if self.images == self.kernel.groups == 1", "if self.kernel.groups == 1"),
         tests="deep/test_clipped_sum.py",
     ),
     *_of(
@@ -867,8 +870,9 @@ MUTANTS = [
         "deep/noisy_gradients",
         ("clip / grid.step + math.sqrt(len(whole))", "clip / grid.step / 2"),
         ("noisy / self._plan.batch", "noisy / self._plan.batch**2"),
-        ("self._sums([self._data.blank(self._chunk, self._device)])", "pass"),
-        tests="deep/test_trainer.py",
+        ("self._sums([blank])", "pass"),
+        ("self._views.check(blank.inputs)", "pass"),
+        tests="deep/test_trainer.py deep/test_views.py",
     ),
     *_of(
         "deep/trainer",

@@ -6,5 +6,6 @@ from .private_tensors import PrivateTensors as PrivateTensors
 from .trainer import Step as Step
 from .trainer import Trainer as Trainer
 from .training_plan import TrainingPlan as TrainingPlan
+from .views import Views as Views
 
 __all__: list[str]

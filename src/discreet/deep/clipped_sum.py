@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from discreet.core.errors import ParameterError
-from discreet.core.knob import check_knob
+from discreet.core.knob import check_knob, check_whole
 from discreet.core.secret import Secret
 from discreet.deep.capture import Layer, Use, captured, layers
 from discreet.deep.forms.chosen_rows import ChosenRows, TiedRows
@@ -48,6 +48,7 @@ def clipped_sum(
     *,
     clip: float = 1.0,
     there: Tensor | None = None,
+    views: int = 1,
 ) -> ClippedSum:
     """The sum over samples of the gradients of their losses, each shortened to the length `clip`.
 
@@ -67,6 +68,8 @@ def clipped_sum(
         Public. The greatest length of a gradient, over all parameters together.
     there : Tensor of shape (samples,), optional
         Which samples count: the others fill up the batch.
+    views : int
+        Public. How many inputs, one after another, are views of one sample: its loss is the mean of theirs.
 
     Examples
     --------
@@ -77,7 +80,8 @@ def clipped_sum(
     True
     """
     check_knob("clipped_sum", "clip", clip)
-    return clipped_sum_of(model, list(layers(model)), losses, inputs, targets, clip, there)
+    check_whole("clipped_sum", "views", views)
+    return clipped_sum_of(model, list(layers(model)), losses, inputs, targets, clip, there, views)
 
 
 def clipped_sum_of(
@@ -88,22 +92,24 @@ def clipped_sum_of(
     targets: Tensor,
     clip: float,
     there: Tensor | None,
+    views: int = 1,
 ) -> ClippedSum:
     """The same, of these layers: for a model whose parameters were exchanged for other tensors."""
-    samples = len(inputs)
+    targets = targets if views == 1 else targets.repeat_interleave(views, dim=0)
 
     def run() -> Tensor:
         found = losses(model(inputs), targets)
-        if found.shape != (samples,):
-            obstacle = f"the losses have shape {tuple(found.shape)}, and there are {samples} samples"
+        if found.shape != (len(inputs),):
+            obstacle = f"the losses have shape {tuple(found.shape)}, and there are {len(inputs)} samples"
             raise ParameterError("clipped_sum", obstacle, "Give one loss for each sample, as with reduction='none'.")
-        return found
+        return found / views
 
     uses, lost = captured(model, taken, run)
     with torch.no_grad():
-        forms = _by_parameter(model, uses)
+        forms = _by_parameter(model, uses, views)
+        lost = torch.unflatten(lost, 0, (-1, views)).sum(dim=1)
         squares = [form.squared_norms() for form in forms.values()]
-        norms = torch.stack(squares).sum(dim=0).sqrt() if squares else lost.new_zeros(samples)
+        norms = torch.stack(squares).sum(dim=0).sqrt() if squares else torch.zeros_like(lost)
         weights = _weights(norms, clip * (1 - margin(inputs.device)), there)
         trained = {id(dict(part.named_parameters())[name]) for _, part, names in taken for name in names}
         given = {name: one for name, one in model.named_parameters() if id(one) in trained}
@@ -114,7 +120,7 @@ def clipped_sum_of(
     return ClippedSum(sums, norms, lost)
 
 
-def _by_parameter(model: nn.Module, uses: list[Use]) -> dict[str, Form]:
+def _by_parameter(model: nn.Module, uses: list[Use], views: int) -> dict[str, Form]:
     """One form for each parameter that was used, however often and under whatever names."""
     names = {id(parameter): name for name, parameter in model.named_parameters()}
     forms: dict[str, Form] = {}
@@ -122,6 +128,7 @@ def _by_parameter(model: nn.Module, uses: list[Use]) -> dict[str, Form]:
         own = dict(use.module.named_parameters(remove_duplicate=False))
         for name, form in use.forms().items():
             found = names[id(own[name])]
+            form = form if views == 1 else form.grouped(views)
             forms[found] = _joined(forms[found], form) if found in forms else form
     return forms
 

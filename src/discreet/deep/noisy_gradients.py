@@ -14,6 +14,7 @@ from discreet.deep.clipped_sum import Losses, clipped_sum
 from discreet.deep.device_noise import DeviceNoise
 from discreet.deep.private_tensors import Chunk, PrivateTensors
 from discreet.deep.training_plan import TrainingPlan
+from discreet.deep.views import Views
 
 FINENESS = 2.0**-30  # of the clip: the grid that sums are rounded to, so that their noise is exact
 
@@ -33,19 +34,31 @@ class NoisyGradients:
         Public. Samples and noise.
     chunk : int
         Public. How many records are computed at a time.
+    views : Views, optional
+        Public. Of each record; by default the record itself.
     """
 
     def __init__(
-        self, model: nn.Module, losses: Losses, data: PrivateTensors, plan: TrainingPlan, chunk: int = 256
+        self,
+        model: nn.Module,
+        losses: Losses,
+        data: PrivateTensors,
+        plan: TrainingPlan,
+        chunk: int = 256,
+        views: Views | None = None,
     ) -> None:
         self.trained = {name: one for name, one in model.named_parameters() if one.requires_grad}
         self._model, self._losses, self._data, self._plan, self._chunk = model, losses, data, plan, chunk
+        self._views = views
         self._device = next(iter(self.trained.values())).device
         self._device_noise = None if self._device.type == "cpu" else DeviceNoise(self._device)
 
     def rehearse(self) -> None:
         """Compute on made-up records: what fails for any records fails here, before a charge."""
-        self._sums([self._data.blank(self._chunk, self._device)])
+        blank = self._data.blank(self._chunk, self._device)
+        if self._views is not None:
+            self._views.check(blank.inputs)
+        self._sums([blank])
 
     def draw(self) -> None:
         """Set the parameters' gradients by a fresh sample with fresh noise, which must have been charged."""
@@ -58,8 +71,9 @@ class NoisyGradients:
         """The clipped sums over all chunks together."""
         sums: dict[str, Tensor] = {}
         for part in chunks:
+            inputs, views = (part.inputs, 1) if self._views is None else (self._views(part.inputs), self._views.count)
             found = clipped_sum(
-                self._model, self._losses, part.inputs, part.targets, clip=self._plan.clip, there=part.there
+                self._model, self._losses, inputs, part.targets, clip=self._plan.clip, there=part.there, views=views
             ).gradients
             sums = {name: sums[name] + one if sums else one for name, one in found.items()}
         return sums

@@ -23,6 +23,7 @@ from discreet.deep.clipped_sum import Losses
 from discreet.deep.noisy_gradients import NoisyGradients
 from discreet.deep.private_tensors import PrivateTensors
 from discreet.deep.training_plan import TrainingPlan
+from discreet.deep.views import Views
 from discreet.deep.weight_average import WeightAverage
 from discreet.trust.permit import KEPT
 
@@ -66,6 +67,8 @@ class Trainer:
         Public. How many records are computed at a time; results do not depend on it.
     block : int, optional
         Public. How many steps are charged at a time; all of them by default, as an account for a single plan needs.
+    views : Views, optional
+        Public. Several views of each record, whose gradients are averaged before the clip, at the price of one.
     schedule : LRScheduler, optional
         Public. Of the optimizer's learning rate; it moves on after every step.
     decay : float, optional
@@ -103,13 +106,14 @@ class Trainer:
         *,
         chunk: int = 256,
         block: int | None = None,
+        views: Views | None = None,
         schedule: LRScheduler | None = None,
         decay: float | None = None,
     ) -> None:
         check_whole(ASKED, "chunk", chunk)
         check_whole(ASKED, "block", plan.steps if block is None else block)
         check(model)
-        self._gradients = NoisyGradients(model, losses, data, plan, chunk)
+        self._gradients = NoisyGradients(model, losses, data, plan, chunk, views)
         held = {id(one) for group in optimizer.param_groups for one in group["params"]}
         foreign = [name for name, one in self._gradients.trained.items() if id(one) not in held]
         if foreign:

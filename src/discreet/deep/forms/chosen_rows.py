@@ -57,6 +57,11 @@ class ChosenRows:
         empty = self.slopes.new_zeros(len(self.slopes), self.rows, self.slopes.shape[2])
         return empty.scatter_add(1, self.chosen[:, :, None].expand_as(self.slopes), self.slopes)
 
+    def grouped(self, count: int) -> ChosenRows:
+        """The places of a group, one after another."""
+        chosen, slopes = (torch.unflatten(one, 0, (-1, count)).flatten(1, 2) for one in (self.chosen, self.slopes))
+        return ChosenRows(chosen, slopes, self.rows)
+
     def joined(self, other: Form) -> ChosenRows | None:
         """The places of both uses, one after another."""
         if not isinstance(other, ChosenRows):
@@ -98,6 +103,10 @@ class TiedRows:
     def explicit(self) -> Tensor:
         """The gradients themselves."""
         return self.rows.explicit() + self.products.explicit()
+
+    def grouped(self, count: int) -> TiedRows:
+        """The places of a group, in both uses."""
+        return TiedRows(self.rows.grouped(count), self.products.grouped(count))
 
     def joined(self, other: Form) -> TiedRows | None:
         """With one more use of either kind."""

@@ -57,6 +57,10 @@ class Explicit:
         """The gradients themselves."""
         return self.values
 
+    def grouped(self, count: int) -> Explicit:
+        """The sums over groups."""
+        return Explicit(torch.unflatten(self.values, 0, (-1, count)).sum(dim=1))
+
     def joined(self, other: Form) -> Explicit:
         """The sum over both uses; any form can be written out."""
         return Explicit(self.values + other.explicit())

@@ -22,5 +22,8 @@ class Form(Protocol):
     def explicit(self) -> Tensor:
         """The gradients themselves: shape (samples, *parameter)."""
 
+    def grouped(self, count: int) -> Form:
+        """The gradients of groups of so many samples, one after another: each group is one sample."""
+
     def joined(self, other: Form) -> Self | None:
         """Another use of the same parameter and this one as one form, if they are of one kind."""

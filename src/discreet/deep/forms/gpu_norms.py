@@ -16,7 +16,7 @@ LEAST = 1e-38
 
 @triton.jit  # type: ignore[untyped-decorator]
 def _patch_tile(  # type: ignore[no-untyped-def]
-    inputs, slopes, scale_in, scale_out, out, channels, outs, places, high, wide,
+    inputs, slopes, scale_in, scale_out, out, channels, outs, places, images, high, wide,
     taps_high, stride_high, pad_high, apart_high,
     width: tl.constexpr, stride: tl.constexpr, pad: tl.constexpr, apart: tl.constexpr, taps: tl.constexpr,
     row: tl.constexpr, half: tl.constexpr, precision: tl.constexpr,
@@ -31,41 +31,44 @@ def _patch_tile(  # type: ignore[no-untyped-def]
     made = (tile % down) * block_out + tl.arange(0, block_out)
     tile = tile // down
     tap, tap_high = (tile % (taps // row)) * row, tile // (taps // row)
-    inputs += sample * channels * high * wide
-    slopes += sample * outs * places
+    inputs += sample * images * channels * high * wide
+    slopes += sample * images * outs * places
     by_in, by_out = tl.load(scale_in + sample), tl.load(scale_out + sample)
     first = tl.zeros((block_out, block_in), dtype=tl.float32)
     second = tl.zeros((block_out, block_in), dtype=tl.float32)
     third = tl.zeros((block_out, block_in), dtype=tl.float32)
-    for start in range(0, places, block):
-        t = start + tl.arange(0, block)
-        y = (t // width) * stride_high + tap_high * apart_high - pad_high
-        x = (t % width) * stride + tap * apart - pad
-        inside = (t < places) & (y >= 0) & (y < high)
-        there = (t[:, None] < places) & (made[None, :] < outs)
-        g = tl.load(slopes + t[:, None] * outs + made[None, :], mask=there, other=0.0)
-        if half:
-            g = (g * by_out).to(tl.float16)
-        g = tl.trans(g)
-        at = inputs + (y * wide + x)[:, None] * channels + given[None, :]
-        below = (inside & (x >= 0) & (x < wide))[:, None] & (given[None, :] < channels)
-        a = tl.load(at, mask=below, other=0.0)
-        if half:
-            a = (a * by_in).to(tl.float16)
-        first = tl.dot(g, a, first, input_precision=precision)
-        if row == 3:
-            x += apart
+    for _ in range(images):
+        for start in range(0, places, block):
+            t = start + tl.arange(0, block)
+            y = (t // width) * stride_high + tap_high * apart_high - pad_high
+            x = (t % width) * stride + tap * apart - pad
+            inside = (t < places) & (y >= 0) & (y < high)
+            there = (t[:, None] < places) & (made[None, :] < outs)
+            g = tl.load(slopes + t[:, None] * outs + made[None, :], mask=there, other=0.0)
+            if half:
+                g = (g * by_out).to(tl.float16)
+            g = tl.trans(g)
+            at = inputs + (y * wide + x)[:, None] * channels + given[None, :]
             below = (inside & (x >= 0) & (x < wide))[:, None] & (given[None, :] < channels)
-            a = tl.load(at + apart * channels, mask=below, other=0.0)
+            a = tl.load(at, mask=below, other=0.0)
             if half:
                 a = (a * by_in).to(tl.float16)
-            second = tl.dot(g, a, second, input_precision=precision)
-            x += apart
-            below = (inside & (x >= 0) & (x < wide))[:, None] & (given[None, :] < channels)
-            a = tl.load(at + 2 * apart * channels, mask=below, other=0.0)
-            if half:
-                a = (a * by_in).to(tl.float16)
-            third = tl.dot(g, a, third, input_precision=precision)
+            first = tl.dot(g, a, first, input_precision=precision)
+            if row == 3:
+                x += apart
+                below = (inside & (x >= 0) & (x < wide))[:, None] & (given[None, :] < channels)
+                a = tl.load(at + apart * channels, mask=below, other=0.0)
+                if half:
+                    a = (a * by_in).to(tl.float16)
+                second = tl.dot(g, a, second, input_precision=precision)
+                x += apart
+                below = (inside & (x >= 0) & (x < wide))[:, None] & (given[None, :] < channels)
+                a = tl.load(at + 2 * apart * channels, mask=below, other=0.0)
+                if half:
+                    a = (a * by_in).to(tl.float16)
+                third = tl.dot(g, a, third, input_precision=precision)
+        inputs += channels * high * wide
+        slopes += outs * places
     tl.atomic_add(out + sample, tl.sum(first * first) + tl.sum(second * second) + tl.sum(third * third))
 
 
@@ -79,12 +82,13 @@ def patch_norms(
     padding: list[int],
     dilation: list[int],
     fast: bool,
+    images: int,
 ) -> Tensor:
     """The squared length of each sample's gradient of a convolution over two axes, in one group.
 
     Parameters
     ----------
-    inputs, slopes : Tensor of shape (samples, channels, height, width)
+    inputs, slopes : Tensor of shape (samples * images, channels, height, width)
         What came in, and the derivatives of the loss by what went out.
     lengths : list of two Tensors of shape (samples,)
         The squared lengths of both.
@@ -92,19 +96,21 @@ def patch_norms(
         Public. Of each axis.
     fast : bool
         Public. Whether products of float32 may be in TF32.
+    images : int
+        Public. How many each sample has.
     """
     half = fast and inputs.dtype == torch.float32
     inputs, slopes = (one.contiguous(memory_format=torch.channels_last) for one in (inputs, slopes))
-    samples, channels, high, wide = inputs.shape
+    samples, (channels, high, wide) = len(inputs) // images, inputs.shape[1:]
     outs, width = slopes.shape[1], slopes.shape[3]
-    means = [(n / one[0].numel()).clamp(min=LEAST) for n, one in zip(lengths, (inputs, slopes), strict=True)]
+    means = [(n / (images * one[0].numel())).clamp(min=LEAST) for n, one in zip(lengths, (inputs, slopes), strict=True)]
     row = 3 if taps[1] == 3 else 1
     blocks = [max(16, min(most, triton.next_power_of_2(n))) for n, most in ((outs, 128), (channels, 64))]
     tiles = triton.cdiv(outs, blocks[0]) * triton.cdiv(channels, blocks[1]) * taps[0] * (taps[1] // row)
     out = torch.zeros(samples, device=inputs.device)
     _patch_tile[(samples * tiles,)](
-        inputs, slopes, *(one.rsqrt() for one in means), out, channels, outs, slopes.shape[2] * width, high, wide,
-        taps[0], stride[0], padding[0], dilation[0], width, stride[1], padding[1], dilation[1], taps[1],
+        inputs, slopes, *(one.rsqrt() for one in means), out,
+        channels, outs, slopes.shape[2] * width, images, high, wide, taps[0], stride[0], padding[0], dilation[0], width, stride[1], padding[1], dilation[1], taps[1],
         row, half, "tf32" if fast else "tf32x3", *blocks, 32, num_warps=4, num_stages=3,
     )  # fmt: skip
     return out * means[0] * means[1] if half else out
@@ -174,10 +180,20 @@ def pair_norms(inputs: Tensor, slopes: Tensor, fast: bool) -> Tensor:
 
 
 @patch_norms.register_fake
-def _patch_norms(inputs: Tensor, *_: object) -> Tensor:
-    return inputs.new_empty(len(inputs), dtype=torch.float32)
+def _patch_norms(
+    inputs: Tensor,
+    slopes: Tensor,
+    lengths: list[Tensor],
+    taps: list[int],
+    stride: list[int],
+    padding: list[int],
+    dilation: list[int],
+    fast: bool,
+    images: int,
+) -> Tensor:
+    return inputs.new_empty(len(inputs) // images, dtype=torch.float32)
 
 
 @pair_norms.register_fake
-def _pair_norms(inputs: Tensor, *_: object) -> Tensor:
+def _pair_norms(inputs: Tensor, slopes: Tensor, fast: bool) -> Tensor:
     return inputs.new_empty(len(inputs), 3, dtype=torch.float32)

@@ -66,6 +66,11 @@ class OuterProducts:
         """The gradients themselves."""
         return self.slopes.mT @ self.inputs
 
+    def grouped(self, count: int) -> OuterProducts:
+        """The places of a group, one after another."""
+        inputs, slopes = (torch.unflatten(one, 0, (-1, count)).flatten(1, 2) for one in (self.inputs, self.slopes))
+        return OuterProducts(inputs, slopes)
+
     def joined(self, other: Form) -> OuterProducts | None:
         """The places of both uses, one after another."""
         if not isinstance(other, OuterProducts):

@@ -45,6 +45,11 @@ class Kernel:
         """The taps, strides, padding and dilation."""
         return self.shape[2:], self.stride, self.padding, self.dilation
 
+    @property
+    def size(self) -> int:
+        """The number of weights."""
+        return math.prod(self.shape)
+
     def gradient(self, inputs: Tensor, slopes: Tensor, groups: int) -> Tensor:
         """The gradient of the weights of so many groups, over all samples."""
         weights = inputs.new_empty(slopes.shape[1], *self.shape[1:])
@@ -59,17 +64,20 @@ class Patches:
 
     Parameters
     ----------
-    inputs : Tensor of shape (samples, channels, *axes), finite
+    inputs : Tensor of shape (samples * images, channels, *axes), finite
         What came in.
-    slopes : Tensor of shape (samples, channels out, *axes)
+    slopes : Tensor of shape (samples * images, channels out, *axes)
         The derivatives of the loss by what went out.
     kernel : Kernel
         Public.
+    images : int
+        Public. How many images, one after another, are one sample.
     """
 
     inputs: Tensor
     slopes: Tensor
     kernel: Kernel
+    images: int = 1
 
     def squared_norms(self) -> Tensor:
         """The squared length of each sample's gradient, by pairs of places where these are few."""
@@ -77,43 +85,52 @@ class Patches:
             return self._by_pairs()
         if self._fits:
             return squared_lengths(self._written)
-        taps = torch.Size(self.kernel.shape[2:]).numel()
-        lengths = [squared_lengths(one) for one in (self.inputs, self.slopes)]
+        taps = math.prod(self.kernel.shape[2:])
+        lengths = [squared_lengths(self._apart(one)) for one in (self.inputs, self.slopes)]
         hidden = GUARD * taps * lengths[0] * lengths[1]
         if has_kernels(self.inputs) and self.inputs.dim() == 4 and self.kernel.groups == 1:
             from discreet.deep.forms.gpu_norms import patch_norms
 
             window, fast = map(list, self.kernel.window), in_tf32(self.inputs.device)
-            return patch_norms(self.inputs, self.slopes, lengths, *window, fast) + hidden
+            return patch_norms(self.inputs, self.slopes, lengths, *window, fast, self.images) + hidden
         return torch.cat([squared_lengths(part.explicit()) for part in self._slices()]) + hidden
 
     def weighted(self, weights: Tensor) -> Tensor:
         """The sum of the gradients, each times its weight."""
         if "_written" in vars(self):
             return torch.tensordot(weights.to(self._written.dtype), counted(self._written, weights), dims=1)
+        weights = weights.repeat_interleave(self.images)
         return self.kernel.gradient(self.inputs, times(self.slopes, weights), self.kernel.groups)
 
     def explicit(self) -> Tensor:
         """The gradients themselves: those of a convolution in which every sample is a group of its own."""
-        samples = len(self.inputs)
-        inputs, slopes = (part.reshape(1, -1, *part.shape[2:]) for part in (self.inputs, self.slopes))
+        inputs, slopes = (self._apart(part).transpose(0, 1).flatten(1, 2) for part in (self.inputs, self.slopes))
+        samples = len(self.inputs) // self.images
         found = self.kernel.gradient(inputs, slopes, samples * self.kernel.groups)
         return found.view(samples, *self.kernel.shape)
+
+    def grouped(self, count: int) -> Patches:
+        """So many times the images for each sample."""
+        return Patches(self.inputs, self.slopes, self.kernel, self.images * count)
 
     def joined(self, other: Form) -> None:
         """No form of this kind, as places of two uses may have different sizes."""
         return
+
+    def _apart(self, part: Tensor) -> Tensor:
+        """The images of each sample along an axis of their own."""
+        return torch.unflatten(part, 0, (-1, self.images))
 
     @property
     def _pairs_are_few(self) -> bool:
         places, channels, out = self.slopes[0, 0].numel(), self.inputs.shape[1], self.slopes.shape[1]
         size = math.prod(count + 2 * pad for count, pad in zip(self.inputs.shape[2:], self.kernel.padding, strict=True))
         by_pairs = size * size * channels + places * places * out
-        return self.kernel.groups == 1 and CROSSING * by_pairs < places * math.prod(self.kernel.shape)
+        return self.images == self.kernel.groups == 1 and CROSSING * by_pairs < places * self.kernel.size
 
     @property
     def _fits(self) -> bool:
-        return len(self.inputs) * math.prod(self.kernel.shape) <= AT_HAND and not self.inputs.is_cuda
+        return len(self.inputs) // self.images * self.kernel.size <= AT_HAND and not self.inputs.is_cuda
 
     @cached_property
     def _written(self) -> Tensor:
@@ -135,6 +152,6 @@ class Patches:
         return (below * across).sum(dim=(1, 2)) + GUARD * lengths[0] * lengths[1]
 
     def _slices(self) -> Iterator[Patches]:
-        rows = max(1, AT_HAND // torch.Size(self.kernel.shape).numel())
+        rows = self.images * max(1, AT_HAND // self.kernel.size)
         for inputs, slopes in zip(torch.split(self.inputs, rows), torch.split(self.slopes, rows), strict=True):
-            yield Patches(inputs, slopes, self.kernel)
+            yield Patches(inputs, slopes, self.kernel, self.images)
