@@ -182,7 +182,7 @@ def test_a_resumed_run_keeps_its_schedule_and_its_average(tmp_path: Path) -> Non
     released = torch.load(tmp_path / "model.pt", weights_only=True)["average"]
     torch.testing.assert_close(released["0.weight"], again.average.state_dict()["0.weight"])
     with pytest.raises(ParameterError, match="schedule"):
-        again.resume({"model": {}, "optimizer": {}, "average": {}, "done": 1})
+        again.resume({"model": {}, "optimizer": {}, "average": {}, "gradients": {}, "done": 1})
 
 
 def test_a_schedule_that_follows_a_loss_is_refused_and_no_average_is_said_to_be_none() -> None:

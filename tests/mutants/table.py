@@ -868,11 +868,23 @@ MUTANTS = [
     ),
     *_of(
         "deep/noisy_gradients",
-        ("clip / grid.step + math.sqrt(len(whole))", "clip / grid.step / 2"),
-        ("noisy / self._plan.batch", "noisy / self._plan.batch**2"),
+        ("reach / grid.step + math.sqrt(len(whole))", "reach / grid.step / 2"),
+        ("self.clip = float(state", "0 * float(state"),
+        ("noisy[name] / self._plan.batch", "noisy[name] / self._plan.batch**2"),
         ("self._sums([blank])", "pass"),
         ("self._views.check(blank.inputs)", "pass"),
-        tests="deep/test_trainer.py deep/test_views.py",
+        tests="deep/test_trainer.py deep/test_views.py deep/test_clip_quantile.py",
+    ),
+    *_of(
+        "deep/training_plan",
+        ("clip if self.quantile is None else self.quantile.reach(clip)", "clip"),
+        tests="deep/test_clip_quantile.py",
+    ),
+    *_of(
+        "deep/clip_quantile",
+        ("math.hypot(1.0, self.weight / 2)", "math.hypot(1.0, self.weight / 4)"),
+        ("torch.where(norms <= clip, 0.5, -0.5)", "torch.where(norms <= clip, 1.0, 0.0)"),
+        ("torch.where(there, self.weight * clip * within, 0.0)", "(self.weight * clip * within)"),
     ),
     *_of(
         "deep/trainer",

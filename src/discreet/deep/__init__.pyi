@@ -1,5 +1,6 @@
 from .check import Checked as Checked
 from .check import check as check
+from .clip_quantile import ClipQuantile as ClipQuantile
 from .clipped_sum import ClippedSum as ClippedSum
 from .clipped_sum import clipped_sum as clipped_sum
 from .private_tensors import PrivateTensors as PrivateTensors

@@ -16,7 +16,8 @@ from discreet.deep.private_tensors import Chunk, PrivateTensors
 from discreet.deep.training_plan import TrainingPlan
 from discreet.deep.views import Views
 
-FINENESS = 2.0**-30  # of the clip: the grid that sums are rounded to, so that their noise is exact
+WITHIN = "within the clip"  # beside the names of parameters
+FINENESS = 2.0**-30  # of the reach of a record: the grid that sums are rounded to, so that their noise is exact
 
 
 class NoisyGradients:
@@ -49,7 +50,7 @@ class NoisyGradients:
     ) -> None:
         self.trained = {name: one for name, one in model.named_parameters() if one.requires_grad}
         self._model, self._losses, self._data, self._plan, self._chunk = model, losses, data, plan, chunk
-        self._views = views
+        self._views, self.clip = views, plan.clip
         self._device = next(iter(self.trained.values())).device
         self._device_noise = None if self._device.type == "cpu" else DeviceNoise(self._device)
 
@@ -64,29 +65,42 @@ class NoisyGradients:
         """Set the parameters' gradients by a fresh sample with fresh noise, which must have been charged."""
         least = math.ceil(self._plan.batch / self._chunk)
         sums = self._sums(self._data.chunks(self._plan.sample, self._chunk, self._device, least))
-        for name, noisy in self._noisy(sums).items():
-            self.trained[name].grad = noisy / self._plan.batch
+        noisy = self._noisy(sums)
+        for name, one in self.trained.items():
+            one.grad = noisy[name] / self._plan.batch
+        if (quantile := self._plan.quantile) is not None:
+            self.clip = quantile.moved(self.clip, self._plan.clip, float(noisy[WITHIN]), self._plan.batch)
+
+    def state_dict(self) -> dict[str, float]:
+        """What later steps need: it is all released already."""
+        return {"clip": self.clip}
+
+    def load_state_dict(self, state: dict[str, float]) -> None:
+        """Go on as if these steps had been made here."""
+        self.clip = float(state["clip"])
 
     def _sums(self, chunks: Iterable[Chunk]) -> dict[str, Tensor]:
-        """The clipped sums over all chunks together."""
+        """The clipped sums over all chunks together, and what records within the clip add where they are counted."""
         sums: dict[str, Tensor] = {}
         for part in chunks:
             inputs, views = (part.inputs, 1) if self._views is None else (self._views(part.inputs), self._views.count)
-            found = clipped_sum(
-                self._model, self._losses, inputs, part.targets, clip=self._plan.clip, there=part.there, views=views
-            ).gradients
-            sums = {name: sums[name] + one if sums else one for name, one in found.items()}
+            given = self._model, self._losses, inputs, part.targets
+            found = clipped_sum(*given, clip=self.clip, there=part.there, views=views)
+            added = dict(found.gradients)
+            if self._plan.quantile is not None:
+                added[WITHIN] = self._plan.quantile.counted(found.norms, part.there, self.clip)
+            sums = {name: sums[name] + one if sums else one for name, one in added.items()}
         return sums
 
     def _noisy(self, sums: dict[str, Tensor]) -> dict[str, Tensor]:
-        """The sums on a fine grid, with exact noise for the clip and the grid; on another device in float32."""
-        clip, noise = self._plan.clip, self._plan.noise
+        """The sums on a fine grid, with exact noise for their reach and the grid; on another device in float32."""
+        noise, reach = self._plan.noise, self._plan.reach(self.clip)
         if self._device_noise is not None:
-            return self._device_noise.added(sums, noise.multiplier * clip)
+            return self._device_noise.added(sums, noise.multiplier * reach)
         whole = torch.cat([one.detach().double().flatten() for one in sums.values()]).cpu().numpy()
-        grid = Grid(math.floor(math.log2(clip * FINENESS)))
-        reach = clip / grid.step + math.sqrt(len(whole))
-        drawn = noise.noise(self._data.bits, whole.shape, noise.multiplier * reach)
+        grid = Grid(math.floor(math.log2(reach * FINENESS)))
+        steps = reach / grid.step + math.sqrt(len(whole))
+        drawn = noise.noise(self._data.bits, whole.shape, noise.multiplier * steps)
         noisy = grid.values(np.rint(whole / grid.step).astype(np.int64) + drawn)
         parts = torch.split(torch.from_numpy(noisy), [one.numel() for one in sums.values()])
         return {name: part.view_as(one).to(one) for part, (name, one) in zip(parts, sums.items(), strict=True)}

@@ -206,6 +206,7 @@ class Trainer:
         """Whatever has a state that a later run needs."""
         average = None if self._average is None else self._average.model
         parts = {"model": self.model, "optimizer": self.optimizer, "schedule": self._schedule, "average": average}
+        parts["gradients"] = self._gradients
         return {name: one for name, one in parts.items() if one is not None}
 
     def _request(self, count: int) -> str:

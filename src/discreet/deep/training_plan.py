@@ -10,6 +10,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.events import Event, Repeated
 from discreet.core.knob import check_knob, check_whole
 from discreet.core.secret_sample import SecretSample
+from discreet.deep.clip_quantile import ClipQuantile
 from discreet.mechanisms.additive.gaussian import Gaussian
 
 
@@ -31,6 +32,8 @@ class TrainingPlan:
         Public. The greatest length of the gradient of a record.
     batch : float
         Public. How many records are in a sample, about: what sums are divided by.
+    quantile : ClipQuantile, optional
+        Public. What moves the clip after every step; `clip` is the first one.
 
     Examples
     --------
@@ -44,6 +47,7 @@ class TrainingPlan:
     steps: int
     clip: float
     batch: float
+    quantile: ClipQuantile | None = None
 
     @classmethod
     def of(
@@ -54,6 +58,7 @@ class TrainingPlan:
         expected_size: int,
         epochs: float = 1.0,
         clip: float = 1.0,
+        quantile: float | None = None,
     ) -> TrainingPlan:
         """The plan with the least noise that fits a budget.
 
@@ -69,6 +74,8 @@ class TrainingPlan:
             Public. How often a step looks at each record, on average.
         clip : float
             Public. The greatest length of the gradient of a record.
+        quantile : float, optional
+            Public. The share of records that shall be within the clip, which then moves: `clip` is only the first.
         """
         asked = "plan a training run"
         check_whole(asked, "batch", batch)
@@ -81,7 +88,12 @@ class TrainingPlan:
             )
         sample, steps = SecretSample(batch / expected_size), max(1, round(epochs * expected_size / batch))
         noise = calibrate(Gaussian, budget, times=steps, sample=sample)
-        return cls(sample, noise, steps, clip, float(batch))
+        moved = None if quantile is None else ClipQuantile.of(quantile, noise.multiplier, batch)
+        return cls(sample, noise, steps, clip, float(batch), moved)
+
+    def reach(self, clip: float) -> float:
+        """How far one record moves the sums of a step with this clip: what the noise is in units of."""
+        return clip if self.quantile is None else self.quantile.reach(clip)
 
     def event_of(self, steps: int) -> Event:
         """What so many steps cost."""
