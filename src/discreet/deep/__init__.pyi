@@ -4,6 +4,7 @@ from .clip_quantile import ClipQuantile as ClipQuantile
 from .clipped_sum import ClippedSum as ClippedSum
 from .clipped_sum import clipped_sum as clipped_sum
 from .private_tensors import PrivateTensors as PrivateTensors
+from .scattering import Scattering as Scattering
 from .trainer import Step as Step
 from .trainer import Trainer as Trainer
 from .training_plan import TrainingPlan as TrainingPlan
