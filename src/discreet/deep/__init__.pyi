@@ -3,6 +3,8 @@ from .check import check as check
 from .clip_quantile import ClipQuantile as ClipQuantile
 from .clipped_sum import ClippedSum as ClippedSum
 from .clipped_sum import clipped_sum as clipped_sum
+from .private_mlp_classifier import PrivateMLPClassifier as PrivateMLPClassifier
+from .private_mlp_regressor import PrivateMLPRegressor as PrivateMLPRegressor
 from .private_tensors import PrivateTensors as PrivateTensors
 from .scattering import Scattering as Scattering
 from .trainer import Step as Step

@@ -125,6 +125,7 @@ class Trainer:
         self._schedule = schedule
         self._average = None if decay is None else WeightAverage(model, decay)
         self._data, self._block, self._done = data, block or plan.steps, 0
+        self.charges: list[Reservation] = []
 
     def steps(self) -> Iterator[Step]:
         """Make the steps that are left, one at a time."""
@@ -133,6 +134,7 @@ class Trainer:
             count = min(self._block, self.plan.steps - self._done)
             charge = self._data.ledger.reserve(self.plan.event_of(count), ASKED, request=self._request(count))
             assert isinstance(charge, Reservation)  # its key is fresh
+            self.charges.append(charge)
             for _ in range(count):
                 try:
                     self._gradients.draw()
