@@ -825,6 +825,24 @@ MUTANTS = [
         ("(d + 1) * self._rounds()", "d * self._rounds()"),
         tests="learners/test_additive_regressor.py",
     ),
+    *_of(
+        "accounting/replaced_pair",
+        ("for shift in (0.5, -0.5, 0.0)", "for shift in (0.5, 0.0, 0.0)"),
+        ("for shift in (0.5, -0.5, 0.0)", "for shift in (0.25, -0.25, 0.0)"),
+        ("2 * self.multiplier**2 * (half + bend)", "2 * self.multiplier**2 * bend"),
+        ("1 / (8 * self.multiplier**2)", "1 / (4 * self.multiplier**2)"),
+    ),
+    *_of(
+        "accounting/terms",
+        ('part.scheme != "poisson"]', 'part.scheme == "fixed_size"]'),
+        ('event.scheme == "poisson_replace" and not', 'False and event.scheme == "poisson_replace" and not'),
+        tests="accounting/test_replaced_pair.py",
+    ),
+    *_of(
+        "trust/private_data",
+        ('event.scheme == "poisson_replace" for', 'event.scheme == "never" for'),
+        tests="accounting/test_replaced_pair.py",
+    ),
     # deep
     *_of(
         "deep/clipped_sum",

@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet.accounting.convolution import convolved
 from discreet.accounting.pairs import AtomsPair, GaussianPair, LaplacePair, LossPair
+from discreet.accounting.replaced_pair import ReplacedPair
 from discreet.accounting.sampled_pairs import SubsetPair, addition, removal
 from discreet.accounting.tabulation import TabulatedLoss, envelope
 from discreet.accounting.terms import ROUNDING, refusal, terms
@@ -100,7 +101,7 @@ def _witness(event: Event) -> Event | None:
 
 def _witness_pair(event: Event, way: Way) -> LossPair:
     match event:
-        case Sampled(inner, rate, _):
+        case Sampled(inner, rate, "poisson" | "fixed_size"):
             return (removal if way == "remove" else addition)(_witness_pair(inner, way), rate)
         case DiscreteLoss(step, remove, add):
             return AtomsPair.of_table(step, remove if way == "remove" else add)
@@ -145,6 +146,8 @@ def _pair(event: Event, way: Way, whole: Event) -> LossPair:
         case Sampled(inner, rate, "fixed_size"):
             pair = _pair(inner, way, whole)
             return SubsetPair(pair.without_zero() if isinstance(pair, AtomsPair) else pair, rate)
+        case Sampled(GaussianLoss(multiplier), rate, "poisson_replace"):
+            return ReplacedPair(multiplier, rate)
         case Composed() | Repeated():
             return convolved([(_pair(term.event, way, whole), term.times) for term in terms(event)])
         case _:

@@ -102,11 +102,7 @@ class GaussianPair:
         return self
 
     def _masses(self, z: Array) -> tuple[Array, Array]:
-        size = np.abs(z)
-        tails = ndtr(-size)
-        size[np.isinf(size)] = 0.0
-        relative = UNIT * (16 + 6 * (size + 1) * (size + 1 / self.multiplier))
-        return _between(tails, z > 0, relative * tails)
+        return normal_masses(z, self.multiplier, 6.0)
 
 
 @dataclass(frozen=True)
@@ -196,6 +192,18 @@ class AtomsPair:
 def negative(lattice: LossLattice | None) -> LossLattice | None:
     """The lattice of the negative losses."""
     return lattice and LossLattice(-lattice.origin, lattice.spacing, lattice.whole)
+
+
+def normal_masses(z: Array, multiplier: float, units: float) -> tuple[Array, Array]:
+    """Masses of the normal law between these edges, and how far rounding may have moved them.
+
+    An edge z = (x - shift) / multiplier, |shift| <= 1, has an error of at most some units in the last place of x.
+    """
+    size = np.abs(z)
+    tails = ndtr(-size)
+    size[np.isinf(size)] = 0.0
+    relative = UNIT * (16 + units * (size + 1) * (size + 1 / multiplier))
+    return _between(tails, z > 0, relative * tails)
 
 
 def _between(tails: Array, upper: NDArray[np.bool_], errors: Array) -> tuple[Array, Array]:

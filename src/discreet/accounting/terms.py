@@ -88,14 +88,14 @@ def refusal(whole: Event, part: Event, reason: str, remedy: str = "") -> Unaccou
 def _check_relation(event: Event) -> None:
     sampled = [part for part in walked(event) if isinstance(part, Sampled) and part.rate < 1]
     split = [part for part in walked(event) if isinstance(part, Parallel) and len(part.events) > 1]
-    fixed = [part for part in sampled if part.scheme == "fixed_size"]
-    if fixed and (split or len(fixed) < len(sampled)):
+    replaced = [part for part in sampled if part.scheme != "poisson"]
+    if replaced and (split or len(replaced) < len(sampled)):
         other = split[0] if split else next(part for part in sampled if part.scheme == "poisson")
         raise refusal(
             event,
             other,
-            "is sound for add/remove neighbors, while samples of fixed size are sound for replace neighbors",
-            "Use one relation: Poisson samples and parallel parts, or samples of fixed size.",
+            f"is sound for add/remove neighbors, while {replaced[0].scheme} samples are sound for replace neighbors",
+            "Use one relation: poisson samples and parallel parts, or samples for replace neighbors.",
         )
 
 
@@ -124,12 +124,19 @@ def _sampled(event: Sampled, whole: Event) -> Iterator[Term]:
             return
         case _ if event.rate == 1:
             yield from inner
+        case _ if event.scheme == "poisson_replace" and not _one_gaussian(inner):
+            remedy = "Add Gaussian noise, or draw samples of fixed size."
+            raise refusal(whole, event, "is a poisson_replace sample of something else than Gaussian noise", remedy)
         case (Term(Sampled(deep, rate, _), 1),):
             yield Term(Sampled(deep, min(1.0, rate * event.rate * (1 + ROUNDING)), event.scheme), 1)
         case (Term(Parallel(events), 1),):
             yield from _parallel([Sampled(part, event.rate, event.scheme) for part in events], whole)
         case _:
             yield Term(Sampled(folded(inner), event.rate, event.scheme), 1)
+
+
+def _one_gaussian(inner: tuple[Term, ...]) -> bool:
+    return len(inner) == 1 and isinstance(inner[0].event, GaussianLoss)
 
 
 def _parallel(found: list[Event], whole: Event) -> Iterator[Term]:

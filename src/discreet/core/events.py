@@ -26,7 +26,7 @@ from discreet.core.errors import ParameterError
 
 FORMAT = 1
 RECENT = 256  # events whose forms are remembered
-Scheme = Literal["poisson", "fixed_size"]
+Scheme = Literal["poisson", "fixed_size", "poisson_replace"]
 
 
 def _check(ok: bool, event: str, obstacle: str, remedy: str) -> None:
@@ -193,6 +193,8 @@ class Sampled(Event):
 
     `poisson`: every unit is in with probability `rate`, by itself; sound for add/remove neighbors.
     `fixed_size`: a uniform subset of that share of the units; sound for replace neighbors.
+    `poisson_replace`: drawn as `poisson`; sound for replace neighbors, and only for Gaussian noise on sums whose
+    contributions are at most half the sensitivity long, so that whoever is not in is halfway between any two.
     """
 
     kind: ClassVar[str] = "sampled"
@@ -202,7 +204,7 @@ class Sampled(Event):
 
     def __post_init__(self) -> None:
         _check(0 < self.rate <= 1, self.kind, f"rate is {self.rate}", "Give 0 < rate <= 1.")
-        known, remedy = self.scheme in get_args(Scheme), 'Use "poisson" (add/remove) or "fixed_size" (replace).'
+        known, remedy = self.scheme in get_args(Scheme), f"Use one of {', '.join(get_args(Scheme))}."
         _check(known, self.kind, f"scheme is {self.scheme!r}", remedy)
 
 

@@ -17,9 +17,10 @@ class SecretSample:
     ----------
     rate : float
         Public. In (0, 1].
-    scheme : {"poisson", "fixed_size"}
+    scheme : {"poisson", "fixed_size", "poisson_replace"}
         Public. Every unit is in by itself, with probability `rate`, for add/remove neighbors; or floor(rate n) of n
-        units, all subsets being equally likely, for replace neighbors.
+        units, all subsets being equally likely, for replace neighbors; or by itself for replace neighbors, with
+        Gaussian noise alone (see `Sampled`).
 
     Examples
     --------

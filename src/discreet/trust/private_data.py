@@ -167,6 +167,9 @@ class PrivateData:
                 "a secret sample takes a curator who holds all records, with one row for each unit",
                 "Keep one row of each unit, or ask sums over all records.",
             )
+        if any(isinstance(event, Sampled) and event.scheme == "poisson_replace" for event in walked(plan)):
+            obstacle = "bounds of questions need not be balls around zero, which a poisson_replace sample needs"
+            raise NotPermitted(purpose, obstacle, "Draw a sample of fixed size.")
 
     def __repr__(self) -> str:
         return f"PrivateData({', '.join(self.schema.columns)}; {self.unit.kind}; {self.neighbors.value})"
