@@ -15,7 +15,6 @@ from discreet.core.errors import ParameterError
 from discreet.deep.capture import layers
 from discreet.deep.clipped_sum import clipped_sum
 from discreet.deep.forms.precision import MARGINS
-from discreet.deep.layers.rule import rule_of
 
 
 def squares(given: Tensor, wanted: Tensor) -> Tensor:
@@ -163,7 +162,7 @@ def test_views_of_a_sample_are_averaged_before_the_clip() -> None:
 
 
 def test_layers_without_a_rule_are_taken_whole() -> None:
-    assert [name for name, module, _ in layers(Attention()) if rule_of(module) is None] == ["attend"]
+    assert [(name, len(trained)) for name, _, trained in layers(Attention())] == [("before", 2), ("attend", 4)]
     assert [(name, trained) for name, _, trained in layers(nn.Sequential(Scale()))] == [
         ("0", ["by", "inner.weight", "inner.bias"])
     ]

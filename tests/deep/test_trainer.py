@@ -242,9 +242,10 @@ def test_an_audit_of_steps_refutes_broken_ones_alone(kind: type[NoisyGradients],
     ("wrong", "word"),
     [
         (lambda: nn.Sequential(nn.Linear(5, 4), nn.BatchNorm1d(4), nn.Linear(4, 2)), "GroupNorm"),
-        (lambda: nn.LSTM(5, 2, batch_first=True), "nn.Linear layers"),
+        (lambda: type("Own", (nn.LSTM,), {})(5, 2, batch_first=True), r"nn\.LSTM"),
+        (lambda: nn.LSTM(5, 2), "batch_first"),
         (lambda: nn.MultiheadAttention(4, 2), "batch_first"),
-        (lambda: nn.MultiheadAttention(4, 2, dropout=0.1, batch_first=True), "dropout"),
+        (lambda: type("Own", (nn.MultiheadAttention,), {})(4, 2, dropout=0.1, batch_first=True), "dropout"),
         (lambda: nn.InstanceNorm1d(4, affine=True, track_running_stats=True), "track_running_stats"),
     ],
 )

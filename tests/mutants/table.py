@@ -859,7 +859,7 @@ MUTANTS = [
         tests="deep/test_clipped_sum.py",
     ),
     *_of(
-        "deep/forms/precision",
+        "deep/forms/finite",
         (".nan_to_num(most, most, -most)", ""),
         (
             "inputs.to(slopes.dtype) if slopes.dtype != torch.float16 else bounded",
@@ -878,6 +878,17 @@ MUTANTS = [
         ("samples * self.kernel.groups", "samples"),
         ("if self.images == self.kernel.groups == 1", "if self.kernel.groups == 1"),
         tests="deep/test_clipped_sum.py",
+    ),
+    *_of(
+        "deep/layers/composite",
+        ("if name in self.trained}", "}"),
+        ("zip(inputs, slopes, strict=True) if slope", "zip(inputs[-1:], slopes[-1:], strict=True) if slope"),
+    ),
+    *_of(
+        "deep/layers/recurrent",
+        ("zip(*last, strict=True)", "zip(*last[::-1], strict=True)"),
+        ("new + torch.sigmoid(reset + reset_of) * new_of", "new + torch.sigmoid(reset) * new_of"),
+        tests="deep/layers/test_composite.py",
     ),
     *_of(
         "deep/private_tensors",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,9 +11,10 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
+from discreet.deep.forms.finite import channels_last, finite
 from discreet.deep.forms.form import Form
-from discreet.deep.forms.precision import bounded
 from discreet.deep.layers.any_layer import Given, any_layer
+from discreet.deep.layers.composite import ComposedUse, Composite, composite_of
 from discreet.deep.layers.rule import rule_of
 
 Layer = tuple[str, nn.Module, list[str]]
@@ -46,7 +47,7 @@ class Use:
 def layers(model: nn.Module) -> Iterator[Layer]:
     """The modules that gradients are taken of, outermost first, and the names of their trained parameters.
 
-    A module with parameters of its own and no rule is taken as a whole, with all that is in it.
+    A composite module, and one with parameters of its own and no rule, is taken as a whole, with all that is in it.
     """
     inside: tuple[str, ...] = ()
     for name, module in model.named_modules():
@@ -73,7 +74,9 @@ def _frozen(model: nn.Module) -> Iterator[None]:
             parameter.requires_grad_(True)
 
 
-def captured(model: nn.Module, taken: Sequence[Layer], losses: Callable[[], Tensor]) -> tuple[list[Use], Tensor]:
+def captured(
+    model: nn.Module, taken: Sequence[Layer], losses: Callable[[], Tensor]
+) -> tuple[list[Use | ComposedUse], Tensor]:
     """What every layer was given, with the derivatives of the sum of all losses by what it gave; and the losses.
 
     Parameters
@@ -85,8 +88,19 @@ def captured(model: nn.Module, taken: Sequence[Layer], losses: Callable[[], Tens
     losses : callable
         Calls the model, and gives one loss for each sample.
     """
-    uses: list[Use] = []
+    uses: list[Use | ComposedUse] = []
     anchor: list[Tensor] = []
+
+    def watch(out: Tensor, slopes: list[Tensor | None], images: bool = False) -> Tensor:
+        return _watched(out, slopes, anchor, images)
+
+    def composed(function: Composite, name: str, module: nn.Module, trained: list[str]) -> Any:
+        def forward(*args: Any, **named: Any) -> Any:
+            use = ComposedUse(name, module, trained, watch)
+            uses.append(use)
+            return function(module, use, *args, **named)
+
+        return forward
 
     def noting(name: str, module: nn.Module, trained: list[str]) -> Any:
         def note(_: nn.Module, args: tuple[Any, ...], named: dict[str, Any], out: Any) -> Any:
@@ -95,74 +109,65 @@ def captured(model: nn.Module, taken: Sequence[Layer], losses: Callable[[], Tens
             parts, form = tree_flatten(out)
             for place, part in enumerate(parts):
                 if isinstance(part, Tensor) and part.is_floating_point():
-                    parts[place] = _watched(part, use, anchor)
+                    parts[place] = watch(part, use.slopes, isinstance(module, nn.Conv2d))
             return tree_unflatten(parts, form)
 
         return note
 
-    hooks = [
-        module.register_forward_hook(noting(name, module, trained), with_kwargs=True) for name, module, trained in taken
-    ]
-    hooks += [
-        module.register_forward_pre_hook(_bounded, with_kwargs=True)
-        for _, module, _ in taken
-        if rule_of(module) is not None
-    ]
-    try:
+    with ExitStack() as changed:
+        for layer in taken:
+            module, function = layer[1], composite_of(layer[1])
+            if function is None:
+                changed.callback(module.register_forward_hook(noting(*layer), with_kwargs=True).remove)
+            else:
+                changed.enter_context(_computing(module, composed(function, *layer)))
+            if rule_of(module) is not None:
+                changed.callback(module.register_forward_pre_hook(_finite, with_kwargs=True).remove)
         with _frozen(model), torch.enable_grad():
             found = losses()
             if anchor:
                 torch.autograd.grad(found.sum(), anchor, allow_unused=True)
-    finally:
-        for hook in hooks:
-            hook.remove()
     return uses, found.detach()
 
 
-class Bounded(torch.autograd.Function):
-    """What a layer is given, `bounded`; the derivatives are those without that."""
-
-    @staticmethod
-    def forward(values: Tensor) -> Tensor:
-        return _channels_last(bounded(values, values.dtype))
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        """Nothing is kept."""
-
-    @staticmethod
-    def backward(ctx: Any, *slopes: Tensor) -> Tensor:
-        return slopes[0]
-
-
-def _bounded(_: nn.Module, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
+def _finite(module: nn.Module, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
     """What a layer is given, such that products with zero are zero."""
 
     def one(given: Any) -> Any:
-        return Bounded.apply(given) if isinstance(given, Tensor) and given.is_floating_point() else given  # type: ignore[no-untyped-call]
+        if not isinstance(given, Tensor) or not given.is_floating_point():
+            return given
+        return channels_last(finite(given)) if isinstance(module, nn.Conv2d) else finite(given)
 
     return tree_map(one, (args, named))
 
 
-def _channels_last(values: Tensor) -> Tensor:
-    """Images on a GPU in the order that its convolutions take: so nothing has to be turned around in between."""
-    if values.dim() == 4 and values.is_cuda:
-        return values.contiguous(memory_format=torch.channels_last)
-    return values
+@contextmanager
+def _computing(module: nn.Module, forward: Callable[..., Any]) -> Iterator[None]:
+    """Inside, the module computes by another function; the hook keeps modules around it from going past it."""
+    own = vars(module).get("forward")
+    hook = module.register_forward_hook(lambda *_: None)
+    vars(module)["forward"] = forward
+    try:
+        yield
+    finally:
+        hook.remove()
+        if own is None:
+            del vars(module)["forward"]
+        else:
+            vars(module)["forward"] = own
 
 
-def _watched(out: Tensor, use: Use, anchor: list[Tensor]) -> Tensor:
+def _watched(out: Tensor, slopes: list[Tensor | None], anchor: list[Tensor], images: bool) -> Tensor:
     """What went out, in a way that its derivative is noted: before anything that is done to it in place."""
-    place = len(use.slopes)
-    use.slopes.append(None)
+    place = len(slopes)
+    slopes.append(None)
     if not out.requires_grad:
         if not anchor:
             anchor.append(torch.zeros((), dtype=torch.float32, device=out.device, requires_grad=True))
         out = out + anchor[0].to(out.dtype)
 
     def note(slope: Tensor) -> Tensor:
-        slope = _channels_last(slope) if isinstance(use.module, nn.Conv2d) else slope
-        use.slopes[place] = slope
+        slope = slopes[place] = channels_last(slope) if images else slope
         return slope
 
     out.register_hook(note)  # type: ignore[no-untyped-call]

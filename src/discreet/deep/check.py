@@ -13,6 +13,7 @@ from torch.utils._pytree import tree_flatten
 
 from discreet.core.errors import ParameterError
 from discreet.deep.capture import layers
+from discreet.deep.layers.composite import composite_of
 from discreet.deep.layers.rule import rule_of
 
 ASKED = "train with privacy"
@@ -60,16 +61,15 @@ def check(model: nn.Module, example: Any = None) -> Checked:
     found = list(layers(model))
     if not found:
         raise ParameterError(ASKED, "no parameter of the model is trained", "Set requires_grad of some of them.")
-    whole = [(name, module) for name, module, _ in found if rule_of(module) is None]
+    whole = [(name, module) for name, module, _ in found if rule_of(module) is None and composite_of(module) is None]
     for name, module in whole:
         if any(getattr(part, "dropout", 0) or getattr(part, "p", 0) for part in module.modules()):
             random = f"{name}, a {type(module).__name__}, has no rule, and draws random numbers that cannot be repeated"
             raise ParameterError(ASKED, random, "Set its dropout to 0, and put an nn.Dropout after it.")
     if example is not None:
         _check_apart(model, example if isinstance(example, tuple) else (example,))
-    return Checked(
-        tuple(name for name, module, _ in found if rule_of(module) is not None), tuple(name for name, _ in whole)
-    )
+    slow = tuple(name for name, _ in whole)
+    return Checked(tuple(name for name, _, _ in found if name not in slow), slow)
 
 
 def _obstacle(module: nn.Module) -> tuple[str, str] | None:
@@ -77,8 +77,8 @@ def _obstacle(module: nn.Module) -> tuple[str, str] | None:
         return "normalises samples by one another", "Use nn.GroupNorm or nn.LayerNorm, which look at one sample."
     if isinstance(module, _InstanceNorm) and module.track_running_stats:
         return "keeps averages of the samples, without noise", "Set track_running_stats=False."
-    if isinstance(module, nn.RNNBase):
-        return "has no gradients of single samples in PyTorch", "Build it of nn.Linear layers that are called again."
+    if isinstance(module, nn.RNNBase) and composite_of(module) is None:
+        return "has no gradients of single samples in PyTorch", "Use nn.RNN, nn.LSTM or nn.GRU itself."
     if getattr(module, "batch_first", True) is False:
         return "has samples along the second axis", "Set batch_first=True."
     return None

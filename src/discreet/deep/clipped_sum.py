@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -17,6 +17,7 @@ from discreet.deep.forms.explicit import Explicit
 from discreet.deep.forms.form import Form
 from discreet.deep.forms.outer_products import OuterProducts
 from discreet.deep.forms.precision import margin
+from discreet.deep.layers.composite import ComposedUse
 
 Losses = Callable[[Tensor, Tensor], Tensor]
 
@@ -120,7 +121,7 @@ def clipped_sum_of(
     return ClippedSum(sums, norms, lost)
 
 
-def _by_parameter(model: nn.Module, uses: list[Use], views: int) -> dict[str, Form]:
+def _by_parameter(model: nn.Module, uses: Sequence[Use | ComposedUse], views: int) -> dict[str, Form]:
     """One form for each parameter that was used, however often and under whatever names."""
     names = {id(parameter): name for name, parameter in model.named_parameters()}
     forms: dict[str, Form] = {}

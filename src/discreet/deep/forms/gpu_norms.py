@@ -110,7 +110,8 @@ def patch_norms(
     out = torch.zeros(samples, device=inputs.device)
     _patch_tile[(samples * tiles,)](
         inputs, slopes, *(one.rsqrt() for one in means), out,
-        channels, outs, slopes.shape[2] * width, images, high, wide, taps[0], stride[0], padding[0], dilation[0], width, stride[1], padding[1], dilation[1], taps[1],
+        channels, outs, slopes.shape[2] * width, images, high, wide, taps[0], stride[0], padding[0], dilation[0],
+        width, stride[1], padding[1], dilation[1], taps[1],
         row, half, "tf32" if fast else "tf32x3", *blocks, 32, num_warps=4, num_stages=3,
     )  # fmt: skip
     return out * means[0] * means[1] if half else out

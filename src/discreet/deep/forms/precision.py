@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from importlib.util import find_spec
 
 import torch
@@ -27,20 +26,6 @@ def margin(device: torch.device) -> float:
     if torch.is_autocast_enabled(device.type):
         return MARGINS[torch.get_autocast_dtype(device.type)]
     return TF32 if in_tf32(device) else MARGINS[torch.float32]
-
-
-def bounded(values: Tensor, dtype: torch.dtype) -> Tensor:
-    """The same numbers, except that those that are not finite become so large that no square of them is finite.
-
-    So a sample with such a number has a gradient that is not finite, and weight zero; and zero times it is zero.
-    """
-    most = 2.0 ** (math.frexp(torch.finfo(dtype).max)[1] - 1)
-    return values.to(dtype).nan_to_num(most, most, -most)
-
-
-def in_precision_of(slopes: Tensor, inputs: Tensor) -> Tensor:
-    """What came in, in the precision that it was multiplied in: where that reaches less far, bounded anew."""
-    return inputs.to(slopes.dtype) if slopes.dtype != torch.float16 else bounded(inputs, slopes.dtype)
 
 
 def has_kernels(values: Tensor) -> bool:

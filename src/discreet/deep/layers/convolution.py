@@ -6,9 +6,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from discreet.deep.forms.explicit import Explicit
+from discreet.deep.forms.finite import in_precision_of
 from discreet.deep.forms.form import Form
 from discreet.deep.forms.patches import Kernel, Patches
-from discreet.deep.forms.precision import in_precision_of
 from discreet.deep.layers.rule import rule
 
 Convolution = nn.Conv1d | nn.Conv2d | nn.Conv3d

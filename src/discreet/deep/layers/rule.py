@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable
+from functools import cache
 from typing import TypeVar
 
 from torch import Tensor, nn
@@ -30,8 +31,13 @@ def rule(*kinds: type[nn.Module]) -> Callable[[R], R]:
 
 def rule_of(module: nn.Module) -> Rule | None:
     """The rule of exactly this kind: what a subclass computes is not known."""
-    if not _RULES:
-        package = importlib.import_module(__package__)
-        for found in pkgutil.iter_modules(package.__path__):
-            importlib.import_module(f"{__package__}.{found.name}")
+    load_rules()
     return _RULES.get(type(module))
+
+
+@cache
+def load_rules() -> None:
+    """Import every file of this folder, which registers what it knows."""
+    package = importlib.import_module(__package__)
+    for found in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"{__package__}.{found.name}")
