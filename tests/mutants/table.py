@@ -868,6 +868,11 @@ MUTANTS = [
         tests="deep/test_clipped_sum.py",
     ),
     *_of(
+        "deep/forms/cost",
+        ("if images == groups == 1", "if groups == 1"),
+        tests="deep/forms/test_cost.py deep/test_clipped_sum.py",
+    ),
+    *_of(
         "deep/forms/chosen_rows",
         ("return own + 2 * (out * met)", "return own + (out * met)"),
         tests="deep/test_clipped_sum.py",
@@ -876,7 +881,7 @@ MUTANTS = [
         "deep/forms/patches",
         ("at * wide + step * (count - 1) + 1", "at * wide + step * count + 1"),
         ("samples * self.kernel.groups", "samples"),
-        ("if self.images == self.kernel.groups == 1", "if self.kernel.groups == 1"),
+        ("self._written.masked_fill_(out, 0)", "self._written"),
         tests="deep/test_clipped_sum.py",
     ),
     *_of(

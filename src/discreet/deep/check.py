@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import html
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -12,11 +13,32 @@ from torch.nn.modules.instancenorm import _InstanceNorm
 from torch.utils._pytree import tree_flatten
 
 from discreet.core.errors import ParameterError
-from discreet.deep.capture import layers
+from discreet.deep.capture import Layer, captured, layers
+from discreet.deep.clipped_sum import by_parameter
+from discreet.deep.forms.cost import Cost
 from discreet.deep.layers.composite import composite_of
 from discreet.deep.layers.rule import rule_of
 
 ASKED = "train with privacy"
+
+
+@dataclass(frozen=True)
+class ParameterCost:
+    """How the lengths of the gradients of one parameter are found.
+
+    Parameters
+    ----------
+    name : str
+        Of the parameter.
+    layer : str
+        The kind of its layer.
+    cost : Cost
+        The way, and how many products it takes for each sample beyond a plain backward pass.
+    """
+
+    name: str
+    layer: str
+    cost: Cost
 
 
 @dataclass(frozen=True)
@@ -29,14 +51,35 @@ class Checked:
         Layers whose gradients are never written out, or are small.
     one_by_one : tuple of str
         Layers without a rule: the gradient of every sample is written out, which takes memory and a second pass.
+    costs : tuple of ParameterCost
+        What was planned for each parameter that is trained, if there was an example.
     """
 
     by_rule: tuple[str, ...]
     one_by_one: tuple[str, ...]
+    costs: tuple[ParameterCost, ...] = ()
 
     def __str__(self) -> str:
         slow = f"; without a rule, and so written out: {', '.join(self.one_by_one)}" if self.one_by_one else ""
-        return f"{len(self.by_rule)} layers by their rules{slow}"
+        lines = [f"{len(self.by_rule)} layers by their rules{slow}"]
+        wide = max((len(one.name) for one in self.costs), default=0)
+        kinds = max((len(one.layer) for one in self.costs), default=0)
+        lines += [
+            f"{one.name:{wide}}  {one.layer:{kinds}}  {one.cost.way:16}  {one.cost.products:>14,}" for one in self.costs
+        ]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        first, *_ = str(self).splitlines()
+        rows = "".join(
+            f"<tr><td>{html.escape(one.name)}</td><td>{html.escape(one.layer)}</td><td>{one.cost.way}</td>"
+            f"<td>{one.cost.products:,}</td></tr>"
+            for one in self.costs
+        )
+        heads = "<tr><th>parameter</th><th>layer</th><th>way to lengths</th><th>products for each sample</th></tr>"
+        return f"<p>{html.escape(first)}</p>" + (
+            f"<table><thead>{heads}</thead><tbody>{rows}</tbody></table>" * bool(rows)
+        )
 
 
 def check(model: nn.Module, example: Any = None) -> Checked:
@@ -47,12 +90,16 @@ def check(model: nn.Module, example: Any = None) -> Checked:
     model : Module
         Public.
     example : Tensor or tuple, optional
-        Public, and made up. Two samples or more, which the model is run on to see whether one changes another.
+        Public, and made up. Two samples or more, which the model is run on to see whether one changes another, and
+        which way to the lengths of gradients is the cheapest, for samples of this shape on this device.
 
     Examples
     --------
-    >>> print(check(nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))))
+    >>> print(check(nn.Sequential(nn.Linear(3, 4, bias=False), nn.ReLU(), nn.Linear(4, 2)), torch.ones(2, 5, 3)))
     2 layers by their rules
+    0.weight  Linear  written out                   60
+    2.weight  Linear  written out                   40
+    2.bias    Linear  written out once               2
     """
     for name, module in model.named_modules():
         obstacle = _obstacle(module)
@@ -66,10 +113,31 @@ def check(model: nn.Module, example: Any = None) -> Checked:
         if any(getattr(part, "dropout", 0) or getattr(part, "p", 0) for part in module.modules()):
             random = f"{name}, a {type(module).__name__}, has no rule, and draws random numbers that cannot be repeated"
             raise ParameterError(ASKED, random, "Set its dropout to 0, and put an nn.Dropout after it.")
-    if example is not None:
-        _check_apart(model, example if isinstance(example, tuple) else (example,))
     slow = tuple(name for name, _ in whole)
-    return Checked(tuple(name for name, _, _ in found if name not in slow), slow)
+    checked = Checked(tuple(name for name, _, _ in found if name not in slow), slow)
+    if example is None:
+        return checked
+    given = example if isinstance(example, tuple) else (example,)
+    _check_apart(model, given)
+    return replace(checked, costs=_costs(model, found, given))
+
+
+def _costs(model: nn.Module, found: list[Layer], example: tuple[Any, ...]) -> tuple[ParameterCost, ...]:
+    """The way that is taken for each parameter that the model uses, of a loss that looks at all it gives."""
+
+    def losses() -> Tensor:
+        parts = [part for part in tree_flatten(model(*example))[0] if isinstance(part, Tensor)]
+        return torch.stack([part.flatten(1).sum(dim=1) for part in parts]).sum(dim=0)
+
+    with torch.random.fork_rng():
+        uses, _ = captured(model, found, losses)
+    forms = by_parameter(model, uses)
+    kinds = {id(one): type(module).__name__ for _, module, _ in found for one in module.parameters()}
+    return tuple(
+        ParameterCost(name, kinds[id(one)], forms[name].cost)
+        for name, one in model.named_parameters()
+        if one.requires_grad and name in forms
+    )
 
 
 def _obstacle(module: nn.Module) -> tuple[str, str] | None:

@@ -107,7 +107,7 @@ def clipped_sum_of(
 
     uses, lost = captured(model, taken, run)
     with torch.no_grad():
-        forms = _by_parameter(model, uses, views)
+        forms = by_parameter(model, uses, views)
         lost = torch.unflatten(lost, 0, (-1, views)).sum(dim=1)
         squares = [form.squared_norms() for form in forms.values()]
         norms = torch.stack(squares).sum(dim=0).sqrt() if squares else torch.zeros_like(lost)
@@ -121,7 +121,7 @@ def clipped_sum_of(
     return ClippedSum(sums, norms, lost)
 
 
-def _by_parameter(model: nn.Module, uses: Sequence[Use | ComposedUse], views: int) -> dict[str, Form]:
+def by_parameter(model: nn.Module, uses: Sequence[Use | ComposedUse], views: int = 1) -> dict[str, Form]:
     """One form for each parameter that was used, however often and under whatever names."""
     names = {id(parameter): name for name, parameter in model.named_parameters()}
     forms: dict[str, Form] = {}

@@ -51,7 +51,7 @@ class PublicFeatures(nn.Module):
             raise ParameterError("public features", f"there are {len(public)} public images", "Give more.")
         self.transform, self.groups = transform, groups
         with torch.no_grad():
-            known = torch.cat([self._normal(part) for part in public.split(CHUNK)])
+            known = torch.cat([self._normal(part) for part in torch.split(public, CHUNK)])
             mean = known.mean(dim=0)
             rows = (known - mean).transpose(0, 1).flatten(1).double()
             variances, axes = torch.linalg.eigh(rows @ rows.T / rows.shape[1])
@@ -67,7 +67,7 @@ class PublicFeatures(nn.Module):
     @torch.no_grad()
     def of(self, images: Tensor) -> Tensor:
         """The same for many images, a few at a time; what trains a model on top reads these once."""
-        return torch.cat([self(part) for part in images.split(CHUNK)])
+        return torch.cat([self(part) for part in torch.split(images, CHUNK)])
 
     def _normal(self, images: Tensor) -> Tensor:
         return functional.group_norm(self.transform(images), self.groups)

@@ -12,7 +12,8 @@ from torch import Tensor, nn
 
 from discreet.core.errors import ParameterError
 from discreet.deep.check import check
-from discreet.deep.clipped_sum import MARGINS, clipped_sum
+from discreet.deep.clipped_sum import clipped_sum
+from discreet.deep.forms.precision import MARGINS
 from tests.deep.test_clipped_sum import squares
 
 FEW = settings(max_examples=12, deadline=None, derandomize=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from discreet.deep.forms.cost import Cost, Way
 from discreet.deep.forms.explicit import times
 from discreet.deep.forms.form import Form
 from discreet.deep.forms.outer_products import OuterProducts
@@ -38,6 +39,12 @@ class ChosenRows:
     chosen: Tensor
     slopes: Tensor
     rows: int
+
+    @property
+    def cost(self) -> Cost:
+        """The way to the lengths: pairs of places that chose the same row."""
+        places = self.slopes.shape[1]
+        return Cost(Way.PAIRS, places * places * self.slopes.shape[2])
 
     def squared_norms(self) -> Tensor:
         """The squared length of each sample's gradient."""
@@ -87,6 +94,12 @@ class TiedRows:
 
     rows: ChosenRows
     products: OuterProducts
+
+    @property
+    def cost(self) -> Cost:
+        """The way to the lengths: of both uses, and where they meet."""
+        met = self.rows.slopes.shape[1] * self.products.inputs.shape[1] * self.rows.slopes.shape[2]
+        return Cost(Way.PAIRS, self.rows.cost.products + self.products.cost.products + met)
 
     def squared_norms(self) -> Tensor:
         """The squared length of each sample's gradient."""

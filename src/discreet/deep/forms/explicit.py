@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from discreet.deep.forms.cost import Cost, Way
 from discreet.deep.forms.form import Form
 
 
@@ -18,7 +19,7 @@ def squared_lengths(rows: Tensor) -> Tensor:
     >>> squared_lengths(torch.tensor([[[1.0], [2.0]], [[0.0], [3.0]]]))
     tensor([5., 9.])
     """
-    return rows.float().flatten(1).square().sum(dim=1)
+    return torch.linalg.vector_norm(rows.flatten(1), dim=1, dtype=torch.float32).square()
 
 
 def counted(values: Tensor, weights: Tensor) -> Tensor:
@@ -44,6 +45,11 @@ class Explicit:
     """
 
     values: Tensor
+
+    @property
+    def cost(self) -> Cost:
+        """The way to the lengths: the gradients are there already."""
+        return Cost(Way.KEPT, self.values[0].numel())
 
     def squared_norms(self) -> Tensor:
         """The squared length of each sample's gradient."""

@@ -6,12 +6,18 @@ from typing import Protocol, Self
 
 from torch import Tensor
 
+from discreet.deep.forms.cost import Cost
+
 
 class Form(Protocol):
     """The gradients of one parameter, one for each sample, in some form that is smaller than themselves.
 
     A form is an exact description: `explicit` writes it out, and everything else is faster than that.
     """
+
+    @property
+    def cost(self) -> Cost:
+        """The way to the lengths that is taken, and what it costs: from shapes alone."""
 
     def squared_norms(self) -> Tensor:
         """The squared length of each sample's gradient, in float32: shape (samples,)."""

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from discreet.deep.forms.cost import AT_HAND, Cost, Way, of_matrix
 from discreet.deep.forms.explicit import squared_lengths, times
 from discreet.deep.forms.form import Form
 from discreet.deep.forms.precision import GUARD, has_kernels, in_tf32
-
-AT_HAND = 2**26  # numbers of gradients that are written out at a time
 
 
 @dataclass(frozen=True)
@@ -21,7 +20,7 @@ class OuterProducts:
 
     Its squared length is |g|^2 |a|^2 for one place. For T places it is the sum over pairs of places of
     (a_s'a_t)(g_s'g_t), which takes T (d + p) products for each place where the gradient itself takes d p: the cheaper
-    of both is done (Goodfellow 2015; Li, Tramer, Liang and Hashimoto 2022, Section 4). Places may cancel one
+    of both is done (`cost`; Goodfellow 2015; Li, Tramer, Liang and Hashimoto 2022, Section 4). Places may cancel one
     another, and then float32 shows a length that is too small: what rounding may hide is added.
 
     Parameters
@@ -41,17 +40,26 @@ class OuterProducts:
     inputs: Tensor
     slopes: Tensor
 
+    @property
+    def cost(self) -> Cost:
+        """The way to the lengths."""
+        return of_matrix(self.inputs.shape[1], self.inputs.shape[2], self.slopes.shape[2])
+
     def squared_norms(self) -> Tensor:
         """The squared length of each sample's gradient."""
-        places, d, p = self.inputs.shape[1], self.inputs.shape[2], self.slopes.shape[2]
-        if places == 1:
+        way = self.cost.way
+        if way is Way.CLOSED:
             return squared_lengths(self.inputs) * squared_lengths(self.slopes)
-        if places * (d + p) < d * p and has_kernels(self.inputs) and (self.inputs.dtype == torch.float32 or places % 8):
+        if (
+            way is Way.PAIRS
+            and has_kernels(self.inputs)
+            and (self.inputs.dtype == torch.float32 or self.inputs.shape[1] % 8)
+        ):
             from discreet.deep.forms.gpu_norms import pair_norms
 
             found = pair_norms(self.inputs, self.slopes, in_tf32(self.inputs.device))
             return found[:, 0] + GUARD * found[:, 1] * found[:, 2]
-        if places * (d + p) < d * p:
+        if way is Way.PAIRS:
             met = (self.inputs @ self.inputs.mT).float(), (self.slopes @ self.slopes.mT).float()
             lengths = [one.diagonal(dim1=1, dim2=2).sum(dim=1) for one in met]
             return (met[0] * met[1]).sum(dim=(1, 2)) + GUARD * lengths[0] * lengths[1]

@@ -12,12 +12,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from discreet.deep.forms.explicit import counted, squared_lengths, times
+from discreet.deep.forms.cost import AT_HAND, Cost, Way, of_convolution
+from discreet.deep.forms.explicit import squared_lengths, times
 from discreet.deep.forms.form import Form
-from discreet.deep.forms.outer_products import AT_HAND
 from discreet.deep.forms.precision import GUARD, has_kernels, in_tf32
-
-CROSSING = 6  # by how much sums over taps are slower than the products that they replace, measured on CPU and GPU
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,7 @@ class Kernel:
     shape : tuple of int
         Public. Of the weights: channels out, channels in of a group, and the taps of each axis.
     stride, padding, dilation : tuple of int
-        Public. Of each axis; zeros are put around.
+        Public. Of each axis; zeros are put on both sides.
     groups : int
         Public.
     """
@@ -49,6 +47,10 @@ class Kernel:
     def size(self) -> int:
         """The number of weights."""
         return math.prod(self.shape)
+
+    def padded(self, inputs: Tensor) -> Tensor:
+        """What came in, with zeros around it."""
+        return functional.pad(inputs, [side for side in reversed(self.padding) for _ in range(2)])
 
     def gradient(self, inputs: Tensor, slopes: Tensor, groups: int) -> Tensor:
         """The gradient of the weights of so many groups, over all samples."""
@@ -79,12 +81,21 @@ class Patches:
     kernel: Kernel
     images: int = 1
 
+    @property
+    def cost(self) -> Cost:
+        """The way to the lengths."""
+        size = tuple(wide + 2 * side for wide, side in zip(self.inputs.shape[2:], self.kernel.padding, strict=True))
+        places = tuple(self.slopes.shape[2:])
+        batch = len(self.inputs) // self.images, self.images
+        return of_convolution(*batch, size, places, self.kernel.shape, self.kernel.groups, gpu=self.inputs.is_cuda)
+
     def squared_norms(self) -> Tensor:
         """The squared length of each sample's gradient, by pairs of places where these are few."""
-        if self._pairs_are_few:
-            return self._by_pairs()
-        if self._fits:
+        way = self.cost.way
+        if way is Way.KEPT:  # what is added up later is this itself, and rounding hides nothing
             return squared_lengths(self._written)
+        if way is Way.PAIRS:
+            return self._by_pairs()
         taps = math.prod(self.kernel.shape[2:])
         lengths = [squared_lengths(self._apart(one)) for one in (self.inputs, self.slopes)]
         hidden = GUARD * taps * lengths[0] * lengths[1]
@@ -98,7 +109,8 @@ class Patches:
     def weighted(self, weights: Tensor) -> Tensor:
         """The sum of the gradients, each times its weight."""
         if "_written" in vars(self):
-            return torch.tensordot(weights.to(self._written.dtype), counted(self._written, weights), dims=1)
+            out = (weights == 0).view(-1, *(1 for _ in self.kernel.shape))
+            return torch.tensordot(weights.to(self._written.dtype), self._written.masked_fill_(out, 0), dims=1)
         weights = weights.repeat_interleave(self.images)
         return self.kernel.gradient(self.inputs, times(self.slopes, weights), self.kernel.groups)
 
@@ -121,27 +133,16 @@ class Patches:
         """The images of each sample along an axis of their own."""
         return torch.unflatten(part, 0, (-1, self.images))
 
-    @property
-    def _pairs_are_few(self) -> bool:
-        places, channels, out = self.slopes[0, 0].numel(), self.inputs.shape[1], self.slopes.shape[1]
-        size = math.prod(count + 2 * pad for count, pad in zip(self.inputs.shape[2:], self.kernel.padding, strict=True))
-        by_pairs = size * size * channels + places * places * out
-        return self.images == self.kernel.groups == 1 and CROSSING * by_pairs < places * self.kernel.size
-
-    @property
-    def _fits(self) -> bool:
-        return len(self.inputs) // self.images * self.kernel.size <= AT_HAND and not self.inputs.is_cuda
-
     @cached_property
     def _written(self) -> Tensor:
         return self.explicit()
 
     def _by_pairs(self) -> Tensor:
         """Products of all pairs of pixels, then for each tap of the kernel those of the pixels below it."""
-        around = [side for side in reversed(self.kernel.padding) for _ in range(2)]
-        padded, places = functional.pad(self.inputs, around), self.slopes.shape[2:]
-        pixels, slopes = padded.flatten(2), self.slopes.flatten(2)
-        met = (pixels.mT @ pixels).view(-1, *padded.shape[2:], *padded.shape[2:])
+        inputs = self.kernel.padded(self.inputs)
+        size, places = inputs.shape[2:], self.slopes.shape[2:]
+        pixels, slopes = inputs.flatten(2), self.slopes.flatten(2)
+        met = (pixels.mT @ pixels).view(-1, *size, *size)
         below = torch.zeros((), device=met.device)
         for tap in product(*map(range, self.kernel.shape[2:])):
             each = zip(tap, places, self.kernel.stride, self.kernel.dilation, strict=True)

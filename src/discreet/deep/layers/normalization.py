@@ -14,12 +14,15 @@ from discreet.deep.layers.rule import rule
 def _forms(module: nn.Module, normal: Tensor, slopes: Tensor, shape: tuple[int, ...], first: int) -> dict[str, Form]:
     """A scale and a shift of normalised values; `first` is the axis of the values where the parameters' axes begin."""
     axes = tuple(axis for axis in range(1, normal.dim()) if not first <= axis < first + len(shape))
-    given = {"weight": slopes.float() * normal, "bias": slopes.float()}
-    return {
-        name: Explicit(values.sum(dim=axes) if axes else values)
-        for name, values in given.items()
-        if getattr(module, name, None) is not None
-    }
+    slopes = slopes.float()
+    kept = [0, *range(first, first + len(shape))]
+    forms: dict[str, Form] = {}
+    if module.weight is not None:
+        every = list(range(normal.dim()))
+        forms["weight"] = Explicit(torch.einsum(slopes, every, normal, every, kept))  # without the products in memory
+    if getattr(module, "bias", None) is not None:
+        forms["bias"] = Explicit(slopes.sum(dim=axes) if axes else slopes)
+    return forms
 
 
 @rule(nn.LayerNorm)
