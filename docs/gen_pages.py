@@ -40,7 +40,7 @@ TITLES = {
     "vectors": "Vectors",
     "online": "Online queries",
 }
-DATA = {"core", "trust", "accounting", "query"}  # rooms whose names are looked for together
+DATA = {"core", "trust", "accounting", "query", "releases"}  # rooms whose names are looked for together
 MORE = {
     "Results": ["core.receipt.Receipt"],
     "Errors": ["core.errors"],

@@ -921,6 +921,12 @@ MUTANTS = [
         ("torch.where(there, self.weight * clip * within, 0.0)", "(self.weight * clip * within)"),
     ),
     *_of(
+        "deep/processes",
+        ("distributed.reduce(whole, dst=0)", "pass"),
+        ("if other != said[0][0]:", "if False:"),
+        ("_flat(noisy(_split(whole, sums)))", "_flat(noisy(noisy(_split(whole, sums))))"),
+    ),
+    *_of(
         "deep/trainer",
         ("self.plan.event_of(count), ASKED", "self.plan.event_of(1), ASKED"),
         ("self._gradients.rehearse()", "pass"),

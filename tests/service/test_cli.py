@@ -14,8 +14,8 @@ import pytest
 import discreet.service.report_command as report_command
 from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.errors import UNTOUCHED
+from discreet.releases.progress_bar import ProgressBar
 from discreet.service.cli import main
-from discreet.service.progress_bar import ProgressBar
 
 SCHEMA = """
 [columns.age]

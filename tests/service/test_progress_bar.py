@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-from discreet.service.progress_bar import ProgressBar
+from discreet.releases.progress_bar import ProgressBar
 
 
 class Terminal(io.StringIO):

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.instancenorm import _InstanceNorm
+from torch.nn.parallel import DistributedDataParallel
 from torch.utils._pytree import tree_flatten
 
 from discreet.core.errors import ParameterError
@@ -141,6 +142,8 @@ def _costs(model: nn.Module, found: list[Layer], example: tuple[Any, ...]) -> tu
 
 
 def _obstacle(module: nn.Module) -> tuple[str, str] | None:
+    if isinstance(module, DistributedDataParallel | nn.DataParallel):
+        return "adds gradients up before they are clipped", "Give the module in it: the trainer adds up over processes."
     if isinstance(module, _BatchNorm):
         return "normalises samples by one another", "Use nn.GroupNorm or nn.LayerNorm, which look at one sample."
     if isinstance(module, _InstanceNorm) and module.track_running_stats:

@@ -13,6 +13,7 @@ from discreet.core.grid import Grid
 from discreet.deep.clipped_sum import Losses, clipped_sum
 from discreet.deep.device_noise import DeviceNoise
 from discreet.deep.private_tensors import Chunk, PrivateTensors
+from discreet.deep.processes import OneProcess, Processes
 from discreet.deep.training_plan import TrainingPlan
 from discreet.deep.views import Views
 
@@ -37,6 +38,8 @@ class NoisyGradients:
         Public. How many records are computed at a time.
     views : Views, optional
         Public. Of each record; by default the record itself.
+    processes : Processes, optional
+        Public. Whose records they are; by default those of this process.
     """
 
     def __init__(
@@ -47,10 +50,12 @@ class NoisyGradients:
         plan: TrainingPlan,
         chunk: int = 256,
         views: Views | None = None,
+        processes: Processes | None = None,
     ) -> None:
         self.trained = {name: one for name, one in model.named_parameters() if one.requires_grad}
         self._model, self._losses, self._data, self._plan, self._chunk = model, losses, data, plan, chunk
         self._views, self.clip = views, plan.clip
+        self._processes = processes or OneProcess()
         self._device = next(iter(self.trained.values())).device
         self._device_noise = None if self._device.type == "cpu" else DeviceNoise(self._device)
 
@@ -65,7 +70,7 @@ class NoisyGradients:
         """Set the parameters' gradients by a fresh sample with fresh noise, which must have been charged."""
         least = math.ceil(self._plan.batch / self._chunk)
         sums = self._sums(self._data.chunks(self._plan.sample, self._chunk, self._device, least))
-        noisy = self._noisy(sums)
+        noisy = self._processes.released(sums, self._noisy)
         for name, one in self.trained.items():
             one.grad = noisy[name] / self._plan.batch
         if (quantile := self._plan.quantile) is not None:

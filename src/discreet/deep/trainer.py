@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from torch import nn
 from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 
 from discreet import __version__
+from discreet.accounting.accountant import epsilon
 from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.events import written
 from discreet.core.knob import check_whole
@@ -22,9 +24,11 @@ from discreet.deep.check import check
 from discreet.deep.clipped_sum import Losses
 from discreet.deep.noisy_gradients import NoisyGradients
 from discreet.deep.private_tensors import PrivateTensors
+from discreet.deep.processes import current_processes
 from discreet.deep.training_plan import TrainingPlan
 from discreet.deep.views import Views
 from discreet.deep.weight_average import WeightAverage
+from discreet.releases.progress_bar import Progress
 from discreet.trust.permit import KEPT
 
 ASKED = "train"
@@ -38,10 +42,27 @@ class Step:
     ----------
     number, of : int
         How many steps were made, and how many are planned.
+    charged : float
+        The epsilon that the account has paid so far, for everything that was asked of the data, these steps included.
+    plan : TrainingPlan
+        What is made.
+    delta : float
+        That of the account.
     """
 
     number: int
     of: int
+    charged: float
+    plan: TrainingPlan = field(repr=False)
+    delta: float = field(repr=False)
+
+    @cached_property
+    def epsilon(self) -> float:
+        """What the steps so far cost by themselves, at the delta of the account: if training stopped here."""
+        return epsilon(self.plan.event_of(self.number), self.delta) if self.number else 0.0
+
+    def __str__(self) -> str:
+        return f"step {self.number} of {self.of}; epsilon {self.charged:.4g} at delta {self.delta:g} is charged"
 
 
 class Trainer:
@@ -50,6 +71,9 @@ class Trainer:
     Abadi et al. 2016, with Poisson sampling as the accountant prices it. Steps are charged to the ledger in blocks,
     each before its first sample is drawn: a run that is killed has never drawn more than it was charged for. A run that
     goes on from an older checkpoint draws fresh noise, and pays for its steps again.
+
+    Where `torch.distributed` was started, all its processes train one model, each on records of its own; see
+    `DistributedProcesses`. The account of the first one pays for all.
 
     Parameters
     ----------
@@ -113,7 +137,8 @@ class Trainer:
         check_whole(ASKED, "chunk", chunk)
         check_whole(ASKED, "block", plan.steps if block is None else block)
         check(model)
-        self._gradients = NoisyGradients(model, losses, data, plan, chunk, views)
+        self._processes = current_processes()
+        self._gradients = NoisyGradients(model, losses, data, plan, chunk, views, self._processes)
         held = {id(one) for group in optimizer.param_groups for one in group["params"]}
         foreign = [name for name, one in self._gradients.trained.items() if id(one) not in held]
         if foreign:
@@ -126,14 +151,16 @@ class Trainer:
         self._average = None if decay is None else WeightAverage(model, decay)
         self._data, self._block, self._done = data, block or plan.steps, 0
         self.charges: list[Reservation] = []
+        self._charged = data.ledger.balance().spent
 
     def steps(self) -> Iterator[Step]:
         """Make the steps that are left, one at a time."""
-        self._gradients.rehearse()
+        shapes = {name: tuple(one.shape) for name, one in self._gradients.trained.items()}
+        agreed = repr((self.plan, shapes, self._block, self._done))
+        self._processes.start(self.model, agreed, self._gradients.rehearse)
         while self._done < self.plan.steps:
             count = min(self._block, self.plan.steps - self._done)
-            charge = self._data.ledger.reserve(self.plan.event_of(count), ASKED, request=self._request(count))
-            assert isinstance(charge, Reservation)  # its key is fresh
+            charge, self._charged = self._processes.told(partial(self._charge, count))
             self.charges.append(charge)
             for _ in range(count):
                 try:
@@ -143,8 +170,8 @@ class Trainer:
                     error.settle(KEPT)
                     raise
                 self._done += 1
-                yield Step(self._done, self.plan.steps)
-            self._data.ledger.commit(charge, self._digest())
+                yield self._now()
+            self._processes.told(partial(self._commit, charge))
 
     @property
     def average(self) -> nn.Module:
@@ -153,11 +180,18 @@ class Trainer:
             raise ParameterError(ASKED, "no average of the weights is kept", "Give the trainer a decay, such as 0.999.")
         return self._average.model
 
-    def run(self) -> Step:
-        """Make all steps that are left."""
-        for _ in self.steps():
-            pass
-        return Step(self._done, self.plan.steps)
+    def run(self, progress: Progress | None = None) -> Step:
+        """Make all steps that are left.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Called with the steps made, the steps planned and what was charged; `ProgressBar()` draws it.
+        """
+        for step in self.steps():
+            if progress is not None:
+                progress(step.number, step.of, f"epsilon {step.charged:.4g} charged")
+        return self._now()
 
     def checkpoint(self) -> dict[str, Any]:
         """What a later run needs to go on from here: it is all released already. What was spent is in the ledger."""
@@ -183,6 +217,8 @@ class Trainer:
 
     def card(self) -> dict[str, Any]:
         """What the weights cost and whom they protect, in plain numbers: of the whole account, all runs together."""
+        if not self._processes.first:
+            raise ParameterError("card", "the account is with the first process", "Ask there.")
         ledger, balance = self._data.ledger, self._data.ledger.balance()
         return {
             "unit": "record",
@@ -195,6 +231,18 @@ class Trainer:
             "ledger_head": ledger.head,
             "versions": {"discreet": __version__, "torch": torch.__version__},
         }
+
+    def _now(self) -> Step:
+        return Step(self._done, self.plan.steps, self._charged, self.plan, self._data.ledger.budget.delta)
+
+    def _charge(self, count: int) -> tuple[Reservation, float]:
+        ledger = self._data.ledger
+        charge = ledger.reserve(self.plan.event_of(count), ASKED, request=self._request(count))
+        assert isinstance(charge, Reservation)  # its key is fresh
+        return charge, ledger.balance().spent
+
+    def _commit(self, charge: Reservation) -> None:
+        self._data.ledger.commit(charge, self._digest())
 
     def _move(self) -> None:
         """What follows from the noisy gradients alone."""

@@ -7,8 +7,8 @@ import math
 from collections.abc import Sequence
 
 from discreet.core.digits import exact
+from discreet.core.display import shortened
 from discreet.query.bar import Bar
-from discreet.query.display import shortened
 
 LETTER = 6.8  # the width of a digit at 12 px, about
 

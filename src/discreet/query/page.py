@@ -6,12 +6,12 @@ import html
 from typing import TYPE_CHECKING, cast
 
 from discreet.core.digits import error_bar, number
+from discreet.core.display import plain
 from discreet.core.events import written
 from discreet.core.neighbors import Neighbors
 from discreet.core.schema import Number
 from discreet.query.bar import Bar
 from discreet.query.chart import columns_chart, row_chart
-from discreet.query.display import plain
 from discreet.query.page_style import STYLE
 
 if TYPE_CHECKING:

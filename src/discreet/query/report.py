@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import Any
@@ -17,14 +17,13 @@ from discreet.query.column_profile import ColumnProfile
 from discreet.query.page import fragment, page
 from discreet.query.plan import planned
 from discreet.query.text import text
+from discreet.releases.progress_bar import Progress
 from discreet.releases.spread import CONFIDENCE
 from discreet.trust.private_data import PrivateData
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 CELLS = 32
 FORMAT = 1
-
-Progress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)

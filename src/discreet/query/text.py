@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from discreet.core.digits import error_bar, number
+from discreet.core.display import plain, shortened
 from discreet.core.schema import Number
-from discreet.query.display import plain, shortened
 
 if TYPE_CHECKING:
     from discreet.query.column_profile import ColumnProfile

@@ -9,7 +9,7 @@ from discreet.accounting.ledger_view import verify as verified
 from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.accounting.statement import show as statement
 from discreet.core.budget import Budget
-from discreet.query.display import plain
+from discreet.core.display import plain
 from discreet.query.schema_file import read_schema
 
 

@@ -18,8 +18,8 @@ from discreet.query.plan import planned
 from discreet.query.report import Report, profile
 from discreet.query.sample import SCHEMA, TABLE
 from discreet.query.schema_file import SchemaFile, read_schema
+from discreet.releases.progress_bar import ProgressBar
 from discreet.service.out_file import OutFile
-from discreet.service.progress_bar import ProgressBar
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.csv_file import RFC4180, Form
 from discreet.trust.sources.file import File

@@ -6,9 +6,9 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
+from discreet.core.display import plain
 from discreet.core.errors import ParameterError
 from discreet.query.blank_schema import init as blank_schema
-from discreet.query.display import plain
 from discreet.query.schema_file import read_schema
 from discreet.service.out_file import OutFile
 from discreet.trust.sources.csv_file import Form

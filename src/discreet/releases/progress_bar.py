@@ -1,0 +1,63 @@
+"""A progress bar on a terminal or in a notebook, and nothing elsewhere."""
+
+from __future__ import annotations
+
+import html
+import shutil
+import sys
+from collections.abc import Callable
+from typing import Any, TextIO
+
+from discreet.core.display import shortened
+
+WIDTH = 30
+
+Progress = Callable[[int, int, str], None]
+"""Called with how much is done, how much there is, and what it is in words; all public."""
+
+
+class ProgressBar:
+    """Draws how far long work is.
+
+    Parameters
+    ----------
+    stream : text stream, optional
+        Drawn on if it is a terminal; by default standard error. A notebook draws a bar of its own instead.
+
+    Examples
+    --------
+    >>> from io import StringIO
+    >>> bar = ProgressBar(StringIO())
+    >>> bar(1, 2, "halfway")  # no terminal
+    """
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = sys.stderr if stream is None else stream
+        self._notebook = _notebook() if stream is None else None
+        self._shown: Any = None
+        self.started = False
+
+    def __call__(self, done: int, total: int, what: str) -> None:
+        """Draw the bar anew; wipe it from a terminal when all is done."""
+        self.started = True
+        if self._notebook is not None:
+            self._show(f"<progress value='{done}' max='{total}'></progress> {done}/{total} {html.escape(what)}")
+        elif self._stream.isatty():
+            filled = round(WIDTH * done / total)
+            room = max(shutil.get_terminal_size().columns - WIDTH - 14, 8)
+            line = f"[{'#' * filled}{'.' * (WIDTH - filled)}] {done}/{total} {shortened(what, room)}"
+            self._stream.write("\r\x1b[K" + (line if done < total else ""))
+            self._stream.flush()
+
+    def _show(self, page: str) -> None:
+        assert self._notebook is not None
+        if self._shown is None:
+            self._shown = self._notebook.display(self._notebook.HTML(page), display_id=True)
+        else:
+            self._shown.update(self._notebook.HTML(page))
+
+
+def _notebook() -> Any:
+    """What displays in the notebook that this code runs in, if it does."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return sys.modules.get("IPython.display") if hasattr(shell, "kernel") else None

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import sys
+from io import StringIO
+from types import SimpleNamespace
+
+import pytest
+
+from discreet.releases.progress_bar import ProgressBar
+
+
+class Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_shows_one_line_that_is_wiped_at_the_end() -> None:
+    terminal = Terminal()
+    bar = ProgressBar(terminal)
+    bar(1, 2, "mean of\x1b[2J age")
+    drawn = terminal.getvalue()
+    assert drawn.startswith("\r\x1b[K[###############...............] 1/2 mean of")
+    assert "\x1b[2J" not in drawn
+    bar(2, 2, "done")
+    assert terminal.getvalue().endswith("\r\x1b[K")
+
+
+def test_a_file_stays_empty() -> None:
+    log = StringIO()
+    ProgressBar(log)(1, 2, "mean")
+    assert log.getvalue() == ""
+
+
+def test_a_notebook_updates_one_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    pages: list[str] = []
+
+    def display(page: str, display_id: bool) -> SimpleNamespace:
+        assert display_id
+        pages.append(page)
+        return SimpleNamespace(update=pages.append)
+
+    shell = SimpleNamespace(kernel=object())
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    screen = SimpleNamespace(display=display, HTML=str)
+    monkeypatch.setitem(sys.modules, "IPython.display", screen)
+    bar = ProgressBar()
+    bar(1, 2, "<b>")
+    bar(2, 2, "done")
+    assert pages == [
+        "<progress value='1' max='2'></progress> 1/2 &lt;b&gt;",
+        "<progress value='2' max='2'></progress> 2/2 done",
+    ]
