@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import sys
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -25,6 +26,8 @@ from discreet.deep.training_plan import TrainingPlan
 from discreet.mechanisms.additive.gaussian import Gaussian
 from tests.deep.test_trainer import crossed, network, people
 
+fresh: Any = multiprocessing.get_context("spawn" if sys.platform == "win32" else "forkserver")
+fresh.set_forkserver_preload(["tests.deep.killed_runs", __name__])  # what fresh processes need is loaded once
 SHARES = (slice(0, 70), slice(70, 100))
 AMPLE = Budget(1e4, 1e-5)
 Found = tuple[dict[str, Tensor], dict[str, Tensor]]
@@ -123,7 +126,7 @@ def session(rank: int, folder: Path) -> None:
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
     folder = tmp_path_factory.mktemp("processes")
-    other = multiprocessing.get_context("spawn").Process(target=session, args=(1, folder))
+    other = fresh.Process(target=session, args=(1, folder))
     other.start()
     try:
         session(0, folder)
