@@ -20,6 +20,9 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 start: $(VENV)/.start
 	$(BIN)/discreet report --sample --out build/report.html
 
+# One thread each: two workers, and the programs that tests start, share the processors already.
+test soak mutants: export OMP_NUM_THREADS = 1
+
 test: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
