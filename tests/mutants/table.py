@@ -176,7 +176,7 @@ MUTANTS = [
     *_of(
         "mechanisms/selection/exponential",
         ("multiplier = (1 if answer.monotone else 2) / Fraction", "multiplier = 1 / Fraction"),
-        ("width = Fraction(self.epsilon) ** 2 / 8", "width = Fraction(self.epsilon) ** 2 / 16"),
+        ("width = Fraction(epsilon) ** 2 / 8", "width = Fraction(epsilon) ** 2 / 16"),
         ("initial=-(2**61)), -FARTHEST)", "initial=-(2**61)), -1)"),
         audits=("Exponential",),
     ),

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -88,14 +89,7 @@ class Exponential:
     @property
     def event(self) -> RenyiLoss:
         """The price of one release."""
-        width = Fraction(self.epsilon) ** 2 / 8
-        return RenyiLoss(
-            ORDERS,
-            tuple(
-                self.epsilon if math.isinf(order) else min(self.epsilon, upwards(Fraction(order) * width))
-                for order in ORDERS
-            ),
-        )
+        return _loss(self.epsilon)
 
     def release(self, answer: Answer, bits: Bits) -> Steps:
         """The index of the chosen score; one per stacked answer."""
@@ -105,3 +99,13 @@ class Exponential:
         """One score falls and all the others rise."""
         bound = Bound("linf", 1.0)
         return Apart(whole_numbers([1] + 19 * [0], bound), whole_numbers([0] + 19 * [1], bound))
+
+
+@lru_cache(maxsize=1024)
+def _loss(epsilon: float) -> RenyiLoss:
+    """The loss of both bounds, whichever is less at each order."""
+    width = Fraction(epsilon) ** 2 / 8
+    return RenyiLoss(
+        ORDERS,
+        tuple(epsilon if math.isinf(order) else min(epsilon, upwards(Fraction(order) * width)) for order in ORDERS),
+    )
