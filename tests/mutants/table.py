@@ -443,6 +443,20 @@ MUTANTS = [
         ("while excess(root) > 0:", "while False:"),
     ),
     *_of(
+        "accounting/laplace",
+        ("-math.expm1(-beyond / 2)", "-math.expm1(-beyond)"),
+        ("-2 * Fraction(math.log1p", "-3 * Fraction(math.log1p"),
+        ("(1 - MARGIN)", "(1 + MARGIN)"),
+    ),
+    *_of(
+        "accounting/accountant",
+        (
+            "case (Term(LaplaceLoss(multiplier), 1),):\n            return laplace_e",
+            "case (Term(LaplaceLoss(multiplier)),):\n            return laplace_e",
+        ),
+        tests="accounting/test_laplace.py",
+    ),
+    *_of(
         "accounting/leaf_renyi",
         (
             "math.sinh(a) * math.sinh(b) / math.cosh(epsilon / 2)) / (order - 1)",

@@ -1,8 +1,8 @@
 """What an event costs: epsilon at a delta, delta at an epsilon, always rounded up.
 
-The best sound way is taken. Pure losses add up; Gaussian ones have a closed form; whatever has dominating pairs is
-composed by its loss distribution; the rest (concentrated and Renyi losses, and lists that hold some) goes through
-Renyi divergence.
+The best sound way is taken. Pure losses add up; Gaussian ones, and a single Laplace release, have a closed form;
+whatever has dominating pairs is composed by its loss distribution; the rest (concentrated and Renyi losses, and lists
+that hold some) goes through Renyi divergence.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from scipy.optimize import minimize_scalar
 
 from discreet.accounting.directions import directions, has_pairs, witnesses
 from discreet.accounting.gaussian import SLACK, gaussian_delta, gaussian_epsilon
+from discreet.accounting.laplace import laplace_delta, laplace_epsilon
 from discreet.accounting.loss_distribution import (
     ACCURACY,
     delta_above,
@@ -24,9 +25,9 @@ from discreet.accounting.loss_distribution import (
     epsilon_below,
 )
 from discreet.accounting.renyi import ApproximateRenyi, delta_from_renyi, epsilon_from_renyi, renyi
-from discreet.accounting.terms import branches, terms
+from discreet.accounting.terms import Term, branches, terms
 from discreet.core.errors import ParameterError
-from discreet.core.events import Event, GaussianLoss, RenyiLoss, walked
+from discreet.core.events import Event, GaussianLoss, LaplaceLoss, RenyiLoss, walked
 
 ORDERS = 1 + np.geomspace(1e-2, 1e5, 60)
 
@@ -131,6 +132,8 @@ def _epsilon(event: Event, delta: float, accuracy: float) -> float:
     match terms(event):
         case (term,) if isinstance(term.event, GaussianLoss):
             return gaussian_epsilon(term.event.multiplier, delta)
+        case (Term(LaplaceLoss(multiplier), 1),):
+            return laplace_epsilon(multiplier, delta)
         case _ if has_pairs(event):
             return min(pure, epsilon_above(directions(event), delta, accuracy))
         case _:
@@ -145,6 +148,8 @@ def _delta(event: Event, epsilon: float, accuracy: float) -> float:
             return 0.0
         case (term,) if isinstance(term.event, GaussianLoss):
             return gaussian_delta(term.event.multiplier, epsilon)
+        case (Term(LaplaceLoss(multiplier), 1),):
+            return laplace_delta(multiplier, epsilon)
         case _ if has_pairs(event):
             return min(simple, delta_above(directions(event), epsilon, accuracy))
         case _:

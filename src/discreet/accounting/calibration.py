@@ -11,11 +11,12 @@ from typing import Any, ClassVar, Protocol, TypeVar, cast
 
 from discreet.accounting import accountant
 from discreet.accounting.gaussian import gaussian_multiplier
+from discreet.accounting.laplace import laplace_multiplier
 from discreet.accounting.loss_distribution import ACCURACY
-from discreet.accounting.terms import terms
+from discreet.accounting.terms import Term, terms
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
-from discreet.core.events import Event, GaussianLoss, Repeated
+from discreet.core.events import Event, GaussianLoss, LaplaceLoss, Repeated
 from discreet.core.knob import check_whole
 from discreet.core.secret_sample import SecretSample
 
@@ -143,15 +144,20 @@ class _Search:
         return noise
 
     def closed_forms(self) -> list[float]:
-        """Gaussian noise, and noise whose pure epsilon is proportional to 1 / noise; with some room for rounding."""
+        """Gaussian noise, one Laplace release, and noise whose pure epsilon is proportional to 1 / noise.
+
+        With some room for rounding.
+        """
         event, found = self.event(1.0), []
         pure = accountant.pure_epsilon(event)
         if self.budget.delta == 0 and 0 < pure < math.inf:
             found.append(pure / self.budget.epsilon)
         gathered = terms(event)
-        if self.budget.delta > 0 and len(gathered) == 1 and isinstance(gathered[0].event, GaussianLoss):
-            least = gaussian_multiplier(self.budget.epsilon, self.budget.delta)
-            found.append(least / gathered[0].event.multiplier)
+        match gathered if self.budget.delta > 0 else ():
+            case (Term(GaussianLoss(multiplier)),):
+                found.append(gaussian_multiplier(self.budget.epsilon, self.budget.delta) / multiplier)
+            case (Term(LaplaceLoss(multiplier), 1),):
+                found.append(laplace_multiplier(self.budget.epsilon, self.budget.delta) / multiplier)
         return [noise * (1 + ulps * 2.0**-52) for noise in found for ulps in (0, 1, 2, 4, 8, 16, 32)]
 
     def infeasible(self) -> ParameterError:
