@@ -34,7 +34,7 @@ def moments_epsilon(event: Event, delta: float, moments: int = MOMENTS) -> float
     >>> from discreet.core.events import GaussianLoss, Repeated, Sampled
     >>> training = Repeated(Sampled(GaussianLoss(4.0), 0.01, "poisson"), 10_000)
     >>> round(moments_epsilon(training, 1e-5), 2), round(epsilon(training, 1e-5), 2)
-    (1.26, 1.07)
+    (1.26, 0.95)
     """
     check_whole("moments accountant", "moments", moments)
     if not 0 < delta < 1:
