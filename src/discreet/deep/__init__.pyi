@@ -14,6 +14,7 @@ from .scattering import Scattering as Scattering
 from .trainer import Step as Step
 from .trainer import Trainer as Trainer
 from .training_plan import TrainingPlan as TrainingPlan
+from .truncation import Truncation as Truncation
 from .views import Views as Views
 
 __all__: list[str]

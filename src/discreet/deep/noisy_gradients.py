@@ -56,6 +56,7 @@ class NoisyGradients:
         self._model, self._losses, self._data, self._plan, self._chunk = model, losses, data, plan, chunk
         self._views, self.clip = views, plan.clip
         self._processes = processes or OneProcess()
+        self.most: int | None = None
         self._device = next(iter(self.trained.values())).device
         self._device_noise = None if self._device.type == "cpu" else DeviceNoise(self._device)
 
@@ -66,10 +67,16 @@ class NoisyGradients:
             self._views.check(blank.inputs)
         self._sums([blank])
 
+    def open(self) -> None:
+        """Ask what a run asks before its first step, which must have been charged: whether samples are truncated."""
+        truncation = self._plan.truncation
+        if truncation is not None and self._data.passes(truncation):
+            self.most = truncation.most
+
     def draw(self) -> None:
         """Set the parameters' gradients by a fresh sample with fresh noise, which must have been charged."""
-        least = math.ceil(self._plan.batch / self._chunk)
-        sums = self._sums(self._data.chunks(self._plan.sample, self._chunk, self._device, least))
+        least = math.ceil((self.most or self._plan.batch) / self._chunk)
+        sums = self._sums(self._data.chunks(self._plan.sample, self._chunk, self._device, least, self.most))
         noisy = self._processes.released(sums, self._noisy)
         for name, one in self.trained.items():
             one.grad = noisy[name] / self._plan.batch

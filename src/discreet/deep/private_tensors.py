@@ -17,6 +17,7 @@ from discreet.core.ledger import Ledger
 from discreet.core.neighbors import RECORD, Neighbors
 from discreet.core.secret import Secret
 from discreet.core.secret_sample import SecretSample
+from discreet.deep.truncation import Truncation
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.bits import system_bits
 
@@ -67,9 +68,18 @@ class PrivateTensors(Secret):
         )
         return Chunk(inputs, targets, torch.zeros(size, dtype=torch.bool, device=device))
 
-    def chunks(self, sample: SecretSample, size: int, device: torch.device, least: int = 1) -> Iterator[Chunk]:
-        """A fresh secret sample, in chunks of a fixed size: at least so many, however few records were drawn."""
-        drawn = np.flatnonzero(bernoulli(self.bits, len(self._inputs), sample.rate))
+    def passes(self, truncation: Truncation) -> bool:
+        """Whether samples may be truncated: a release, which must have been charged."""
+        return truncation.passes(len(self._inputs), self.bits)
+
+    def chunks(
+        self, sample: SecretSample, size: int, device: torch.device, least: int = 1, most: int | None = None
+    ) -> Iterator[Chunk]:
+        """A fresh secret sample, in chunks of a fixed size: at least so many, however few records were drawn.
+
+        With `most`, which a truncation that passed allows, only so many records are looked at.
+        """
+        drawn = np.flatnonzero(bernoulli(self.bits, len(self._inputs), sample.rate))[:most]
         count = max(-(-len(drawn) // size), least)
         places = torch.zeros(count * size, dtype=torch.int64)
         places[: len(drawn)] = torch.from_numpy(drawn)

@@ -59,7 +59,7 @@ class Step:
     @cached_property
     def epsilon(self) -> float:
         """What the steps so far cost by themselves, at the delta of the account: if training stopped here."""
-        return epsilon(self.plan.event_of(self.number), self.delta) if self.number else 0.0
+        return epsilon(self.plan.opened(self.plan.event_of(self.number)), self.delta) if self.number else 0.0
 
     def __str__(self) -> str:
         return f"step {self.number} of {self.of}; epsilon {self.charged:.4g} at delta {self.delta:g} is charged"
@@ -149,7 +149,7 @@ class Trainer:
             raise ParameterError(ASKED, obstacle, "Give one of this optimizer by the number of steps alone.")
         self._schedule = schedule
         self._average = None if decay is None else WeightAverage(model, decay)
-        self._data, self._block, self._done = data, block or plan.steps, 0
+        self._data, self._block, self._done, self._opened = data, block or plan.steps, 0, False
         self.charges: list[Reservation] = []
         self._charged = data.ledger.balance().spent
 
@@ -162,6 +162,9 @@ class Trainer:
             count = min(self._block, self.plan.steps - self._done)
             charge, self._charged = self._processes.told(partial(self._charge, count))
             self.charges.append(charge)
+            if not self._opened:
+                self._gradients.open()
+                self._opened = True
             for _ in range(count):
                 try:
                     self._gradients.draw()
@@ -237,7 +240,9 @@ class Trainer:
 
     def _charge(self, count: int) -> tuple[Reservation, float]:
         ledger = self._data.ledger
-        charge = ledger.reserve(self.plan.event_of(count), ASKED, request=self._request(count))
+        event = self.plan.event_of(count)
+        event = event if self._opened else self.plan.opened(event)
+        charge = ledger.reserve(event, ASKED, request=self._request(count))
         assert isinstance(charge, Reservation)  # its key is fresh
         return charge, ledger.balance().spent
 
