@@ -116,7 +116,7 @@ def inside(interval: ConfidenceInterval[Array], exact: float, place: Any) -> boo
 def of_column(
     statistic: Any, exact: Callable[[Array, Any], float], population: bool = False
 ) -> Callable[[Trial], bool]:
-    """These data, or two million records of their population, as the expectation of as many as there are."""
+    """These data, or half a million records of their population, as the expectation of as many as there are."""
 
     def hit(trial: Trial) -> bool:
         found = trial.asked(statistic, "x", population=population)
@@ -166,8 +166,8 @@ def counted_by_second_moments(trial: Trial) -> bool:
 
 @cache
 def everybody(law: str) -> dict[str, Any]:
-    """A population, by two million draws."""
-    return Case(law, 2_000_000, 1.0).drawn(np.random.default_rng(99))
+    """A population, by half a million draws."""
+    return Case(law, 500_000, 1.0).drawn(np.random.default_rng(99))
 
 
 @cache

@@ -66,27 +66,27 @@ def test_without_noise_they_are_those_of_numpy(population: bool) -> None:
 @each
 @pytest.mark.parametrize("budget", [LOUD, Budget(5.0)], ids=["gaussian", "laplace"])
 def test_error_bars_hold_what_is_true_of_these_data_as_often_as_they_say(statistic: Any, budget: Budget) -> None:
-    """120 runs: 106 of 120 are more than three standard errors below 95 %; so for the pair that does worst."""
+    """60 runs: 51 of 60 are three and a half standard errors below 95 %; so for the pair that does worst."""
     exact = np.cov(ROWS.T, bias=True) if statistic is covariance else np.corrcoef(ROWS.T)
     hits = np.zeros((3, 3))
-    for seed in range(120):
+    for seed in range(60):
         found = asked(statistic, seed, budget)
         hits += held(found, exact)
-    assert hits.min() >= 106
+    assert hits.min() >= 51
 
 
 @each
 @pytest.mark.parametrize("r", [0.6, *(pytest.param(r, marks=pytest.mark.slow) for r in (0.0, 0.95))])
 def test_error_bars_hold_what_is_true_of_a_normal_population(statistic: Any, r: float) -> None:
-    """150 fresh samples: 133 of 150 are three standard errors below 95 %."""
+    """60 fresh samples: 51 of 60 are three and a half standard errors below 95 %."""
     rng = np.random.default_rng(7)
-    many = draw(np.random.default_rng(8), 1_000_000, r)
+    many = draw(np.random.default_rng(8), 400_000, r)
     exact = np.cov(many.T) if statistic is covariance else np.corrcoef(many.T)
     hits = np.zeros((3, 3))
-    for seed in range(150):
+    for seed in range(60):
         found = asked(statistic, seed, LOUD, draw(rng, 4000, r), population=True)
         hits += held(found, exact)
-    assert hits.min() >= 133
+    assert hits.min() >= 51
 
 
 FORMULAS = ["covariance", "correlation", "covariance_varies", "correlation_varies"]
