@@ -783,9 +783,14 @@ MUTANTS = [
     *_of(
         "learners/scores",
         ("return np.argsort(places).tolist()", "return list(range(len(places)))"),
-        ("found, doubtful = np.full(len(rows), np.nan), np.ones(len(rows), dtype=np.bool_)", "raise"),
         ("cells = records[there, -1] * (size // len(classes.values)) + places[there]", "cells = places[there]"),
         tests="learners/test_evaluate.py",
+    ),
+    *_of(
+        "learners/row_by_row",
+        ("        except Exception:", "        except KeyError:"),
+        ("else np.ones(len(part), dtype=np.bool_)", "else together.doubtful"),
+        ("together.doubtful if together.agrees(others)", "~together.doubtful & False if together.agrees(others)"),
     ),
     *_of(
         "learners/evaluation",

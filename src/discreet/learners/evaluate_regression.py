@@ -98,9 +98,11 @@ def _opened(model: Any, X: Any, y: Any, target_bounds: Any, budget: Budget) -> P
     if isinstance(model, str) or y is None or bounds is None:
         remedy = "Give a model, the array, y, and target_bounds=(lower, upper) from what you know without the data."
         raise ParameterError(ASKED, "an array needs a model, y, and the bounds of y", remedy)
-    schema = residual_schema(TARGET, Number(*bounds))
+    number = Number(*bounds)
+    schema = residual_schema(TARGET, number)
     rows, targets = (X if hasattr(X, "columns") else array_of(X)), numbers(array_of(y))
     if len(rows) != len(targets):
         raise ParameterError(ASKED, f"X has {len(rows)} rows and y has {len(targets)}", "Give one target for each.")
-    inside = np.clip(targets, schema.number(TARGET).lower, schema.number(TARGET).upper)
-    return PrivateData.of(Matrix(np.column_stack([inside, inside - predicted(model, rows)]), schema), schema, budget)
+    inside = np.clip(targets, number.lower, number.upper)
+    apart = inside - predicted(model, rows, number)
+    return PrivateData.of(Matrix(np.column_stack([inside, apart]), schema), schema, budget)

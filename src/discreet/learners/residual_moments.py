@@ -12,6 +12,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Number, Schema
+from discreet.learners.row_by_row import NEAR, Together, row_by_row
 from discreet.learners.scores import ASKED, features_taken, values_of
 from discreet.learners.task import features_of
 from discreet.questions.column_moments import column_moments_of
@@ -20,6 +21,8 @@ from discreet.questions.transformed import transformed
 from discreet.trust.private_data import PrivateData
 
 RESIDUAL = "residual"
+FINE = 2**20
+ASIDE = 0.4871  # near one half, so that rounding has nearly no bias; not near a simple fraction of a step
 
 
 def residual_schema(target: str, number: Number) -> Schema:
@@ -28,18 +31,23 @@ def residual_schema(target: str, number: Number) -> Schema:
     return Schema({target: number, RESIDUAL: Number(-width, width)})
 
 
-def predicted(model: Any, rows: Any) -> Array:
-    """What a model predicts for each row, each by itself, so that it depends on no other row; nan where it refuses."""
-    found = np.full(len(rows), np.nan)
+def predicted(model: Any, rows: Any, number: Number) -> Array:
+    """What a model predicts for each row, which depends on no other row; nan where it refuses.
+
+    Predictions are put on a grid of `FINE` steps between the bounds of the target. Its cells end where predictions that
+    are simple fractions hardly ever lie; one that is near such an end is in doubt.
+    """
+    width = number.upper - number.lower
+
+    def compute(some: Any) -> Together:
+        values = np.asarray(model.predict(some), dtype=np.float64).reshape(len(some))
+        steps = (np.clip(values, number.lower - width, number.upper + width) - number.lower) * (FINE / width) + ASIDE
+        cells = np.floor(steps)
+        return Together(number.lower + cells * (width / FINE), np.abs(steps - np.rint(steps)) < NEAR * FINE)
+
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
-        for place in range(len(rows)):
-            row = rows.iloc[[place]] if hasattr(rows, "iloc") else rows[place : place + 1]
-            try:
-                found[place] = float(np.asarray(model.predict(row)).ravel()[0])
-            except Exception:  # whatever a model raises for one row is about that row, and must not show
-                continue
-    return found
+        return row_by_row(compute, rows)
 
 
 def residual_moments_of(model: Any, data: PrivateData, target: str) -> BoundedSum:
@@ -64,7 +72,7 @@ def residual_moments_of(model: Any, data: PrivateData, target: str) -> BoundedSu
 
     def of(records: Array) -> Array:
         y = records[:, -1]
-        apart = y - predicted(model, values_of(records[:, :-1], schema, features))
+        apart = y - predicted(model, values_of(records[:, :-1], schema, features), schema.number(target))
         width = after.number(RESIDUAL).upper
         return inner.of(np.column_stack([y, np.clip(apart, -width, width)]))
 

@@ -13,6 +13,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Number, Schema
+from discreet.learners.row_by_row import NEAR, Together, row_by_row
 from discreet.learners.task import features_of
 from discreet.questions.contingency import ONE_CELL, contingency_of
 from discreet.questions.transformation import Computed, Kept, Term, Transformation
@@ -21,7 +22,6 @@ from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.decoding import codes
 
 ASKED = "evaluation"
-NEAR = 1e-9  # of an edge: a score that is computed beside others may differ by less, from that of its row alone
 BELOW = 2.0**-21  # taken from scores, so that one half, like a tie, stands for the first class
 FARTHEST = 8.0  # a linear score beyond which scores are not distinguished: the logistic function is 0.9997 there
 SCORE = "score"
@@ -53,34 +53,20 @@ def placed(model: Any, rows: Any, bins: int, order: Sequence[int]) -> Array:
 
     The score is that of the second class, and classes are counted, in this order of those of the model.
 
-    A row that the model refuses has none (nan). Rows are computed together, and alone where rounding could put them
-    into another cell: so where a row is put depends on no other row.
+    A row that the model refuses has none (nan); where a row is put depends on no other row.
     """
 
-    def cells(some: Any) -> tuple[Array, NDArray[np.bool_]]:
+    def cells(some: Any) -> Together:
         p = probabilities(model, some)[:, order]
         if p.shape[1] == 2:
             scaled = np.clip(p[:, 1] - BELOW, 0.0, 1.0) * bins
             doubtful = (np.abs(scaled - np.rint(scaled)) < NEAR * bins) & (scaled > 0.5) & (scaled < bins - 0.5)
-            return np.where(np.isnan(scaled), np.nan, np.minimum(np.floor(scaled), bins - 1)), doubtful
+            return Together(np.where(np.isnan(scaled), np.nan, np.minimum(np.floor(scaled), bins - 1)), doubtful)
         first, second = np.sort(p, axis=1)[:, -1], np.sort(p, axis=1)[:, -2]
-        return np.where(np.isnan(first), np.nan, np.argmax(p, axis=1).astype(np.float64)), first - second < NEAR
+        places = np.where(np.isnan(first), np.nan, np.argmax(p, axis=1).astype(np.float64))
+        return Together(places, first - second < NEAR)
 
-    def alone(place: int) -> float:
-        try:
-            return float(cells(rows.iloc[[place]] if hasattr(rows, "iloc") else rows[place : place + 1])[0][0])
-        except Exception:  # whatever a model raises for one row is about that row, and must not show
-            return np.nan
-
-    if not len(rows):
-        return np.empty(0)
-    try:
-        found, doubtful = cells(rows)
-    except Exception:  # see above: each row is tried by itself
-        found, doubtful = np.full(len(rows), np.nan), np.ones(len(rows), dtype=np.bool_)
-    for place in np.flatnonzero(doubtful).tolist():
-        found[place] = alone(place)
-    return found
+    return row_by_row(cells, rows)
 
 
 def cells_of(model: Any, data: PrivateData, target: str, bins: int) -> BoundedSum:
