@@ -85,11 +85,11 @@ def private(case: Case, asked: Asked, compiled: bool) -> Step:
     there = torch.ones(asked.samples // asked.chunks, dtype=torch.bool, device=CUDA)
     parts = list(zip(inputs.chunk(asked.chunks), targets.chunk(asked.chunks), strict=True))
     with precision(asked.half):
-        graph = CompiledSum(model, losses, *parts[0], clip=CLIP) if compiled else None
+        graph = CompiledSum(model, losses, *parts[0]) if compiled else None
 
     def one(inputs: Tensor, targets: Tensor) -> dict[str, Tensor]:
         if graph is not None:
-            return graph(inputs, targets, there)
+            return graph(inputs, targets, there, CLIP).gradients
         with precision(asked.half):
             return clipped_sum(model, losses, inputs, targets, clip=CLIP, there=there).gradients
 

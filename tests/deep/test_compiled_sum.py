@@ -36,10 +36,12 @@ def test_a_graph_gives_what_single_steps_give_whatever_the_parameters_are(name: 
     model, inputs = MODELS[name]()
     targets = torch.randn_like(model(inputs)).detach()
     compiled = CompiledSum(model, squares, torch.zeros_like(inputs), targets, compiler=as_it_is)
+    with pytest.raises(ParameterError, match="clip"):
+        compiled(inputs, targets, torch.ones(len(inputs), dtype=torch.bool), clip=0.0)
     there = torch.arange(len(inputs)) > 0
     for _ in range(2):
         wanted = clipped_sum(model, squares, inputs, targets, there=there).gradients
-        found = compiled(inputs, targets, there)
+        found = compiled(inputs, targets, there).gradients
         assert found.keys() == wanted.keys()
         for part, one in wanted.items():
             torch.testing.assert_close(found[part], one, rtol=1e-5, atol=1e-6)

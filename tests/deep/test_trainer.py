@@ -85,6 +85,25 @@ def test_chunks_do_not_change_what_is_learned() -> None:
         torch.testing.assert_close(other, weights[0], rtol=1e-5, atol=1e-6)
 
 
+def test_neither_a_compiler_nor_less_precision_changes_what_is_learned_by_much() -> None:
+    graphs: list[nn.Module] = []
+
+    def compiler(graph: nn.Module) -> nn.Module:
+        graphs.append(graph)
+        return graph
+
+    found = []
+    ways: list[dict[str, Any]] = [{}, {"compiler": compiler}, {"precision": torch.bfloat16}]
+    for way in ways:
+        data = PrivateTensors(*people(300), BUDGET, bits=DeterministicBits(4))
+        run = trainer(data, TrainingPlan.of(BUDGET, batch=100, expected_size=300), **way)
+        run.run()
+        found.append(torch.cat([one.detach().flatten() for one in run.model.parameters()]))
+    assert len(graphs) == 1
+    torch.testing.assert_close(found[1], found[0], rtol=1e-5, atol=1e-6)
+    assert 0 < (found[2] - found[0]).norm() < 0.05 * found[0].norm()
+
+
 def test_a_step_on_nobody_is_noise_of_the_stated_deviation() -> None:
     model = nn.Linear(300, 300, bias=False)
     data = PrivateTensors(torch.zeros(0, 300), torch.zeros(0, 300), Budget(1e4, 1e-5))

@@ -91,7 +91,7 @@ def clipped_sum_of(
     losses: Losses,
     inputs: Tensor,
     targets: Tensor,
-    clip: float,
+    clip: float | Tensor,
     there: Tensor | None,
     views: int = 1,
 ) -> ClippedSum:
@@ -142,7 +142,7 @@ def _joined(first: Form, second: Form) -> Form:
     return first.joined(second) or Explicit(first.explicit()).joined(second)
 
 
-def _weights(norms: Tensor, clip: float, there: Tensor | None) -> Tensor:
+def _weights(norms: Tensor, clip: float | Tensor, there: Tensor | None) -> Tensor:
     """What each gradient is multiplied with: at most 1, and 0 where it is not finite or only fills up the batch."""
     counts = torch.isfinite(norms) if there is None else torch.isfinite(norms) & there
     return torch.where(counts, clip / norms.clamp(min=clip), 0.0)

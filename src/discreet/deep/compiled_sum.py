@@ -11,8 +11,9 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn.utils.stateless import _reparametrize_module
 
 from discreet.core.errors import ParameterError
+from discreet.core.knob import check_knob
 from discreet.deep.capture import layers
-from discreet.deep.clipped_sum import Losses, clipped_sum_of
+from discreet.deep.clipped_sum import ClippedSum, Losses, clipped_sum_of
 
 Compiler = Callable[[nn.Module], Any]
 
@@ -31,8 +32,8 @@ class CompiledSum:
         Public. One loss for each sample.
     inputs, targets : Tensor
         Public, and made up: a batch of the shape and on the device of all later ones.
-    clip : float
-        Public. The greatest length of a gradient.
+    views : int
+        Public. How many inputs, one after another, are views of one sample.
     compiler : callable, optional
         Public. What compiles the graph: by default `torch.compile`.
     """
@@ -44,7 +45,7 @@ class CompiledSum:
         inputs: Tensor,
         targets: Tensor,
         *,
-        clip: float = 1.0,
+        views: int = 1,
         compiler: Compiler | None = None,
     ) -> None:
         self._parameters = dict(model.named_parameters())
@@ -52,23 +53,36 @@ class CompiledSum:
         self._shapes = inputs.shape, targets.shape
         taken = list(layers(model))
 
-        def run(parameters: list[Tensor], inputs: Tensor, targets: Tensor, there: Tensor) -> list[Tensor]:
+        def run(parameters: list[Tensor], inputs: Tensor, targets: Tensor, there: Tensor, clip: Tensor) -> list[Tensor]:
             given = dict(zip(self._parameters, parameters, strict=True))
             with _reparametrize_module(model, given, tie_weights=True):
-                found = clipped_sum_of(model, taken, losses, inputs, targets, clip, there)
-            return [found.gradients[name] for name in self._names]
+                found = clipped_sum_of(model, taken, losses, inputs, targets, clip, there, views)
+            return [found.norms, found.losses, *(found.gradients[name] for name in self._names)]
 
-        there = torch.ones(len(inputs), dtype=torch.bool, device=inputs.device)
-        self._run = (compiler or torch.compile)(make_fx(run)(self._now(), inputs, targets, there))
+        there = torch.ones(len(targets), dtype=torch.bool, device=inputs.device)
+        clip = torch.ones((), device=inputs.device)
+        self._run = (compiler or torch.compile)(make_fx(run)(self._now(), inputs, targets, there, clip))
 
-    def __call__(self, inputs: Tensor, targets: Tensor, there: Tensor) -> dict[str, Tensor]:
-        """The sums of gradients, by the names of the parameters."""
+    def __call__(self, inputs: Tensor, targets: Tensor, there: Tensor, clip: float = 1.0) -> ClippedSum:
+        """As `clipped_sum`.
+
+        Parameters
+        ----------
+        inputs, targets : Tensor
+            The samples.
+        there : Tensor of shape (samples,)
+            Which of them count.
+        clip : float
+            Public. The greatest length of a gradient.
+        """
+        check_knob("compiled sum", "clip", clip)
         if (inputs.shape, targets.shape) != self._shapes:
             obstacle = f"the graph is for {tuple(self._shapes[0])}, and this batch is {tuple(inputs.shape)}"
             raise ParameterError("compiled sum", obstacle, "Fill the batch up, and say which samples are there.")
         with torch.no_grad():
-            found = self._run(self._now(), inputs, targets, there)
-        return dict(zip(self._names, found, strict=True))
+            greatest = torch.full((), clip, device=inputs.device)
+            norms, lost, *sums = self._run(self._now(), inputs, targets, there, greatest)
+        return ClippedSum(dict(zip(self._names, sums, strict=True)), norms, lost)
 
     def _now(self) -> list[Tensor]:
         return [one.detach() for one in self._parameters.values()]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from contextlib import nullcontext
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from discreet.core.grid import Grid
-from discreet.deep.clipped_sum import Losses, clipped_sum
+from discreet.deep.clipped_sum import ClippedSum, Losses, clipped_sum
+from discreet.deep.compiled_sum import CompiledSum, Compiler
 from discreet.deep.device_noise import DeviceNoise
 from discreet.deep.private_tensors import Chunk, PrivateTensors
 from discreet.deep.processes import OneProcess, Processes
@@ -40,6 +42,10 @@ class NoisyGradients:
         Public. Of each record; by default the record itself.
     processes : Processes, optional
         Public. Whose records they are; by default those of this process.
+    precision : torch.dtype, optional
+        Public. Of products, as `torch.autocast` has it.
+    compiler : callable, optional
+        Public. Compiles the computation of a chunk as one graph; by default it is done step by step.
     """
 
     def __init__(
@@ -51,11 +57,15 @@ class NoisyGradients:
         chunk: int = 256,
         views: Views | None = None,
         processes: Processes | None = None,
+        precision: torch.dtype | None = None,
+        compiler: Compiler | None = None,
     ) -> None:
         self.trained = {name: one for name, one in model.named_parameters() if one.requires_grad}
         self._model, self._losses, self._data, self._plan, self._chunk = model, losses, data, plan, chunk
         self._views, self.clip = views, plan.clip
         self._processes = processes or OneProcess()
+        self._precision, self._compiler = precision, compiler
+        self._compiled: CompiledSum | None = None
         self.most: int | None = None
         self._device = next(iter(self.trained.values())).device
         self._device_noise = None if self._device.type == "cpu" else DeviceNoise(self._device)
@@ -96,13 +106,23 @@ class NoisyGradients:
         sums: dict[str, Tensor] = {}
         for part in chunks:
             inputs, views = (part.inputs, 1) if self._views is None else (self._views(part.inputs), self._views.count)
-            given = self._model, self._losses, inputs, part.targets
-            found = clipped_sum(*given, clip=self.clip, there=part.there, views=views)
+            found = self._clipped(inputs, part, views)
             added = dict(found.gradients)
             if self._plan.quantile is not None:
                 added[WITHIN] = self._plan.quantile.counted(found.norms, part.there, self.clip)
             sums = {name: sums[name] + one if sums else one for name, one in added.items()}
         return sums
+
+    def _clipped(self, inputs: Tensor, part: Chunk, views: int) -> ClippedSum:
+        """The clipped sum over one chunk; the graph is made when a run is rehearsed, on made-up records."""
+        given = self._model, self._losses, inputs, part.targets
+        kind = self._device.type
+        with nullcontext() if self._precision is None else torch.autocast(kind, dtype=self._precision):
+            if self._compiler is None:
+                return clipped_sum(*given, clip=self.clip, there=part.there, views=views)
+            if self._compiled is None:
+                self._compiled = CompiledSum(*given, views=views, compiler=self._compiler)
+            return self._compiled(inputs, part.targets, part.there, self.clip)
 
     def _noisy(self, sums: dict[str, Tensor]) -> dict[str, Tensor]:
         """The sums on a fine grid, with exact noise for their reach and the grid; on another device in float32."""

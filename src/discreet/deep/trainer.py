@@ -22,6 +22,7 @@ from discreet.core.knob import check_whole
 from discreet.core.ledger import Reservation
 from discreet.deep.check import check
 from discreet.deep.clipped_sum import Losses
+from discreet.deep.compiled_sum import Compiler
 from discreet.deep.noisy_gradients import NoisyGradients
 from discreet.deep.private_tensors import PrivateTensors
 from discreet.deep.processes import current_processes
@@ -97,6 +98,11 @@ class Trainer:
         Public. Of the optimizer's learning rate; it moves on after every step.
     decay : float, optional
         Public. Keeps a running average of the weights, `average`, with this decay.
+    precision : torch.dtype, optional
+        Public. Of products, such as `torch.bfloat16`; gradients are shortened by a margin for what that may hide.
+    compiler : callable, optional
+        Public. What makes one fast graph of each step's computation, such as `torch.compile`, or with a mode
+        `functools.partial(torch.compile, mode="reduce-overhead")` for CUDA graphs; by default, none.
 
     Guarantee
     ---------
@@ -133,12 +139,14 @@ class Trainer:
         views: Views | None = None,
         schedule: LRScheduler | None = None,
         decay: float | None = None,
+        precision: torch.dtype | None = None,
+        compiler: Compiler | None = None,
     ) -> None:
         check_whole(ASKED, "chunk", chunk)
         check_whole(ASKED, "block", plan.steps if block is None else block)
         check(model)
         self._processes = current_processes()
-        self._gradients = NoisyGradients(model, losses, data, plan, chunk, views, self._processes)
+        self._gradients = NoisyGradients(model, losses, data, plan, chunk, views, self._processes, precision, compiler)
         held = {id(one) for group in optimizer.param_groups for one in group["params"]}
         foreign = [name for name, one in self._gradients.trained.items() if id(one) not in held]
         if foreign:
