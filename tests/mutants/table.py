@@ -862,6 +862,13 @@ MUTANTS = [
         ('event.scheme == "poisson_replace" for', 'event.scheme == "never" for'),
         tests="accounting/test_replaced_pair.py",
     ),
+    # audit
+    *_of(
+        "audit/one_run",
+        ("candidates * delta / (missed + 1)", "guesses * delta / (missed + 1) ** 2"),
+        ("risk / (2 * len(coins))", "risk * len(coins)"),
+        ("stats.binom.sf(right - missed - 1,", "stats.binom.sf(right - missed,"),
+    ),
     # deep
     *_of(
         "deep/clipped_sum",
@@ -949,6 +956,10 @@ MUTANTS = [
         ("math.hypot(1.0, self.weight / 2)", "math.hypot(1.0, self.weight / 4)"),
         ("torch.where(norms <= clip, 0.5, -0.5)", "torch.where(norms <= clip, 1.0, 0.0)"),
         ("torch.where(there, self.weight * clip * within, 0.0)", "(self.weight * clip * within)"),
+    ),
+    *_of(
+        "deep/dirac_canaries",
+        ("-STEEP * given.gather", "-1e-3 * given.gather"),
     ),
     *_of(
         "deep/processes",

@@ -5,6 +5,7 @@ from .check import check as check
 from .clip_quantile import ClipQuantile as ClipQuantile
 from .clipped_sum import ClippedSum as ClippedSum
 from .clipped_sum import clipped_sum as clipped_sum
+from .dirac_canaries import DiracCanaries as DiracCanaries
 from .moments_accountant import moments_epsilon as moments_epsilon
 from .private_mlp_classifier import PrivateMLPClassifier as PrivateMLPClassifier
 from .private_mlp_regressor import PrivateMLPRegressor as PrivateMLPRegressor
