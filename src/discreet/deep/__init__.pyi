@@ -1,5 +1,6 @@
 from .abadi import AbadiPlan as AbadiPlan
 from .abadi import abadi_network as abadi_network
+from .bands import Bands as Bands
 from .check import Checked as Checked
 from .check import check as check
 from .clip_quantile import ClipQuantile as ClipQuantile

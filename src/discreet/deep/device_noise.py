@@ -23,6 +23,10 @@ class DeviceNoise:
     def __init__(self, device: torch.device) -> None:
         self.generator = torch.Generator(device).manual_seed(secrets.randbits(63))
 
+    def one_added(self, whole: Tensor, stddev: float) -> Tensor:
+        """The same for one tensor."""
+        return self.added({"": whole}, stddev)[""]
+
     def added(self, sums: dict[str, Tensor], stddev: float) -> dict[str, Tensor]:
         """The sums, each number with a draw of its own: all in one call."""
         sizes = [one.numel() for one in sums.values()]

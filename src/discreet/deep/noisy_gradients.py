@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
+from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from discreet.core.grid import Grid
+from discreet.core.grid import Array, Grid
 from discreet.deep.clipped_sum import ClippedSum, Losses, clipped_sum
 from discreet.deep.compiled_sum import CompiledSum, Compiler
 from discreet.deep.device_noise import DeviceNoise
+from discreet.deep.noise_stream import NoiseStream
 from discreet.deep.private_tensors import Chunk, PrivateTensors
 from discreet.deep.processes import OneProcess, Processes
 from discreet.deep.training_plan import TrainingPlan
@@ -69,6 +72,13 @@ class NoisyGradients:
         self.most: int | None = None
         self._device = next(iter(self.trained.values())).device
         self._device_noise = None if self._device.type == "cpu" else DeviceNoise(self._device)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin a stream of noise, with groups of its own: what is correlated is of one run alone."""
+        bands = self._plan.bands
+        self._turns = None if bands is None else self._data.turns(bands.count)
+        self._stream: NoiseStream[Any] | None = None if bands is None else NoiseStream(bands)
 
     def rehearse(self) -> None:
         """Compute on made-up records: what fails for any records fails here, before a charge."""
@@ -86,7 +96,8 @@ class NoisyGradients:
     def draw(self) -> None:
         """Set the parameters' gradients by a fresh sample with fresh noise, which must have been charged."""
         least = math.ceil((self.most or self._plan.batch) / self._chunk)
-        sums = self._sums(self._data.chunks(self._plan.sample, self._chunk, self._device, least, self.most))
+        given = self._plan.sample, self._chunk, self._device, least, self.most, self._turns
+        sums = self._sums(self._data.chunks(*given))
         noisy = self._processes.released(sums, self._noisy)
         for name, one in self.trained.items():
             one.grad = noisy[name] / self._plan.batch
@@ -98,8 +109,9 @@ class NoisyGradients:
         return {"clip": self.clip}
 
     def load_state_dict(self, state: dict[str, float]) -> None:
-        """Go on as if these steps had been made here."""
+        """Go on from there, with noise that has nothing to do with that of steps before."""
         self.clip = float(state["clip"])
+        self._begin()
 
     def _sums(self, chunks: Iterable[Chunk]) -> dict[str, Tensor]:
         """The clipped sums over all chunks together, and what records within the clip add where they are counted."""
@@ -127,12 +139,23 @@ class NoisyGradients:
     def _noisy(self, sums: dict[str, Tensor]) -> dict[str, Tensor]:
         """The sums on a fine grid, with exact noise for their reach and the grid; on another device in float32."""
         noise, reach = self._plan.noise, self._plan.reach(self.clip)
-        if self._device_noise is not None:
+        if self._device_noise is not None and self._stream is None:
             return self._device_noise.added(sums, noise.multiplier * reach)
-        whole = torch.cat([one.detach().double().flatten() for one in sums.values()]).cpu().numpy()
-        grid = Grid(math.floor(math.log2(reach * FINENESS)))
-        steps = reach / grid.step + math.sqrt(len(whole))
-        drawn = noise.noise(self._data.bits, whole.shape, noise.multiplier * steps)
-        noisy = grid.values(np.rint(whole / grid.step).astype(np.int64) + drawn)
-        parts = torch.split(torch.from_numpy(noisy), [one.numel() for one in sums.values()])
+        flat = torch.cat([one.detach().flatten() for one in sums.values()])
+        if self._device_noise is not None:
+            noisy = self._streamed(flat, partial(self._device_noise.one_added, stddev=noise.multiplier * reach))
+        else:
+            noisy = torch.from_numpy(self._streamed(flat.double().cpu().numpy(), partial(self._exact, reach=reach)))
+        parts = torch.split(noisy, [one.numel() for one in sums.values()])
         return {name: part.view_as(one).to(one) for part, (name, one) in zip(parts, sums.items(), strict=True)}
+
+    def _streamed(self, whole: Any, noisy: Callable[[Any], Any]) -> Any:
+        return noisy(whole) if self._stream is None else self._stream.released(whole, noisy)
+
+    def _exact(self, whole: Array, reach: float) -> Array:
+        """On a grid, with noise for what a record moves and for what rounding adds: in all rows that it moves."""
+        grid, bands, noise = Grid(math.floor(math.log2(reach * FINENESS))), self._plan.bands, self._plan.noise
+        rounding = math.sqrt(len(whole)) if bands is None else 2 * math.sqrt(bands.count * len(whole))
+        steps = reach / grid.step + rounding
+        drawn = noise.noise(self._data.bits, whole.shape, noise.multiplier * steps)
+        return grid.values(np.rint(whole / grid.step).astype(np.int64) + drawn)

@@ -18,6 +18,7 @@ from discreet.core.neighbors import RECORD, Neighbors
 from discreet.core.secret import Secret
 from discreet.core.secret_sample import SecretSample
 from discreet.deep.truncation import Truncation
+from discreet.deep.turns import Turns
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.bits import system_bits
 
@@ -72,14 +73,26 @@ class PrivateTensors(Secret):
         """Whether samples may be truncated: a release, which must have been charged."""
         return truncation.passes(len(self._inputs), self.bits)
 
+    def turns(self, count: int) -> Turns:
+        """So many groups of records that take turns, dealt anew."""
+        return Turns(len(self._inputs), count, self.bits)
+
     def chunks(
-        self, sample: SecretSample, size: int, device: torch.device, least: int = 1, most: int | None = None
+        self,
+        sample: SecretSample,
+        size: int,
+        device: torch.device,
+        least: int = 1,
+        most: int | None = None,
+        turns: Turns | None = None,
     ) -> Iterator[Chunk]:
         """A fresh secret sample, in chunks of a fixed size: at least so many, however few records were drawn.
 
-        With `most`, which a truncation that passed allows, only so many records are looked at.
+        With `most`, which a truncation that passed allows, only so many records are looked at; with `turns`, those of
+        the group whose turn it is.
         """
-        drawn = np.flatnonzero(bernoulli(self.bits, len(self._inputs), sample.rate))[:most]
+        asked = np.arange(len(self._inputs)) if turns is None else turns.next()
+        drawn = asked[np.flatnonzero(bernoulli(self.bits, len(asked), sample.rate))[:most]]
         count = max(-(-len(drawn) // size), least)
         places = torch.zeros(count * size, dtype=torch.int64)
         places[: len(drawn)] = torch.from_numpy(drawn)

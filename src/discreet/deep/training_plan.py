@@ -11,9 +11,12 @@ from discreet.core.errors import ParameterError
 from discreet.core.events import Composed, Event, Repeated
 from discreet.core.knob import check_knob, check_whole
 from discreet.core.secret_sample import SecretSample
+from discreet.deep.bands import Bands
 from discreet.deep.clip_quantile import ClipQuantile
 from discreet.deep.truncation import Truncation
 from discreet.mechanisms.additive.gaussian import Gaussian
+
+ASKED = "plan a training run"
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,9 @@ class TrainingPlan:
         Public. What moves the clip after every step; `clip` is the first one.
     truncation : Truncation, optional
         Public. Makes all samples of one size.
+    bands : Bands, optional
+        Public. Correlates the noise of steps: records are in as many groups as there are bands, step after step the
+        next group is sampled, at the rate of `sample`.
 
     Examples
     --------
@@ -53,6 +59,12 @@ class TrainingPlan:
     batch: float
     quantile: ClipQuantile | None = None
     truncation: Truncation | None = None
+    bands: Bands | None = None
+
+    def __post_init__(self) -> None:
+        if self.bands is not None and (self.quantile is not None or self.truncation is not None):
+            obstacle = "correlated noise is priced for a fixed clip, and for samples without truncation"
+            raise ParameterError(ASKED, obstacle, "Leave out the bands, or the quantile and the truncation.")
 
     @classmethod
     def of(
@@ -65,6 +77,8 @@ class TrainingPlan:
         clip: float = 1.0,
         quantile: float | None = None,
         truncated: bool = False,
+        bands: int = 1,
+        momentum: float = 0.0,
     ) -> TrainingPlan:
         """The plan with the least noise that fits a budget.
 
@@ -84,21 +98,26 @@ class TrainingPlan:
             Public. The share of records that shall be within the clip, which then moves: `clip` is only the first.
         truncated : bool
             Public. Whether steps look at a fixed number of records at most, for one shape and time of all steps.
+        bands : int
+            Public. How many steps in succession have correlated noise, and at least how far apart a record is used
+            again: with many epochs and a great epsilon, noise that later steps take back outweighs what sampling hides.
+        momentum : float
+            Public. That of the optimizer, for which bands are chosen.
         """
-        asked = "plan a training run"
-        check_whole(asked, "batch", batch)
-        check_whole(asked, "expected_size", expected_size)
-        check_knob(asked, "epochs", epochs)
-        check_knob(asked, "clip", clip)
-        if batch > expected_size:
-            raise ParameterError(
-                asked, f"a batch of {batch} is more than {expected_size} records", "Give a smaller one."
-            )
-        sample, steps = SecretSample(batch / expected_size), max(1, round(epochs * expected_size / batch))
+        check_whole(ASKED, "batch", batch)
+        check_whole(ASKED, "expected_size", expected_size)
+        check_knob(ASKED, "epochs", epochs)
+        check_knob(ASKED, "clip", clip)
+        check_whole(ASKED, "bands", bands)
+        if batch * bands > expected_size:
+            obstacle = f"{bands} batches of {batch} are more than {expected_size} records"
+            raise ParameterError(ASKED, obstacle, "Give a smaller batch, or fewer bands.")
+        sample, steps = SecretSample(batch * bands / expected_size), max(1, round(epochs * expected_size / batch))
         truncation = None
         if truncated:
             truncation = Truncation.of(budget, rate=sample.rate, expected_size=expected_size, steps=steps)
-        plain = cls(sample, Gaussian(1.0), steps, clip, float(batch), truncation=truncation)
+        factor = None if bands == 1 else Bands.of(bands, steps, momentum)
+        plain = cls(sample, Gaussian(1.0), steps, clip, float(batch), truncation=truncation, bands=factor)
         noise = Gaussian(calibrate(_Run(1.0, plain), budget).multiplier)
         moved = None if quantile is None else ClipQuantile.of(quantile, noise.multiplier, batch)
         return replace(plain, noise=noise, quantile=moved)
@@ -112,7 +131,8 @@ class TrainingPlan:
         one: Event = self.sample.event(self.noise.event)
         if self.truncation is not None:
             one = Composed((one, self.truncation.left_out(self.sample.rate)))
-        return one if steps == 1 else Repeated(one, steps)
+        rounds = steps if self.bands is None else -(-steps // self.bands.count)
+        return one if rounds == 1 else Repeated(one, rounds)
 
     def opened(self, event: Event) -> Event:
         """What these steps cost together with what a run asks before its first step."""

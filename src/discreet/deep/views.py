@@ -16,7 +16,7 @@ ASKED = "augment records"
 
 @dataclass(frozen=True)
 class Views:
-    """Augmentation multiplicity: a record's gradient is the mean over some views of it (De et al. 2022, Section 3.3).
+    """Augmentation multiplicity: a record's gradient is the mean over some views of it (De et al. 2022).
 
     The mean is clipped as one, so a record still moves a sum by at most the clip, and the price is that of one view.
 

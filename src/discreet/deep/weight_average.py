@@ -14,7 +14,7 @@ class WeightAverage:
     """The exponential moving average of the weights of a model: post-processing, which costs nothing.
 
     After step t the average moves by 1 - d of the way to the weights, where d is the lesser of `decay` and
-    (1 + t) / (10 + t): early weights are soon forgotten (De et al. 2022, Section 3.5).
+    (1 + t) / (10 + t): early weights are soon forgotten (De et al. 2022).
 
     Parameters
     ----------
