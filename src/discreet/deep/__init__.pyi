@@ -7,6 +7,9 @@ from .clip_quantile import ClipQuantile as ClipQuantile
 from .clipped_sum import ClippedSum as ClippedSum
 from .clipped_sum import clipped_sum as clipped_sum
 from .dirac_canaries import DiracCanaries as DiracCanaries
+from .large_batch import LargeBatch as LargeBatch
+from .large_batch import StandardizedConv2d as StandardizedConv2d
+from .large_batch import wide_residual_network as wide_residual_network
 from .moments_accountant import moments_epsilon as moments_epsilon
 from .private_mlp_classifier import PrivateMLPClassifier as PrivateMLPClassifier
 from .private_mlp_regressor import PrivateMLPRegressor as PrivateMLPRegressor

@@ -143,7 +143,7 @@ def abadi_network(
     classes: int,
     components: int = 60,
     hidden: int = 1000,
-    learning_rate: float = 0.5,
+    learning_rate: float = 2.0,
     chunk: int = 1200,
     bits: Bits | None = None,
 ) -> AbadiNetwork:
