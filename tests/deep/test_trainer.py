@@ -24,7 +24,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.core.secret_sample import SecretSample
 from discreet.deep.noisy_gradients import NoisyGradients
 from discreet.deep.private_tensors import PrivateTensors
-from discreet.deep.trainer import Trainer
+from discreet.deep.trainer import SlowLayers, Trainer
 from discreet.deep.training_plan import TrainingPlan
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.noise.deterministic import DeterministicBits
@@ -311,6 +311,34 @@ def test_records_are_neither_printed_nor_copied() -> None:
         assert "12345" not in repr(one)
         with pytest.raises(TypeError):
             pickle.dumps(one)
+
+
+def test_layers_without_a_rule_are_announced() -> None:
+    class Own(nn.Linear):
+        """Whatever it computes."""
+
+    model = nn.Sequential(Own(5, 4), nn.Linear(4, 2))
+    with pytest.warns(SlowLayers, match="1 layers by their rules; without a rule, and so written out: 0"):
+        Trainer(model, torch.optim.SGD(model.parameters()), crossed, PrivateTensors(*people(10), BUDGET), STEP)
+
+
+def test_a_run_says_how_far_it_is_and_what_that_cost(tmp_path: Path) -> None:
+    plan, account = TrainingPlan(SecretSample(0.1), Gaussian(4.0), 6, 1.0, 20.0), ledger(tmp_path)
+    run = trainer(PrivateTensors(*people(200), account), plan, block=2)
+    seen: list[tuple[int, int, str]] = []
+    steps = run.steps()
+    first, second = next(steps), next(steps)
+    assert first.charged == second.charged == account.balance().spent
+    assert first.epsilon == epsilon(plan.event_of(1), BUDGET.delta) < second.epsilon <= second.charged
+    last = run.run(progress=lambda *told: seen.append(told))
+    assert [told[:2] for told in seen] == [(number, 6) for number in (3, 4, 5, 6)]
+    assert seen[-1][2] == f"epsilon {account.balance().spent:.4g} charged"
+    for shown in (str(last), str(run), run._repr_html_()):
+        assert f"step 6 of 6; epsilon {last.charged:.4g}" in shown
+    assert "Gaussian noise, 4 sensitivities" in run._repr_html_()
+    for page in (str(run.card()), run.card()._repr_html_()):
+        assert "one record that is added or removed" in page
+        assert f"epsilon {last.charged:.4g} at delta 1e-05" in page
 
 
 def test_an_optimizer_of_another_model_is_refused() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -20,6 +21,7 @@ from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.events import written
 from discreet.core.knob import check_whole
 from discreet.core.ledger import Reservation
+from discreet.deep.card import Card, as_table, as_text
 from discreet.deep.check import check
 from discreet.deep.clipped_sum import Losses
 from discreet.deep.compiled_sum import Compiler
@@ -33,6 +35,10 @@ from discreet.releases.progress_bar import Progress
 from discreet.trust.permit import KEPT
 
 ASKED = "train"
+
+
+class SlowLayers(UserWarning):
+    """Some layers have no rule: the gradients of single records are written out, in a second pass through them."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +150,9 @@ class Trainer:
     ) -> None:
         check_whole(ASKED, "chunk", chunk)
         check_whole(ASKED, "block", plan.steps if block is None else block)
-        check(model)
+        self.checked = check(model)
+        if self.checked.one_by_one:
+            warnings.warn(str(self.checked), SlowLayers, stacklevel=2)
         self._processes = current_processes()
         self._gradients = NoisyGradients(model, losses, data, plan, chunk, views, self._processes, precision, compiler)
         held = {id(one) for group in optimizer.param_groups for one in group["params"]}
@@ -226,22 +234,32 @@ class Trainer:
         torch.save({"weights": self.model.state_dict(), **average, "card": json.dumps(card)}, path)
         Path(f"{path}.card.json").write_text(json.dumps(card, indent=1))
 
-    def card(self) -> dict[str, Any]:
+    def card(self) -> Card:
         """What the weights cost and whom they protect, in plain numbers: of the whole account, all runs together."""
         if not self._processes.first:
             raise ParameterError("card", "the account is with the first process", "Ask there.")
         ledger, balance = self._data.ledger, self._data.ledger.balance()
-        return {
-            "unit": "record",
-            "neighbors": "add_remove",
-            "epsilon": balance.spent,
-            "delta": ledger.budget.delta,
-            "steps": self._done,
-            "event": json.loads(written(self.plan.event)),
-            "clip": self.plan.clip,
-            "ledger_head": ledger.head,
-            "versions": {"discreet": __version__, "torch": torch.__version__},
-        }
+        return Card(
+            unit="record",
+            neighbors="add_remove",
+            epsilon=balance.spent,
+            delta=ledger.budget.delta,
+            steps=self._done,
+            event=json.loads(written(self.plan.event)),
+            clip=self.plan.clip,
+            ledger_head=ledger.head,
+            versions={"discreet": __version__, "torch": torch.__version__},
+        )
+
+    def lines(self) -> dict[str, str]:
+        """What is trained, how, and how far it is."""
+        return {"made": str(self._now()), **self.plan.lines(), "layers": str(self.checked)}
+
+    def __str__(self) -> str:
+        return as_text(self.lines())
+
+    def _repr_html_(self) -> str:
+        return as_table(self.lines())
 
     def _now(self) -> Step:
         return Step(self._done, self.plan.steps, self._charged, self.plan, self._data.ledger.budget.delta)

@@ -9,9 +9,11 @@ from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import Composed, Event, Repeated
+from discreet.core.events_in_words import in_words
 from discreet.core.knob import check_knob, check_whole
 from discreet.core.secret_sample import SecretSample
 from discreet.deep.bands import Bands
+from discreet.deep.card import as_table, as_text
 from discreet.deep.clip_quantile import ClipQuantile
 from discreet.deep.truncation import Truncation
 from discreet.mechanisms.additive.gaussian import Gaussian
@@ -142,6 +144,25 @@ class TrainingPlan:
     def event(self) -> Event:
         """What the whole run costs."""
         return self.opened(self.event_of(self.steps))
+
+    def lines(self) -> dict[str, str]:
+        """The plan in words."""
+        quantile, truncation, bands = self.quantile, self.truncation, self.bands
+        most = "" if truncation is None else f", and no more than {truncation.most:,}"
+        noise = f"deviation {self.noise.multiplier:.4g} in units of what one record can move"
+        return {
+            "steps": f"{self.steps:,}",
+            "sample": f"each record with probability {self.sample.rate:.4g}, about {self.batch:,.0f} records{most}",
+            "clip": f"{self.clip:g}" + ("" if quantile is None else ", and then a quantile of lengths"),
+            "noise": noise + ("" if bands is None else f", correlated over {bands.count} steps"),
+            "event": in_words(self.event),
+        }
+
+    def __str__(self) -> str:
+        return as_text(self.lines())
+
+    def _repr_html_(self) -> str:
+        return as_table(self.lines())
 
 
 @dataclass(frozen=True)
