@@ -36,10 +36,10 @@ class Residual(nn.Module):
 class Tied(nn.Module):
     """A language model in small: the table of its words is its output layer too, looked up in two places."""
 
-    def __init__(self) -> None:
+    def __init__(self, rows: int = 7, wide: int = 4) -> None:
         super().__init__()
-        self.words, self.first = nn.Embedding(7, 4, padding_idx=0), nn.Linear(4, 4)
-        self.head = nn.Linear(4, 7, bias=False)
+        self.words, self.first = nn.Embedding(rows, wide, padding_idx=0), nn.Linear(wide, wide)
+        self.head = nn.Linear(wide, rows, bias=False)
         self.head.weight = self.words.weight
 
     def forward(self, x: Tensor) -> Tensor:

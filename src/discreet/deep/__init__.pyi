@@ -10,12 +10,16 @@ from .dirac_canaries import DiracCanaries as DiracCanaries
 from .large_batch import LargeBatch as LargeBatch
 from .large_batch import StandardizedConv2d as StandardizedConv2d
 from .large_batch import wide_residual_network as wide_residual_network
+from .low_rank import LowRank as LowRank
+from .low_rank import with_low_rank as with_low_rank
 from .moments_accountant import moments_epsilon as moments_epsilon
 from .private_mlp_classifier import PrivateMLPClassifier as PrivateMLPClassifier
 from .private_mlp_regressor import PrivateMLPRegressor as PrivateMLPRegressor
 from .private_tensors import PrivateTensors as PrivateTensors
+from .processes import DistributedProcesses as DistributedProcesses
 from .public_features import PublicFeatures as PublicFeatures
 from .scattering import Scattering as Scattering
+from .trainer import SlowLayers as SlowLayers
 from .trainer import Step as Step
 from .trainer import Trainer as Trainer
 from .training_plan import TrainingPlan as TrainingPlan

@@ -14,7 +14,7 @@ from discreet.core.errors import ParameterError
 from discreet.deep.check import check
 from discreet.deep.clipped_sum import clipped_sum
 from discreet.deep.forms.precision import MARGINS
-from tests.deep.test_clipped_sum import squares
+from tests.deep.test_clipped_sum import Tied, squares
 
 FEW = settings(max_examples=12, deadline=None, derandomize=True)
 SIZES = st.integers(1, 5)
@@ -29,7 +29,7 @@ def agrees(model: nn.Module, inputs: Tensor) -> None:
         loss = squares(model(x[None]), y[None])[0]
         each.append(list(torch.autograd.grad(loss, list(trained.values()), materialize_grads=True)))
     norms = torch.stack([torch.cat([part.flatten() for part in one]).norm() for one in each])
-    clip = float(norms.median())
+    clip = max(float(norms.median()), 1e-3)
     own = clip * (1 - MARGINS[torch.float32])
     found = clipped_sum(model, squares, inputs, targets, clip=clip).gradients
     assert found.keys() == trained.keys()
@@ -98,6 +98,18 @@ def test_some_parameters_frozen() -> None:
         for one in list(model.parameters())[::2]:
             one.requires_grad_(False)
         agrees(model, torch.randn(5, 3, 2 if isinstance(model, Reader) else 4))
+
+
+@FEW
+@given(*[SIZES] * 4, st.booleans(), st.integers(0, 99))
+def test_tied_tables_trained_in_both_uses_or_in_neither(
+    samples: int, places: int, rows: int, wide: int, frozen: bool, seed: int
+) -> None:
+    torch.manual_seed(seed)
+    model = Tied(rows, wide)
+    model.words.weight.requires_grad_(not frozen)
+    model.first.bias.requires_grad_(frozen)
+    agrees(model, torch.randint(0, rows, (samples, places)))
 
 
 def test_cells() -> None:
