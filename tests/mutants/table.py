@@ -916,6 +916,12 @@ MUTANTS = [
         ("zip(inputs, slopes, strict=True) if slope", "zip(inputs[-1:], slopes[-1:], strict=True) if slope"),
     ),
     *_of(
+        "deep/layers/standardized_convolution",
+        ("moved - moved.mean(dim=2, keepdim=True)", "moved"),
+        ("factor**3 * centered * along", "0 * along"),
+        tests="deep/test_large_batch.py",
+    ),
+    *_of(
         "deep/layers/recurrent",
         ("zip(*last, strict=True)", "zip(*last[::-1], strict=True)"),
         ("new + torch.sigmoid(reset + reset_of) * new_of", "new + torch.sigmoid(reset) * new_of"),

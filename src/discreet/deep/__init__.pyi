@@ -8,8 +8,8 @@ from .clipped_sum import ClippedSum as ClippedSum
 from .clipped_sum import clipped_sum as clipped_sum
 from .dirac_canaries import DiracCanaries as DiracCanaries
 from .large_batch import LargeBatch as LargeBatch
-from .large_batch import StandardizedConv2d as StandardizedConv2d
 from .large_batch import wide_residual_network as wide_residual_network
+from .layers.standardized_convolution import StandardizedConv2d as StandardizedConv2d
 from .low_rank import LowRank as LowRank
 from .low_rank import with_low_rank as with_low_rank
 from .moments_accountant import moments_epsilon as moments_epsilon

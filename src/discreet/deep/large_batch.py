@@ -12,6 +12,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.knob import check_whole
 from discreet.deep.clipped_sum import Losses
+from discreet.deep.layers.standardized_convolution import StandardizedConv2d
 from discreet.deep.private_tensors import PrivateTensors
 from discreet.deep.trainer import Trainer
 from discreet.deep.training_plan import TrainingPlan
@@ -19,32 +20,6 @@ from discreet.deep.views import Views
 
 ASKED = "large batches"
 GROUPS, PADDING, LEARNING_RATE = 16, 4, 2.0
-
-
-class StandardizedConv2d(nn.Conv2d):
-    """A convolution whose kernels have mean zero and the variance of one over their inputs (Qiao et al. 2019).
-
-    The kernel that is applied is a function of the parameter. So the rule of plain convolutions, which is about the
-    applied kernel, would clip another gradient: this kind has no rule, and its gradients are written out.
-
-    Examples
-    --------
-    >>> layer = StandardizedConv2d(3, 16, 3)
-    >>> bool(layer.standardized().mean(dim=(1, 2, 3)).abs().max() < 1e-6)
-    True
-    """
-
-    def standardized(self) -> Tensor:
-        """The kernel that is applied."""
-        flat = self.weight.flatten(1)
-        variance, mean = torch.var_mean(flat, dim=1, keepdim=True, correction=0)
-        return ((flat - mean) * (flat.shape[1] * variance + 1e-6).rsqrt()).view_as(self.weight)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """The convolution."""
-        return functional.conv2d(
-            x, self.standardized(), self.bias, self.stride, self.padding, self.dilation, self.groups
-        )
 
 
 class ResidualBlock(nn.Module):
