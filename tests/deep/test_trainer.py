@@ -13,6 +13,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.utils.data import DataLoader, TensorDataset
 
 from discreet.accounting.accountant import epsilon
 from discreet.accounting.sqlite_ledger import SqliteLedger
@@ -358,3 +359,26 @@ def test_a_budget_that_no_noise_reaches_is_refused() -> None:
         TrainingPlan.of(Budget(1.0), batch=10, expected_size=100)
     with pytest.raises(ParameterError, match="batch"):
         TrainingPlan.of(BUDGET, batch=200, expected_size=100)
+    with pytest.raises(ParameterError, match=r"epsilon 1e-12 and delta 1e-30: .* with any noise"):
+        TrainingPlan.of(Budget(1e-12, 1e-30), batch=10, expected_size=100, epochs=1e6)
+
+
+def test_a_loader_that_draws_batches_of_its_own_is_refused() -> None:
+    records = TensorDataset(*people(10))
+    for wrong in (DataLoader(records, batch_size=2, shuffle=True), records, np.zeros((10, 2)), torch.zeros(())):
+        with pytest.raises(ParameterError, match="no loader does"):
+            PrivateTensors(wrong, torch.zeros(10), BUDGET)  # type: ignore[arg-type]
+
+
+def test_an_optimizer_that_looks_at_more_than_noisy_gradients_is_refused() -> None:
+    model, data = network(), PrivateTensors(*people(10), BUDGET)
+    with pytest.raises(ParameterError, match="closure"):
+        Trainer(model, torch.optim.LBFGS(model.parameters()), crossed, data, STEP)
+    bias = model.get_parameter("2.bias").requires_grad_(False)
+    bias.grad = torch.ones(2)  # without noise
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+    with pytest.raises(ParameterError, match="zero_grad"):
+        Trainer(model, optimizer, crossed, data, STEP)
+    bias.grad = None
+    Trainer(model, optimizer, crossed, data, STEP)
+    assert data.ledger.balance().spent == 0

@@ -967,6 +967,13 @@ MUTANTS = [
     ),
     *_of("deep/turns", ("self._groups == self._step % self._count", "self._groups >= 0"), tests="deep/test_bands.py"),
     *_of(
+        "deep/optimizer_check",
+        ("one.grad is not None and id(one) not in known", "False"),
+        ("closure.default is Parameter.empty", "False"),
+        ("isinstance(schedule, ReduceLROnPlateau)", "False"),
+        tests="deep/test_trainer.py",
+    ),
+    *_of(
         "deep/truncation",
         ("edge = fall**self.slack * (1 - fall)", "edge = fall ** (self.slack + 9) * (1 - fall)"),
         ("while abs(noise) > self.slack", "while abs(noise) > 2 * self.slack"),

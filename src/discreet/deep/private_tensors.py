@@ -48,6 +48,11 @@ class PrivateTensors(Secret):
     """
 
     def __init__(self, inputs: Tensor, targets: Tensor, ledger: Ledger | Budget, *, bits: Bits | None = None) -> None:
+        for part in (inputs, targets):
+            if not isinstance(part, Tensor) or part.dim() == 0:
+                obstacle = f"a {type(part).__name__} is not records along the first axis of a tensor"
+                remedy = "Give tensors: the trainer draws samples itself, as they are paid for, and no loader does."
+                raise ParameterError("private tensors", obstacle, remedy)
         if len(inputs) != len(targets):
             raise ParameterError(
                 "private tensors", "inputs and targets differ in their number", "Give one target each."

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
+from torch.optim.lr_scheduler import LRScheduler
 
 from discreet import __version__
 from discreet.accounting.accountant import epsilon
@@ -26,6 +26,7 @@ from discreet.deep.check import check
 from discreet.deep.clipped_sum import Losses
 from discreet.deep.compiled_sum import Compiler
 from discreet.deep.noisy_gradients import NoisyGradients
+from discreet.deep.optimizer_check import check_optimizer
 from discreet.deep.private_tensors import PrivateTensors
 from discreet.deep.processes import current_processes
 from discreet.deep.training_plan import TrainingPlan
@@ -155,14 +156,8 @@ class Trainer:
             warnings.warn(str(self.checked), SlowLayers, stacklevel=2)
         self._processes = current_processes()
         self._gradients = NoisyGradients(model, losses, data, plan, chunk, views, self._processes, precision, compiler)
-        held = {id(one) for group in optimizer.param_groups for one in group["params"]}
-        foreign = [name for name, one in self._gradients.trained.items() if id(one) not in held]
-        if foreign:
-            raise ParameterError(ASKED, f"the optimizer does not hold {foreign[0]}", "Give it model.parameters().")
+        check_optimizer(optimizer, schedule, self._gradients.trained)
         self.model, self.optimizer, self.plan = model, optimizer, plan
-        if schedule is not None and (isinstance(schedule, ReduceLROnPlateau) or schedule.optimizer is not optimizer):
-            obstacle = "the schedule follows a loss, or another optimizer"
-            raise ParameterError(ASKED, obstacle, "Give one of this optimizer by the number of steps alone.")
         self._schedule = schedule
         self._average = None if decay is None else WeightAverage(model, decay)
         self._data, self._block, self._done, self._opened = data, block or plan.steps, 0, False

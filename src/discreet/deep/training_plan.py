@@ -111,6 +111,8 @@ class TrainingPlan:
         check_knob(ASKED, "epochs", epochs)
         check_knob(ASKED, "clip", clip)
         check_whole(ASKED, "bands", bands)
+        if budget.delta == 0:
+            raise ParameterError(ASKED, "Gaussian noise keeps no promise without a delta", "Give one, such as 1e-5.")
         if batch * bands > expected_size:
             obstacle = f"{bands} batches of {batch} are more than {expected_size} records"
             raise ParameterError(ASKED, obstacle, "Give a smaller batch, or fewer bands.")
@@ -120,7 +122,7 @@ class TrainingPlan:
             truncation = Truncation.of(budget, rate=sample.rate, expected_size=expected_size, steps=steps)
         factor = None if bands == 1 else Bands.of(bands, steps, momentum)
         plain = cls(sample, Gaussian(1.0), steps, clip, float(batch), truncation=truncation, bands=factor)
-        noise = Gaussian(calibrate(_Run(1.0, plain), budget).multiplier)
+        noise = Gaussian(calibrate(TrainingNoise(1.0, plain), budget).multiplier)
         moved = None if quantile is None else ClipQuantile.of(quantile, noise.multiplier, batch)
         return replace(plain, noise=noise, quantile=moved)
 
@@ -166,7 +168,7 @@ class TrainingPlan:
 
 
 @dataclass(frozen=True)
-class _Run:
+class TrainingNoise:
     """A plan, by the multiplier of its noise alone."""
 
     multiplier: float
