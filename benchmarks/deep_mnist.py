@@ -48,7 +48,7 @@ class Linear:
     reach: float
 
 
-LINEAR = (Linear(1.0, 98.1, 40, 0.1, 2e4), Linear(2.93, 98.7, 40, 0.1, 4e4))
+LINEAR = (Linear(1.0, 98.1, 200, 0.01, 2e4), Linear(2.93, 98.7, 200, 0.01, 4e4))
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,8 @@ class Digits:
 def features(digits: Digits) -> tuple[Tensor, Tensor]:
     """Those of all images, set to one scale by synthetic digits."""
     start = time.process_time()
-    public = torch.from_numpy(synthetic_digits(0, ORIGINALS, 4)[0]).to(DEVICE)
-    transform = PublicFeatures(Scattering(28, 28).to(DEVICE), public)
+    public, kinds = (torch.from_numpy(part).to(DEVICE) for part in synthetic_digits(0, ORIGINALS, 4))
+    transform = PublicFeatures(Scattering(28, 28).to(DEVICE), public, kinds)
     found = transform.of(digits.inputs), transform.of(digits.fresh)
     print(f"    features of {len(found[0]) + len(found[1])} images: {time.process_time() - start:.0f} s", flush=True)
     return found

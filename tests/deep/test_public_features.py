@@ -35,6 +35,20 @@ def test_a_vector_has_length_one_and_depends_on_its_image_alone() -> None:
     assert not list(features.parameters())
 
 
+def test_classes_take_away_what_is_within_them_alone() -> None:
+    """Images of two classes that differ in brightness: only the differences within a class are brought to one."""
+    public, classes = images(400, 0), torch.arange(400) % 2
+    public[classes == 1, :, :4] *= 5.0
+    whole, within = (PublicFeatures(Scattering(8, 8), public, given) for given in (None, classes))
+    found = []
+    for features in (whole, within):
+        known = features.of(public)
+        found.append(float((known[classes == 1].mean(dim=0) - known[classes == 0].mean(dim=0)).norm()))
+    assert found[1] > 1.2 * found[0]
+    with pytest.raises(ParameterError, match="classes of 7"):
+        PublicFeatures(Scattering(8, 8), public, classes[:7])
+
+
 def test_one_public_image_is_refused() -> None:
     with pytest.raises(ParameterError, match="1 public images"):
         PublicFeatures(Scattering(8, 8), images(1, 0))

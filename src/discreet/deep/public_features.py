@@ -16,9 +16,9 @@ class PublicFeatures(nn.Module):
     """A fixed transform of images to vectors of length one, centered and whitened by public images.
 
     Channels are normalised in groups, image by image; the mean over public images is taken off; channels are mixed so
-    that those of public images have no correlation; and each vector is brought to length one. A linear model on such
-    vectors has short gradients, most of whose length is about what tells images apart: so the same noise leaves more
-    of it (Tramèr and Boneh 2021, Section 3, normalise with private statistics of the images themselves, and pay).
+    that those of public images of one class have no correlation; and each vector is brought to length one. A linear
+    model on such vectors has short gradients, most of whose length is about what tells images apart: so the same noise
+    leaves more of it (Tramèr and Boneh 2021 normalise with private statistics of the images themselves, and pay).
 
     Parameters
     ----------
@@ -26,6 +26,8 @@ class PublicFeatures(nn.Module):
         Public. From images to channels of averages, such as `Scattering`; without trained parameters.
     public : Tensor of shape (samples, height, width)
         Public. Images of the same kind that are nobody's secret.
+    classes : Tensor of shape (samples,), optional
+        Public. What these are, from 0 on; by default all are of one class.
     groups : int
         Public. How many groups of channels.
     shrink : float
@@ -43,17 +45,28 @@ class PublicFeatures(nn.Module):
     mean: Tensor
     mixing: Tensor
 
-    def __init__(self, transform: nn.Module, public: Tensor, *, groups: int = 27, shrink: float = 1e-3) -> None:
+    def __init__(
+        self,
+        transform: nn.Module,
+        public: Tensor,
+        classes: Tensor | None = None,
+        *,
+        groups: int = 27,
+        shrink: float = 1e-3,
+    ) -> None:
         super().__init__()
         check_whole("public features", "groups", groups)
         check_knob("public features", "shrink", shrink)
         if len(public) < 2:
             raise ParameterError("public features", f"there are {len(public)} public images", "Give more.")
+        if classes is not None and len(classes) != len(public):
+            obstacle = f"there are {len(public)} public images, and classes of {len(classes)}"
+            raise ParameterError("public features", obstacle, "Give one class for each.")
         self.transform, self.groups = transform, groups
         with torch.no_grad():
             known = torch.cat([self._normal(part) for part in torch.split(public, CHUNK)])
             mean = known.mean(dim=0)
-            rows = (known - mean).transpose(0, 1).flatten(1).double()
+            rows = (known - _means(known, classes)).transpose(0, 1).flatten(1).double()
             variances, axes = torch.linalg.eigh(rows @ rows.T / rows.shape[1])
             scales = (variances.clamp(min=0) + shrink * variances.max()).rsqrt()
         self.register_buffer("mean", mean)
@@ -71,3 +84,11 @@ class PublicFeatures(nn.Module):
 
     def _normal(self, images: Tensor) -> Tensor:
         return functional.group_norm(self.transform(images), self.groups)
+
+
+def _means(known: Tensor, classes: Tensor | None) -> Tensor:
+    """The mean over the class of each image."""
+    if classes is None:
+        return known.mean(dim=0)
+    each = torch.stack([known[classes == one].mean(dim=0) for one in range(int(classes.max()) + 1)])
+    return each[classes]
