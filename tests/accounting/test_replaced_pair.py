@@ -104,6 +104,13 @@ def test_it_costs_more_than_add_remove_with_the_same_noise() -> None:
     )
 
 
+def test_a_sample_that_is_shown_costs_more() -> None:
+    """As where a loss of the same records is released without noise: then a record is in, and is seen to be in."""
+    for multiplier, rate in CASES[:3]:
+        shown = rate * delta(GaussianLoss(multiplier), 0.1)
+        assert shown > 1.05 * delta(replaced(multiplier, rate), 0.1)
+
+
 def test_bounds_from_above_and_below_are_close() -> None:
     found = epsilon_interval(Repeated(replaced(1.0, 0.05), 100), 1e-5)
     assert 0 < found.upper - found.lower < 1e-3 * found.upper

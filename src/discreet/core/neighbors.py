@@ -31,12 +31,15 @@ class Neighbors(Enum):
 class Unit:
     """Whose presence is hidden: one record, or everything that one person (edge, node, event) brings.
 
+    Or less: the value of one attribute in one record, all other values being known. Accounts and receipts say so, and
+    `PrivateData`, whose questions are about whole records, refuses that unit.
+
     Parameters
     ----------
-    kind : {"record", "user", "edge", "node", "event"}
+    kind : {"record", "user", "edge", "node", "event", "attribute"}
         Public. What a unit is.
     column : str, optional
-        Public. The column that identifies units; none for records.
+        Public. The column that identifies units; none for records. For an attribute, its name.
     rows : int
         Public. The most rows of one unit that are used; the rest are left out, without bias. At most 2**30.
     pooled : bool
@@ -51,7 +54,7 @@ class Unit:
     'all rows of each bounded together'
     """
 
-    kind: Literal["record", "user", "edge", "node", "event"] = "record"
+    kind: Literal["record", "user", "edge", "node", "event", "attribute"] = "record"
     column: str | None = None
     rows: int = 1
     pooled: bool = False
@@ -59,6 +62,8 @@ class Unit:
     @property
     def limit(self) -> str:
         """What bounds a unit that may have many rows, in words."""
+        if self.kind == "attribute":
+            return "of one record, whose other columns are not protected"
         return "all rows of each bounded together" if self.pooled else f"at most {self.rows} rows of each"
 
     def __post_init__(self) -> None:
@@ -69,6 +74,9 @@ class Unit:
         if self.pooled and (self.column is None or self.rows != 1):
             obstacle = "pooled units are identified by a column, and none of their rows is left out"
             raise ParameterError("privacy unit", obstacle, 'Write Unit("user", column=..., pooled=True), without rows.')
+        if self.kind == "attribute" and (self.column is None or self.rows != 1 or self.pooled):
+            obstacle = "an attribute is one value of one record, and has a name"
+            raise ParameterError("privacy unit", obstacle, 'Write Unit("attribute", column="...").')
         if self.kind == "user" and self.column is None:
             raise ParameterError("privacy unit", "no column identifies users", 'Write Unit("user", column="...").')
 

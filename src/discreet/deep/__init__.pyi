@@ -7,6 +7,12 @@ from .clip_quantile import ClipQuantile as ClipQuantile
 from .clipped_sum import ClippedSum as ClippedSum
 from .clipped_sum import clipped_sum as clipped_sum
 from .dirac_canaries import DiracCanaries as DiracCanaries
+from .fair.fair_classifier import FairClassifier as FairClassifier
+from .fair.fairness import attribute_fairness as attribute_fairness
+from .fair.fairness import fairness as fairness
+from .fair.lagrangian_dual import fair_lagrangian_dual as fair_lagrangian_dual
+from .fair.published_epsilon import published_epsilon as published_epsilon
+from .fair.sensitive_attribute import SensitiveAttribute as SensitiveAttribute
 from .large_batch import LargeBatch as LargeBatch
 from .large_batch import wide_residual_network as wide_residual_network
 from .layers.standardized_convolution import StandardizedConv2d as StandardizedConv2d

@@ -44,6 +44,9 @@ class PrivateData:
     def __init__(self, trust: TrustModel, ledger: Ledger) -> None:
         self._trust, self.ledger = trust, ledger
         self.schema, self.neighbors, self.unit = trust.schema, trust.neighbors, trust.unit
+        if self.unit.kind == "attribute":
+            obstacle = "its questions are about whole records, and its unit is a single attribute"
+            raise ParameterError("private data", obstacle, "Give another unit, or use a SensitiveAttribute of deep.")
         for name, mine, theirs in (
             ("neighbors", trust.neighbors, ledger.neighbors),
             ("unit", trust.unit, ledger.unit),

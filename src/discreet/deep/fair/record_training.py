@@ -1,0 +1,170 @@
+"""Fair training that protects whole records: features, class and group."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Array
+from discreet.core.neighbors import RECORD, Neighbors
+from discreet.core.receipt import Receipt
+from discreet.core.secret_sample import SecretSample
+from discreet.deep.check import check
+from discreet.deep.clipped_sum import clipped_sum
+from discreet.deep.fair.cells import Cells
+from discreet.deep.fair.charged import Payer
+from discreet.deep.fair.constraint import SHARPNESS, Constraint
+from discreet.deep.fair.descent import Descent, Walk
+from discreet.deep.fair.fair_plan import FairPlan
+from discreet.deep.fair.multipliers import Multipliers, floored_shares, weights
+from discreet.deep.fair.noisy_sum import noisy_sum
+from discreet.deep.private_tensors import Chunk, PrivateTensors
+
+ASKED = "train a fair network"
+CHUNK = 1024  # records that are handed over at a time
+
+
+class RecordTraining:
+    """Primal and dual steps from noisy histograms and clipped gradients of secret samples of records.
+
+    As `AttributeTraining`, but nothing about a record is known, not even whether it is there: the gradients of the loss
+    and of the constraint are clipped together and share their noise (DP-SGD), and the histogram is of whole cells.
+
+    Parameters
+    ----------
+    model : Module
+        Public. One logit for each record; its weights are released.
+    constraint : Constraint
+        Public.
+    data : PrivateTensors
+        Records: features, and targets of two columns, the class as 0 or 1 and the place of the group, -1 for none.
+    groups : int
+        Public. How many groups there are.
+    plan : FairPlan
+        Public. Samples and noises.
+    descent : Descent
+        Public. How weights and multipliers move.
+    size : int
+        Public. How many records there are, about.
+
+    Guarantee
+    ---------
+    `plan.event` for neighbors that differ by one record, added or removed. Counts move by 1, the histogram by 1/2 and
+    the gradient by its clip, which follows from the weights; Poisson samples as Zhu, Dong and Wang 2022, Theorem 11.
+    After RaCO-DP, arXiv 2505.22703.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        constraint: Constraint,
+        data: PrivateTensors,
+        groups: int,
+        plan: FairPlan,
+        descent: Descent,
+        size: int,
+    ) -> None:
+        check(model)
+        self.model, self.constraint, self.plan, self.descent = model, constraint, plan, descent
+        self._data, self._cells, self._batch = data, Cells(constraint.strata, groups), plan.sample.rate * size
+        self._size = size
+        self._device = torch.device("cpu")
+        self.payer = Payer(data.ledger, Neighbors.ADD_REMOVE, RECORD, data.bits)
+        self.multipliers: Multipliers
+
+    def run(self) -> Receipt:
+        """Pay for everything, and train."""
+        blank = self._data.blank(1, self._device)  # what fails for any records fails before the charge
+        self._score(blank)
+        self._sums(blank, np.zeros((self._cells.strata, self._cells.groups)))
+        with self.payer.charged(self.plan.event, ASKED, self.model) as paid:
+            self._train()
+        return paid.receipt
+
+    @property
+    def multipliers_stddev(self) -> Array:
+        """How far noise may have moved each multiplier: the standard deviation of all steps together, unprojected."""
+        moved = self.descent.multiplier_rate * math.sqrt(self.plan.steps)
+        return moved * self.plan.histogram_noise.multiplier * 0.5 / (self._shares * self._batch)
+
+    def _train(self) -> None:
+        self._count()
+        self.multipliers = Multipliers(
+            self._shares, self.descent.multiplier_rate, self.descent.tolerance, self.descent.most
+        )
+        walk = Walk(self.model, self.descent.learning_rate, self.plan.steps)
+        for _ in range(self.plan.steps):
+            drawn = self._drawn(self.plan.sample)
+            self.multipliers.move(self._excess(drawn))
+            walk.step(self._gradient(drawn, weights(self.multipliers)))
+        walk.finish()
+
+    def _drawn(self, sample: SecretSample) -> Chunk:
+        """All records of a fresh secret sample."""
+        chunks = list(self._data.chunks(sample, CHUNK, self._device))
+        there = torch.cat([one.there for one in chunks])
+        inputs, targets = torch.cat([one.inputs for one in chunks]), torch.cat([one.targets for one in chunks])
+        return Chunk(inputs[there], targets[there], there[there])
+
+    def _count(self) -> None:
+        """Release how many records each cell has."""
+        everybody = self._drawn(SecretSample(1.0))
+        exact = self._cell_sums(everybody, np.ones(len(everybody.inputs)))
+        noisy = noisy_sum(exact, 1.0, self.plan.counts_noise, self._data.bits)
+        self._shares = floored_shares(noisy, self._size, self.descent.smallest_share)
+
+    def _excess(self, drawn: Chunk) -> Array:
+        """How far the mean score of each group is above that of all, from the noisy histogram of a secret sample."""
+        exact = self._cell_sums(drawn, self._score(drawn) - 0.5)
+        noisy = noisy_sum(exact, 0.5, self.plan.histogram_noise, self._data.bits)
+        means = np.clip(noisy / (self._shares * self._batch), -0.5, 0.5)
+        whole = (means * self._shares).sum(axis=1, keepdims=True) / self._shares.sum(axis=1, keepdims=True)
+        return means - whole
+
+    def _gradient(self, drawn: Chunk, found: Array) -> dict[str, Tensor]:
+        """Of the loss and the constraint together, clipped for each record, with noise."""
+        clip = self._clip(found)
+        sums = self._sums(drawn, found)
+        flat = torch.cat([one.detach().double().flatten() for one in sums.values()]).numpy()
+        noisy = noisy_sum(flat, clip, self.plan.gradient_noise, self._data.bits) / self._batch
+        parts = torch.split(torch.from_numpy(noisy), [one.numel() for one in sums.values()])
+        return {name: part.view_as(one).to(one) for part, (name, one) in zip(parts, sums.items(), strict=True)}
+
+    def _clip(self, found: Array) -> float:
+        """The clip for these weights, which are public: a weight w makes a gradient (1 + w SHARPNESS / 4) times longer.
+
+        With a fixed one, heavy groups would be cut and the others not, and all would be pushed to one class.
+        """
+        return self.descent.clip * (1 + SHARPNESS / 4 * float(np.abs(found).max()))
+
+    def _sums(self, drawn: Chunk, found: Array) -> dict[str, Tensor]:
+        """The clipped sums; zeros for an empty sample."""
+        if len(drawn.inputs) == 0:
+            return {name: torch.zeros_like(one) for name, one in self.model.named_parameters() if one.requires_grad}
+        table = torch.from_numpy(np.concatenate([found, np.zeros((len(found), 1))], axis=1))  # in no group: no weight
+        labels, groups = drawn.targets.T
+        factors = table[self.constraint.stratum(labels), groups.long()]
+        targets = torch.stack([labels.to(drawn.inputs), factors.to(drawn.inputs)], dim=1)
+
+        def losses(logits: Tensor, wanted: Tensor) -> Tensor:
+            lost = binary_cross_entropy_with_logits(logits[:, 0], wanted[:, 0], reduction="none")
+            return lost + wanted[:, 1] * self.constraint.scores(logits[:, 0], wanted[:, 0])
+
+        return clipped_sum(self.model, losses, drawn.inputs, targets, clip=self._clip(found)).gradients
+
+    def _cell_sums(self, drawn: Chunk, values: Array) -> Array:
+        labels, groups = drawn.targets.T
+        return self._cells.sums(values, self.constraint.stratum(labels).numpy(), groups.long().numpy())
+
+    def _score(self, drawn: Chunk) -> Array:
+        with torch.no_grad():
+            logits = self.model(drawn.inputs)
+            if logits.shape != (len(drawn.inputs), 1):
+                obstacle = f"the model gives shape {tuple(logits.shape)} for {len(drawn.inputs)} records"
+                raise ParameterError(ASKED, obstacle, "Give a model with one logit for each record.")
+            return self.constraint.scores(logits[:, 0], drawn.targets[:, 0]).double().numpy()

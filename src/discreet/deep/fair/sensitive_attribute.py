@@ -1,0 +1,105 @@
+"""Who is in which group: a secret column, with the account that pays for what is asked about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from discreet.accounting.single_plan import SinglePlan
+from discreet.core.bits import Bits
+from discreet.core.budget import Budget
+from discreet.core.errors import ParameterError
+from discreet.core.ledger import Ledger
+from discreet.core.neighbors import Neighbors, Unit
+from discreet.core.secret import Secret
+from discreet.core.secret_sample import SecretSample
+from discreet.deep.fair.constraint import Codes
+from discreet.noise.bernoulli import bernoulli
+from discreet.noise.bits import system_bits
+
+ASKED = "sensitive attribute"
+
+
+class SensitiveAttribute(Secret):
+    """The group of each record. Neighbors differ in the group of one record; all else about the records is known.
+
+    This protects less than records: whoever knows a person's features learns whether the person is there. Its account
+    is opened for this attribute alone, so it cannot pay for anything about whole records.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+        The group of each record. A value that is not declared, or missing, is in no group: it is counted nowhere.
+    groups : sequence
+        Public. All groups that may be, at least two.
+    ledger : Ledger or Budget
+        The account. A budget alone is an account for a single plan, in memory.
+    name : str
+        Public. What the attribute is called.
+    bits : Bits, optional
+        Where samples and noise come from; anything but the system's makes releases that are not private.
+
+    Examples
+    --------
+    >>> SensitiveAttribute(["f", "m", "m"], ("f", "m"), Budget(1.0, 1e-5), name="sex")
+    SensitiveAttribute(sex of 3 records: f, m)
+    """
+
+    def __init__(
+        self,
+        values: Any,
+        groups: Sequence[Any],
+        ledger: Ledger | Budget,
+        *,
+        name: str = "attribute",
+        bits: Bits | None = None,
+    ) -> None:
+        self.groups, self.unit = checked_groups(ASKED, groups), Unit("attribute", column=name)
+        self._codes = coded(values, self.groups)
+        self.ledger = SinglePlan(ledger, Neighbors.REPLACE, self.unit) if isinstance(ledger, Budget) else ledger
+        if (self.ledger.neighbors, self.ledger.unit) != (Neighbors.REPLACE, self.unit):
+            obstacle = f"the ledger was opened for {self.ledger.neighbors} and {self.ledger.unit}"
+            raise ParameterError(ASKED, obstacle, f"Open one for {Neighbors.REPLACE} and {self.unit}.")
+        self.bits = system_bits() if bits is None else bits
+
+    def __len__(self) -> int:
+        """The number of records, which is public."""
+        return len(self._codes)
+
+    def __repr__(self) -> str:
+        return f"SensitiveAttribute({self.unit.column} of {len(self)} records: {', '.join(map(str, self.groups))})"
+
+    def codes(self) -> Codes:
+        """The place of each record's group, -1 for none: secret."""
+        return self._codes
+
+    def drawn(self, sample: SecretSample) -> Codes:
+        """The places of a fresh secret sample: each record is in by itself."""
+        return np.flatnonzero(bernoulli(self.bits, len(self), sample.rate))
+
+
+def checked_groups(asked: str, groups: Any) -> tuple[Any, ...]:
+    """The declared groups; refused where there is nothing to compare."""
+    if groups is None:
+        obstacle = "the groups are not given, and taking them from the data would give a record away"
+        raise ParameterError(asked, obstacle, "Pass groups=[...] from what you know without the data.")
+    found = tuple(np.asarray(groups).tolist())
+    if len(found) < 2 or len(set(found)) != len(found):
+        obstacle = f"the declared groups are {list(found)}"
+        raise ParameterError(asked, obstacle, "Declare two groups or more, each once: a constraint compares groups.")
+    return found
+
+
+def coded(values: Any, groups: tuple[Any, ...]) -> Codes:
+    """The place of each value among the groups; -1 for others, each by itself."""
+    listed = {group: place for place, group in enumerate(groups)}
+    return np.array([_place(value, listed) for value in np.asarray(values).tolist()], dtype=np.int64)
+
+
+def _place(value: Any, listed: dict[Any, int]) -> int:
+    try:
+        return listed.get(value, -1)
+    except TypeError:  # what cannot be looked up is not declared
+        return -1

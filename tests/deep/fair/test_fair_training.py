@@ -1,0 +1,377 @@
+"""Fair training: what it pays, what it learns, and audits on one person whose group is another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from discreet.accounting.accountant import epsilon
+from discreet.accounting.sqlite_ledger import SqliteLedger
+from discreet.audit.verdict import judged
+from discreet.core.budget import Budget
+from discreet.core.errors import BudgetExceeded, ParameterError
+from discreet.core.events import Event, GaussianLoss
+from discreet.core.neighbors import Neighbors, Unit
+from discreet.core.secret_sample import SecretSample
+from discreet.deep.fair.attribute_training import AttributeTraining
+from discreet.deep.fair.constraint import (
+    AccuracyParity,
+    Constraint,
+    DemographicParity,
+    EqualizedOdds,
+    constraint_of,
+    violation,
+)
+from discreet.deep.fair.descent import Descent
+from discreet.deep.fair.fair_plan import FairPlan, Protects
+from discreet.deep.fair.lagrangian_dual import fair_lagrangian_dual
+from discreet.deep.fair.pf_ld import PFLDPlan, PFLDTraining
+from discreet.deep.fair.published_epsilon import published_epsilon
+from discreet.deep.fair.record_training import RecordTraining
+from discreet.deep.fair.sensitive_attribute import SensitiveAttribute
+from discreet.deep.private_tensors import PrivateTensors
+from discreet.noise.deterministic import DeterministicBits
+
+BUDGET = Budget(1.0, 1e-5)
+RUNS = 600
+OFF = np.array([[1.0, -1.0]])  # weights of two groups
+
+
+def people(n: int, seed: int = 0) -> tuple[Tensor, Tensor, np.ndarray]:
+    """Two groups that differ in a feature which the classes depend on, and in which other feature they depend on."""
+    generator = np.random.default_rng(seed)
+    group = (generator.random(n) < 0.4).astype(np.int64)
+    x = generator.standard_normal((n, 4))
+    x[:, 0] += 1.2 * group
+    y = x[:, 0] + 1.5 * np.where(group, x[:, 2], x[:, 1]) + generator.logistic(0, 0.5, n) > 0.5
+    return torch.from_numpy(x).float(), torch.from_numpy(y).float(), group
+
+
+def linear(features: int = 4) -> nn.Module:
+    torch.manual_seed(0)
+    return nn.Linear(features, 1)
+
+
+def found_by(model: nn.Module, constraint: Constraint) -> tuple[float, float]:
+    x, y, group = people(8000, seed=9)
+    predicted = (model(x)[:, 0] > 0).long().numpy()
+    labels = y.long().numpy()
+    return float((predicted == labels).mean()), violation(constraint, predicted, labels, group)
+
+
+def trained(kind: type, constraint: Constraint, descent: Descent) -> nn.Module:
+    (x, y, group), model = people(8000), linear()
+    bits = DeterministicBits(5)
+    if kind is RecordTraining:
+        targets = torch.stack([y, torch.from_numpy(group).float()], dim=1)
+        plan = FairPlan.of(BUDGET, protects="record", batch=2000, size=8000, epochs=50)
+        RecordTraining(model, constraint, PrivateTensors(x, targets, BUDGET, bits=bits), 2, plan, descent, 8000).run()
+    else:
+        attribute = SensitiveAttribute(group, (0, 1), BUDGET, bits=bits)
+        plans = {
+            AttributeTraining: lambda: FairPlan.of(BUDGET, protects="attribute", batch=2000, size=8000, epochs=50),
+            PFLDTraining: lambda: PFLDPlan.of(BUDGET, batch=500, size=8000, epochs=30),
+        }
+        kind(model, constraint, x, y, attribute, plans[kind](), descent).run()
+    return model
+
+
+@pytest.fixture(scope="module")
+def plain() -> nn.Module:
+    x, y, group = people(8000)
+    model = linear()
+    fair_lagrangian_dual(
+        model, DemographicParity(), x, y, group, Descent(multiplier_rate=1e-9), count=2, batch=500, epochs=10
+    )
+    return model
+
+
+@pytest.mark.parametrize("kind", [AttributeTraining, RecordTraining, PFLDTraining])
+def test_groups_become_alike_and_predictions_stay_useful(kind: type, plain: nn.Module) -> None:
+    accuracy, apart = found_by(plain, DemographicParity())
+    assert accuracy > 0.75
+    assert apart > 0.25
+    descent = Descent(multiplier_rate=0.3 if kind is PFLDTraining else 0.1, learning_rate=0.1)
+    fair, closer = found_by(trained(kind, DemographicParity(), descent), DemographicParity())
+    assert closer < 0.6 * apart
+    assert fair > 0.65
+
+
+@pytest.mark.parametrize("constraint", [EqualizedOdds(), AccuracyParity()])
+def test_the_other_constraints_are_pursued_too(constraint: Constraint) -> None:
+    loose, tight = Descent(multiplier_rate=1e-9), Descent(multiplier_rate=0.2)
+    (_, apart), (accuracy, closer) = (
+        found_by(trained(AttributeTraining, constraint, one), constraint) for one in (loose, tight)
+    )
+    assert closer < 0.75 * apart
+    assert accuracy > 0.65
+
+
+def test_the_public_baseline_is_fair_without_noise(plain: nn.Module) -> None:
+    (x, y, group), model = people(8000), linear()
+    multipliers = fair_lagrangian_dual(
+        model, DemographicParity(), x, y, group, Descent(multiplier_rate=1.0), count=2, batch=500, epochs=30
+    )
+    assert found_by(model, DemographicParity())[1] < 0.4 * found_by(plain, DemographicParity())[1]
+    assert (multipliers.values > 0).all()
+
+
+@pytest.mark.parametrize("protects", ["attribute", "record"])
+def test_a_plan_is_the_cheapest_that_fits_and_all_of_it_is_charged_first(protects: Protects) -> None:
+    plan = FairPlan.of(BUDGET, protects=protects, batch=100, size=1000, epochs=5)
+    assert plan.steps == 50
+    assert 0.999 * BUDGET.epsilon <= epsilon(plan.event, BUDGET.delta) <= BUDGET.epsilon
+    assert plan.sample.scheme == ("poisson_replace" if protects == "attribute" else "poisson")
+
+
+def test_pf_ld_pays_for_every_primal_and_every_dual_step() -> None:
+    plan = PFLDPlan.of(BUDGET, batch=100, size=1000, epochs=5)
+    counts, primal, dual = plan.event.events  # type: ignore[attr-defined]
+    assert (primal.times, dual.times) == (50, 5)
+    assert dual.event == GaussianLoss(plan.dual_noise.multiplier)
+    assert counts == GaussianLoss(plan.counts_noise.multiplier)
+    assert 0.999 * BUDGET.epsilon <= epsilon(plan.event, BUDGET.delta) <= BUDGET.epsilon
+    drawn = counted_releases(plan)
+    assert drawn == {"counts": 1, "primal": 50, "dual": 5}
+
+
+def counted_releases(plan: PFLDPlan) -> dict[str, int]:
+    """How often each kind of noise is drawn in a whole run."""
+    made = {"counts": 0, "primal": 0, "dual": 0}
+
+    class Counted(PFLDTraining):
+        def _count(self) -> None:
+            made["counts"] += 1
+            super()._count()
+
+        def _released(self, *given: object) -> dict[str, Tensor]:
+            made["primal"] += 1
+            return super()._released(*given)  # type: ignore[arg-type]
+
+        def _violations(self) -> np.ndarray:
+            made["dual"] += 1
+            return super()._violations()
+
+    x, y, group = people(1000)
+    Counted(linear(), DemographicParity(), x, y, SensitiveAttribute(group, (0, 1), BUDGET), plan, Descent()).run()
+    return made
+
+
+def test_the_publication_understates_what_its_noise_costs() -> None:
+    plan = PFLDPlan.of(BUDGET, batch=500, size=10_000, epochs=20)
+    claimed = published_epsilon(
+        batch=500,
+        size=10_000,
+        epochs=20,
+        primal_multiplier=2 * plan.gradient_noise.multiplier,  # in clips, of which the sensitivity is two
+        dual_multiplier=2 * plan.dual_noise.multiplier,
+        delta=1e-5,
+    )
+    assert isinstance(claimed, float)
+    assert claimed < 0.7 * epsilon(plan.event, 1e-5)
+
+
+class ExactSizes(AttributeTraining):
+    """Group sizes from the data, without noise: what the publication divides by."""
+
+    def _count(self) -> None:
+        codes = self._attribute.codes()
+        self._sizes = np.array([[len(codes)]])
+        self._shares = np.maximum(np.array([[np.mean(codes == 0), np.mean(codes == 1)]]), 0.05)
+
+
+class OneClip(AttributeTraining):
+    """The sensitivity of a group that is changed is taken for one clip."""
+
+    def _released(self, drawn: np.ndarray, factors: np.ndarray, scale: float) -> dict[str, Tensor]:
+        exact = torch.from_numpy(self._clipped(drawn, factors, self.descent.clip))
+        whole = torch.cat([one.flatten() for one in super()._released(drawn, factors, 1.0).values()])
+        rate = self.plan.sample.rate * len(self._attribute)
+        halved = exact + (whole * rate - exact) / 2
+        return dict(zip(self._trained, torch.split(halved, [1] * len(halved)), strict=False))
+
+
+def canary(
+    kind: type[AttributeTraining], group: int, rate: float = 1.0, multiplier: float = 0.4, far: float = 90.0
+) -> AttributeTraining:
+    """A record whose gradient is far longer than the clip, in one group or the other; 900 away its score is 1."""
+    model = nn.Linear(1, 1)
+    with torch.no_grad():
+        for one in model.parameters():
+            one.fill_(0.01)
+    plan = FairPlan(SecretSample(rate, "poisson_replace"), 1, multiplier)
+    attribute = SensitiveAttribute([group], (0, 1), BUDGET, bits=DeterministicBits(group + 3))
+    training = kind(model, DemographicParity(), torch.full((1, 1), far), torch.ones(1), attribute, plan, Descent())
+    training._count()
+    return training
+
+
+def outputs(release: Callable[[], float | np.ndarray], runs: int = RUNS) -> np.ndarray:
+    return np.array([release() for _ in range(runs)])
+
+
+def gradient(training: AttributeTraining) -> float:
+    drawn = training._attribute.drawn(training.plan.sample)
+    return float(next(iter(training._private_gradient(drawn, OFF).values())).sum())
+
+
+def refuted(claim: Event, release: Callable[[int], Callable[[], float | np.ndarray]], runs: int = RUNS) -> bool:
+    return not judged(claim, outputs(release(0), runs), outputs(release(1), runs)).holds
+
+
+@pytest.mark.parametrize(("kind", "broken"), [(AttributeTraining, False), (OneClip, True)])
+def test_an_audit_of_gradients_refutes_half_the_sensitivity(kind: type[AttributeTraining], broken: bool) -> None:
+    claim = canary(kind, 0).plan.gradient_noise.event
+
+    def release(group: int) -> Callable[[], float]:
+        training = canary(kind, group)
+        return lambda: gradient(training)
+
+    assert refuted(claim, release) is broken
+
+
+@pytest.mark.parametrize(("kind", "broken"), [(AttributeTraining, False), (ExactSizes, True)])
+def test_an_audit_of_denominators_refutes_sizes_from_the_data(kind: type[AttributeTraining], broken: bool) -> None:
+    claim = canary(kind, 0).plan.counts_noise.event
+
+    def release(group: int) -> Callable[[], float]:
+        training = canary(kind, group)
+
+        def shares() -> float:
+            training._count()
+            return float(training._shares[0, 0])
+
+        return shares
+
+    assert refuted(claim, release) is broken
+
+
+def test_the_loss_is_computed_on_records_that_show_nothing_of_the_sample() -> None:
+    (x, y, group), plan = people(300), FairPlan(SecretSample(0.1, "poisson_replace"), 3)
+    found = []
+    for seed, held in ((1, group), (2, group), (1, 1 - group)):
+        attribute = SensitiveAttribute(held, (0, 1), BUDGET, bits=DeterministicBits(seed))
+        training = AttributeTraining(linear(), DemographicParity(), x, y, attribute, plan, Descent())
+        attribute.drawn(plan.sample)
+        found.append(training._public_gradient(OFF)["weight"])
+    assert torch.equal(found[0], found[1])
+    assert torch.equal(found[0], found[2])
+
+
+def test_an_audit_of_sampled_gradients_holds() -> None:
+    plan = canary(AttributeTraining, 0, rate=0.5).plan
+
+    def release(group: int) -> Callable[[], float]:
+        training = canary(AttributeTraining, group, rate=0.5)
+        return lambda: gradient(training)
+
+    assert not refuted(plan.sample.event(plan.gradient_noise.event), release)
+
+
+def test_an_audit_of_histograms_and_of_dual_steps_holds_and_has_power() -> None:
+    """With three fifths of the noise the same audits refute."""
+
+    def histogram(group: int) -> Callable[[], float]:
+        training = canary(AttributeTraining, group, far=900.0, multiplier=0.16)
+        training._shares = np.full((1, 2), 50.0)  # so that means are not cut off
+        return lambda: float(np.diff(training._excess(np.array([0])))[0, 0])
+
+    def dual(group: int) -> Callable[[], float]:
+        training = canary(PFLDTraining, group, far=900.0)
+        training.plan = PFLDPlan(training.plan.sample, 1, 1, 0.2)
+        training._shares = np.full((1, 2), 50.0)
+        return lambda: float(np.diff(training._violations())[0, 0])  # type: ignore[attr-defined]
+
+    first = canary(AttributeTraining, 0, multiplier=0.16).plan.histogram_noise
+    second = PFLDPlan(SecretSample(1.0), 1, 1, 0.2).dual_noise
+    for noise, release in ((first, histogram), (second, dual)):
+        assert not refuted(noise.event, release)
+        assert refuted(GaussianLoss(noise.multiplier / 0.6), release)
+
+
+@pytest.mark.parametrize("part", ["counts", "histogram", "gradient"])
+def test_an_audit_of_whole_records_holds_and_has_power(part: str) -> None:
+    """Nobody, or a person with a long gradient; with three fifths of the noise the same audit refutes.
+
+    A histogram shows the difference of two cells alone, and so the square root of two less.
+    """
+    plan = FairPlan(SecretSample(1.0), 1, {"counts": 0.08, "histogram": 0.12, "gradient": 0.3}[part])
+    far = 90.0 if part == "gradient" else 900.0
+
+    def release(count: int) -> Callable[[], float]:
+        model = nn.Linear(1, 1)
+        with torch.no_grad():
+            for one in model.parameters():
+                one.fill_(0.01)
+        x, targets = torch.full((count, 1), far), torch.ones(count, 2)
+        data = PrivateTensors(x, targets, BUDGET, bits=DeterministicBits(count + 2))
+        training = RecordTraining(model, DemographicParity(), data, 2, plan, Descent(smallest_share=1e-9), 1)
+        training._shares = np.full((1, 2), 50.0)
+
+        def counted() -> float:
+            training._count()
+            return float(training._shares[0, 1])
+
+        return {
+            "counts": counted,
+            "histogram": lambda: float(training._excess(training._drawn(plan.sample))[0, 1]),
+            "gradient": lambda: float(training._gradient(training._drawn(plan.sample), 2 * OFF)["weight"]),
+        }[part]
+
+    multiplier = getattr(plan, f"{part}_noise").multiplier
+    assert not refuted(GaussianLoss(multiplier), release)
+    hidden = {"counts": 1.0, "histogram": math.sqrt(2), "gradient": 1.0}[part]
+    assert refuted(GaussianLoss(hidden * multiplier / 0.6), release)
+
+
+def test_a_durable_account_of_the_attribute_pays_and_refuses(tmp_path: object) -> None:
+    unit = Unit("attribute", column="attribute")
+    account = SqliteLedger.create(
+        f"{tmp_path}/ledger.db", Budget(1.5, 1e-5), name="people", neighbors=Neighbors.REPLACE, unit=unit
+    )
+    x, y, group = people(300)
+    plan = FairPlan.of(BUDGET, protects="attribute", batch=100, size=300, epochs=2)
+
+    def run() -> object:
+        attribute = SensitiveAttribute(group, (0, 1), account)
+        return AttributeTraining(linear(), DemographicParity(), x, y, attribute, plan, Descent()).run()
+
+    receipt = run()
+    assert 0 < account.balance().spent <= 1.5
+    assert [entry.committed for entry in account.entries()] == [True]
+    assert receipt.unit == unit  # type: ignore[attr-defined]
+    with pytest.raises(BudgetExceeded):
+        run()
+    wrong = SqliteLedger.create(f"{tmp_path}/records.db", BUDGET, name="people", neighbors=Neighbors.REPLACE)
+    with pytest.raises(ParameterError, match="opened for"):
+        SensitiveAttribute(group, (0, 1), wrong)
+
+
+def test_what_cannot_be_trained_is_refused_before_any_charge() -> None:
+    x, y, group = people(50)
+    plan = FairPlan.of(BUDGET, protects="attribute", batch=10, size=50, epochs=1)
+    attribute = SensitiveAttribute(group, (0, 1), BUDGET)
+    with pytest.raises(ParameterError, match="one logit"):
+        AttributeTraining(nn.Linear(4, 2), DemographicParity(), x, y, attribute, plan, Descent()).run()
+    with pytest.raises(ParameterError, match="49 labels"):
+        AttributeTraining(linear(), DemographicParity(), x, y[1:], attribute, plan, Descent())
+    assert attribute.ledger.balance().spent == 0
+    with pytest.raises(ParameterError, match="delta"):
+        FairPlan.of(Budget(1.0), protects="attribute", batch=10, size=50, epochs=1)
+    with pytest.raises(ParameterError, match="a batch of 60"):
+        FairPlan.of(BUDGET, protects="record", batch=60, size=50, epochs=1)
+    with pytest.raises(ParameterError, match="demographic_parity"):
+        constraint_of("test", "equality")
+    with pytest.raises(ParameterError, match="smallest_share"):
+        Descent(smallest_share=0.6)
+
+
+def test_the_multipliers_error_is_that_of_all_steps() -> None:
+    training = canary(AttributeTraining, 0)
+    one = training.plan.histogram_noise.multiplier * math.sqrt(0.5) / training._shares
+    np.testing.assert_allclose(training.multipliers_stddev, 0.05 * one)
