@@ -11,22 +11,25 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from discreet.learners import linear_classifier, risk_minimizer
+from discreet.learners import erm_classifier, linear_classifier, risk_minimizer
 from discreet.learners.erm_classifier import ERMClassifier
 from discreet.learners.logistic_regression import LogisticRegression
 
 SIZES = (500, 5_000, 50_000)
-SHAPES = ((8, 2), (30, 2), (15, 4))  # features, classes
+SHAPES = ((8, 2), (30, 2), (15, 4), (27, 2))  # features, classes; of the last, most features are marks of categories
 EPSILONS = (0.3, 1.0, 3.0)
 SEEDS = (101, 102, 103)
 
 
 def made_up(n: int, features: int, classes: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Correlated normal features of many scales, inside [-1, 1], and classes of a softmax model; half to predict."""
+    if features == 27:
+        return marked(n, seed)
     rng = np.random.default_rng(seed)
     mixed = rng.normal(size=(features, features)) / np.sqrt(features)
     Z = rng.normal(size=(2 * n, features)) @ (mixed + np.eye(features))
@@ -35,6 +38,19 @@ def made_up(n: int, features: int, classes: int, seed: int) -> tuple[np.ndarray,
     return np.clip(Z * scales + rng.uniform(-0.2, 0.2, features), -1, 1), np.argmax(
         scores + rng.gumbel(size=scores.shape), axis=1
     )
+
+
+def marked(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Four numbers, and marks of -1 and 1 for the values of three categories; one class is rare."""
+    rng = np.random.default_rng(seed)
+    numbers = rng.normal(size=(2 * n, 4)) * rng.uniform(0.1, 0.6, 4) + rng.uniform(-0.8, 0.2, 4)
+    columns, scores = [np.clip(numbers, -1, 1)], numbers @ rng.normal(size=4) * 2
+    for size in (3, 8, 12):
+        places = rng.choice(size, 2 * n, p=rng.dirichlet(np.ones(size)))
+        columns.append(2 * np.eye(size)[places] - 1)
+        scores = scores + rng.normal(size=size)[places]
+    classes = scores - np.median(scores) - 1 + rng.logistic(size=2 * n) > 0
+    return np.column_stack(columns), classes.astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -51,27 +67,42 @@ def stiffness(perturbed: str) -> Callable[[Any], None]:
     return lambda value: risk_minimizer.STIFFNESS.update({perturbed: value})
 
 
+def set_in(module: ModuleType, name: str) -> Callable[[Any], None]:
+    return lambda value: setattr(module, name, value)
+
+
+CHOSEN: dict[str, Any] = {"method": "gradients"}
+
+
+def logistic(**more: Any) -> LogisticRegression:
+    return LogisticRegression(**CHOSEN, **more)
+
+
+def method(value: str) -> None:
+    CHOSEN["method"] = value
+
+
 CONSTANTS = {
     "stiffness": Constant((0.02, 0.05, 0.1, 0.2, 0.5), stiffness("objective"), ERMClassifier, 1e-6),
     "stiffness_pure": Constant((0.02, 0.05, 0.1, 0.2, 0.5), stiffness("objective"), ERMClassifier, 0.0),
     "stiffness_output": Constant(
         (0.2, 0.5, 1.0, 2.0, 5.0), stiffness("output"), lambda **more: ERMClassifier(perturbed="output", **more), 1e-6
     ),
-    "still": Constant(
-        (0.003, 0.01, 0.03, 0.1), lambda value: setattr(linear_classifier, "STILL", value), LogisticRegression, 1e-6
-    ),
-    "rounds": Constant(
-        (4, 5, 6, 8, 10), lambda value: setattr(linear_classifier, "ROUNDS", value), LogisticRegression, 1e-6
-    ),
-    "pure_rounds": Constant(
-        (2, 3, 4, 6, 8, 10), lambda value: setattr(linear_classifier, "PURE_ROUNDS", value), LogisticRegression, 0.0
-    ),
+    "reach": Constant((0.5, 0.7, 1.0, 1.4), set_in(erm_classifier, "REACH"), ERMClassifier, 0.0),
+    "constant": Constant((0.12, 0.25, 0.5, 1.0), set_in(erm_classifier, "CONSTANT"), ERMClassifier, 0.0),
+    "share": Constant((0.05, 0.1, 0.2), set_in(erm_classifier, "SHARE"), ERMClassifier, 0.0),
+    "flat": Constant((0.0, 0.002, 0.005, 0.02), set_in(risk_minimizer, "FLAT"), ERMClassifier, 0.0),
+    "method": Constant(("gradients", "objective"), method, logistic, 1e-6),
+    "method_pure": Constant(("gradients", "objective"), method, logistic, 0.0),
+    "still": Constant((0.003, 0.01, 0.03, 0.1), set_in(linear_classifier, "STILL"), logistic, 1e-6),
+    "rounds": Constant((4, 5, 6, 8, 10), set_in(linear_classifier, "ROUNDS"), logistic, 1e-6),
+    "pure_rounds": Constant((2, 3, 4, 6, 8, 10), set_in(linear_classifier, "PURE_ROUNDS"), logistic, 0.0),
 }
 
 
 def table(constant: Constant) -> None:
     """Print it."""
-    print("            n  epsilon" + "".join(f"{value:>8}" for value in constant.values))
+    print("            n  epsilon" + "".join(f"{value!s:>10}" for value in constant.values))
     means = []
     for n in SIZES:
         for epsilon in EPSILONS:
@@ -85,8 +116,8 @@ def table(constant: Constant) -> None:
                     )
                     found[row, column] = model.fit(X[:n], y[:n]).score(X[n:], y[n:])
             means.append(found.mean(axis=0))
-            print(f"{n:>13}  {epsilon:>7}" + "".join(f"{value:8.4f}" for value in means[-1]), flush=True)
-    print(f"{'all':>13}  {'all':>7}" + "".join(f"{value:8.4f}" for value in np.mean(means, axis=0)))
+            print(f"{n:>13}  {epsilon:>7}" + "".join(f"{value:10.4f}" for value in means[-1]), flush=True)
+    print(f"{'all':>13}  {'all':>7}" + "".join(f"{value:10.4f}" for value in np.mean(means, axis=0)))
 
 
 if __name__ == "__main__":

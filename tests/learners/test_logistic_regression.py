@@ -101,6 +101,52 @@ def test_classes_that_are_not_listed_count_for_nothing() -> None:
 
 def test_a_mistake_is_refused_before_anything_is_spent() -> None:
     X, y = people(10, 2)
-    for fields in ({"max_iter": 0}, {"residual": 0.0}, {"epsilon": 0.0}, {"classes": [0]}, {"bounds": (1.0, 0.0)}):
+    for fields in (
+        {"max_iter": 0},
+        {"residual": 0.0},
+        {"method": "best"},
+        {"epsilon": 0.0},
+        {"classes": [0]},
+        {"bounds": (1.0, 0.0)},
+    ):
         with pytest.raises(DiscreetError, match="Nothing was released or spent"):
             LogisticRegression(**{"bounds": BOUNDS, "classes": [0, 1], **fields}).fit(X, y)  # type: ignore[arg-type]
+
+
+def test_at_pure_epsilon_a_perturbed_minimiser_is_the_default_and_learns_more() -> None:
+    """Records are centred elsewhere than their bounds, and steps share the budget by their number."""
+    rng = np.random.default_rng(4)
+    X = np.clip(0.2 * rng.normal(size=(3000, 20)) + rng.uniform(-0.4, 0.4, 20), -1, 1)
+    y = (X - X.mean(axis=0)) @ rng.normal(size=20) * 8 + rng.logistic(size=3000) > 0
+    model = LogisticRegression(bounds=(-1, 1), classes=[False, True], epsilon=0.5, delta=0.0, expected_size=1500)
+
+    def scores() -> list[float]:
+        return [model.fit(X[:1500], y[:1500]).score(X[1500:], y[1500:]) for _ in range(5)]
+
+    own = np.median(scores())
+    assert model.n_iter_ == 0
+    assert pure_epsilon(model.event_) == pytest.approx(0.5)
+    model.set_params(method="gradients")
+    assert own > np.median(scores()) + 0.03
+
+
+def test_which_method_is_taken_follows_from_public_numbers() -> None:
+    """Of records times epsilon for each coefficient: without a delta, and with one; steps where they are asked for."""
+    X, y = people(50, 2)
+    for price, size, classes, steps in (
+        (0.0, 10**6, 2, 0),
+        (0.0, 100, 3, 0),
+        (0.0, 10**6, 3, 4),
+        (1e-6, 100, 2, 8),
+        (1e-6, 10**6, 2, 0),
+        (1e-6, 10**6, 3, 8),
+    ):
+        model = LogisticRegression(bounds=BOUNDS, classes=range(classes), delta=price, expected_size=size)
+        assert model.fit(X, y).n_iter_ == steps
+    assert LogisticRegression(bounds=BOUNDS, classes=[0, 1], delta=0.0, max_iter=3).fit(X, y).n_iter_ == 3
+
+
+def test_probabilities_of_a_minimiser_are_those_of_its_scores() -> None:
+    X, y = people(2000, 2)
+    model = LogisticRegression(bounds=BOUNDS, classes=[0, 1], method="objective").fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], 1 / (1 + np.exp(-model.decision_function(X))))

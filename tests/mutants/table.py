@@ -425,6 +425,11 @@ MUTANTS = [
         tests="learners/test_erm_classifier.py",
     ),
     *_of(
+        "learners/erm_classifier",
+        ("event=Composed((rough.noise.event, plan.event))", "event=plan.event"),
+        ("Budget((1 - SHARE) * budget.epsilon", "Budget(budget.epsilon"),
+    ),
+    *_of(
         "mechanisms/shares/gaussian_share",
         ("scale * (1 + grown) / math.sqrt(self.honest)", "scale * (1 + grown) / self.honest"),
         ("share < LEAST or", "False or"),

@@ -12,6 +12,7 @@ from discreet.core.knob import check_knob, check_whole
 from discreet.learners.risk_minimizer import Perturbed, RiskMinimizer, RiskPlan
 from discreet.learners.task import Task
 from discreet.mechanisms.learning.margin_losses import LossName
+from discreet.questions.box import GUESS
 from discreet.questions.signed_records import Waves, scaled
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
@@ -47,6 +48,8 @@ class KernelSVC(RiskMinimizer):
     penalty : float, optional
         Public. Half of it times the squared length of the coefficients is added to the sum of losses. By default in
         proportion to the noise; see `ERMClassifier`.
+    expected_size : int
+        Public. The number of records, about; of use where it is secret.
     random_state : int, optional
         Public. The seed of the Fourier features.
     epsilon, delta : float
@@ -107,6 +110,7 @@ class KernelSVC(RiskMinimizer):
         loss: LossName = "huber_hinge",
         perturbed: Perturbed = "objective",
         penalty: float | None = None,
+        expected_size: int = GUESS,
         random_state: int | None = None,
         epsilon: float = 1.0,
         delta: float = 1e-6,
@@ -119,6 +123,7 @@ class KernelSVC(RiskMinimizer):
         self.loss = loss
         self.perturbed = perturbed
         self.penalty = penalty
+        self.expected_size = expected_size
         self.random_state = random_state
         self.epsilon = epsilon
         self.delta = delta

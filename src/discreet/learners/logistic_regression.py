@@ -1,23 +1,33 @@
-"""Private logistic regression, from noisy second moments and noisy sums of gradients."""
+"""Private logistic regression, from noisy sums of gradients or by perturbed minimisers."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from discreet.core.grid import Array
-from discreet.core.knob import check_knob
+from discreet.core.knob import check_knob, check_one_of, check_whole
 from discreet.core.question import BoundedSum
+from discreet.learners.erm_classifier import ERMClassifier
 from discreet.learners.linear_classifier import LinearClassifier
+from discreet.learners.risk_minimizer import RiskPlan
 from discreet.learners.task import Task
+from discreet.questions.box import GUESS
 from discreet.questions.gradients import contrasts
 from discreet.questions.softmax_gradients import softmax_gradients_of
+from discreet.trust.permit import Permit
+from discreet.trust.stored import Artefact
+
+# Records times epsilon, for each coefficient of a score. From made-up data: `method` and `method_pure` in
+# benchmarks/tuning_linear.py, where rows by n and epsilon say which is better.
+HARDLY = 3000.0  # from which, with a delta, a perturbed minimiser of two classes is the better
+MUCH = 500.0  # for each class, up to which it is without one
 
 
 class LogisticRegression(LinearClassifier):
-    """Logistic regression for two classes or more, by Newton's steps on noisy sums of gradients.
+    """Logistic regression for two classes or more, by Newton's steps on noisy sums of gradients, or by perturbation.
 
     Records are centred, scaled and whitened by noisy moments, and shrunk where they are long; one with a missing value,
     or of a class that is not listed, counts for nothing. A residual p - e, of probabilities p and a mark e at the
@@ -40,6 +50,12 @@ class LogisticRegression(LinearClassifier):
     max_iter : int, optional
         Public. How many steps. Their estimates are averaged. By default 8, and 4 where delta is 0: noise of pure
         releases grows with their number, and not with its root.
+    method : {"gradients", "objective"}, optional
+        Public. Steps on noisy gradients, or the minimiser of a sum of losses that was perturbed, as in `ERMClassifier`,
+        with standardised features; for that `residual` and `max_iter` are of no use, and it takes a curator. Where not
+        given, the one that is more accurate for so many records, features, classes and this price.
+    expected_size : int
+        Public. The number of records, about; of use where it is secret.
     epsilon, delta : float
         Public. What one fit costs.
 
@@ -50,7 +66,7 @@ class LogisticRegression(LinearClassifier):
     intercept_ : array of shape (1,) or (n_classes,)
         Released. The intercepts, which are penalised like coefficients.
     n_iter_ : int
-        Public. The number of steps.
+        Public. The number of steps; 0 where the minimiser was perturbed.
     classes_ : array of shape (n_classes,)
         Public. The classes.
     event_ : Event
@@ -66,7 +82,7 @@ class LogisticRegression(LinearClassifier):
     ---------
     `event_`: two releases of moments and `max_iter` of gradients, each one bounded sum, composed, for the neighbors and
     the unit of the data set; add or remove one record for arrays. Released: `coef_` and `intercept_`, which follow
-    from these. No minimiser is assumed to have been found.
+    from these. No minimiser is assumed to have been found. Or that of `ERMClassifier`, where `method` is "objective".
     Noisy gradient descent: Song, Chaudhuri and Sarwate 2013; Bassily, Smith and Thakurta 2014. The bound on second
     derivatives that the steps start from is the one of Böhning 1992.
 
@@ -90,6 +106,8 @@ class LogisticRegression(LinearClassifier):
         classes: Any = None,
         residual: float | None = None,
         max_iter: int | None = None,
+        method: Literal["gradients", "objective"] | None = None,
+        expected_size: int = GUESS,
         epsilon: float = 1.0,
         delta: float = 1e-6,
     ) -> None:
@@ -98,14 +116,48 @@ class LogisticRegression(LinearClassifier):
         self.classes = classes
         self.residual = residual
         self.max_iter = max_iter
+        self.method = method
+        self.expected_size = expected_size
         self.epsilon = epsilon
         self.delta = delta
 
     def check(self) -> None:
         """Refuse parameters that cannot be, before any data are looked at."""
         super().check()
+        check_one_of(self.purpose, "method", self.method, ("gradients", "objective", None))
+        check_whole(self.purpose, "expected_size", self.expected_size)
         if self.residual is not None:
             check_knob(self.purpose, "residual", self.residual, 2.0**-6, 2.0**6)
+
+    def plan(self, task: Task) -> Any:
+        """Moments and gradients, or moments and one minimiser for each score."""
+        return self._minimizer().plan(task) if self._perturbs(task) else super().plan(task)
+
+    def learn(self, task: Task, plan: Any, permit: Permit) -> Artefact:
+        """Take the steps, or find the minimisers."""
+        if isinstance(plan, RiskPlan):
+            return {**self._minimizer().learn(task, plan, permit), "n_iter_": 0}
+        return super().learn(task, plan, permit)
+
+    def _perturbs(self, task: Task) -> bool:
+        """Whether a perturbed minimiser is the better one.
+
+        Noise of pure steps adds up by their number, which one release avoids. With a delta, steps on whitened records
+        need less noise; but residuals are shrunk, which is worse where noise hardly counts. Of several classes each
+        needs a minimiser.
+        """
+        if self.method is not None or not task.data.curated:
+            return self.method == "objective"
+        if self.residual is not None or self.max_iter is not None:
+            return False
+        classes, n = self._classes(task), task.data.public_size or self.expected_size
+        known = n * task.budget.epsilon / (1 + len(task.features))
+        if task.budget.delta > 0:
+            return classes == 2 and known > HARDLY
+        return classes == 2 or known < MUCH * classes
+
+    def _minimizer(self) -> ERMClassifier:
+        return ERMClassifier(expected_size=self.expected_size)
 
     def gradients(self, task: Task, matrix: Array, coefficients: Array) -> BoundedSum:
         """The sum of gradients of the logistic loss."""
@@ -135,4 +187,7 @@ class LogisticRegression(LinearClassifier):
         return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 
     def _residual(self, classes: int) -> float:
+        """What residuals were shrunk to; those of a minimiser are as they are."""
+        if getattr(self, "n_iter_", 1) == 0:
+            return math.sqrt(2)
         return math.sqrt(1 - 1 / classes) if self.residual is None else self.residual

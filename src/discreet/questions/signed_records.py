@@ -41,6 +41,29 @@ class Waves:
 
 
 @dataclass(frozen=True)
+class Affine:
+    """Linear combinations M (1, x) of the features, and of a constant.
+
+    Parameters
+    ----------
+    matrix : array of shape (k, 1 + n)
+        Public. M.
+
+    Examples
+    --------
+    >>> Affine(np.array([[1.0, 0.0], [-0.5, 2.0]])).of(np.array([[0.25], [1.0]]))
+    array([[1. , 0. ],
+           [1. , 1.5]])
+    """
+
+    matrix: Array = field(repr=False)
+
+    def of(self, x: Array) -> Array:
+        """One row of features for each row."""
+        return self.matrix[:, 0] + x @ self.matrix[:, 1:].T
+
+
+@dataclass(frozen=True)
 class SignedRecords:
     """All records as vectors y (1, x), or y f(x). A curator alone can ask this.
 
@@ -57,7 +80,7 @@ class SignedRecords:
         Public. The column of classes.
     place : int
         Public. Of the class in the schema's list.
-    waves : Waves, optional
+    mapping : Waves or Affine, optional
         Public. What makes f(x).
     """
 
@@ -65,7 +88,7 @@ class SignedRecords:
     features: tuple[str, ...]
     target: str
     place: int
-    waves: Waves | None = None
+    mapping: Waves | Affine | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -86,7 +109,7 @@ class SignedRecords:
         bounds = [self.schema.number(name) for name in self.schema.values(self.features)]
         lower, upper = (np.array([getattr(number, end) for number in bounds]) for end in ("lower", "upper"))
         x = scaled(features, lower, upper)
-        return np.column_stack([np.ones(len(x)), x]) if self.waves is None else self.waves.of(x)
+        return np.column_stack([np.ones(len(x)), x]) if self.mapping is None else self.mapping.of(x)
 
 
 def scaled(rows: Array, lower: Array, upper: Array) -> Array:
