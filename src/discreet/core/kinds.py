@@ -9,6 +9,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.core.errors import ParameterError
 
@@ -48,7 +49,7 @@ def _reading(kind: Any) -> Reading:
     origin, inner = get_origin(kind), get_args(kind)
     if kind in _SINGLE:
         return _SINGLE[kind]
-    if origin is np.ndarray:
+    if origin in (np.ndarray, NDArray):  # the second since numpy 2.5
         return _array
     if origin is Literal:
         return lambda value: _one_of(value, inner)

@@ -12,14 +12,15 @@ from discreet.deep.forms.form import Form
 
 
 def squared_lengths(rows: Tensor) -> Tensor:
-    """The squared length of each entry of the first axis, in float32.
+    """The squared length of each entry of the first axis, in float32 at least.
 
     Examples
     --------
     >>> squared_lengths(torch.tensor([[[1.0], [2.0]], [[0.0], [3.0]]]))
     tensor([5., 9.])
     """
-    return torch.linalg.vector_norm(rows.flatten(1), dim=1, dtype=torch.float32).square()
+    kind = torch.float64 if rows.dtype == torch.float64 else torch.float32
+    return torch.linalg.vector_norm(rows.flatten(1), dim=1, dtype=kind).square()
 
 
 def counted(values: Tensor, weights: Tensor) -> Tensor:
