@@ -25,7 +25,7 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src"
 PACKAGE = SOURCE / "discreet"
 FIRST = "index.md"
-ROOMS = ("discreet", "discreet.learners", "discreet.mechanisms", "discreet.accounting")
+ROOMS = ("discreet", "discreet.learners", "discreet.deep", "discreet.mechanisms", "discreet.accounting")
 TITLES = {
     "moments": "Counts, means, variances",
     "ranks": "Quantiles and extremes",
@@ -54,7 +54,15 @@ MORE = {
         "service.local_parties.local_parties",
     ],
     "Reports": ["query.report.profile", "query.report.Report", "query.schema_file.read_schema"],
-    "Audits": ["audit.trial.trial", "audit.verdict.judged", "audit.verdict.Verdict", "audit.lower_bound.lower_bound"],
+    "Audits": [
+        "audit.trial.trial",
+        "audit.verdict.judged",
+        "audit.verdict.Verdict",
+        "audit.lower_bound.lower_bound",
+        "audit.one_run.one_run",
+        "audit.one_run.OneRun",
+        "audit.one_run.one_run_epsilon",
+    ],
     "Extending": [
         "core.question.BoundedSum",
         "core.recipe.recipe",
