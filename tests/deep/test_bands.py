@@ -22,6 +22,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.core.secret_sample import SecretSample
 from discreet.deep.bands import Bands
 from discreet.deep.clip_quantile import ClipQuantile
+from discreet.deep.noise_stream import NoiseStream
 from discreet.deep.noisy_gradients import NoisyGradients
 from discreet.deep.private_tensors import PrivateTensors
 from discreet.deep.trainer import Trainer
@@ -111,16 +112,48 @@ def test_going_on_from_a_checkpoint_begins_a_stream_of_its_own() -> None:
     assert abs(np.corrcoef(after, drawn(one))[0, 1]) < 0.03
 
 
+def test_weights_move_by_the_error_that_a_plan_states() -> None:
+    plan = TrainingPlan(SecretSample(0.5), Gaussian(1.5), 12, 0.2, 10.0, bands=Bands.of(4, 12, 0.5))
+    one = asked(torch.zeros(0, WIDE), plan)
+    weight = one.trained["weight"]
+    optimizer, start, squares = torch.optim.SGD([weight], lr=1.0, momentum=0.5), weight.detach().clone(), 0.0
+    for _ in range(12):
+        one.draw()
+        optimizer.step()
+        squares += float((weight.detach() - start).square().mean()) / 12
+    assert math.sqrt(squares) == pytest.approx(plan.error(momentum=0.5), rel=0.03)
+
+
+def test_a_stream_of_tensors_is_that_of_arrays() -> None:
+    bands, rng = Bands.of(3, 9), np.random.default_rng(0)
+    arrays: NoiseStream[NDArray[np.float64]] = NoiseStream(bands)
+    tensors: NoiseStream[Tensor] = NoiseStream(bands)
+    for _ in range(9):
+        sums, noise = rng.normal(size=(2, 5))
+        first = arrays.released(sums, noise.__add__)
+        second = tensors.released(torch.from_numpy(sums), torch.from_numpy(noise).__add__)
+        np.testing.assert_allclose(second.numpy(), first)
+
+
+def test_the_plan_with_the_least_noise_has_more_bands_for_a_greater_epsilon() -> None:
+    rich = Budget(8.0, 1e-5)
+    small, great = (
+        TrainingPlan.least_noise(one, batch=500, expected_size=2_000, epochs=20) for one in (Budget(0.5, 1e-5), rich)
+    )
+    assert small.bands is None
+    assert great.bands is not None
+    assert great.error() < TrainingPlan.of(rich, batch=500, expected_size=2_000, epochs=20).error()
+
+
 def test_a_plan_pays_for_rounds_of_its_groups_and_gains_where_epsilon_is_great(tmp_path: Path) -> None:
     rich = Budget(8.0, 1e-5)
     plain = TrainingPlan.of(rich, batch=500, expected_size=10_000, epochs=20)
-    plan = TrainingPlan.of(rich, batch=500, expected_size=10_000, epochs=19.9, bands=8)
+    plan = TrainingPlan.of(rich, batch=500, expected_size=10_000, epochs=20, bands=8)
     assert plan.bands is not None
     assert plan.event == Repeated(Sampled(plan.noise.event, 0.4), 50)
     assert plan.event_of(7) == plan.event_of(1) == Sampled(plan.noise.event, 0.4)
     assert epsilon(plan.event, 1e-5) <= 8.0
-    errors = plan.noise.multiplier * plan.bands.error(400), plain.noise.multiplier * Bands.of(1, 400).error(400)
-    assert errors[0] < 0.85 * errors[1]
+    assert plan.error() < 0.85 * plain.error()
     account = SqliteLedger.create(tmp_path / "a.db", BUDGET, name="all", neighbors=Neighbors.ADD_REMOVE)
     data, model = PrivateTensors(torch.ones(40, 2), torch.zeros(40), account), nn.Linear(2, 1)
     small = TrainingPlan(SecretSample(0.2), Gaussian(5.0), 7, 1.0, 4.0, bands=Bands.of(2, 7))

@@ -12,7 +12,7 @@ from discreet.core.events import Composed, Event, Repeated
 from discreet.core.events_in_words import in_words
 from discreet.core.knob import check_knob, check_whole
 from discreet.core.secret_sample import SecretSample
-from discreet.deep.bands import Bands
+from discreet.deep.bands import MOST, Bands
 from discreet.deep.card import as_table, as_text
 from discreet.deep.clip_quantile import ClipQuantile
 from discreet.deep.truncation import Truncation
@@ -125,6 +125,51 @@ class TrainingPlan:
         noise = Gaussian(calibrate(TrainingNoise(1.0, plain), budget).multiplier)
         moved = None if quantile is None else ClipQuantile.of(quantile, noise.multiplier, batch)
         return replace(plain, noise=noise, quantile=moved)
+
+    @classmethod
+    def least_noise(
+        cls,
+        budget: Budget,
+        *,
+        batch: int,
+        expected_size: int,
+        epochs: float = 1.0,
+        clip: float = 1.0,
+        momentum: float = 0.0,
+    ) -> TrainingPlan:
+        """The plan whose noise moves the weights least, over 1, 2, 4, ... bands: public numbers decide.
+
+        Parameters
+        ----------
+        budget, batch, expected_size, epochs, clip, momentum
+            Public. As for `of`.
+        """
+        check_whole(ASKED, "batch", batch)
+        most = min(MOST, expected_size // int(batch), max(1, round(epochs * expected_size / batch)))
+        plans = [
+            cls.of(
+                budget,
+                batch=batch,
+                expected_size=expected_size,
+                epochs=epochs,
+                clip=clip,
+                bands=2**power,
+                momentum=momentum,
+            )
+            for power in range(max(most, 1).bit_length())
+        ]
+        return min(plans, key=lambda plan: plan.error(momentum))
+
+    def error(self, momentum: float = 0.0) -> float:
+        """How far noise moves the weights: the root mean square over steps, for a learning rate of one.
+
+        Parameters
+        ----------
+        momentum : float
+            Public. That of the optimizer.
+        """
+        bands = self.bands or Bands((1.0,))
+        return bands.error(self.steps, momentum) * self.noise.multiplier * self.reach(self.clip) / self.batch
 
     def reach(self, clip: float) -> float:
         """How far one record moves the sums of a step with this clip: what the noise is in units of."""
