@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from discreet.accounting.accountant import epsilon
 from discreet.accounting.sqlite_ledger import SqliteLedger
+from discreet.audit.verdict import judged
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import Repeated, Sampled
@@ -143,6 +144,20 @@ def test_the_plan_with_the_least_noise_has_more_bands_for_a_greater_epsilon() ->
     assert small.bands is None
     assert great.bands is not None
     assert great.error() < TrainingPlan.of(rich, batch=500, expected_size=2_000, epochs=20).error()
+
+
+@pytest.mark.parametrize(("steps", "holds"), [((0, 2), True), ((0, 1, 2, 3), False)])
+def test_an_audit_refutes_streams_of_records_that_do_not_wait(steps: tuple[int, ...], holds: bool) -> None:
+    """Every coordinate is a run; scores are likelihood ratios of a record in these steps with a gradient of one."""
+    plan = TrainingPlan(SecretSample(1.0), Gaussian(1.0), 4, 1.0, 1.0, bands=Bands.of(2, 4))
+    assert plan.bands is not None
+    c, sums = matrix(plan.bands, 4), np.isin(np.arange(4), steps).astype(float)
+    one, scores = asked(torch.zeros(0, 1), plan), []
+    for there in (0.0, 1.0):
+        one._begin()
+        rows = [one._noisy({"weight": torch.full((900,), there * part)})["weight"].double().numpy() for part in sums]
+        scores.append((c @ sums) @ (c @ np.array(rows)))
+    assert judged(plan.event, *scores).holds is holds
 
 
 def test_a_plan_pays_for_rounds_of_its_groups_and_gains_where_epsilon_is_great(tmp_path: Path) -> None:
