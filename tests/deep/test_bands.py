@@ -160,6 +160,35 @@ def test_an_audit_refutes_streams_of_records_that_do_not_wait(steps: tuple[int, 
     assert judged(plan.event, *scores).holds is holds
 
 
+def test_a_step_that_fails_ends_its_stream() -> None:
+    plan = TrainingPlan(SecretSample(0.5), Gaussian(1.0), 9, 1.0, 1.0, bands=Bands.of(2, 9))
+    one = asked(torch.zeros(0, WIDE), plan)
+    before = drawn(one)
+    one._losses = lambda out, _: out.sum()
+    with pytest.raises(ParameterError, match="one loss"):
+        one.draw()
+    one._losses = first
+    assert abs(np.corrcoef(before, drawn(one))[0, 1]) < 0.03
+
+
+def test_going_back_within_a_block_forfeits_the_rest_of_its_charge(tmp_path: Path) -> None:
+    """Otherwise a record could take part in two streams at the price of one round."""
+    account = SqliteLedger.create(tmp_path / "a.db", BUDGET, name="all", neighbors=Neighbors.ADD_REMOVE)
+    data, model = PrivateTensors(torch.ones(40, 2), torch.zeros(40), account), nn.Linear(2, 1)
+    plan = TrainingPlan(SecretSample(0.2), Gaussian(9.0), 4, 1.0, 4.0, bands=Bands.of(2, 4))
+    run = Trainer(model, torch.optim.SGD(model.parameters(), lr=0.1), first, data, plan, block=2)
+    start, steps = run.checkpoint(), run.steps()
+    next(steps)
+    run.resume(start)
+    assert [step.number for step in steps] == [1, 2, 3, 4]
+    assert len(account.entries()) == 3
+    one, other = run.steps(), run.steps()
+    run.resume(start)
+    for generator in (one, other, one, other):  # each pays for what the other has interrupted
+        next(generator)
+    assert len(account.entries()) == 3 + 4
+
+
 def test_a_plan_pays_for_rounds_of_its_groups_and_gains_where_epsilon_is_great(tmp_path: Path) -> None:
     rich = Budget(8.0, 1e-5)
     plain = TrainingPlan.of(rich, batch=500, expected_size=10_000, epochs=20)

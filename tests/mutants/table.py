@@ -945,6 +945,7 @@ MUTANTS = [
         ("noisy[name] / self._plan.batch", "noisy[name] / self._plan.batch**2"),
         ("self._sums([blank])", "pass"),
         ("and self._data.passes(truncation)", ""),
+        ("self._begin()  # a turn", "pass  # a turn"),
         ("self._views.check(blank.inputs)", "pass"),
         tests="deep/test_bands.py deep/test_clip_quantile.py deep/test_truncation.py deep/test_views.py "
         "deep/test_trainer.py",
@@ -1009,6 +1010,8 @@ MUTANTS = [
         ("self._processes.start(self.model, agreed, self._gradients.rehearse)", "pass"),
         ("error.settle(KEPT)", "pass"),
         ("self._done = int(checkpoint", "self._done = 0 * int(checkpoint"),
-        tests="deep/test_trainer.py deep/test_truncation.py",
+        ("if self._current is not charge:", "if False:"),
+        ('["done"])\n        self._current = None', '["done"])'),
+        tests="deep/test_trainer.py deep/test_truncation.py deep/test_bands.py",
     ),
 ]

@@ -95,14 +95,21 @@ class NoisyGradients:
 
     def draw(self) -> None:
         """Set the parameters' gradients by a fresh sample with fresh noise, which must have been charged."""
-        least = math.ceil((self.most or self._plan.batch) / self._chunk)
-        given = self._plan.sample, self._chunk, self._device, least, self.most, self._turns
-        sums = self._sums(self._data.chunks(*given))
-        noisy = self._processes.released(sums, self._noisy)
+        try:
+            noisy = self._released()
+        except BaseException:
+            self._begin()  # a turn may have passed without a row of noise
+            raise
         for name, one in self.trained.items():
             one.grad = noisy[name] / self._plan.batch
         if (quantile := self._plan.quantile) is not None:
             self.clip = quantile.moved(self.clip, self._plan.clip, float(noisy[WITHIN]), self._plan.batch)
+
+    def _released(self) -> dict[str, Tensor]:
+        least = math.ceil((self.most or self._plan.batch) / self._chunk)
+        given = self._plan.sample, self._chunk, self._device, least, self.most, self._turns
+        sums = self._sums(self._data.chunks(*given))
+        return self._processes.released(sums, self._noisy)
 
     def state_dict(self) -> dict[str, float]:
         """What later steps need: it is all released already."""

@@ -162,6 +162,7 @@ class Trainer:
         self._average = None if decay is None else WeightAverage(model, decay)
         self._data, self._block, self._done, self._opened = data, block or plan.steps, 0, False
         self.charges: list[Reservation] = []
+        self._current: Reservation | None = None
         self._charged = data.ledger.balance().spent
 
     def steps(self) -> Iterator[Step]:
@@ -173,6 +174,7 @@ class Trainer:
             count = min(self._block, self.plan.steps - self._done)
             charge, self._charged = self._processes.told(partial(self._charge, count))
             self.charges.append(charge)
+            self._current = charge
             if not self._opened:
                 self._gradients.open()
                 self._opened = True
@@ -185,6 +187,8 @@ class Trainer:
                     raise
                 self._done += 1
                 yield self._now()
+                if self._current is not charge:  # the run went back, or went on elsewhere: the rest of it is forfeited
+                    break
             self._processes.told(partial(self._commit, charge))
 
     @property
@@ -221,6 +225,7 @@ class Trainer:
         for name, one in parts.items():
             one.load_state_dict(checkpoint[name])
         self._done = int(checkpoint["done"])
+        self._current = None
 
     def release(self, path: str | Path) -> None:
         """Write the weights, with a card that says what they cost: `card.json` beside them has the same text."""

@@ -55,11 +55,11 @@ class Views:
         Parameters
         ----------
         blank : Tensor
-            Public. Made-up records. One is changed, and the views of the others are drawn again from one seed.
+            Public. Records of zeros. One is changed, and the views of the others are drawn again from one seed.
         """
         blank = blank[:1].repeat(2, *(1 for _ in blank.shape[1:]))
         changed = blank.clone()
-        changed[1] += 1
+        changed[1] = 1
         before, again, after = (self._seeded(one) for one in (blank, blank, changed))
         if torch.equal(before, again) and not torch.equal(before[: self.count], after[: self.count]):
             raise ParameterError(ASKED, "one record changes the views of another", "Change each record by itself.")
