@@ -35,9 +35,9 @@ class Descent:
         Public. The greatest multiplier.
     """
 
-    learning_rate: float = 0.1
+    learning_rate: float = 0.05
     multiplier_rate: float = 0.05
-    tolerance: float = 0.005
+    tolerance: float = 0.02
     clip: float = 1.0
     smallest_share: float = 0.05
     most: float = 5.0
