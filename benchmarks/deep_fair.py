@@ -2,8 +2,8 @@
 
     python -m benchmarks.deep_fair [--data FOLDER] [--repetitions 10] [--jobs 1] [--figure FILE.svg]
 
-Epsilon 1, delta 1e-5. A repetition draws its own split into training and test records, its own first weights and its own
-noise; figures are means over repetitions, on test records, of predictions as they are made. Settings are those that
+Epsilon 1, delta 1e-5. A repetition draws its own split into training and test records, its own first weights and its
+own noise; figures are means over repetitions, on test records, of predictions as they are made. Settings are those that
 `FairClassifier` has by default, the same for both data sets and all constraints; they were chosen on invented records.
 `adult.csv.gz` and `compas.csv.gz` lie in the folder; categories and scales are those of their public code books.
 """
@@ -194,13 +194,9 @@ def draw(folder: Path, repetitions: int, jobs: int, path: Path) -> None:
     drawn = Figure(figsize=(6.4, 4), layout="constrained")
     ax = drawn.subplots()
     for method, color in zip(METHODS[1:], ("#222222", "#c9762f", "#4c9f95", "#6a7fb5"), strict=True):
-        curve = [
-            np.mean(
-                [[found[c].violation, found[c].accuracy] for c in cells if (c.method, c.rate) == (method, rate)], axis=0
-            )
-            for rate in RATES
-        ]
-        ax.plot(*np.array(curve).T, marker="o", markersize=4, color=color, label=method)
+        points = [[found[c].violation, found[c].accuracy] for c in cells if c.method == method]
+        curve = np.array(points).reshape(len(RATES), repetitions, 2).mean(axis=1)
+        ax.plot(*curve.T, marker="o", markersize=4, color=color, label=method)
     ax.plot(
         np.mean([found[c].violation for c in plain]), np.mean([found[c].accuracy for c in plain]), "k*", label="plain"
     )

@@ -1004,6 +1004,38 @@ MUTANTS = [
         ("_flat(noisy(_split(whole, sums)))", "_flat(noisy(noisy(_split(whole, sums))))"),
     ),
     *_of(
+        "deep/fair/attribute_training",
+        ("noisy_sum(sums, 2 * self.descent.clip,", "noisy_sum(sums, self.descent.clip,"),
+        ("noisy_sum(exact, self._cells.radius,", "noisy_sum(exact, self._cells.radius / 2,"),
+        ("noisy_sum(centred, MOVED,", "noisy_sum(centred, MOVED / 4,"),
+        ("generator=self._public)", "generator=None)"),
+        tests="deep/fair/test_fair_training.py",
+    ),
+    *_of(
+        "deep/fair/record_training",
+        ("noisy_sum(flat, clip,", "noisy_sum(flat, self.descent.clip,"),
+        ("noisy_sum(exact, 0.5,", "noisy_sum(exact, 0.2,"),
+        ("noisy_sum(exact, 1.0,", "noisy_sum(exact, 0.4,"),
+        tests="deep/fair/test_fair_training.py",
+    ),
+    *_of(
+        "deep/fair/pf_ld",
+        ("MOVED / 2, self.plan.dual_noise,", "MOVED / 4, self.plan.dual_noise,"),
+        ("Repeated(self.dual_noise.event, self.epochs)", "self.dual_noise.event"),
+        tests="deep/fair/test_fair_training.py",
+    ),
+    *_of(
+        "deep/fair/fairness",
+        ("(MOVED if delta > 0 else 2.0)", "(MOVED if delta > 0 else 1.0)"),
+        ("(MOVED if delta > 0 else 2.0)", "(MOVED / 2 if delta > 0 else 2.0)"),
+        tests="deep/fair/test_fairness.py",
+    ),
+    *_of(
+        "deep/fair/sensitive_attribute",
+        ("(self.ledger.neighbors, self.ledger.unit) != (Neighbors.REPLACE, self.unit)", "False"),
+        tests="deep/fair/test_fair_training.py",
+    ),
+    *_of(
         "deep/trainer",
         ("event = self.plan.event_of(count)", "event = self.plan.event_of(1)"),
         ("event if self._opened else self.plan.opened(event)", "event"),

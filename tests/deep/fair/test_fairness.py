@@ -73,13 +73,13 @@ def test_it_is_paid_for_and_says_what_it_protects() -> None:
     assert isinstance(gaussian.receipt.event, GaussianLoss)
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), [(2.0, 0.0), (20.0, 1e-5)])
+@pytest.mark.parametrize(("epsilon", "delta"), [(4.0, 0.0), (20.0, 1e-5)])
 def test_an_audit_of_one_changed_group_holds_and_has_power(epsilon: float, delta: float) -> None:
     """The noise hides one person's change of group; a claim of more noise is refuted by the same counts."""
 
     def shown(group: int) -> np.ndarray:
         bits = DeterministicBits(group + 8)
-        lone = [SensitiveAttribute([group], (0, 1), Budget(epsilon, delta), bits=bits) for _ in range(600)]
+        lone = [SensitiveAttribute([group], (0, 1), Budget(epsilon, delta), bits=bits) for _ in range(500)]
         found = [attribute_fairness(one, [1], [1], epsilon=epsilon, delta=delta).counts[1, 0] for one in lone]
         return np.array([first - second for first, second in found])
 

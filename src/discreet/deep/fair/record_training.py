@@ -26,7 +26,7 @@ from discreet.deep.fair.noisy_sum import noisy_sum
 from discreet.deep.private_tensors import Chunk, PrivateTensors
 
 ASKED = "train a fair network"
-CHUNK = 1024  # records that are handed over at a time
+CHUNK = 128  # records that are handed over at a time
 
 
 class RecordTraining:
