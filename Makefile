@@ -4,6 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP_FLAGS := --quiet --disable-pip-version-check -c constraints.txt
 
+# Byte code is kept, whatever the environment says: tests and examples start many processes.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: start test soak mutants docs bench bench-foundation bench-sums bench-statistics bench-learners clean
 
 $(BIN)/python:

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from discreet.accounting.directions import directions, has_pairs, witnesses
 from discreet.accounting.gaussian import SLACK, gaussian_delta, gaussian_epsilon
@@ -166,6 +165,8 @@ def _delta_at(order: float, price: ApproximateRenyi, epsilon: float) -> float:
 
 def _least(event: Event, promise: Callable[[float, ApproximateRenyi], float]) -> float:
     """The least promise over the orders: a scan, the tabulated orders, and a search around the best of them."""
+    from scipy.optimize import minimize_scalar  # loading it takes longer than opening a ledger, which seldom needs it
+
     tabulated = [order for part in walked(event) if isinstance(part, RenyiLoss) for order in part.orders]
     orders = np.unique(np.append(ORDERS, tabulated))
     values = [promise(float(order), renyi(event, float(order))) for order in orders]

@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import erfcx, log_ndtr
 
 from discreet.core.errors import ParameterError
@@ -86,6 +85,8 @@ def gaussian_multiplier(epsilon: float, delta: float) -> float:
 
 def _root(excess: Callable[[float], float], high: float) -> float:
     """Where a decreasing function crosses 0, on the side where it is negative."""
+    from scipy.optimize import brentq  # loading it takes longer than opening a ledger, which seldom needs it
+
     low = high / 2
     while excess(low) <= 0:
         low, high = low / 2, low

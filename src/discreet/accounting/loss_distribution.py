@@ -6,8 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from scipy.optimize import brentq
-
 from discreet.accounting.composition import Composition
 from discreet.accounting.directions import Direction
 from discreet.accounting.planning import (
@@ -96,6 +94,7 @@ def _fitted(direction: Direction, question: ProfilePoint, accuracy: float) -> _F
 
 def _root(composition: Composition, delta: float, plan: CompositionPlan) -> float:
     """The epsilon at which the bound on delta comes down to this delta."""
+    from scipy.optimize import brentq  # loading it takes longer than opening a ledger, which seldom needs it
 
     def excess(epsilon: float) -> float:
         return composition.log_delta_above(epsilon) - math.log(delta)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from discreet.accounting.composition import Composition, Summand, log_moment, tilted_variance
 from discreet.accounting.directions import Direction
@@ -165,6 +164,8 @@ def _sighted(direction: Direction, question: ProfilePoint, log_tail: float, accu
 
 
 def _best_tilt(coarse: Sequence[Summand], question: ProfilePoint, infinity: float, span: float) -> tuple[float, float]:
+    from scipy.optimize import minimize_scalar  # loading it takes longer than opening a ledger, which seldom needs it
+
     spread = max(math.sqrt(tilted_variance(coarse, 0.0)), coarse[0].table.step / 16)
 
     def height(tilt: float) -> float:
