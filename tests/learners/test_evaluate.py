@@ -46,7 +46,12 @@ def people(n: int = 8000, seed: int = 0) -> tuple[Array, Array]:
 
 
 MODEL = Exact().fit(*people(3000, 1))
-LEARNED = LogisticRegression(bounds=(-4, 4), classes=[0, 1], epsilon=50.0, max_iter=3).fit(*people(3000, 1))
+
+
+@pytest.fixture(scope="module")
+def learned() -> Any:
+    """A private model."""
+    return LogisticRegression(bounds=(-4, 4), classes=[0, 1], epsilon=50.0, max_iter=3).fit(*people(3000, 1))
 
 
 def private(n: int, budget: Budget, trust: str = "curator", seed: int = 0) -> PrivateData:
@@ -103,9 +108,9 @@ def test_intervals_for_the_population_hold_its_figures() -> None:
 
 
 @pytest.mark.parametrize("trust", ["curator", "local", "parties"])
-def test_it_works_under_every_trust_model(trust: str) -> None:
-    exact = LEARNED.score(*people(6000))
-    found = evaluate(LEARNED, private(6000, Budget(8.0), trust), target="y", bins=4, epsilon=8.0)
+def test_it_works_under_every_trust_model(trust: str, learned: Any) -> None:
+    exact = learned.score(*people(6000))
+    found = evaluate(learned, private(6000, Budget(8.0), trust), target="y", bins=4, epsilon=8.0)
     assert found.accuracy.value == pytest.approx(exact, abs=0.05)
     assert found.auc.value > 0.75
 
@@ -149,7 +154,7 @@ def test_a_record_that_the_model_refuses_counts_for_nothing_and_changes_no_other
     assert len(evaluate(MODEL, odd, [*y, 7], epsilon=1.0).confusion) == 4
 
 
-def test_classes_are_found_by_their_names_and_not_by_their_places() -> None:
+def test_classes_are_found_by_their_names_and_not_by_their_places(learned: Any) -> None:
     """In a schema that lists them the other way round, scores and signs are turned."""
     X, y = people(3000)
     turned = Schema({**SCHEMA.columns, "y": Category((1, 0))})
@@ -157,13 +162,13 @@ def test_classes_are_found_by_their_names_and_not_by_their_places() -> None:
     parts = {f"p{i}": Matrix(matrix[i::3], turned) for i in range(3)}
     trusts = (Curator(Matrix(matrix, turned)), SecureSum.rehearsal(parts, turned, threshold=2))
     for trust in trusts:
-        found = evaluate(LEARNED, PrivateData(trust, SinglePlan(Budget(50.0))), target="y", epsilon=50.0)
+        found = evaluate(learned, PrivateData(trust, SinglePlan(Budget(50.0))), target="y", epsilon=50.0)
         assert found.classes == ("1", "0")
-        assert found.accuracy.value == pytest.approx(LEARNED.score(X, y), abs=0.01)
+        assert found.accuracy.value == pytest.approx(learned.score(X, y), abs=0.01)
         assert found.auc.value > 0.8
     other = Schema({**SCHEMA.columns, "y": Category((1, 2))})
     with pytest.raises(DiscreetError, match="the same classes"):
-        evaluate(LEARNED, PrivateData.of(Matrix(matrix, other), other, Budget(1.0)), target="y")
+        evaluate(learned, PrivateData.of(Matrix(matrix, other), other, Budget(1.0)), target="y")
 
 
 def test_frames_are_evaluated_with_their_names() -> None:
