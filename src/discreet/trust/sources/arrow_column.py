@@ -107,7 +107,8 @@ def codes(column: Column, category: Category) -> Array:
 
 def floats(column: Column) -> Array:
     """Plain numbers as they are, nan where there is none."""
-    values: Array = column.cast(arrow().float64(), safe=False).to_numpy(zero_copy_only=False)
+    own = column if column.type == arrow().float64() else column.cast(arrow().float64(), safe=False)
+    values: Array = own.to_numpy(zero_copy_only=False)
     return values
 
 
@@ -119,16 +120,16 @@ def decoded(column: Column, kind: Number | Category) -> Array:
 def matrix(batch: Any, names: Sequence[str], schema: Schema, order: Literal["C", "F"] = "C") -> Array:
     """The first columns of a record batch, which have these names, as bounded numbers; by rows or columns."""
     values = np.empty((batch.num_rows, len(names)), order=order)
-    for i, name in enumerate(names):
-        kind = decoding.known(schema, name)
-        _put(decoded(batch.column(i), kind), kind, values[:, i])
+    with np.errstate(invalid="ignore"):
+        for i, name in enumerate(names):
+            kind = decoding.known(schema, name)
+            _put(decoded(batch.column(i), kind), kind, values[:, i])
     return values
 
 
 def _put(column: Array, kind: Number | Category, out: Array) -> None:
     """Write a column as `decoding.bounded` has it: x - x + x is nan where x is not finite, and never minus zero."""
-    with np.errstate(invalid="ignore"):
-        values = column - column
+    values = column - column
     values += column
     if isinstance(kind, Number):
         np.clip(values, kind.lower + 0.0, kind.upper + 0.0, out=out)

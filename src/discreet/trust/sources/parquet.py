@@ -29,9 +29,10 @@ def parquet_schema(file: Path) -> Any:
 
 def parquet_batches(files: Sequence[Path], names: Sequence[str]) -> Iterator[Any]:
     """Arrow record batches with these columns, in this order."""
+    rows = source.batch_rows(len(names))
     for file in files:
         with _opened(file) as opened:
-            for batch in opened.iter_batches(source.BATCH, columns=list(dict.fromkeys(names)), use_threads=False):
+            for batch in opened.iter_batches(rows, columns=list(dict.fromkeys(names)), use_threads=False):
                 yield batch.select(list(names))
 
 

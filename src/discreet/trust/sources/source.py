@@ -18,7 +18,19 @@ from discreet.core.secret import Secret
 from discreet.trust.exact_sum import exact_sum
 
 BATCH = 2**16  # rows
+NUMBERS = 2**18  # what a batch of several columns holds: a few of them are in memory at a time
 Coins = Callable[[int], NDArray[np.bool_]]
+
+
+def batch_rows(columns: int) -> int:
+    """The rows of a batch with so many columns.
+
+    Examples
+    --------
+    >>> batch_rows(1), batch_rows(100)
+    (65536, 2621)
+    """
+    return max(1, min(BATCH, NUMBERS // max(1, columns)))
 
 
 def sliced(batches: Iterable[Any]) -> Iterator[Any]:

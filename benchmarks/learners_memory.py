@@ -1,0 +1,88 @@
+"""Learners that ask for sums alone read a Parquet file batch by batch: their memory does not grow with the records."""
+
+from __future__ import annotations
+
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+
+from benchmarks.cells import Cell
+from benchmarks.rows import Row, at_most
+from discreet.core.budget import Budget
+from discreet.core.schema import Category, Number, Schema
+from discreet.learners import GaussianNB, KMeans, Ridge
+from discreet.trust.private_data import PrivateData
+
+FEATURES, FEW, MANY = 20, 100_000, 400_000
+GROWTH = 0.2  # of the bytes that the added records hold
+RUNS = 3
+TOGETHER = 20_000  # rows that are written at a time
+MIB = 2**20
+SCHEMA = Schema(
+    {**{f"x{i}": Number(-1, 1) for i in range(FEATURES)}, "value": Number(-1, 1), "kind": Category(("a", "b"))}
+)
+LEARNERS: dict[str, Any] = {
+    "GaussianNB": lambda: GaussianNB(target="kind"),
+    "Ridge": lambda: Ridge(target="value"),
+    "KMeans": lambda: KMeans(5),
+}
+
+
+def write(path: Path, n: int) -> None:
+    """Records, a few at a time, so that what writes them is no larger than what reads them."""
+    rng, writer = np.random.default_rng(0), None
+    for _ in range(0, n, TOGETHER):
+        X = rng.uniform(-1, 1, (TOGETHER, FEATURES))
+        columns: dict[str, Any] = {f"x{i}": X[:, i] for i in range(FEATURES)}
+        table = pa.table({**columns, "value": X[:, 0], "kind": np.where(X[:, 1] > 0, "a", "b")})
+        writer = pyarrow.parquet.ParquetWriter(path, table.schema) if writer is None else writer
+        writer.write_table(table)
+    if writer is not None:
+        writer.close()
+
+
+def fit(learner: str, path: str) -> None:
+    """Fit in this process, and print the most memory that it had, in bytes."""
+    LEARNERS[learner]().fit(PrivateData.of(path, SCHEMA, Budget(1.0, 1e-6)))
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+
+
+def peak(learner: str, path: Path) -> float:
+    """The most memory of a process of its own: the median of a few, since threads allocate in no fixed order."""
+    place = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    asked = [sys.executable, "-m", "benchmarks.learners_memory", learner, str(path)]
+    runs = [subprocess.run(asked, check=True, stdout=subprocess.PIPE, text=True, env=place) for _ in range(RUNS)]
+    return statistics.median(float(done.stdout.split()[-1]) for done in runs)
+
+
+def cells() -> list[Cell]:
+    """None: memory is no score."""
+    return []
+
+
+def rows() -> list[Row]:
+    """How much of the added records stays in memory."""
+    found = []
+    with tempfile.TemporaryDirectory() as place:
+        few, many = Path(place, "few.parquet"), Path(place, "many.parquet")
+        write(few, FEW)
+        write(many, MANY)
+        added = 8.0 * (MANY - FEW) * len(SCHEMA.columns)
+        for learner in LEARNERS:
+            low, high = peak(learner, few), peak(learner, many)
+            claim = f"{learner} from Parquet, n {FEW:g} to {MANY:g}, {low / MIB:.0f} to {high / MIB:.0f} MiB at most"
+            found.append(at_most(f"{claim}: growth over the bytes added", (high - low) / added, GROWTH))
+    return found
+
+
+if __name__ == "__main__":
+    fit(*sys.argv[1:])
