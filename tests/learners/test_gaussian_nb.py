@@ -81,6 +81,16 @@ def test_of_a_few_records_a_few_features_are_used() -> None:
     assert few < many == 8
 
 
+def test_means_that_are_all_noise_as_far_as_one_can_tell_still_differ() -> None:
+    """Of a hundred records of three classes, noise hides all differences in most fits: they are shrunk, not lost."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 100)
+    X = rng.normal(0, 0.2, (100, 4)) + 0.2 * (y[:, None] - 1)
+    model = GaussianNB(classes=[0, 1, 2], bounds=(-1, 1), epsilon=0.2, delta=0.0, expected_size=100)
+    means = [model.fit(X, y).theta_[:, model.used_] for _ in range(20)]
+    assert all(np.ptp(each, axis=0).max() > 0 for each in means)
+
+
 def test_a_missing_value_says_nothing() -> None:
     X, y = people()
     model = GaussianNB(**FIELDS, epsilon=3.0).fit(X, y)

@@ -13,7 +13,7 @@ from discreet.core.bound import Norm
 from discreet.core.budget import Budget
 from discreet.core.grid import Array
 from discreet.core.knob import check_one_of, check_whole
-from discreet.learners.naive_bayes import NaiveBayes, counts_of, shrinkage
+from discreet.learners.naive_bayes import NaiveBayes, counts_of, partial_shrinkage, shrinkage
 from discreet.learners.task import Task
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.questions.box import GUESS
@@ -219,7 +219,7 @@ def _shrunk_means(means: Array, n: Array, stddev: float) -> tuple[Array, Array]:
     """Means closer to those of all classes together, and the variance of the noise that is left in them."""
     pooled = (n * means).sum(axis=0) / n.sum()
     noise = np.broadcast_to(np.square(stddev / n), means.shape)
-    kept = shrinkage((means - pooled).ravel(), noise.ravel()).reshape(means.shape)
+    kept = partial_shrinkage((means - pooled).ravel(), noise.ravel()).reshape(means.shape)
     return np.clip(np.clip(pooled, -1.0, 1.0) + kept * (means - pooled), -1.0, 1.0), kept * noise
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
+from scipy.stats import norm
 from sklearn.base import ClassifierMixin
 
 from discreet.core.grid import Array
 from discreet.learners.private_estimator import PrivateEstimator
 
+TINY = 1e-12
 FEWEST = 0.5  # records of a class, whatever the noise says
 
 
@@ -70,6 +73,30 @@ def shrinkage(apart: Array, noise: Array) -> Array:
     >>> shrinkage(np.array([3.0, -3.0]), np.array([3.0, 3.0])).round(3)
     array([0.667, 0.667])
     """
-    weights = 1 / np.square(noise + 1e-12)
-    tau = max(float(np.average(np.square(apart) - noise, weights=weights)), 0.0)
-    return tau / (tau + noise + 1e-12)
+    tau = max(_variance(apart, noise)[0], 0.0)
+    return tau / (tau + noise + TINY)
+
+
+def partial_shrinkage(apart: Array, noise: Array) -> Array:
+    """The same, of which some is always kept.
+
+    Tau is not below zero, but its estimate may be: it is taken from a normal law around that, as wide as its own noise,
+    as the mean of what is above zero. So deviations that are all noise as far as this tells still decide where nothing
+    else does.
+
+    Examples
+    --------
+    >>> partial_shrinkage(np.array([3.0, -3.0, 3.0, -3.0]), np.full(4, 0.1)).round(3)
+    array([0.989, 0.989, 0.989, 0.989])
+    >>> partial_shrinkage(np.array([0.3, -0.3, 0.3, -0.3]), np.full(4, 0.1)).round(3)
+    array([0.346, 0.346, 0.346, 0.346])
+    """
+    tau, stddev = _variance(apart, noise)
+    tau += stddev * math.exp(norm.logpdf(tau / stddev) - norm.logcdf(tau / stddev))
+    return tau / (tau + noise + TINY)
+
+
+def _variance(apart: Array, noise: Array) -> list[float]:
+    """The mean square less that of the noise, and its standard deviation, if all were normal noise."""
+    weights = 1 / np.square(noise + TINY)
+    return [float(np.average(np.square(apart) - noise, weights=weights)), math.sqrt(2 / float(weights.sum()))]
