@@ -41,17 +41,17 @@ class Split:
     theirs: Any
     classes: int
 
-    def private(self, epsilon: float, delta: float) -> PrivateData:
-        """The records to learn from, whose number is public, for one fit."""
+    def private(self, epsilon: float, delta: float, neighbors: Neighbors = Neighbors.REPLACE) -> PrivateData:
+        """The records to learn from, for one fit; their number is public where they are replaced."""
         target = Category(tuple(range(self.classes))) if self.classes else Number(-1.0, 1.0)
         schema = Schema({**Schema.numeric(-1.0, 1.0, self.X.shape[1]).columns, "target": target})
         source = Matrix(np.column_stack([self.X, self.y]).astype(np.float64), schema)
-        return PrivateData.of(source, schema, Budget(epsilon, delta), neighbors=Neighbors.REPLACE)
+        return PrivateData.of(source, schema, Budget(epsilon, delta), neighbors=neighbors)
 
-    def score(self, model: Any, epsilon: float, delta: float) -> float:
+    def score(self, model: Any, epsilon: float, delta: float, neighbors: Neighbors = Neighbors.REPLACE) -> float:
         """Of a fit of this model: accuracy, or R2."""
         model.set_params(target="target", epsilon=epsilon, delta=delta)
-        return self.scored(model.fit(self.private(epsilon, delta)).predict(self.others))
+        return self.scored(model.fit(self.private(epsilon, delta, neighbors)).predict(self.others))
 
     def scored(self, found: Any) -> float:
         """Of these predictions."""

@@ -5,6 +5,7 @@ python -m benchmarks.tuning_trees chosen
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections import defaultdict
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from benchmarks.learning_data import Split
 from discreet.learners import additive_classifier, additive_model, boosted_stumps, gaussian_nb, random_forest
 from discreet.learners.additive_classifier import AdditiveClassifier
 from discreet.learners.boosted_stumps import BoostedStumps
+from discreet.learners.decision_tree import DecisionTreeClassifier
 from discreet.learners.random_forest import RandomForestClassifier
 
 SETS = 20
@@ -91,6 +93,18 @@ def sharper() -> None:
             ]
         words = f"sharper {sharper:g}, more {more:g}, full {full:g}"
         print(f"{words:<40} " + "  ".join(f"{mean:.3f}" for mean in means), flush=True)
+
+
+def levels() -> None:
+    """Mean accuracies of decision trees by their levels, pure, by the number of records times epsilon over two."""
+    table: dict[tuple[int, int], list[float]] = defaultdict(list)
+    for seed in range(24):
+        data = small(seed)
+        for epsilon, depth in itertools.product((0.2, 0.6, 2.0, 6.0), (1, 2, 3, 4)):
+            size = int(10 * 3 ** np.floor(np.log(len(data.y) * epsilon / 20) / np.log(3)))
+            table[size, depth] += [data.score(DecisionTreeClassifier(depth), epsilon, 0.0) for _ in range(2)]
+    for size, depth in sorted(table):
+        print(f"n epsilon / 2 from {size:>6}  {depth} levels  {np.mean(table[size, depth]):.3f}")
 
 
 def curved(seed: int) -> Split:
@@ -175,6 +189,7 @@ def bayes() -> None:
 TABLES: dict[str, Callable[[], None]] = {
     "chosen": chosen,
     "sharper": sharper,
+    "levels": levels,
     "additive": additive,
     "boosted": boosted,
     "bayes": bayes,

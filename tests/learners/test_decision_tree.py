@@ -107,6 +107,13 @@ def test_the_audit_does_not_refute_its_sums_and_would_see_half_the_noise() -> No
         assert not audited(asked, record, 0.5).holds
 
 
+def test_it_has_as_many_levels_as_records_times_epsilon_pay_for() -> None:
+    X, y = np.zeros((5, 1)), np.zeros(5)
+    for size, levels in ((10, 1), (100, 2), (1000, 3)):
+        model = DecisionTreeClassifier(**FIELDS, epsilon=1.0, expected_size=size).fit(X, y)
+        assert len(model.features_) == 2**levels - 1
+
+
 def test_a_mistake_is_refused_before_anything_is_spent() -> None:
     X, y = people(10)
     for fields in ({"max_depth": 0}, {"max_depth": 11}, {"bins": 1}, {"epsilon": 0.0}, {"criterion": "chi2"}):

@@ -16,6 +16,7 @@ from discreet.learners.grown_tree import ByChoice, FromCounts, Growth, GrowthPla
 from discreet.learners.private_estimator import PrivateEstimator
 from discreet.learners.task import Task
 from discreet.learners.tree import Tree
+from discreet.questions.box import GUESS
 from discreet.questions.forest_leaves import leaves_of
 from discreet.questions.split_scores import Criterion
 from discreet.trust.permit import Permit
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 DEEPEST = 10
+# Records times epsilon, over the reach of the neighbors, from which a second and a third level pay. From made-up data:
+# `levels` in benchmarks/tuning_trees.py.
+LEVELS = (60.0, 200.0)
 METHODS = ("exponential", "counts")
 
 
@@ -39,8 +43,9 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
 
     Parameters
     ----------
-    max_depth : int
-        Public. How many levels of splits.
+    max_depth : int, optional
+        Public. How many levels of splits; where not given, as many as so many records and this epsilon pay for, 3 at
+        most.
     bins : int
         Public. The number of cells of each feature.
     method : {"exponential", "counts"}, optional
@@ -50,6 +55,8 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
         Public. What makes a split good: the records that are classified right, the Gini index, or the information gain.
         The noise of the exponential mechanism is least for the first, twice as much for the second, and for the third
         grows with the number of records, which has to be public.
+    expected_size : int
+        Public. The number of records, about; of use where it is secret.
     target : str, optional
         Public. The column to predict, of `PrivateData`.
     classes : sequence, optional
@@ -103,11 +110,12 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
 
     def __init__(
         self,
-        max_depth: int = 3,
+        max_depth: int | None = None,
         *,
         bins: int = 8,
         method: str | None = None,
         criterion: Criterion = "max",
+        expected_size: int = GUESS,
         target: str | None = None,
         classes: Any = None,
         bounds: Any = None,
@@ -118,6 +126,7 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
         self.bins = bins
         self.method = method
         self.criterion = criterion
+        self.expected_size = expected_size
         self.target = target
         self.classes = classes
         self.bounds = bounds
@@ -126,14 +135,16 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
 
     def check(self) -> None:
         """Refuse parameters that cannot be, before any data are looked at."""
-        check_whole(self.purpose, "max_depth", self.max_depth, most=DEEPEST)
+        if self.max_depth is not None:
+            check_whole(self.purpose, "max_depth", self.max_depth, most=DEEPEST)
+        check_whole(self.purpose, "expected_size", self.expected_size)
         check_whole(self.purpose, "bins", self.bins, least=2, most=2**10)
         check_one_of(self.purpose, "method", self.method, (*METHODS, None))
         check_one_of(self.purpose, "criterion", self.criterion, get_args(Criterion))
 
     def plan(self, task: Task) -> GrowthPlan:
         """Every level is one release, and with choices the leaves are one more."""
-        growth = Growth(task, int(self.bins), int(self.max_depth), self.criterion)
+        growth = Growth(task, int(self.bins), self._levels(task), self.criterion)
         growth.check_size()
         if self.method == "counts" or (self.method is None and not task.data.curated):
             return FromCounts.of(growth)
@@ -145,6 +156,13 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
                 'Use criterion="max" or "gini", or method="counts", or replace neighbors.',
             )
         return ByChoice.of(growth)
+
+    def _levels(self, task: Task) -> int:
+        """As given; else one, and one more for every threshold that records times epsilon reach."""
+        if self.max_depth is not None:
+            return int(self.max_depth)
+        n = task.data.public_size or self.expected_size
+        return 1 + sum(n * task.budget.epsilon >= level * task.data.neighbors.reach for level in LEVELS)
 
     def learn(self, task: Task, plan: GrowthPlan, permit: Permit) -> Artefact:
         """Grow the tree; the share of a class in a leaf has one record more."""
