@@ -744,6 +744,11 @@ MUTANTS = [
         ("radius**2 * (square_of", "radius * (square_of"),
     ),
     *_of(
+        "learners/buy_categories",
+        ("Budget(epsilon, delta), len(names))", "Budget(epsilon, delta))"),
+        ("Repeated(selection.event, len(names))", "selection.event"),
+    ),
+    *_of(
         "learners/cluster_start",
         ("1 - 1 / cells.size", "0.99"),
     ),

@@ -1,6 +1,7 @@
 from .additive_classifier import AdditiveClassifier as AdditiveClassifier
 from .additive_regressor import AdditiveRegressor as AdditiveRegressor
 from .boosted_stumps import BoostedStumps as BoostedStumps
+from .buy_categories import buy_categories as buy_categories
 from .categorical_nb import CategoricalNB as CategoricalNB
 from .decision_tree import DecisionTreeClassifier as DecisionTreeClassifier
 from .erm_classifier import ERMClassifier as ERMClassifier

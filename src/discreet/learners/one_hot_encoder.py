@@ -16,8 +16,7 @@ class OneHotEncoder(PublicTransformer):
     """A number for each value of each category: 1 where a record has it, else 0. Numbers are kept.
 
     The values are those that the schema lists, so nothing is asked and nothing is paid. A value that is not listed, and
-    a missing one, is 0 everywhere. If the values are not known without the data, buy their names with `key_counts`, and
-    list those in the schema.
+    a missing one, is 0 everywhere. If the values are not known without the data, `buy_categories` buys them first.
 
     Parameters
     ----------

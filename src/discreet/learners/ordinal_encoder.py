@@ -14,7 +14,7 @@ class OrdinalEncoder(PublicTransformer):
     """A number for each category: the place of its value in the public list, from 0. Numbers are kept.
 
     The values are those that the schema lists, so nothing is asked and nothing is paid. A value that is not listed, and
-    a missing one, is -1.
+    a missing one, is -1. If the values are not known without the data, `buy_categories` buys them first.
 
     Parameters
     ----------
