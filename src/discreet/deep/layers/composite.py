@@ -86,8 +86,8 @@ class ComposedUse:
             kept = [(x, slope) for x, slope in zip(inputs, slopes, strict=True) if slope is not None]
             if kept:
                 places = torch.cat([_places(x) for x, _ in kept], dim=1)
-                forms = linear_forms(places, torch.cat([_places(slope) for _, slope in kept], dim=1))
-                found |= {weight: forms["weight"]} | ({bias: forms["bias"]} if bias else {})
+                slopes_of = torch.cat([_places(slope) for _, slope in kept], dim=1)
+                found |= linear_forms(places, slopes_of, weight, bias)
         for name, each in self._copies.items():
             there = [slope for slope in each if slope is not None]
             if there:

@@ -14,13 +14,14 @@ from discreet.deep.layers.rule import rule
 @rule(nn.Linear)
 def linear(module: nn.Linear, inputs: Tensor, slopes: Tensor) -> dict[str, Form]:
     """A matrix and a bias; all axes between the first and the last are places."""
-    forms = linear_forms(
-        inputs.reshape(len(inputs), -1, inputs.shape[-1]), slopes.reshape(len(slopes), -1, slopes.shape[-1])
-    )
-    return {name: form for name, form in forms.items() if getattr(module, name) is not None}
+    places = inputs.reshape(len(inputs), -1, inputs.shape[-1])
+    slopes = slopes.reshape(len(slopes), -1, slopes.shape[-1])
+    return linear_forms(places, slopes, "weight", None if module.bias is None else "bias")
 
 
-def linear_forms(places: Tensor, slopes: Tensor) -> dict[str, Form]:
-    """The forms of a matrix and a bias that are the same for all places: shapes (samples, places, d or p)."""
-    products = OuterProducts(in_precision_of(slopes, places), slopes)
-    return {"weight": products, "bias": Explicit(slopes.float().sum(dim=1))}
+def linear_forms(places: Tensor, slopes: Tensor, weight: str, bias: str | None) -> dict[str, Form]:
+    """The forms of a matrix, and of a bias, that are the same for all places: shapes (samples, places, d or p)."""
+    forms: dict[str, Form] = {weight: OuterProducts(in_precision_of(slopes, places), slopes)}
+    if bias is not None:
+        forms[bias] = Explicit(slopes.float().sum(dim=1))
+    return forms

@@ -15,14 +15,21 @@ def _forms(module: nn.Module, normal: Tensor, slopes: Tensor, shape: tuple[int, 
     """A scale and a shift of normalised values; `first` is the axis of the values where the parameters' axes begin."""
     axes = tuple(axis for axis in range(1, normal.dim()) if not first <= axis < first + len(shape))
     slopes = slopes.float()
-    kept = [0, *range(first, first + len(shape))]
     forms: dict[str, Form] = {}
     if module.weight is not None:
-        every = list(range(normal.dim()))
-        forms["weight"] = Explicit(torch.einsum(slopes, every, normal, every, kept))  # without the products in memory
+        forms["weight"] = Explicit(_products(slopes, normal, axes))
     if getattr(module, "bias", None) is not None:
         forms["bias"] = Explicit(slopes.sum(dim=axes) if axes else slopes)
     return forms
+
+
+def _products(slopes: Tensor, normal: Tensor, axes: tuple[int, ...]) -> Tensor:
+    """The sums of products over these axes. A compiler for GPUs fuses them; a processor would write them to memory."""
+    if slopes.is_cuda or not axes:
+        return (slopes * normal).sum(dim=axes) if axes else slopes * normal
+    every = list(range(normal.dim()))
+    with torch.autocast(slopes.device.type, enabled=False):
+        return torch.einsum(slopes, every, normal, every, [axis for axis in every if axis not in axes])
 
 
 @rule(nn.LayerNorm)
