@@ -24,7 +24,7 @@ Y = np.where(X[:, 0] + X[:, 1] + RNG.normal(0, 0.5, 1000) > 0.5, "yes", "no")
 
 
 def classifier(**given: Any) -> FairClassifier:
-    settings = {"groups": ("f", "m"), "classes": ("no", "yes"), "epochs": 5, "hidden_layer_sizes": (4,)}
+    settings: dict[str, Any] = {"groups": ("f", "m"), "classes": ("no", "yes"), "epochs": 5, "hidden_layer_sizes": (4,)}
     return FairClassifier(**(settings | given))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -64,7 +65,7 @@ def found_by(model: nn.Module, constraint: Constraint) -> tuple[float, float]:
     return float((predicted == labels).mean()), violation(constraint, predicted, labels, group)
 
 
-def trained(kind: type, constraint: Constraint, descent: Descent) -> nn.Module:
+def trained(kind: Any, constraint: Constraint, descent: Descent) -> nn.Module:
     (x, y, group), model = people(5000), linear()
     bits = DeterministicBits(5)
     if kind is RecordTraining:
@@ -73,7 +74,7 @@ def trained(kind: type, constraint: Constraint, descent: Descent) -> nn.Module:
         RecordTraining(model, constraint, PrivateTensors(x, targets, BUDGET, bits=bits), 2, plan, descent, 5000).run()
     else:
         attribute = SensitiveAttribute(group, (0, 1), BUDGET, bits=bits)
-        plans = {
+        plans: dict[Any, Any] = {
             AttributeTraining: lambda: FairPlan.of(BUDGET, protects="attribute", batch=1250, size=5000, epochs=40),
             PFLDTraining: lambda: PFLDPlan.of(BUDGET, batch=500, size=5000, epochs=30),
         }
@@ -285,7 +286,7 @@ def test_an_audit_of_histograms_and_of_dual_steps_holds_and_has_power() -> None:
 
     def dual(group: int) -> Callable[[], float]:
         training = canary(PFLDTraining, group, far=900.0)
-        training.plan = PFLDPlan(training.plan.sample, 1, 1, 0.2)
+        training.plan = PFLDPlan(training.plan.sample, 1, 1, 0.2)  # type: ignore[assignment]
         training._shares = np.full((1, 2), 50.0)
         return lambda: float(np.diff(training._violations())[0, 0])  # type: ignore[attr-defined]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import torch
@@ -69,7 +70,7 @@ class AttributeTraining:
         inputs: Tensor,
         labels: Tensor,
         attribute: SensitiveAttribute,
-        plan: FairPlan,
+        plan: Any,
         descent: Descent,
         seed: int = 0,
     ) -> None:
@@ -77,7 +78,8 @@ class AttributeTraining:
         if not len(inputs) == len(labels) == len(attribute):
             obstacle = f"there are {len(inputs)} inputs, {len(labels)} labels and {len(attribute)} groups"
             raise ParameterError(ASKED, obstacle, "Give one of each for every record.")
-        self.model, self.constraint, self.plan, self.descent = model, constraint, plan, descent
+        self.plan: FairPlan = plan
+        self.model, self.constraint, self.descent = model, constraint, descent
         self._inputs, self._labels, self._attribute = inputs, labels, attribute
         self._trained = {name: one for name, one in model.named_parameters() if one.requires_grad}
         self._strata = constraint.stratum(labels).numpy()

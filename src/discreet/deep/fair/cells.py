@@ -36,7 +36,7 @@ class Cells:
         there = groups >= 0
         places = strata[there] * self.groups + groups[there]
         cut = FINE.values(FINE.cut(np.nan_to_num(values[there], nan=0.0)))
-        return np.bincount(places, cut, self.strata * self.groups).reshape(self.strata, self.groups)
+        return np.bincount(places, cut, self.strata * self.groups).astype(np.float64).reshape(self.strata, self.groups)
 
     def centred(self, values: Array, strata: Codes, groups: Codes) -> Array:
         """The same, less the mean over the groups: a record adds its value at its group and takes 1 / k from each.

@@ -35,7 +35,7 @@ Method = Literal["histogram", "pf_ld"]
 Training = AttributeTraining | RecordTraining
 
 
-class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class FairClassifier(ClassifierMixin, BaseEstimator):
     """A network of two classes that treats groups alike, trained without giving away who is in which group.
 
     Parameters

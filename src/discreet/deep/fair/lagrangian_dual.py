@@ -67,7 +67,7 @@ def fair_lagrangian_dual(
     order, steps = torch.Generator().manual_seed(seed), -(-len(labels) // batch)
     walk = Walk(model, descent.learning_rate, steps * epochs)
     for _ in range(epochs):
-        for places in torch.randperm(len(labels), generator=order).split(batch):
+        for places in torch.split(torch.randperm(len(labels), generator=order), batch):
             logits, wanted, here = model(inputs[places])[:, 0], labels[places], places.numpy()
             losses = binary_cross_entropy_with_logits(logits, wanted, reduction="none")
             scores = constraint.scores(logits, wanted)
