@@ -26,7 +26,9 @@ SOURCE = ROOT / "src"
 PACKAGE = SOURCE / "discreet"
 FIRST = "index.md"
 ROOMS = ("discreet", "discreet.learners", "discreet.deep", "discreet.mechanisms", "discreet.accounting")
+GENERAL = "general"  # the page of what is in no sub-room
 TITLES = {
+    "": "General",
     "moments": "Counts, means, variances",
     "ranks": "Quantiles and extremes",
     "tables": "Tables and histograms",
@@ -147,7 +149,10 @@ def write_room(nav: mkdocs_gen_files.Nav, room: str) -> None:
         nav["Reference", room] = f"{home}.md"
         write(home.with_name(f"{room}.md"), described(room, groups[""], home))
         return
-    pages = {home / f"{group}.md": (TITLES.get(group, group.capitalize()), names) for group, names in groups.items()}
+    pages = {
+        home / f"{group or GENERAL}.md": (TITLES.get(group, group.capitalize()), names)
+        for group, names in groups.items()
+    }
     nav["Reference", room] = (home / "index.md").as_posix()
     write(home / "index.md", contents(room, pages))
     for page, (title, names) in pages.items():
