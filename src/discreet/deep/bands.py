@@ -7,7 +7,6 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from discreet.core.errors import ParameterError
 from discreet.core.knob import check_knob, check_whole
@@ -99,6 +98,7 @@ def _best(count: int, steps: int, momentum: float) -> tuple[float, ...]:
 
     The derivative of m by c[k] is minus the series m / C, k places later.
     """
+    from scipy.optimize import minimize
     from scipy.signal import lfilter
 
     weights = np.arange(steps, 0, -1, dtype=np.float64)
