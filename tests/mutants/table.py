@@ -34,6 +34,8 @@ class Mutant:
 AUDIT = "conformance/test_mechanisms.py::test_no_audit_refutes_the_claim_and_each_does_with_two_thirds_of_the_noise"
 PARTS = "conformance/test_mechanisms.py::test_no_audit_refutes_a_part_and_each_does_with_two_thirds_of_the_noise"
 
+FAIR = "deep/fair/test_fair_training.py::test_an_audit_of_"
+
 
 def _of(file: str, *changes: tuple[str, ...], audits: tuple[str, ...] = (), tests: str = "") -> list[Mutant]:
     """The mutants of one file: asked first is its own test, then the audits of these mechanisms."""
@@ -1012,33 +1014,33 @@ MUTANTS = [
         "deep/fair/attribute_training",
         ("noisy_sum(sums, 2 * self.descent.clip,", "noisy_sum(sums, self.descent.clip,"),
         ("noisy_sum(exact, self._cells.radius,", "noisy_sum(exact, self._cells.radius / 2,"),
-        ("noisy_sum(centred, MOVED,", "noisy_sum(centred, MOVED / 4,"),
-        ("generator=self._public)", "generator=None)"),
-        tests="deep/fair/test_fair_training.py",
+        ("noisy_sum(centred, MOVED,", "noisy_sum(centred, 0.01 * MOVED,"),
+        tests=f"{FAIR}gradients_refutes_half_the_sensitivity {FAIR}histograms_and_of_dual_steps_holds_and_has_power "
+        f"{FAIR}denominators_refutes_sizes_from_the_data",
     ),
     *_of(
         "deep/fair/record_training",
         ("noisy_sum(flat, clip,", "noisy_sum(flat, self.descent.clip,"),
         ("noisy_sum(exact, 0.5,", "noisy_sum(exact, 0.2,"),
         ("noisy_sum(exact, 1.0,", "noisy_sum(exact, 0.4,"),
-        tests="deep/fair/test_fair_training.py",
+        tests=f"{FAIR}whole_records_holds_and_has_power",
     ),
     *_of(
         "deep/fair/pf_ld",
         ("MOVED / 2, self.plan.dual_noise,", "MOVED / 4, self.plan.dual_noise,"),
         ("Repeated(self.dual_noise.event, self.epochs)", "self.dual_noise.event"),
-        tests="deep/fair/test_fair_training.py",
+        tests=f"deep/fair/test_fair_training.py::test_pf_ld_pays_for_every_primal_and_every_dual_step "
+        f"{FAIR}histograms_and_of_dual_steps_holds_and_has_power",
     ),
     *_of(
         "deep/fair/fairness",
-        ("(MOVED if delta > 0 else 2.0)", "(MOVED if delta > 0 else 1.0)"),
+        ("(MOVED if delta > 0 else 2.0)", "(MOVED if delta > 0 else 0.5)"),
         ("(MOVED if delta > 0 else 2.0)", "(MOVED / 2 if delta > 0 else 2.0)"),
-        tests="deep/fair/test_fairness.py",
     ),
     *_of(
         "deep/fair/sensitive_attribute",
         ("(self.ledger.neighbors, self.ledger.unit) != (Neighbors.REPLACE, self.unit)", "False"),
-        tests="deep/fair/test_fair_training.py",
+        tests="deep/fair/test_fair_training.py::test_a_durable_account_of_the_attribute_pays_and_refuses",
     ),
     *_of(
         "deep/trainer",
