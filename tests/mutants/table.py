@@ -494,7 +494,7 @@ MUTANTS = [
         ("return a <= b\n", "return a >= b\n"),
         ("return a >= b and c >= d", "return a >= b"),
         ("math.fsum(times * m**-2 for m", "math.fsum(m**-2 for m"),
-        ("if fixed and (split or len(fixed) < len(sampled)):", "if fixed and split:"),
+        ("if replaced and (split or len(replaced) < len(sampled)):", "if replaced and split:"),
         tests="accounting/test_terms.py accounting/test_composition.py accounting/test_accountant.py",
     ),
     *_of(
