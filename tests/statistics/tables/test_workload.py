@@ -16,6 +16,7 @@ from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.domain import Domain
 from discreet.statistics.tables.workload import workload
 from discreet.trust.private_data import PrivateData
+from discreet.trust.sources.opening import source_of
 
 SCHEMA = Schema({"age": Number(0, 80), "sex": Category(("f", "m")), "smokes": Category(("yes", "no"))})
 RECORDS = 4000
@@ -25,6 +26,7 @@ TABLE: dict[str, Any] = {
     "sex": rng.choice(["f", "m"], RECORDS, p=[0.6, 0.4]).tolist(),
     "smokes": rng.choice(["yes", "no"], RECORDS, p=[0.3, 0.7]).tolist(),
 }
+SOURCE = source_of(TABLE, SCHEMA)  # opened once for all
 COLUMNS = ("age", "sex", "smokes")
 DOMAIN = Domain.of(SCHEMA, COLUMNS, 8)
 EXACT = np.histogramdd(
@@ -40,7 +42,7 @@ QUERIES: list[dict[str, Any]] = [
 
 
 def data(budget: Budget, seed: int = 0, neighbors: Neighbors = Neighbors.ADD_REMOVE) -> PrivateData:
-    return PrivateData.of(TABLE, SCHEMA, budget, neighbors=neighbors, bits=DeterministicBits(seed))
+    return PrivateData.of(SOURCE, SCHEMA, budget, neighbors=neighbors, bits=DeterministicBits(seed))
 
 
 def exact(conditions: list[dict[str, Any]]) -> np.ndarray:
