@@ -920,6 +920,7 @@ MUTANTS = [
         ("at * wide + step * (count - 1) + 1", "at * wide + step * count + 1"),
         ("samples * self.kernel.groups", "samples"),
         ("self._written.masked_fill_(out, 0)", "self._written"),
+        ("else counted(self.inputs, weights)", "else self.inputs"),
         tests="deep/test_clipped_sum.py",
     ),
     *_of(

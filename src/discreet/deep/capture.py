@@ -17,6 +17,9 @@ from discreet.deep.layers.any_layer import Given, any_layer
 from discreet.deep.layers.composite import ComposedUse, Composite, composite_of
 from discreet.deep.layers.rule import rule_of
 
+LEAVING_OUT = (nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.LayerNorm, nn.RMSNorm, nn.GroupNorm)
+"""Layers whose forms leave samples that are not finite out by themselves, where no graph is compiled for a GPU."""
+
 Layer = tuple[str, nn.Module, list[str]]
 """The name of a module, the module, and the names of those of its parameters that are trained."""
 
@@ -135,6 +138,8 @@ def _finite(module: nn.Module, args: tuple[Any, ...], named: dict[str, Any]) -> 
 
     def one(given: Any) -> Any:
         if not isinstance(given, Tensor) or not given.is_floating_point():
+            return given
+        if isinstance(module, LEAVING_OUT) and not given.is_cuda:
             return given
         return channels_last(finite(given)) if isinstance(module, nn.Conv2d) else finite(given)
 

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from discreet.deep.forms.cost import AT_HAND, Cost, Way, of_convolution
-from discreet.deep.forms.explicit import squared_lengths, times
+from discreet.deep.forms.explicit import counted, squared_lengths, times
 from discreet.deep.forms.form import Form
 from discreet.deep.forms.precision import GUARD, has_kernels, in_tf32
 
@@ -66,8 +66,8 @@ class Patches:
 
     Parameters
     ----------
-    inputs : Tensor of shape (samples * images, channels, *axes), finite
-        What came in.
+    inputs : Tensor of shape (samples * images, channels, *axes)
+        What came in; on a GPU, finite.
     slopes : Tensor of shape (samples * images, channels out, *axes)
         The derivatives of the loss by what went out.
     kernel : Kernel
@@ -112,7 +112,8 @@ class Patches:
             out = (weights == 0).view(-1, *(1 for _ in self.kernel.shape))
             return torch.tensordot(weights.to(self._written.dtype), self._written.masked_fill_(out, 0), dims=1)
         weights = weights.repeat_interleave(self.images)
-        return self.kernel.gradient(self.inputs, times(self.slopes, weights), self.kernel.groups)
+        inputs = self.inputs if self.inputs.is_cuda else counted(self.inputs, weights)
+        return self.kernel.gradient(inputs, times(self.slopes, weights), self.kernel.groups)
 
     def explicit(self) -> Tensor:
         """The gradients themselves: those of a convolution in which every sample is a group of its own."""
