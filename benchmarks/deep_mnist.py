@@ -2,9 +2,10 @@
 
     python -m benchmarks.deep_mnist PATH/mnist.npz
 
-Settings were chosen on `synthetic_digits`, which also set the features to one scale. Each figure is the mean over three
-runs with noise of their own, delta is 1e-5, and all runs go through the ledger. It takes a minute on a GPU, and about a
-quarter of an hour on one core.
+Settings of the linear model were chosen on `synthetic_digits`, which also set the features to one scale; that channels
+and not all features are whitened, and the learning rates of the network, on held-out images of the training set, for
+which nothing was charged. Each figure is the mean over three runs with noise of their own, delta is 1e-5, and all runs
+go through the ledger. It takes minutes on a GPU, and about half an hour on one core.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ class Linear:
     reach: float
 
 
-LINEAR = (Linear(1.0, 98.1, 200, 0.01, 2e4), Linear(2.93, 98.7, 200, 0.01, 4e4))
+# The reach at epsilon 1 is the best on synthetic digits; at 2.93 it is as much more as the noise is less, so that the
+# noise in a score, which is their product, is the same.
+LINEAR = (Linear(1.0, 98.1, 200, 0.01, 2e4), Linear(2.93, 98.7, 200, 0.01, 2e4 * 3.731 / 1.420))
 
 
 @dataclass(frozen=True)
@@ -59,9 +62,10 @@ class Published:
     goal: float
     projection: float
     epochs: float
+    learning_rate: float
 
 
-ABADI = (Published(2.0, 95.0, 7.0, 40.0), Published(8.0, 97.0, 4.0, 40.0))
+ABADI = (Published(2.0, 95.0, 7.0, 40.0, 4.0), Published(8.0, 97.0, 4.0, 40.0, 8.0))
 
 
 @dataclass(frozen=True)
@@ -115,7 +119,8 @@ def abadi(digits: Digits, chosen: Published) -> float:
     """One run."""
     budget = Budget(chosen.epsilon, DELTA)
     plan = AbadiPlan.of(budget, expected_size=SIZE, epochs=chosen.epochs, projection=chosen.projection)
-    found = abadi_network(digits.inputs.flatten(1), digits.targets, plan, budget, classes=10)
+    speed = chosen.learning_rate
+    found = abadi_network(digits.inputs.flatten(1), digits.targets, plan, budget, classes=10, learning_rate=speed)
     return digits.right(found.model, digits.fresh)
 
 

@@ -52,12 +52,21 @@ def test_the_plan_pays_for_the_projection_too() -> None:
 
 def test_components_are_those_of_the_products_with_the_stated_noise() -> None:
     unit = torch.nn.functional.normalize(records(4000)[0], dim=1)
-    axes = _components(unit, Gaussian(4.0), 2, DeterministicBits(1), 1000) / 2**0.5
+    axes = _components(unit, Gaussian(4.0), 2, DeterministicBits(1), 1000).weight
+    axes = axes / axes.norm(dim=1, keepdim=True)
     torch.testing.assert_close(axes @ axes.T, torch.eye(2), atol=1e-5, rtol=0)
     assert axes[:, :2].norm() ** 2 > 1.99
-    nobody = torch.zeros(0, 60)
-    lost = _components(nobody, Gaussian(4.0), 60, DeterministicBits(1), 10)
-    assert lost.shape == (60, 60)
+    lost = _components(torch.zeros(0, 60), Gaussian(4.0), 60, DeterministicBits(1), 10)
+    assert lost.weight.shape == (60, 60)
+    assert lost.weight.isfinite().all()
+
+
+def test_coordinates_of_inputs_that_are_not_centered_are() -> None:
+    inputs = torch.rand(4000, 12, generator=torch.Generator().manual_seed(0))
+    unit = torch.nn.functional.normalize(inputs, dim=1)
+    found = _components(unit, Gaussian(4.0), 12, DeterministicBits(1), 1000)(unit)
+    assert found.mean(dim=0).abs().max() < 0.15
+    assert 0.7 < found.std(dim=0).mean() < 1.3
 
 
 def test_it_learns_and_is_charged_once() -> None:

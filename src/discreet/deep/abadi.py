@@ -143,7 +143,7 @@ def abadi_network(
     classes: int,
     components: int = 60,
     hidden: int = 1000,
-    learning_rate: float = 2.0,
+    learning_rate: float = 4.0,
     chunk: int = 1200,
     bits: Bits | None = None,
 ) -> AbadiNetwork:
@@ -207,8 +207,9 @@ def _trained(
     """Both releases of the plan, which was charged."""
     classes, components, hidden = sizes
     unit = UnitLength()(inputs)
-    axes = _components(unit, plan.projection, components, whole.bits, chunk)
-    coordinates = unit @ axes.T
+    projection = _components(unit, plan.projection, components, whole.bits, chunk)
+    with torch.no_grad():
+        coordinates = projection(unit)
     network = nn.Sequential(nn.Linear(components, hidden), nn.ReLU(), nn.Linear(hidden, classes)).to(inputs.device)
     # The account of what is charged already: it pays for the steps alone.
     prepaid = SinglePlan(Budget(2.0**40, 0.5), Neighbors.ADD_REMOVE, RECORD)
@@ -217,15 +218,14 @@ def _trained(
     falling = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.1, plan.training.steps)
     each = nn.CrossEntropyLoss(reduction="none")
     Trainer(network, optimizer, each, data, plan.training, chunk=chunk, schedule=falling).run()
-    projection = nn.Linear(len(axes.T), components, bias=False).to(inputs.device).requires_grad_(False)
-    projection.weight.copy_(axes)
     return nn.Sequential(UnitLength(), projection, *network)
 
 
-def _components(unit: Tensor, noise: Gaussian, components: int, bits: Bits, chunk: int) -> Tensor:
-    """The principal components of a noisy sum of products, scaled so that coordinates are about one.
+def _components(unit: Tensor, noise: Gaussian, components: int, bits: Bits, chunk: int) -> nn.Linear:
+    """Coordinates along the principal components of a noisy sum of products, centered, and about one in size.
 
-    The gradient of x'Mx by M is the product xx': so the sum is what one step of gradient descent asks.
+    The gradient of x'Mx by M is the product xx': so the sum is what one step of gradient descent asks. Inputs that are
+    not centered have their mean near the first component; how far out follows from its share in the sum.
     """
     wide = unit.shape[1]
     form = nn.Linear(wide, wide, bias=False).to(unit.device)
@@ -234,5 +234,13 @@ def _components(unit: Tensor, noise: Gaussian, components: int, bits: Bits, chun
     NoisyGradients(form, lambda given, wanted: (given * wanted).sum(dim=1), data, plan, chunk).draw()
     assert form.weight.grad is not None
     products = form.weight.grad.double()
-    axes = torch.linalg.eigh(products + products.T)[1].flip(dims=(1,))[:, :components]
-    return (components**0.5 * axes.T).to(unit.dtype)
+    found = torch.linalg.eigh((products + products.T) / 2)
+    shares = (found.eigenvalues.flip(0) / products.trace().clamp(min=1.0)).clamp(0.0, 1.0)[:components]
+    axes = found.eigenvectors.flip(1).T[:components]
+    axes = axes * torch.where(axes.sum(dim=1, keepdim=True) < 0, -1.0, 1.0)  # to where pixels are bright
+    size = (components / shares[1:].sum().clamp(min=0.01)).sqrt()
+    projection = nn.Linear(wide, components).to(unit.device).requires_grad_(False)
+    projection.weight.copy_(size * axes)
+    projection.bias.zero_()
+    projection.bias[0] = -size * shares[0].sqrt()
+    return projection
