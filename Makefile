@@ -7,7 +7,7 @@ PIP_FLAGS := --quiet --disable-pip-version-check -c constraints.txt
 # Byte code is kept, whatever the environment says: tests and examples start many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: start test soak mutants docs bench bench-foundation bench-sums bench-statistics bench-learners clean
+.PHONY: start test soak mutants docs bench bench-foundation bench-sums bench-statistics bench-learners bench-deep clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -72,7 +72,17 @@ bench-learners: JOBS ?= 1
 bench-learners: $(VENV)/bench/.ready
 	OMP_NUM_THREADS=1 $(VENV)/bench/bin/python -m benchmarks.learners --jobs $(JOBS)
 
-bench: bench-foundation bench-sums bench-statistics bench-learners
+# MNIST= gives the path of its archive (x_train, y_train, x_test, y_test): its models are trained too.
+$(VENV)/bench-deep/.ready: pyproject.toml constraints.txt benchmarks/deep_peers.txt | $(BIN)/python
+	$(PYTHON) -m venv $(VENV)/bench-deep
+	$(VENV)/bench-deep/bin/python -m pip install $(PIP_FLAGS) -e '.[torch]'
+	$(VENV)/bench-deep/bin/python -m pip install $(PIP_FLAGS) -r benchmarks/deep_peers.txt
+	@touch $@
+
+bench-deep: $(VENV)/bench-deep/.ready
+	OMP_NUM_THREADS=1 $(VENV)/bench-deep/bin/python -m benchmarks.deep $(if $(MNIST),--mnist $(MNIST))
+
+bench: bench-foundation bench-sums bench-statistics bench-learners bench-deep
 
 $(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[docs]'
