@@ -106,32 +106,32 @@ def test_the_centre_s_share_is_close_to_the_best(size: int) -> None:
 
 
 def test_the_noise_is_less_than_that_of_releasing_the_variance_itself() -> None:
-    """Whose sensitivity is (n - 1) / n^2 squared widths. 250 draws, ratio measured: 0.36 for a mean in the middle,
-    0.93 a tenth from the lower bound; its standard error is below 0.08."""
+    """Whose sensitivity is (n - 1) / n^2 squared widths. 150 draws, ratio measured: 0.36 for a mean in the middle,
+    0.93 a tenth from the lower bound; its standard error is below 0.1."""
     for mean, most in ((0.5, 0.6), (0.1, 1.15)):
         values = np.random.default_rng(1).normal(mean, 0.03, 1000).clip(0, 1)
         schema = Schema({"x": Number(0.0, 1.0)})
-        found = [variance(private(values, seed, schema=schema), "x", epsilon=1.0).value for seed in range(250)]
+        found = [variance(private(values, seed, schema=schema), "x", epsilon=1.0).value for seed in range(150)]
         off = np.array(found) - values.var()
         assert np.sqrt(np.mean(np.square(off))) <= most * np.sqrt(2) / 1000
 
 
 @cache
 def estimates(budget: Budget) -> list[Estimate]:
-    """Of the same data, 300 times."""
+    """Of the same data, 200 times."""
     epsilon, delta = budget.epsilon, budget.delta
-    return [variance(private(VALUES, seed, budget), "x", epsilon=epsilon, delta=delta) for seed in range(300)]
+    return [variance(private(VALUES, seed, budget), "x", epsilon=epsilon, delta=delta) for seed in range(200)]
 
 
 @pytest.mark.parametrize("budget", [Budget(1.0), Budget(0.5, 1e-6)], ids=["pure", "approximate"])
 def test_the_interval_holds_the_variance_of_these_data_as_often_as_it_says(budget: Budget) -> None:
-    """300 runs from fixed generators: four standard errors of a share of 0.95 are 0.05."""
+    """200 runs from fixed generators: two and a half standard errors of a share of 0.95 are 0.04."""
     hits = [abs(found.value - VALUES.var()) <= found.half_width for found in estimates(budget)]
-    assert 0.92 <= np.mean(hits) <= 0.99
+    assert 0.91 <= np.mean(hits) <= 0.99
 
 
 def test_the_standard_error_is_that_of_the_draws() -> None:
-    """300 draws: the spread of a spread of Laplace draws is below 7 %."""
+    """200 draws: the spread of a spread of Laplace draws is 8 %."""
     found = estimates(Budget(1.0))
     assert np.std([one.value for one in found]) == pytest.approx(float(found[0].standard_error or 0), rel=0.25)
 
