@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,11 @@ def test_the_rooms_are_those_that_the_rules_name() -> None:
 
 def test_every_file_says_what_it_is() -> None:
     assert [path for path, tree in TREES.items() if not ast.get_docstring(tree)] == []
+
+
+def test_one_name_is_one_class() -> None:
+    names = Counter(node.name for tree in TREES.values() for node in tree.body if isinstance(node, ast.ClassDef))
+    assert [name for name, times in names.items() if times > 1 and not name.startswith("_")] == []
 
 
 def test_there_is_no_room_without_a_subject() -> None:

@@ -4,10 +4,10 @@ import hashlib
 import hmac
 import itertools
 
-from discreet.crypto.derivation import Use, derived_key
+from discreet.crypto.derivation import KeyUse, derived_key
 
 SECRET = bytes(range(32))
-USE = Use("r1", "ann", "bob", "pair mask", b"seen")
+USE = KeyUse("r1", "ann", "bob", "pair mask", b"seen")
 
 
 def test_keys_are_those_of_rfc_5869() -> None:
@@ -24,12 +24,12 @@ def test_the_use_names_protocol_round_pair_and_purpose() -> None:
 def test_every_part_of_the_use_changes_the_key() -> None:
     uses = [
         USE,
-        Use("r2", "ann", "bob", "pair mask", b"seen"),
-        Use("r1", "bob", "ann", "pair mask", b"seen"),
-        Use("r1", "annb", "ob", "pair mask", b"seen"),
-        Use("r1", "ann", "cas", "pair mask", b"seen"),
-        Use("r1", "ann", "bob", "self mask", b"seen"),
-        Use("r1", "ann", "bob", "pair mask", b""),
+        KeyUse("r2", "ann", "bob", "pair mask", b"seen"),
+        KeyUse("r1", "bob", "ann", "pair mask", b"seen"),
+        KeyUse("r1", "annb", "ob", "pair mask", b"seen"),
+        KeyUse("r1", "ann", "cas", "pair mask", b"seen"),
+        KeyUse("r1", "ann", "bob", "self mask", b"seen"),
+        KeyUse("r1", "ann", "bob", "pair mask", b""),
     ]
     keys = [derived_key(SECRET, use) for use in uses] + [derived_key(bytes(32), USE)]
     assert all(len(key) == 32 for key in keys)

@@ -6,7 +6,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from scipy import stats
 
 from discreet.core.errors import ParameterError
-from discreet.crypto.derivation import Use, derived_key
+from discreet.crypto.derivation import KeyUse, derived_key
 from discreet.crypto.masks import CHUNK, add_mask, subtract_mask
 from tests.noise.fit import ALARM
 
@@ -39,7 +39,7 @@ def test_a_mask_reaches_vectors_that_are_not_contiguous() -> None:
 
 
 def test_masked_vectors_look_uniform_and_unrelated() -> None:
-    first, second = (derived_key(KEY, Use(name, "ann", "bob", "pair mask")) for name in ("r1", "r2"))
+    first, second = (derived_key(KEY, KeyUse(name, "ann", "bob", "pair mask")) for name in ("r1", "r2"))
     vectors = [np.zeros(1 << 16, np.uint64) for _ in range(2)]
     add_mask(vectors[0], first)
     add_mask(vectors[1], second)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from discreet.core.schema import Number
 from discreet.learners.residual_moments import FINE, predicted
-from discreet.learners.row_by_row import Together, row_by_row
+from discreet.learners.row_by_row import RowsTogether, row_by_row
 
 rng = np.random.default_rng(0)
 ROWS = rng.uniform(-0.9, 0.9, (200, 3))
@@ -85,9 +85,9 @@ def test_frames_and_objects_are_taken_apart_by_rows() -> None:
     values = [["a", 1.0], [None, 2.0], ["a", float("nan")], [pd.NA, 3.0]]
     seen: list[int] = []
 
-    def compute(rows: Any) -> Together:
+    def compute(rows: Any) -> RowsTogether:
         seen.append(len(rows))
-        return Together(np.asarray(rows)[:, 1].astype(np.float64), np.zeros(len(rows), dtype=np.bool_))
+        return RowsTogether(np.asarray(rows)[:, 1].astype(np.float64), np.zeros(len(rows), dtype=np.bool_))
 
     for rows in (np.array(values, dtype=object), pd.DataFrame(values)):
         np.testing.assert_array_equal(row_by_row(compute, rows), [1.0, 2.0, np.nan, 3.0])

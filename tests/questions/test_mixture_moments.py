@@ -12,7 +12,7 @@ import pytest
 from discreet.core.grid import Array
 from discreet.learners.mixture import Mixture
 from discreet.questions.directed_products import on_grid
-from discreet.questions.mixture_moments import COUNT, RESIDUAL, Part, mixture_moments_of
+from discreet.questions.mixture_moments import COUNT, RESIDUAL, MixturePart, mixture_moments_of
 from tests.questions.trial import FEATURES, SCHEMA, Trial, summed
 
 FACTORS = np.array([np.eye(FEATURES) * 2, np.triu(np.full((FEATURES, FEATURES), 0.5)) + np.eye(FEATURES)])
@@ -74,7 +74,7 @@ def test_a_record_of_one_part_fills_the_bound_and_one_of_two_does_not() -> None:
 def test_products_with_a_part_are_exact() -> None:
     """So that a record's share does not depend on the batch that it is in, whatever order a matrix product adds in."""
     rng = np.random.default_rng(5)
-    part = Part.of(0.3, on_grid(rng.uniform(-1, 1, 6)), np.triu(rng.uniform(0.1, 900.0, (6, 6))), 1.0)
+    part = MixturePart.of(0.3, on_grid(rng.uniform(-1, 1, 6)), np.triu(rng.uniform(0.1, 900.0, (6, 6))), 1.0)
     away = on_grid(rng.uniform(-1, 1, (6, 40))) - part.mean
     rows, columns = part.inverse.tolist(), away.T.tolist()
     exact = [[sum(map(mul, map(Fraction, row), map(Fraction, column))) for column in columns] for row in rows]

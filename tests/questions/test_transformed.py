@@ -19,7 +19,7 @@ from discreet.questions.contingency import contingency_of
 from discreet.questions.named import question_of
 from discreet.questions.sampled_sum import SampledSum
 from discreet.questions.second_moments import second_moments_of
-from discreet.questions.transformation import Computed, Kept, Term, Transformation, sources
+from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, Transformation, sources
 from discreet.questions.transformed import transformed
 from discreet.trust.curators_view import CuratorsView
 from discreet.trust.policy import Policy
@@ -52,7 +52,12 @@ FORGED: list[dict[str, Any]] = [
 ]
 TRIALS = {"transformed": Trial(START, "af74224ab0d7", forged=FORGED)}
 BY = Transformation(
-    SCHEMA, (Kept("two"), Computed("new", (Term("x", 0.02), Term("kind", -0.5, 2)), 0.25, Number(-1.0, 1.0)), Kept("y"))
+    SCHEMA,
+    (
+        KeptColumn("two"),
+        Computed("new", (ColumnTerm("x", 0.02), ColumnTerm("kind", -0.5, 2)), 0.25, Number(-1.0, 1.0)),
+        KeptColumn("y"),
+    ),
 )
 
 
@@ -86,7 +91,9 @@ def test_the_sum_is_that_of_the_transformed_records() -> None:
 
 
 def test_one_transformation_follows_another() -> None:
-    second = Transformation(BY.after, (Kept("two"), Computed("twice", (Term("new", 2.0),), 0.0, Number(-1.5, 1.5))))
+    second = Transformation(
+        BY.after, (KeptColumn("two"), Computed("twice", (ColumnTerm("new", 2.0),), 0.0, Number(-1.5, 1.5)))
+    )
     question = contingency_of(second.after, ("two", "twice"), (0, 3))
     asked = transformed(transformed(question, second), BY)
     two, new, _ = after(people()).T
@@ -125,6 +132,6 @@ def test_a_mistake_is_refused_in_words() -> None:
     with pytest.raises(DiscreetError, match="it makes no column 'x'"):
         BY.reads(("x",))
     with pytest.raises(DiscreetError, match="two columns have one name"):
-        Transformation(SCHEMA, (Kept("x"), Kept("x")))
+        Transformation(SCHEMA, (KeptColumn("x"), KeptColumn("x")))
     with pytest.raises(DiscreetError, match="there is no column 'absent'"):
-        _ = Transformation(SCHEMA, (Kept("absent"),)).after
+        _ = Transformation(SCHEMA, (KeptColumn("absent"),)).after

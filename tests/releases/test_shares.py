@@ -12,13 +12,13 @@ from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.vectors.spherical_laplace import SphericalLaplace
 from discreet.questions.count import count_of
 from discreet.questions.second_moments import second_moments_of
-from discreet.releases.shares import Share, shared
+from discreet.releases.shares import BudgetShare, shared
 from discreet.trust.private_data import PrivateData
 
 SCHEMA = Schema.numeric(-1.0, 1.0, 4)
 SHARES = (
-    Share(count_of(SCHEMA, "x0"), 0.2),
-    Share(second_moments_of(SCHEMA, SCHEMA.features, 1.0), 0.8),
+    BudgetShare(count_of(SCHEMA, "x0"), 0.2),
+    BudgetShare(second_moments_of(SCHEMA, SCHEMA.features, 1.0), 0.8),
 )
 
 

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from discreet.core.bits import Bits
-from discreet.crypto.derivation import KEY, Purpose, Use, derived_key
+from discreet.crypto.derivation import KEY, KeyUse, Purpose, derived_key
 from discreet.crypto.errors import UNOPENED, BadSignature, Disagreement, Malformed, UnknownParty
 from discreet.crypto.framing import framed, split
 from discreet.crypto.identity import Identity
@@ -126,9 +126,9 @@ class Circle:
         object.__setattr__(self, "keys", MappingProxyType(keys))
         object.__setattr__(self, "transcript", sha256(framed(self.terms.digest, seen)).digest())
 
-    def use(self, purpose: Purpose, first: str, second: str) -> Use:
+    def use(self, purpose: Purpose, first: str, second: str) -> KeyUse:
         """What a key is for, in this circle."""
-        return Use(self.terms.round, first, second, purpose, self.transcript)
+        return KeyUse(self.terms.round, first, second, purpose, self.transcript)
 
     def self_key(self, owner: str, seed: bytes) -> bytes:
         """The key of a party's own mask."""

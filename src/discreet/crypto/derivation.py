@@ -17,7 +17,7 @@ Purpose = Literal["pair mask", "self mask", "seal", "commitment", "seed share", 
 
 
 @dataclass(frozen=True)
-class Use:
+class KeyUse:
     """What a key is for; keys of two uses say nothing about each other.
 
     Parameters
@@ -45,12 +45,12 @@ class Use:
         return framed(PROTOCOL, *(name.encode() for name in names), self.transcript)
 
 
-def derived_key(secret: bytes, use: Use) -> bytes:
+def derived_key(secret: bytes, use: KeyUse) -> bytes:
     """The key of 32 bytes for this use: HKDF with SHA-256 (RFC 5869), without salt.
 
     Examples
     --------
-    >>> first, second = Use("r1", "ann", "bob", "seal"), Use("r1", "bob", "ann", "seal")
+    >>> first, second = KeyUse("r1", "ann", "bob", "seal"), KeyUse("r1", "bob", "ann", "seal")
     >>> derived_key(bytes(32), first) == derived_key(bytes(32), second)
     False
     """

@@ -11,12 +11,12 @@ from discreet.core.events import read
 from discreet.core.events_in_words import in_words
 
 
-class Card(dict[str, Any]):
+class PrivacyCard(dict[str, Any]):
     """A card as plain numbers and texts, shown as a table.
 
     Examples
     --------
-    >>> card = Card(unit="record", neighbors="add_remove", epsilon=1.0, delta=1e-5, steps=7)
+    >>> card = PrivacyCard(unit="record", neighbors="add_remove", epsilon=1.0, delta=1e-5, steps=7)
     >>> print(card)
     protects  one record that is added or removed
         cost  epsilon 1 at delta 1e-05, for all that the account paid

@@ -21,7 +21,7 @@ from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.events import written
 from discreet.core.knob import check_whole
 from discreet.core.ledger import Reservation
-from discreet.deep.card import Card, as_table, as_text
+from discreet.deep.card import PrivacyCard, as_table, as_text
 from discreet.deep.check import check
 from discreet.deep.clipped_sum import Losses
 from discreet.deep.compiled_sum import Compiler
@@ -234,12 +234,12 @@ class Trainer:
         torch.save({"weights": self.model.state_dict(), **average, "card": json.dumps(card)}, path)
         Path(f"{path}.card.json").write_text(json.dumps(card, indent=1))
 
-    def card(self) -> Card:
+    def card(self) -> PrivacyCard:
         """What the weights cost and whom they protect, in plain numbers: of the whole account, all runs together."""
         if not self._processes.first:
             raise ParameterError("card", "the account is with the first process", "Ask there.")
         ledger, balance = self._data.ledger, self._data.ledger.balance()
-        return Card(
+        return PrivacyCard(
             unit="record",
             neighbors="add_remove",
             epsilon=balance.spent,

@@ -22,7 +22,7 @@ from discreet.questions.directed_squares import directed_squares_of
 from discreet.questions.gram import Gram
 from discreet.questions.second_moments import central_moments_of, unfolded
 from discreet.releases.joint_plan import Together
-from discreet.releases.shares import Share, SharedPlan, shared
+from discreet.releases.shares import BudgetShare, SharedPlan, shared
 from discreet.trust.permit import Permit
 
 PRODUCTS = 0.8  # the part of the budget beside those of the place
@@ -69,7 +69,7 @@ class ComponentSearch(ABC):
     size: int
 
     @abstractmethod
-    def plan(self, place: list[Share]) -> SharedPlan:
+    def plan(self, place: list[BudgetShare]) -> SharedPlan:
         """The noise of all that is asked, the place first."""
 
     @abstractmethod
@@ -89,9 +89,9 @@ class ComponentSearch(ABC):
 class AnalyzeGauss(ComponentSearch):
     """Eigenvectors of one noisy matrix of products."""
 
-    def plan(self, place: list[Share]) -> SharedPlan:
+    def plan(self, place: list[BudgetShare]) -> SharedPlan:
         """One sum after the place."""
-        return shared(self.task.data, self.task.budget, [*place, Share(self._products(self._plain), PRODUCTS)])
+        return shared(self.task.data, self.task.budget, [*place, BudgetShare(self._products(self._plain), PRODUCTS)])
 
     def found(self, place: Place, permit: Permit, noises: Iterator[Any]) -> Components:
         """Post-processing of the products around the center, and of their mean, which is not quite zero."""
@@ -108,9 +108,9 @@ class AnalyzeGauss(ComponentSearch):
 class Sulq(ComponentSearch):
     """Eigenvectors of a noisy matrix, each of whose numbers has a noise of its own."""
 
-    def plan(self, place: list[Share]) -> SharedPlan:
+    def plan(self, place: list[BudgetShare]) -> SharedPlan:
         """One sum after the place."""
-        return shared(self.task.data, self.task.budget, [*place, Share(self._products(self._plain), PRODUCTS)])
+        return shared(self.task.data, self.task.budget, [*place, BudgetShare(self._products(self._plain), PRODUCTS)])
 
     def found(self, place: Place, permit: Permit, noises: Iterator[Any]) -> Components:
         """Post-processing of the products around the center."""
@@ -138,10 +138,10 @@ class Power(ComponentSearch):
     steps: int = 4
     seed: Any = None
 
-    def plan(self, place: list[Share]) -> SharedPlan:
+    def plan(self, place: list[BudgetShare]) -> SharedPlan:
         """As many sums after the place as there are steps."""
         products = self._products(self._plain, np.eye(len(self.task.features))[:, : self.size])
-        steps = [Share(products, PRODUCTS / self.steps)] * self.steps
+        steps = [BudgetShare(products, PRODUCTS / self.steps)] * self.steps
         return shared(self.task.data, self.task.budget, place + steps)
 
     def found(self, place: Place, permit: Permit, noises: Iterator[Any]) -> Components:
@@ -170,11 +170,11 @@ class OneByOne(ComponentSearch):
     Directions are those of records scaled to [-1, 1], where the bound on their length is.
     """
 
-    def plan(self, place: list[Share]) -> SharedPlan:
+    def plan(self, place: list[BudgetShare]) -> SharedPlan:
         """The place, the directions, each with its price, and the squares."""
         data, budget = self.task.data, self.task.budget
         data.check_curated("principal components by the exponential mechanism")
-        squares = Share(self._squares(self._plain, np.eye(len(self.task.features))[:, : self.size]), SQUARES)
+        squares = BudgetShare(self._squares(self._plain, np.eye(len(self.task.features))[:, : self.size]), SQUARES)
         sums = shared(data, Budget(SUMS * budget.epsilon, budget.delta), [*place, squares]).noises
         each = Bingham((1 - SUMS) * budget.epsilon / self.size)
         parts = (*sums[: len(place)], *[each] * self.size, sums[-1])

@@ -15,7 +15,7 @@ from discreet.core.knob import check_one_of, check_whole
 from discreet.learners.grown_tree import ByChoice, FromCounts, Growth, GrowthPlan
 from discreet.learners.private_estimator import PrivateEstimator
 from discreet.learners.task import Task
-from discreet.learners.tree import Tree
+from discreet.learners.tree import GrownTree
 from discreet.questions.box import GUESS
 from discreet.questions.forest_leaves import leaves_of
 from discreet.questions.split_scores import Criterion
@@ -185,10 +185,10 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
         likeliest = np.argmax(self.predict_proba(X), axis=1)
         return self.classes_[likeliest]
 
-    def tree(self) -> Tree:
+    def tree(self) -> GrownTree:
         """The tree by itself: to print its rules, or to draw it."""
         check_is_fitted(self)
-        return Tree.of(self, self.features_, self.cuts_, self.leaf_probabilities_)
+        return GrownTree.of(self, self.features_, self.cuts_, self.leaf_probabilities_)
 
     def export_text(self) -> str:
         """The rules of the tree, one line for each node or leaf."""

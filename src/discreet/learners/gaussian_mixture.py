@@ -21,7 +21,7 @@ from discreet.learners.published_mixture import PublishedSteps
 from discreet.learners.task import Task
 from discreet.questions.cluster_residuals import cluster_residuals_of
 from discreet.questions.clusters import Scaling
-from discreet.releases.shares import Share, SharedPlan, shared
+from discreet.releases.shares import BudgetShare, SharedPlan, shared
 from discreet.releases.spread import spread
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
@@ -133,8 +133,8 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
             return shared(task.data, task.budget, PublishedSteps(task, parts, self.covariance_type).shares(times))
         plain = Mixture.round(np.zeros((parts, len(task.features))), 1.0)
         step = cluster_residuals_of(task.schema, task.features, plain.means, 1.0, "l2")
-        shares = [*ClusterStart(task, parts).shares(START), Share(step, STEP)]
-        return shared(task.data, task.budget, shares + [Share(plain.moments(task), ROUNDS / times)] * times)
+        shares = [*ClusterStart(task, parts).shares(START), BudgetShare(step, STEP)]
+        return shared(task.data, task.budget, shares + [BudgetShare(plain.moments(task), ROUNDS / times)] * times)
 
     def learn(self, task: Task, plan: SharedPlan, permit: Permit) -> Artefact:
         """Steps from the start."""

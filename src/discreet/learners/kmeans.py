@@ -21,7 +21,7 @@ from discreet.questions.box import GUESS
 from discreet.questions.cluster_residuals import COUNT, cluster_residuals_of
 from discreet.questions.clusters import Scaling, clusters_of, count_weight
 from discreet.questions.directed_products import on_grid
-from discreet.releases.shares import Share, SharedPlan, shared
+from discreet.releases.shares import BudgetShare, SharedPlan, shared
 from discreet.releases.spread import spread
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
@@ -129,9 +129,9 @@ class KMeans(ClusterMixin, PrivateEstimator):
         centers, times = np.zeros((int(self.n_clusters), len(task.features))), int(self._steps)
         if self.init == "random":
             step = clusters_of(task.schema, task.features, centers, self._norm)
-            return shared(task.data, task.budget, [Share(step, 1.0)] * times)
+            return shared(task.data, task.budget, [BudgetShare(step, 1.0)] * times)
         step = cluster_residuals_of(task.schema, task.features, centers, 1.0, self._norm)
-        steps = [Share(step, STEPS / times)] * times
+        steps = [BudgetShare(step, STEPS / times)] * times
         grid, mean = ClusterStart(task, int(self.n_clusters)), MeanStart(task, int(self.n_clusters))
         if self.init != "mean":
             plan = shared(task.data, task.budget, grid.shares(START) + steps)

@@ -14,7 +14,7 @@ from discreet.learners.cluster_start import UNKNOWN, Start, shortened
 from discreet.learners.task import Task
 from discreet.questions.clusters import clusters_of, count_weight
 from discreet.questions.directed_products import on_grid
-from discreet.releases.shares import Share
+from discreet.releases.shares import BudgetShare
 from discreet.releases.spread import spread
 from discreet.trust.permit import Permit
 
@@ -38,9 +38,9 @@ class MeanStart:
     task: Task
     clusters: int
 
-    def shares(self, part: float) -> list[Share]:
+    def shares(self, part: float) -> list[BudgetShare]:
         """The sum, with its part of the budget."""
-        return [Share(self._sum, part)]
+        return [BudgetShare(self._sum, part)]
 
     def found(self, permit: Permit, noises: Iterator[Any], rng: np.random.RandomState) -> Start:
         """Ask for the sum, and draw the directions."""

@@ -15,7 +15,7 @@ from discreet.learners.private_transformer import PrivateTransformer, numbers_of
 from discreet.learners.task import Task
 from discreet.questions.transformation import Transformation
 from discreet.questions.tree import Tree, trees
-from discreet.releases.shares import Share, SharedPlan, shared
+from discreet.releases.shares import BudgetShare, SharedPlan, shared
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
@@ -109,7 +109,7 @@ class MinMaxScaler(PrivateTransformer):
         if self.free:
             return SharedPlan(())
         questions = [self._tree(task).question(task.schema, name, CELLS) for name in names]
-        return shared(task.data, task.budget, [Share(question, 1.0) for question in questions])
+        return shared(task.data, task.budget, [BudgetShare(question, 1.0) for question in questions])
 
     def learn(self, task: Task, plan: SharedPlan, permit: Permit) -> Artefact:
         """The quantiles of each number."""

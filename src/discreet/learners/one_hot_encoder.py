@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from discreet.core.schema import Category, Number, Schema
 from discreet.learners.private_transformer import PublicTransformer
-from discreet.questions.transformation import Computed, Kept, Term, Transformation
+from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, Transformation
 
 MARK = Number(0.0, 1.0)
 
@@ -64,11 +64,13 @@ class OneHotEncoder(PublicTransformer):
         self, schema: Schema, features: tuple[str, ...], fitted: Mapping[str, Any] | None
     ) -> Transformation:
         """A mark for each value."""
-        outputs: list[Kept | Computed] = []
+        outputs: list[KeptColumn | Computed] = []
         for name, column in schema.columns.items():
             if name in features and isinstance(column, Category):
                 marks = enumerate(column.values)
-                outputs += [Computed(f"{name}_{value}", (Term(name, 1.0, place),), 0.0, MARK) for place, value in marks]
+                outputs += [
+                    Computed(f"{name}_{value}", (ColumnTerm(name, 1.0, place),), 0.0, MARK) for place, value in marks
+                ]
             else:
-                outputs.append(Kept(name))
+                outputs.append(KeptColumn(name))
         return Transformation(schema, tuple(outputs))

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from discreet.core.schema import Category, Number, Schema
 from discreet.learners.private_transformer import PublicTransformer
-from discreet.questions.transformation import Computed, Kept, Term, Transformation
+from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, Transformation
 
 
 class OrdinalEncoder(PublicTransformer):
@@ -64,7 +64,7 @@ class OrdinalEncoder(PublicTransformer):
         return Transformation(
             schema,
             tuple(
-                _placed(name, column) if name in features and isinstance(column, Category) else Kept(name)
+                _placed(name, column) if name in features and isinstance(column, Category) else KeptColumn(name)
                 for name, column in schema.columns.items()
             ),
         )
@@ -74,5 +74,8 @@ def _placed(name: str, column: Category) -> Computed:
     """One more than the place, where there is one, less one."""
     values = range(len(column.values))
     return Computed(
-        name, tuple(Term(name, place + 1.0, place) for place in values), -1.0, Number(-1.0, max(len(values) - 1.0, 0.0))
+        name,
+        tuple(ColumnTerm(name, place + 1.0, place) for place in values),
+        -1.0,
+        Number(-1.0, max(len(values) - 1.0, 0.0)),
     )

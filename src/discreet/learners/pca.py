@@ -18,7 +18,7 @@ from discreet.learners.place import PlaceSearch
 from discreet.learners.private_estimator import PrivateEstimator
 from discreet.learners.task import Task
 from discreet.questions.coordinates import SHORTEST
-from discreet.questions.transformation import Computed, Kept, Term, Transformation
+from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, Transformation
 from discreet.releases.shares import SharedPlan
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
@@ -175,9 +175,9 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
         size = len(features) if self.n_components is None else min(int(self.n_components), len(features))
         components = np.eye(len(features))[:size] if fitted is None else fitted["components_"]
         offsets = np.zeros(size) if fitted is None else -components @ fitted["mean_"]
-        outputs: list[Kept | Computed] = [Kept(name) for name in schema.columns if name not in features]
+        outputs: list[KeptColumn | Computed] = [KeptColumn(name) for name in schema.columns if name not in features]
         for place, (weights, offset) in enumerate(zip(components, offsets, strict=True)):
-            terms = tuple(Term(name, float(weight)) for name, weight in zip(features, weights, strict=True))
+            terms = tuple(ColumnTerm(name, float(weight)) for name, weight in zip(features, weights, strict=True))
             outputs.append(Computed(f"pca{place}", terms, float(offset), Number(-reach, reach)))
         return Transformation(schema, tuple(outputs))
 

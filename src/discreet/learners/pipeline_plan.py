@@ -29,7 +29,7 @@ class Priced(Protocol):
 
 
 @dataclass(frozen=True)
-class Step:
+class PipelineStep:
     """A step, its own task, and its plan.
 
     Parameters
@@ -49,7 +49,7 @@ class Step:
     task: Task
     plan: Any = None
 
-    def planned(self, budget: Budget) -> Step:
+    def planned(self, budget: Budget) -> PipelineStep:
         """The step with a plan within this budget."""
         task = replace(self.task, budget=budget)
         return replace(self, task=task, plan=self.estimator.plan(task))
@@ -59,7 +59,7 @@ class Step:
 class PipelinePlan:
     """All steps with their plans."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[PipelineStep, ...]
 
     @property
     def event(self) -> Event:
@@ -68,7 +68,7 @@ class PipelinePlan:
         return events[0] if len(events) == 1 else Composed(events)
 
 
-def chained(asked: str, steps: Sequence[tuple[str, PrivateEstimator]], task: Task) -> tuple[Step, ...]:
+def chained(asked: str, steps: Sequence[tuple[str, PrivateEstimator]], task: Task) -> tuple[PipelineStep, ...]:
     """Each step with its own task: the schema that a step makes, from public facts alone, is that of the next."""
     found, schema = [], task.schema
     for name, estimator in steps:
@@ -81,13 +81,13 @@ def chained(asked: str, steps: Sequence[tuple[str, PrivateEstimator]], task: Tas
                 f"step {name!r} takes numbers alone, and {left[0]!r} is a category",
                 "Put a OneHotEncoder or an OrdinalEncoder before it, or leave the column out of the schema.",
             )
-        found.append(Step(name, estimator, replace(task, features=features, transformed=schema)))
+        found.append(PipelineStep(name, estimator, replace(task, features=features, transformed=schema)))
         if len(found) < len(steps):
             schema = estimator.transformation(schema, features, None).after
     return tuple(found)
 
 
-def calibrated(steps: Sequence[Step], parts: Sequence[float], budget: Budget) -> PipelinePlan:
+def calibrated(steps: Sequence[PipelineStep], parts: Sequence[float], budget: Budget) -> PipelinePlan:
     """Plans for all steps that fit the budget together, in proportion to their parts of it.
 
     Parts are those of the squares of 1 / multiplier, which add up for Gaussian noise. Without a delta, epsilons add up,
@@ -114,7 +114,7 @@ def calibrated(steps: Sequence[Step], parts: Sequence[float], budget: Budget) ->
     return least_factor(at, budget)
 
 
-def _with(epsilons: Sequence[float], steps: Sequence[Step], budget: Budget) -> PipelinePlan:
+def _with(epsilons: Sequence[float], steps: Sequence[PipelineStep], budget: Budget) -> PipelinePlan:
     """Each step within its own epsilon, and the whole delta: what they cost together is computed from their events."""
     own = zip(steps, epsilons, strict=True)
     return PipelinePlan(tuple(step.planned(Budget(epsilon, budget.delta)) for step, epsilon in own))

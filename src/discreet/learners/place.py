@@ -14,7 +14,7 @@ from discreet.learners.task import Task
 from discreet.questions.clusters import clusters_of, count_weight
 from discreet.questions.directed_products import on_grid
 from discreet.questions.distances import distances_of, radius_of
-from discreet.releases.shares import Share
+from discreet.releases.shares import BudgetShare
 from discreet.trust.permit import Permit
 
 BINS, REACH = 64, 1.5  # of the distances from the center, up to so many square roots of n_features
@@ -59,10 +59,12 @@ class PlaceSearch:
     task: Task
     radius: float | None
 
-    def shares(self) -> list[Share]:
+    def shares(self) -> list[BudgetShare]:
         """The sums, with their parts of the budget."""
-        found = [Share(self._sums(), CENTER)]
-        return found if self.radius is not None else [*found, Share(self._distances(np.zeros((1, self._n))), RADIUS)]
+        found = [BudgetShare(self._sums(), CENTER)]
+        return (
+            found if self.radius is not None else [*found, BudgetShare(self._distances(np.zeros((1, self._n))), RADIUS)]
+        )
 
     def found(self, permit: Permit, noises: Iterator[Any]) -> Place:
         """Ask for them."""

@@ -15,7 +15,7 @@ from discreet.core.grid import Array
 from discreet.core.schema import Column, Number, Schema
 from discreet.learners.private_estimator import PrivateEstimator
 from discreet.learners.task import Task, encoded
-from discreet.questions.transformation import Computed, Kept, Term, Transformation
+from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, Transformation
 from discreet.releases.shares import SharedPlan
 from discreet.trust.permit import Permit
 from discreet.trust.sources.decoding import bounded
@@ -96,5 +96,7 @@ def rescaled(
     """Every number among the features times its weight, plus its offset, inside these bounds; all else is kept."""
     names = numbers_of(schema, features)
     every = zip(names, np.broadcast_to(weights, len(names)), np.broadcast_to(offsets, len(names)), strict=True)
-    new = {name: Computed(name, (Term(name, float(weight)),), float(offset), after) for name, weight, offset in every}
-    return Transformation(schema, tuple(new.get(name, Kept(name)) for name in schema.columns))
+    new = {
+        name: Computed(name, (ColumnTerm(name, float(weight)),), float(offset), after) for name, weight, offset in every
+    }
+    return Transformation(schema, tuple(new.get(name, KeptColumn(name)) for name in schema.columns))

@@ -14,7 +14,7 @@ from discreet.core.grid import Array
 from discreet.learners.mixture import NARROWEST, CovarianceType, Mixture, definite
 from discreet.learners.task import Task
 from discreet.questions.part_moments import part_moments_of, part_shares_of
-from discreet.releases.shares import Share
+from discreet.releases.shares import BudgetShare
 from discreet.trust.permit import Permit
 
 START = 1 / 12  # the variance that all parts start with: that of values all over the middle half of their bounds
@@ -43,10 +43,10 @@ class PublishedSteps:
     parts: int
     kind: CovarianceType
 
-    def shares(self, steps: int) -> list[Share]:
+    def shares(self, steps: int) -> list[BudgetShare]:
         """All sums, with equal parts of the budget."""
         plain = Mixture.round(np.zeros((self.parts, self._n)), 1.0)
-        return [Share(question, 1.0) for question in self._questions(plain)] * steps
+        return [BudgetShare(question, 1.0) for question in self._questions(plain)] * steps
 
     def found(self, permit: Permit, noises: Iterator[Any], seed: Any) -> Mixture:
         """Steps from random means, as many as there are noises."""

@@ -19,7 +19,7 @@ from discreet.core.knob import check_whole
 from discreet.core.question import BoundedSum
 from discreet.learners.private_estimator import PrivateEstimator
 from discreet.learners.task import Task
-from discreet.learners.tree import Tree
+from discreet.learners.tree import GrownTree
 from discreet.questions.forest_leaves import DEEPEST, forest_leaves_of, leaves_of
 from discreet.releases.spread import Spread
 from discreet.trust.permit import Permit
@@ -105,10 +105,10 @@ class RandomTrees(ClassifierMixin, PrivateEstimator):
         likeliest = np.argmax(self.decision_values(X), axis=1)
         return self.classes_[likeliest]
 
-    def tree(self, place: int = 0) -> Tree:
+    def tree(self, place: int = 0) -> GrownTree:
         """One of the trees by itself, each leaf with the class that it speaks for most: to print or to draw it."""
         check_is_fitted(self)
-        return Tree.of(self, self.features_[place], self.cuts_[place], self.leaf_values_[place])
+        return GrownTree.of(self, self.features_[place], self.cuts_[place], self.leaf_values_[place])
 
     def plot(self, ax: Axes | None = None, place: int = 0) -> Axes:
         """Draw one of the trees, on these axes or on new ones."""

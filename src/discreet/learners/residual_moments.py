@@ -12,11 +12,11 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Number, Schema
-from discreet.learners.row_by_row import NEAR, Together, row_by_row
+from discreet.learners.row_by_row import NEAR, RowsTogether, row_by_row
 from discreet.learners.scores import ASKED, features_taken, values_of
 from discreet.learners.task import features_of
 from discreet.questions.column_moments import column_moments_of
-from discreet.questions.transformation import Computed, Kept, Term, Transformation
+from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, Transformation
 from discreet.questions.transformed import transformed
 from discreet.trust.private_data import PrivateData
 
@@ -39,11 +39,11 @@ def predicted(model: Any, rows: Any, number: Number) -> Array:
     """
     width = number.upper - number.lower
 
-    def compute(some: Any) -> Together:
+    def compute(some: Any) -> RowsTogether:
         values = np.asarray(model.predict(some), dtype=np.float64).reshape(len(some))
         steps = (np.clip(values, number.lower - width, number.upper + width) - number.lower) * (FINE / width) + ASIDE
         cells = np.floor(steps)
-        return Together(number.lower + cells * (width / FINE), np.abs(steps - np.rint(steps)) < NEAR * FINE)
+        return RowsTogether(number.lower + cells * (width / FINE), np.abs(steps - np.rint(steps)) < NEAR * FINE)
 
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
@@ -84,8 +84,8 @@ def residual_moments_of(model: Any, data: PrivateData, target: str) -> BoundedSu
 def _transformations(model: Any, schema: Schema, target: str, after: Schema) -> list[Transformation]:
     """What computes residuals, record by record: of a column of predictions, or of a linear model after its steps."""
     if isinstance(model, str):
-        both = (Term(target, 1.0), Term(model, -1.0))
-        return [Transformation(schema, (Kept(target), Computed(RESIDUAL, both, 0.0, after.number(RESIDUAL))))]
+        both = (ColumnTerm(target, 1.0), ColumnTerm(model, -1.0))
+        return [Transformation(schema, (KeptColumn(target), Computed(RESIDUAL, both, 0.0, after.number(RESIDUAL))))]
     *steps, last = [step for _, step in getattr(model, "steps_", [("", model)])]
     by, before = [], schema
     for step in steps:
@@ -94,6 +94,6 @@ def _transformations(model: Any, schema: Schema, target: str, after: Schema) -> 
         before = by[-1].after
     features = tuple(name for name in features_of(before, False) if name != target)
     weights = zip(features, np.ravel(last.coef_), strict=True)
-    terms = (Term(target, 1.0), *(Term(name, -float(weight)) for name, weight in weights))
+    terms = (ColumnTerm(target, 1.0), *(ColumnTerm(name, -float(weight)) for name, weight in weights))
     residual = Computed(RESIDUAL, terms, -float(np.ravel(last.intercept_)[0]), after.number(RESIDUAL))
-    return [*by, Transformation(before, (Kept(target), residual))]
+    return [*by, Transformation(before, (KeptColumn(target), residual))]

@@ -16,19 +16,19 @@ NEAR = 1e-9  # of an edge: what is computed beside other rows may differ by less
 
 
 @dataclass(frozen=True)
-class Together:
+class RowsTogether:
     """What is computed for several rows, and for which of them rounding could make it something else."""
 
     values: Array
     doubtful: NDArray[np.bool_]
 
-    def agrees(self, others: Together) -> bool:
+    def agrees(self, others: RowsTogether) -> bool:
         """Whether every second row has the same value where only those are computed, except for rows in doubt."""
         mine, sure = self.values[::2], ~(self.doubtful[::2] | others.doubtful)
         return bool(np.array_equal(mine[sure], others.values[sure], equal_nan=True))
 
 
-def row_by_row(compute: Callable[[Any], Together], rows: Any) -> Array:
+def row_by_row(compute: Callable[[Any], RowsTogether], rows: Any) -> Array:
     """What is computed for each row, nan where it fails.
 
     What a model raises for one row is about that row, and must not show. So where several rows fail together, halves
@@ -39,7 +39,7 @@ def row_by_row(compute: Callable[[Any], Together], rows: Any) -> Array:
     Parameters
     ----------
     compute : callable
-        Rows in, a `Together` out.
+        Rows in, a `RowsTogether` out.
     rows : array or data frame
         The rows.
 
@@ -48,7 +48,7 @@ def row_by_row(compute: Callable[[Any], Together], rows: Any) -> Array:
     >>> def root(rows):
     ...     if (rows < 0).any():
     ...         raise ValueError("negative")
-    ...     return Together(np.sqrt(rows[:, 0]), np.zeros(len(rows), bool))
+    ...     return RowsTogether(np.sqrt(rows[:, 0]), np.zeros(len(rows), bool))
     >>> row_by_row(root, np.array([[4.0], [-1.0], [9.0]]))
     array([ 2., nan,  3.])
     """

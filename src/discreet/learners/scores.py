@@ -13,10 +13,10 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Number, Schema
-from discreet.learners.row_by_row import NEAR, Together, row_by_row
+from discreet.learners.row_by_row import NEAR, RowsTogether, row_by_row
 from discreet.learners.task import features_of
 from discreet.questions.contingency import ONE_CELL, contingency_of
-from discreet.questions.transformation import Computed, Kept, Term, Transformation
+from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, Transformation
 from discreet.questions.transformed import transformed
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.decoding import codes
@@ -56,15 +56,15 @@ def placed(model: Any, rows: Any, bins: int, order: Sequence[int]) -> Array:
     A row that the model refuses has none (nan); where a row is put depends on no other row.
     """
 
-    def cells(some: Any) -> Together:
+    def cells(some: Any) -> RowsTogether:
         p = probabilities(model, some)[:, order]
         if p.shape[1] == 2:
             scaled = np.clip(p[:, 1] - BELOW, 0.0, 1.0) * bins
             doubtful = (np.abs(scaled - np.rint(scaled)) < NEAR * bins) & (scaled > 0.5) & (scaled < bins - 0.5)
-            return Together(np.where(np.isnan(scaled), np.nan, np.minimum(np.floor(scaled), bins - 1)), doubtful)
+            return RowsTogether(np.where(np.isnan(scaled), np.nan, np.minimum(np.floor(scaled), bins - 1)), doubtful)
         first, second = np.sort(p, axis=1)[:, -1], np.sort(p, axis=1)[:, -2]
         places = np.where(np.isnan(first), np.nan, np.argmax(p, axis=1).astype(np.float64))
-        return Together(places, first - second < NEAR)
+        return RowsTogether(places, first - second < NEAR)
 
     return row_by_row(cells, rows)
 
@@ -132,9 +132,9 @@ def _linear_cells(model: Any, schema: Schema, target: str, bins: int) -> Bounded
         before = by[-1].after
     features = tuple(name for name in features_of(before, False) if name != target)
     sign = 1 if class_order(model, schema.category(target)) == [0, 1] else -1
-    terms = tuple(Term(name, sign * float(weight)) for name, weight in zip(features, last.coef_[0], strict=True))
+    terms = tuple(ColumnTerm(name, sign * float(weight)) for name, weight in zip(features, last.coef_[0], strict=True))
     score = Computed(SCORE, terms, sign * float(last.intercept_[0]), Number(-FARTHEST, FARTHEST))
-    by.append(Transformation(before, (Kept(target), score)))
+    by.append(Transformation(before, (KeptColumn(target), score)))
     question: Any = contingency_of(by[-1].after, (target, SCORE), (0, bins))
     for one in reversed(by):
         question = transformed(question, one)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Tree:
+class GrownTree:
     """A tree of `depth` levels, with a class for each leaf. Where all leaves below a node agree, the node is a leaf.
 
     Parameters
@@ -33,7 +33,8 @@ class Tree:
 
     Examples
     --------
-    >>> print(Tree(np.array([1, 0, 0]), np.array([0.5, 2.0, 3.0]), np.array(["a", "b", "c", "c"]), ("age", "dose")))
+    >>> leaves = np.array(["a", "b", "c", "c"])
+    >>> print(GrownTree(np.array([1, 0, 0]), np.array([0.5, 2.0, 3.0]), leaves, ("age", "dose")))
     dose < 0.5
     |   age < 2: a
     |   age >= 2: b
@@ -46,7 +47,7 @@ class Tree:
     names: Any
 
     @classmethod
-    def of(cls, model: Any, features: Array, cuts: Array, values: Array) -> Tree:
+    def of(cls, model: Any, features: Array, cuts: Array, values: Array) -> GrownTree:
         """One tree of a fitted classifier, where greater values than `cuts` go right."""
         names = getattr(model, "feature_names_in_", [f"x{i}" for i in range(model.n_features_in_)])
         labels = model.classes_[np.argmax(values, axis=1)]

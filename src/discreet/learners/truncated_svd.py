@@ -17,7 +17,7 @@ from discreet.learners.task import Task
 from discreet.questions.coordinates import SHORTEST, Coordinates
 from discreet.questions.distances import distances_of, radius_of
 from discreet.questions.second_moments import central_moments_of, unfolded
-from discreet.releases.shares import Share, SharedPlan, shared
+from discreet.releases.shares import BudgetShare, SharedPlan, shared
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
@@ -109,8 +109,8 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEst
         if self.n_components > n:
             obstacle = f"there are {n} features, and {self.n_components} components"
             raise ParameterError(self.purpose, obstacle, "Ask for at most as many as there are features.")
-        products = Share(central_moments_of(task.schema, task.features, np.zeros(n), 1.0), 1 - RADIUS)
-        shares = [products] if self.radius is not None else [Share(self._distances(task), RADIUS), products]
+        products = BudgetShare(central_moments_of(task.schema, task.features, np.zeros(n), 1.0), 1 - RADIUS)
+        shares = [products] if self.radius is not None else [BudgetShare(self._distances(task), RADIUS), products]
         return shared(task.data, task.budget, shares)
 
     def learn(self, task: Task, plan: SharedPlan, permit: Permit) -> Artefact:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import DiscreetError, SchemaError
-from discreet.trust.sources.csv_file import RFC4180, Form
+from discreet.trust.sources.csv_file import RFC4180, CsvForm
 from discreet.trust.sources.file import column_names
 
 HEAD = """\
@@ -53,14 +53,14 @@ ANYTHING = (
 )
 
 
-def init(path: str | Path, form: Form = RFC4180) -> str:
+def init(path: str | Path, form: CsvForm = RFC4180) -> str:
     """The text of a schema for a CSV or Parquet file, to be filled in.
 
     Parameters
     ----------
     path : path-like
         The file. Of a CSV only the header is read, of a Parquet file only the names and types in its footer.
-    form : Form
+    form : CsvForm
         Public. How a CSV file is written.
 
     Returns
@@ -86,7 +86,7 @@ def quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _header(path: Path, form: Form) -> tuple[str, ...]:
+def _header(path: Path, form: CsvForm) -> tuple[str, ...]:
     try:
         return column_names(path, form)
     except DiscreetError:

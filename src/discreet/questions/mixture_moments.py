@@ -62,7 +62,7 @@ def mixture_moments_of(
     scale = Scaling(schema, schema.values(columns))
     n = scale.n_features
     check_mixture(weights, means, factors, radii, n)
-    parts = [Part.of(*one) for one in zip(weights, means, factors, radii, strict=True)]
+    parts = [MixturePart.of(*one) for one in zip(weights, means, factors, radii, strict=True)]
     first, second = np.triu_indices(n + 1)
     eighths = math.ldexp(1.0, EIGHTHS) * weights_of(n + 1)
     grid = Grid(-2 * CELLS - EIGHTHS)
@@ -86,7 +86,7 @@ def mixture_moments_of(
 
 
 @dataclass(frozen=True)
-class Part:
+class MixturePart:
     """One part of a mixture; all of it public.
 
     Parameters
@@ -107,7 +107,7 @@ class Part:
     radius: float
 
     @classmethod
-    def of(cls, weight: float, mean: Array, factor: Array, radius: float) -> Part:
+    def of(cls, weight: float, mean: Array, factor: Array, radius: float) -> MixturePart:
         """With numbers that make exact products."""
         level = math.log(weight) + float(np.log(np.diag(factor)).sum())
         unit = math.ldexp(1.0, math.frexp(np.abs(factor).max())[1] - FINENESS)
@@ -132,7 +132,7 @@ class Part:
         return np.trunc(v, out=v)
 
 
-def roots_of_shares(scaled: Array, parts: list[Part]) -> Array:
+def roots_of_shares(scaled: Array, parts: list[MixturePart]) -> Array:
     """The square root of the share of each record in each part: a record in each column."""
     logs = np.stack([part.logarithms(scaled) for part in parts])
     weights = np.rint(WHOLE * exponential(logs - logs.max(axis=0)))

@@ -15,7 +15,7 @@ from discreet.core.recipe import recipe
 from discreet.core.schema import Schema
 from discreet.questions.acute_bound import AcuteBound
 from discreet.questions.clusters import Scaling, missing
-from discreet.questions.mixture_moments import Part, check_mixture, roots_of_shares
+from discreet.questions.mixture_moments import MixturePart, check_mixture, roots_of_shares
 
 
 @recipe("part_shares")
@@ -88,7 +88,7 @@ class SharesOf:
         self._scale = Scaling(schema, schema.values(columns))
         radii = np.ones(weights.shape)
         check_mixture(weights, means, factors, radii, self._scale.n_features)
-        self._parts = [Part.of(*one) for one in zip(weights, means, factors, radii, strict=True)]
+        self._parts = [MixturePart.of(*one) for one in zip(weights, means, factors, radii, strict=True)]
 
     def __call__(self, records: Array) -> SharedRecords:
         """Those of records."""

@@ -19,7 +19,7 @@ MOST_COLUMNS = 2**12  # after a transformation
 
 
 @dataclass(frozen=True)
-class Term:
+class ColumnTerm:
     """A number times a weight; or a weight, where a category has the value at this place of its list.
 
     A missing category has none of its values.
@@ -35,7 +35,7 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptColumn:
     """A column that is as it was.
 
     Parameters
@@ -72,7 +72,7 @@ class Computed:
     ----------
     name : str
         Public. Of the new column.
-    terms : tuple of Term
+    terms : tuple of ColumnTerm
         Public. What is added up.
     offset : float
         Public. What is added to that.
@@ -81,7 +81,7 @@ class Computed:
     """
 
     name: str
-    terms: tuple[Term, ...]
+    terms: tuple[ColumnTerm, ...]
     offset: float
     number: Number
 
@@ -111,14 +111,14 @@ class Transformation:
     ----------
     before : Schema
         Public. Of the records.
-    outputs : tuple of Kept or Computed
+    outputs : tuple of KeptColumn or Computed
         Public. The columns after, in order.
 
     Examples
     --------
     >>> before = Schema({"age": Number(0, 100), "sex": Category(("f", "m"))})
-    >>> half = Computed("half", (Term("age", 0.5),), 0.0, Number(0, 40))
-    >>> male = Computed("sex_m", (Term("sex", 1.0, 1),), 0.0, Number(0, 1))
+    >>> half = Computed("half", (ColumnTerm("age", 0.5),), 0.0, Number(0, 40))
+    >>> male = Computed("sex_m", (ColumnTerm("sex", 1.0, 1),), 0.0, Number(0, 1))
     >>> doing = Transformation(before, (half, male))
     >>> doing.after.features, doing.reads(("sex_m",))
     (('half', 'sex_m'), ('sex',))
@@ -129,7 +129,7 @@ class Transformation:
     """
 
     before: Schema
-    outputs: tuple[Kept | Computed, ...]
+    outputs: tuple[KeptColumn | Computed, ...]
 
     def __post_init__(self) -> None:
         check_size(ASKED, len(self.outputs), MOST_COLUMNS)
@@ -157,14 +157,14 @@ class Transformation:
 
         return computed
 
-    def _output(self, column: str) -> Kept | Computed:
+    def _output(self, column: str) -> KeptColumn | Computed:
         found = self._by_name.get(column)
         if found is None:
             raise ParameterError(ASKED, f"it makes no column {column!r}", f"It makes {', '.join(self._by_name)}.")
         return found
 
     @cached_property
-    def _by_name(self) -> dict[str, Kept | Computed]:
+    def _by_name(self) -> dict[str, KeptColumn | Computed]:
         return {one.name: one for one in self.outputs}
 
 

@@ -17,7 +17,7 @@ from discreet.core.recipe import Recipe, recipe
 from discreet.core.schema import Number, Schema
 from discreet.core.secret_sample import SecretSample
 from discreet.questions.named import question_of
-from discreet.questions.transformation import ASKED, Computed, Kept, Term, Transformation, sources
+from discreet.questions.transformation import ASKED, ColumnTerm, Computed, KeptColumn, Transformation, sources
 
 
 def transformed(question: Question, by: Transformation) -> Question:
@@ -53,7 +53,7 @@ def _recipe_after(asked: Recipe, by: Transformation) -> BoundedSum:
             numbers[row] = one.offset, one.number.lower, one.number.upper
             for term in one.terms:
                 matrix[row, places[term.column, term.place]] = term.weight
-    names, kept = zip(*((one.name, isinstance(one, Kept)) for one in by.outputs), strict=True)
+    names, kept = zip(*((one.name, isinstance(one, KeptColumn)) for one in by.outputs), strict=True)
     return transformed_of(by.before, names, kept, matrix, numbers, asked.written())
 
 
@@ -83,7 +83,7 @@ def transformed_of(
     if numbers.shape != (len(names), 3):
         raise ParameterError(ASKED, f"the shape of the offsets and bounds is {numbers.shape}", "Give three for each.")
     outputs = [
-        Kept(name) if is_kept else _computed(name, every, weights, *bounds)
+        KeptColumn(name) if is_kept else _computed(name, every, weights, *bounds)
         for name, is_kept, weights, bounds in zip(names, kept, matrix, numbers.tolist(), strict=True)
     ]
     by = Transformation(schema, tuple(outputs))
@@ -93,7 +93,7 @@ def transformed_of(
 def _computed(
     name: str, every: list[tuple[str, int | None]], weights: Array, offset: float, lower: float, upper: float
 ) -> Computed:
-    terms = (Term(column, float(weights[i]), place) for i, (column, place) in enumerate(every) if weights[i] != 0)
+    terms = (ColumnTerm(column, float(weights[i]), place) for i, (column, place) in enumerate(every) if weights[i] != 0)
     return Computed(name, tuple(terms), offset, Number(lower, upper))
 
 

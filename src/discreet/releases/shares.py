@@ -20,7 +20,7 @@ from discreet.trust.private_data import PrivateData
 
 
 @dataclass(frozen=True)
-class Share:
+class BudgetShare:
     """A sum, and its part of the budget.
 
     Parameters
@@ -48,7 +48,7 @@ class SharedPlan:
         return events[0] if len(events) == 1 else Composed(events)
 
 
-def shared(data: PrivateData, budget: Budget, shares: Sequence[Share]) -> SharedPlan:
+def shared(data: PrivateData, budget: Budget, shares: Sequence[BudgetShare]) -> SharedPlan:
     """Noises for sums that are released one after another, all within the budget.
 
     With a delta, the parts are those of the squares of 1 / multiplier, which add up for Gaussian noise. Without one,

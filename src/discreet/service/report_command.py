@@ -21,7 +21,7 @@ from discreet.query.schema_file import SchemaFile, read_schema
 from discreet.releases.progress_bar import ProgressBar
 from discreet.service.out_file import OutFile
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.csv_file import RFC4180, Form
+from discreet.trust.sources.csv_file import RFC4180, CsvForm
 from discreet.trust.sources.file import File
 
 SAMPLE_BUDGET = Budget(1.0, 1e-6)
@@ -35,7 +35,7 @@ class Request:
     schema: str
     budget: Budget
     title: str
-    form: Form = RFC4180
+    form: CsvForm = RFC4180
 
 
 def report(arguments: Namespace) -> int:
@@ -65,7 +65,7 @@ def _request(arguments: Namespace) -> Request:
     if arguments.key is not None and arguments.ledger is None:
         raise ParameterError("--key", "a key can be replayed only from a ledger", "Give --ledger, too.")
     budget = Budget(arguments.epsilon, 0.0 if arguments.delta is None else arguments.delta)
-    form = Form(arguments.delimiter, arguments.dialect)
+    form = CsvForm(arguments.delimiter, arguments.dialect)
     return Request(arguments.file, arguments.schema, budget, Path(arguments.file).name, form)
 
 

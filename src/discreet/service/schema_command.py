@@ -11,12 +11,12 @@ from discreet.core.errors import ParameterError
 from discreet.query.blank_schema import init as blank_schema
 from discreet.query.schema_file import read_schema
 from discreet.service.out_file import OutFile
-from discreet.trust.sources.csv_file import Form
+from discreet.trust.sources.csv_file import CsvForm
 
 
 def init(arguments: Namespace) -> int:
     """Print or write a schema with the file's columns, all to be filled in."""
-    text = blank_schema(arguments.file, Form(arguments.delimiter, arguments.dialect))
+    text = blank_schema(arguments.file, CsvForm(arguments.delimiter, arguments.dialect))
     if arguments.out is None:
         sys.stdout.write(text)
         return 0

@@ -26,12 +26,12 @@ from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.schema import Category, Number, Schema, Text
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources import arrow_column, csv_fields, csv_file
-from discreet.trust.sources.csv_file import Form, csv_batches, csv_header
+from discreet.trust.sources.csv_file import CsvForm, csv_batches, csv_header
 from discreet.trust.sources.decoding import texts
 from discreet.trust.sources.file import File
 
 Rows = Sequence[tuple[str, ...]]
-Writer = Callable[[Path, Rows], Form]
+Writer = Callable[[Path, Rows], CsvForm]
 
 RAW = {"newline": "", "encoding": "utf-8", "errors": "surrogateescape"}
 """How to write bytes that are no UTF-8: as halves of surrogate pairs."""
@@ -42,23 +42,23 @@ def header(rows: Rows) -> list[str]:
 
 
 def pythons(quoting: Any, end: str, delimiter: str = ",", mark: str = "") -> Writer:
-    def write(path: Path, rows: Rows) -> Form:
+    def write(path: Path, rows: Rows) -> CsvForm:
         with path.open("w", **RAW) as file:  # type: ignore[call-overload]
             file.write(mark)
             writer = csv.writer(file, quoting=quoting, lineterminator=end, delimiter=delimiter)
             writer.writerows([header(rows), *rows])
-        return Form(delimiter)
+        return CsvForm(delimiter)
 
     return write
 
 
-def pandas_writes(path: Path, rows: Rows) -> Form:
+def pandas_writes(path: Path, rows: Rows) -> CsvForm:
     frame = pd.DataFrame(rows, columns=header(rows), dtype=object).replace("", None)
     frame.to_csv(path, index=False, encoding="utf-8", errors="surrogateescape")
-    return Form()
+    return CsvForm()
 
 
-def postgres_writes(path: Path, rows: Rows) -> Form:
+def postgres_writes(path: Path, rows: Rows) -> CsvForm:
     """As `COPY ... TO ... (FORMAT csv, HEADER)`: an empty text is quoted, a missing one is not."""
 
     def field(value: str, alone: bool) -> str:
@@ -68,7 +68,7 @@ def postgres_writes(path: Path, rows: Rows) -> Form:
     lines = [",".join(field(value, len(row) == 1) for value in row) + "\n" for row in (header(rows), *rows)]
     with path.open("w", **RAW) as file:  # type: ignore[call-overload]
         file.writelines(lines)
-    return Form()
+    return CsvForm()
 
 
 WRITERS: dict[str, Writer] = {
@@ -87,19 +87,19 @@ def table(rows: Rows) -> Any:
     return pa.table({name: pa.array([row[i] or None for row in rows], pa.string()) for i, name in enumerate(names)})
 
 
-def duckdb_writes(path: Path, rows: Rows) -> Form:
+def duckdb_writes(path: Path, rows: Rows) -> CsvForm:
     duckdb.from_arrow(table(rows)).write_csv(str(path))
-    return Form()
+    return CsvForm()
 
 
-def polars_writes(path: Path, rows: Rows) -> Form:
+def polars_writes(path: Path, rows: Rows) -> CsvForm:
     pl.DataFrame(table(rows)).write_csv(path)
-    return Form()
+    return CsvForm()
 
 
-def arrow_writes(path: Path, rows: Rows) -> Form:
+def arrow_writes(path: Path, rows: Rows) -> CsvForm:
     pyarrow.csv.write_csv(table(rows), path)
-    return Form()
+    return CsvForm()
 
 
 IN_UTF_8: dict[str, Writer] = {"DuckDB": duckdb_writes, "polars": polars_writes, "Arrow": arrow_writes}
@@ -108,7 +108,7 @@ IN_UTF_8: dict[str, Writer] = {"DuckDB": duckdb_writes, "polars": polars_writes,
 FIELD = st.text(st.sampled_from('",;\t\r\n \x00\x1f\\.a1\ufeff\u2028é\udcff\udcc3'), max_size=6)
 
 
-def read(path: Path, form: Form, width: int) -> list[tuple[str | None, ...]]:
+def read(path: Path, form: CsvForm, width: int) -> list[tuple[str | None, ...]]:
     """All rows, as texts."""
     batches = csv_batches([path], range(width), form)
     columns = [[arrow_column.texts(column).to_pylist() for column in batch.columns] for batch in batches]
@@ -185,13 +185,13 @@ def test_a_record_counts_once_and_is_one_user(tmp_path: Path) -> None:
             assert len(records.everything(("age", "sex"))) == records.units() == 101
             assert PrivateData.of(records, SCHEMA, Budget(1.0), neighbors=Neighbors.REPLACE).public_size == 101
             assert File(tmp_path / "t.csv", SCHEMA, Unit("user", "town")).units() in (1, 2)
-            assert form == Form()
+            assert form == CsvForm()
 
 
 def test_a_record_may_have_any_number_of_fields(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes(b"age,sex,town\n\n1\n,,,,,\n2,f,Zug,more\n\r\n3,m,Bern\n ")
-    assert read(path, Form(), 3) == [
+    assert read(path, CsvForm(), 3) == [
         (None, None, None),
         ("1", None, None),
         (None, None, None),
@@ -205,7 +205,7 @@ def test_a_record_may_have_any_number_of_fields(tmp_path: Path) -> None:
 def test_every_line_is_a_record_of_the_dialect_lines(tmp_path: Path) -> None:
     """Whatever its bytes are, the others are read as they were."""
     rng = np.random.default_rng(1)
-    path, form = tmp_path / "t.csv", Form(dialect="lines")
+    path, form = tmp_path / "t.csv", CsvForm(dialect="lines")
     around = [b"%d,f,Bern" % age for age in range(20)]
     wild = [bytes(rng.choice(np.frombuffer(b',"""\r a\xff\x00', np.uint8), rng.integers(0, 12))) for _ in range(200)]
     for line in (*wild, b'"' * 10_001, b'"a,' * 10_000, b"\xff" * 100_000):
@@ -221,7 +221,7 @@ def test_a_record_that_is_too_long_is_a_row_without_values(
     dialect: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However it falls into blocks, and whatever its quotes are."""
-    form, path = Form(dialect=dialect), tmp_path / "t.csv"
+    form, path = CsvForm(dialect=dialect), tmp_path / "t.csv"
     monkeypatch.setattr(csv_fields, "LONGEST", 30)
     for long in (b"x" * 100, b'"' + b'a,""' * 30 + b'"', b'"a"' + b"," * 99 + b'"b"', b"x," * 15 + b"y"):
         for block in (1, 2, 3, 29, 30, 31, 64):
@@ -237,7 +237,7 @@ def test_a_record_that_is_just_short_enough_is_read(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(csv_fields, "LONGEST", 30)
     for block in range(1, 40):
         monkeypatch.setattr(csv_file, "BLOCK", block)
-        assert read(path, Form(), 2) == [("1", "x" * 25), ("2", None)]
+        assert read(path, CsvForm(), 2) == [("1", "x" * 25), ("2", None)]
 
 
 def test_no_more_of_a_record_is_held_than_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,14 +250,14 @@ def test_no_more_of_a_record_is_held_than_can_be_read(tmp_path: Path, monkeypatc
     path.write_bytes(b'a,b\n"' + b"x\n" * 5000 + b'",1\n2,3\n')
     for name, value in (("LONGEST", 30), ("BLOCK", 8), ("fields_of", noted)):
         monkeypatch.setattr(csv_fields if name == "LONGEST" else csv_file, name, value)
-    assert read(path, Form(), 2) == [(None, None), ("2", "3")]
+    assert read(path, CsvForm(), 2) == [(None, None), ("2", "3")]
     assert max(held) <= 2 * 30
 
 
 def test_a_quote_that_stays_open_ends_with_the_file(tmp_path: Path) -> None:
     for rest, last in ((b'"x,y\nz', "x,y\nz"), (b'"x""', 'x"'), (b'"x"', "x"), (b'x"', 'x"')):
         (tmp_path / "t.csv").write_bytes(b"a,b\n1,2\n3," + rest)
-        assert read(tmp_path / "t.csv", Form(), 2) == [("1", "2"), ("3", last)]
+        assert read(tmp_path / "t.csv", CsvForm(), 2) == [("1", "2"), ("3", last)]
 
 
 def test_files_in_a_folder_begin_with_a_header_each(tmp_path: Path) -> None:
@@ -276,7 +276,7 @@ def test_a_form_that_is_none_is_refused(tmp_path: Path, monkeypatch: pytest.Monk
     for header in (b"", b"\n1,2\n", b"a,a\n", b'"' + b"a," * 1000):
         (tmp_path / "t.csv").write_bytes(header)
         with pytest.raises(SchemaError, match="header"):
-            csv_header(tmp_path / "t.csv", Form())
+            csv_header(tmp_path / "t.csv", CsvForm())
 
 
 def test_the_page_on_files_shows_what_happens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

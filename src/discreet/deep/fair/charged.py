@@ -29,11 +29,11 @@ class Payer:
     bits: Bits
 
     @contextmanager
-    def charged(self, event: Event, purpose: str, model: nn.Module | None = None) -> Iterator[Paid]:
+    def charged(self, event: Event, purpose: str, model: nn.Module | None = None) -> Iterator[PaidCharge]:
         """Charge an event, and commit it at the end of the block with its result, or a digest of the model."""
         charge = self.ledger.reserve(event, purpose, request=f"{purpose}\n{written(event)}")
         assert isinstance(charge, Reservation)  # its key is fresh
-        paid = Paid(self, event, purpose, charge)
+        paid = PaidCharge(self, event, purpose, charge)
         try:
             yield paid
         except DiscreetError as error:
@@ -43,7 +43,7 @@ class Payer:
 
 
 @dataclass
-class Paid:
+class PaidCharge:
     """A charge that was made."""
 
     payer: Payer

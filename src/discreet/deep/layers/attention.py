@@ -9,13 +9,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from discreet.core.errors import ParameterError
-from discreet.deep.layers.composite import Parts, composite
+from discreet.deep.layers.composite import LayerParts, composite
 
 
 @composite(nn.MultiheadAttention)
 def attention(
     module: nn.MultiheadAttention,
-    parts: Parts,
+    parts: LayerParts,
     query: Tensor,
     key: Tensor,
     value: Tensor,
@@ -54,7 +54,7 @@ def attention(
 
 
 def _projected(
-    module: nn.MultiheadAttention, parts: Parts, query: Tensor, key: Tensor, value: Tensor
+    module: nn.MultiheadAttention, parts: LayerParts, query: Tensor, key: Tensor, value: Tensor
 ) -> tuple[Tensor, ...]:
     """Queries, keys and values; of a matrix for all three, what is not taken has no slope."""
     width = module.embed_dim

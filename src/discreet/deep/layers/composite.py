@@ -21,7 +21,7 @@ Watch = Callable[[Tensor, list[Tensor | None]], Tensor]
 """What went out, in a way that its derivative is put at the end of the list."""
 
 
-class Parts(Protocol):
+class LayerParts(Protocol):
     """What a composite layer computes with, so that the gradients of its parameters are known."""
 
     def linear(self, inputs: Tensor, weight: str, bias: str | None = None) -> Tensor:
@@ -39,7 +39,7 @@ C = TypeVar("C", bound=Composite)
 
 
 def composite(*kinds: type[nn.Module]) -> Callable[[C], C]:
-    """Register what such layers compute, written with `Parts`."""
+    """Register what such layers compute, written with `LayerParts`."""
 
     def register(function: C) -> C:
         _COMPOSITES.update(dict.fromkeys(kinds, function))

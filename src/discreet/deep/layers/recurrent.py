@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from discreet.core.errors import ParameterError
-from discreet.deep.layers.composite import Parts, composite
+from discreet.deep.layers.composite import LayerParts, composite
 
 State = tuple[Tensor, ...]
 """Of one direction of one layer: what it gives, and for an LSTM its memory."""
@@ -47,7 +47,7 @@ def _cell(module: nn.RNNBase | nn.RNNCellBase) -> Cell:
 
 @composite(nn.RNNCell, nn.LSTMCell, nn.GRUCell)
 def cell(
-    module: nn.RNNCell | nn.LSTMCell | nn.GRUCell, parts: Parts, inputs: Tensor, state: Any = None
+    module: nn.RNNCell | nn.LSTMCell | nn.GRUCell, parts: LayerParts, inputs: Tensor, state: Any = None
 ) -> Tensor | tuple[Tensor, ...]:
     """One time."""
     two = isinstance(module, nn.LSTMCell)
@@ -62,7 +62,7 @@ def cell(
 
 @composite(nn.RNN, nn.LSTM, nn.GRU)
 def recurrent(
-    module: nn.RNN | nn.LSTM | nn.GRU, parts: Parts, inputs: Tensor, states: Any = None
+    module: nn.RNN | nn.LSTM | nn.GRU, parts: LayerParts, inputs: Tensor, states: Any = None
 ) -> tuple[Tensor, Tensor | tuple[Tensor, ...]]:
     """Layers one above another, each over all times, in one direction or both: samples along the first axis."""
     if not isinstance(inputs, Tensor) or inputs.dim() != 3:
@@ -91,7 +91,7 @@ def recurrent(
 
 
 def _over_time(
-    module: nn.RNN | nn.LSTM | nn.GRU, parts: Parts, inputs: Tensor, state: State, suffix: str
+    module: nn.RNN | nn.LSTM | nn.GRU, parts: LayerParts, inputs: Tensor, state: State, suffix: str
 ) -> tuple[Tensor, State]:
     """What one direction of one layer gives at all times, and its last state."""
     bias = (f"bias_ih{suffix}", f"bias_hh{suffix}") if module.bias else (None, None)

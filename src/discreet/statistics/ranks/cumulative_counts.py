@@ -13,7 +13,7 @@ from discreet.questions.tree import Tree
 
 
 @dataclass(frozen=True)
-class Place:
+class RankPlace:
     """A point inside a cell: where it would be if values lay evenly there; and the ends of the cell."""
 
     low: float
@@ -54,7 +54,7 @@ class CumulativeCounts:
         """Where the number of values below passes this share of all."""
         return self.place(q * max(self.number, 0.0)).inside
 
-    def place(self, rank: float) -> Place:
+    def place(self, rank: float) -> RankPlace:
         """Where the number of values below passes a rank.
 
         Numbers below that fall, by noise, are replaced by the middle between the largest so far and the least to come.
@@ -68,7 +68,7 @@ class CumulativeCounts:
         low, high = float(edges[last - 1]), float(edges[last])
         if not rising[0] < rank < rising[-1]:
             low = high = float(self.ends.lower if rank <= rising[0] else self.ends.upper)
-        return Place(low, low + part * (high - low), high)
+        return RankPlace(low, low + part * (high - low), high)
 
     def deviation(self, value: float, q: float) -> float:
         """Of the number of values below a value less this share of all, for noise of deviation one."""

@@ -20,7 +20,7 @@ MARK = b"\xef\xbb\xbf"  # a byte order mark
 
 
 @dataclass(frozen=True)
-class Form:
+class CsvForm:
     """How a CSV file is written.
 
     Parameters
@@ -46,10 +46,10 @@ class Form:
         return fields_of(data, ord(self.delimiter), self.dialect)
 
 
-RFC4180 = Form()
+RFC4180 = CsvForm()
 
 
-def csv_header(path: Path, form: Form) -> tuple[str, ...]:
+def csv_header(path: Path, form: CsvForm) -> tuple[str, ...]:
     """The names in a file's first record: the only one that is looked at."""
     try:
         first = next(_records(path, form), None)
@@ -62,7 +62,7 @@ def csv_header(path: Path, form: Form) -> tuple[str, ...]:
     return names
 
 
-def csv_batches(paths: Sequence[Path], places: Sequence[int], form: Form) -> Iterator[Any]:
+def csv_batches(paths: Sequence[Path], places: Sequence[int], form: CsvForm) -> Iterator[Any]:
     """Arrow record batches with the fields at these places of each record, as bytes.
 
     Parameters
@@ -71,7 +71,7 @@ def csv_batches(paths: Sequence[Path], places: Sequence[int], form: Form) -> Ite
         The files, all with the same header.
     places : sequence of int
         Public. What is read: columns of the header, the first of which is 0.
-    form : Form
+    form : CsvForm
         Public. How the files are written.
     """
     names = [f"c{i}" for i in range(len(places))]
@@ -81,7 +81,7 @@ def csv_batches(paths: Sequence[Path], places: Sequence[int], form: Form) -> Ite
             yield arrow().record_batch(columns, names=names)
 
 
-def _records(path: Path, form: Form) -> Iterator[Fields]:
+def _records(path: Path, form: CsvForm) -> Iterator[Fields]:
     """All records, the header among them, some at a time; what is left at the end is one more."""
     rest, long = b"", 0
     opened: Any = gzip.open if path.suffix == ".gz" else open

@@ -13,7 +13,7 @@ from discreet.core.schema import Schema
 from discreet.trust.sources.ahead import ahead
 from discreet.trust.sources.arrow_column import check_types
 from discreet.trust.sources.csv_fields import Dialect
-from discreet.trust.sources.csv_file import RFC4180, Form, csv_batches, csv_header
+from discreet.trust.sources.csv_file import RFC4180, CsvForm, csv_batches, csv_header
 from discreet.trust.sources.decoded_table import DecodedTable
 from discreet.trust.sources.engine import engine
 from discreet.trust.sources.header import check_header, read_columns
@@ -60,7 +60,7 @@ class File(Stream):
         delimiter: str = ",",
         dialect: Dialect = "rfc4180",
     ) -> None:
-        asked, self._files, self._form = f"open {path}", files_at(path), Form(delimiter, dialect)
+        asked, self._files, self._form = f"open {path}", files_at(path), CsvForm(delimiter, dialect)
         self._header = column_names(path, self._form)
         check_header(asked, self._header, schema, unit)
         kinds = [parquet_schema(file) for file in self._files if is_parquet(file)]
@@ -109,7 +109,7 @@ def files_at(path: str | Path) -> tuple[Path, ...]:
     return tuple(found)
 
 
-def column_names(path: str | Path, form: Form = RFC4180) -> tuple[str, ...]:
+def column_names(path: str | Path, form: CsvForm = RFC4180) -> tuple[str, ...]:
     """The names in the header of a file, or of all files in a folder: the only record that is looked at."""
     files = files_at(path)
     names = _header(files[0], form)
@@ -123,5 +123,5 @@ def column_names(path: str | Path, form: Form = RFC4180) -> tuple[str, ...]:
     return names
 
 
-def _header(file: Path, form: Form) -> tuple[str, ...]:
+def _header(file: Path, form: CsvForm) -> tuple[str, ...]:
     return tuple(parquet_schema(file).names) if is_parquet(file) else csv_header(file, form)
