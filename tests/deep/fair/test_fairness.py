@@ -92,6 +92,16 @@ def test_an_audit_of_one_changed_group_holds_and_has_power(epsilon: float, delta
     assert not judged(more, first, second).holds
 
 
+@pytest.mark.parametrize("delta", [0.0, 1e-5])
+def test_noise_is_for_one_record_that_leaves_a_cell_and_enters_another(delta: float) -> None:
+    """4,000 empty cells: their deviation is known to within 10 percent, at six standard errors."""
+    lone = SensitiveAttribute([0], range(2000), Budget(1.0, delta), bits=DeterministicBits(4))
+    found = attribute_fairness(lone, [1], [1], epsilon=1.0, delta=delta)
+    multiplier = found.receipt.event.multiplier  # type: ignore[attr-defined]
+    wanted = multiplier * (np.sqrt(2) if delta > 0 else 2 * np.sqrt(2))  # distances of sqrt(2) in l2 and 2 in l1
+    assert found.counts[:, :, 1:].std() == pytest.approx(wanted, rel=0.1)
+
+
 def test_what_cannot_be_measured_is_refused_before_any_charge() -> None:
     account = attribute(Budget(1.0))
     for said, labels in ((SAID[1:], LABELS), (SAID + 1, LABELS), (SAID, 0.5 * LABELS)):
