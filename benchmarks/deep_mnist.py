@@ -5,8 +5,9 @@
 Settings of the linear model were chosen on `synthetic_digits`, which also set the features to one scale; that channels
 and not all features are whitened, and the learning rates of the network, on held-out images of the training set, for
 which nothing was charged. The reach at epsilon 2.93 and the settings of the network were changed after a look at test
-scores (98.69 % at 2.93, 94.4 and 94.7 % of the network, before), so these three rows are not blind. Each figure is the mean over three runs with noise of their own, delta is 1e-5, and all runs
-go through the ledger. It takes minutes on a GPU, and about half an hour on one core.
+scores (98.69 % at 2.93, 94.4 and 94.7 % of the network, before), so these three rows are not blind. Each figure is the
+mean over three runs with noise of their own, delta is 1e-5, and all runs go through the ledger. It takes minutes on a
+GPU, and about half an hour on one core.
 """
 
 from __future__ import annotations
