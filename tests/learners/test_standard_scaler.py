@@ -33,13 +33,13 @@ def people(n: int = 20_000) -> np.ndarray:
 
 
 def test_it_is_close_to_the_exact_one() -> None:
-    X = people()
+    X = people(400_000)  # the lower bound of the first feature moves records by 0.25; noise must add little to that
     for price in (1e-6, 0.0):
         scaler = StandardScaler(bounds=BOUNDS, epsilon=1.0, delta=price).fit(X)
         exact = Exact().fit(X)
         np.testing.assert_allclose(scaler.mean_, exact.mean_, rtol=0.02)
-        np.testing.assert_allclose(scaler.scale_, exact.scale_, rtol=0.2)
-        np.testing.assert_allclose(scaler.transform(X), np.clip(exact.transform(X), -4, 4), atol=0.8)
+        np.testing.assert_allclose(scaler.scale_, exact.scale_, rtol=0.1)
+        np.testing.assert_allclose(scaler.transform(X), np.clip(exact.transform(X), -4, 4), atol=0.3)
 
 
 def test_what_it_gives_lies_between_public_bounds_whatever_the_noise() -> None:

@@ -175,11 +175,11 @@ class Trainer:
             charge, self._charged = self._processes.told(partial(self._charge, count))
             self.charges.append(charge)
             self._current = charge
-            if not self._opened:
-                self._gradients.open()
-                self._opened = True
             for _ in range(count):
                 try:
+                    if not self._opened:
+                        self._gradients.open()
+                        self._opened = True
                     self._gradients.draw()
                     self._move()
                 except DiscreetError as error:
