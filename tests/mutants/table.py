@@ -946,8 +946,12 @@ MUTANTS = [
         tests="deep/test_trainer.py",
     ),
     *_of(
+        "deep/noisy_sum",
+        ("sensitivity / grid.step + (", "sensitivity / grid.step / 2 + 0 * ("),
+        tests="deep/test_trainer.py",
+    ),
+    *_of(
         "deep/noisy_gradients",
-        ("steps = reach / grid.step + rounding", "steps = reach / grid.step / 2"),
         ("self.clip = float(state", "0 * float(state"),
         ('self.clip = float(state["clip"])\n        self._begin()', 'self.clip = float(state["clip"])'),
         ("noisy[name] / self._plan.batch", "noisy[name] / self._plan.batch**2"),

@@ -8,22 +8,21 @@ from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
-from discreet.core.grid import Array, Grid
+from discreet.core.grid import Array
 from discreet.deep.clipped_sum import ClippedSum, Losses, clipped_sum
 from discreet.deep.compiled_sum import CompiledSum, Compiler
 from discreet.deep.device_noise import DeviceNoise
 from discreet.deep.noise_stream import NoiseStream
+from discreet.deep.noisy_sum import noisy_sum
 from discreet.deep.private_tensors import Chunk, PrivateTensors
 from discreet.deep.processes import OneProcess, Processes
 from discreet.deep.training_plan import TrainingPlan
 from discreet.deep.views import Views
 
 WITHIN = "within the clip"  # beside the names of parameters
-FINENESS = 2.0**-30  # of the reach of a record: the grid that sums are rounded to, so that their noise is exact
 
 
 class NoisyGradients:
@@ -160,9 +159,7 @@ class NoisyGradients:
         return noisy(whole) if self._stream is None else self._stream.released(whole, noisy)
 
     def _exact(self, whole: Array, reach: float) -> Array:
-        """On a grid, with noise for what a record moves and for what rounding adds: in all rows that it moves."""
-        grid, bands, noise = Grid(math.floor(math.log2(reach * FINENESS))), self._plan.bands, self._plan.noise
-        rounding = math.sqrt(len(whole)) if bands is None else 2 * math.sqrt(bands.count * len(whole))
-        steps = reach / grid.step + rounding
-        drawn = noise.noise(self._data.bits, whole.shape, noise.multiplier * steps)
-        return grid.values(np.rint(whole / grid.step).astype(np.int64) + drawn)
+        """With noise for what a record moves and for what rounding adds, in all rows that it moves."""
+        bands = self._plan.bands
+        rounding = None if bands is None else 2 * math.sqrt(bands.count * len(whole))
+        return noisy_sum(whole, reach, self._plan.noise, self._data.bits, rounding)

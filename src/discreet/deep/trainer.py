@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import warnings
 from collections.abc import Iterator
@@ -25,6 +24,7 @@ from discreet.deep.card import PrivacyCard, as_table, as_text
 from discreet.deep.check import check
 from discreet.deep.clipped_sum import Losses
 from discreet.deep.compiled_sum import Compiler
+from discreet.deep.digest import digest
 from discreet.deep.noisy_gradients import NoisyGradients
 from discreet.deep.optimizer_check import check_optimizer
 from discreet.deep.private_tensors import PrivateTensors
@@ -273,7 +273,7 @@ class Trainer:
         return charge, ledger.balance().spent
 
     def _commit(self, charge: Reservation) -> None:
-        self._data.ledger.commit(charge, self._digest())
+        self._data.ledger.commit(charge, digest(self._gradients.trained))
 
     def _move(self) -> None:
         """What follows from the noisy gradients alone."""
@@ -292,9 +292,3 @@ class Trainer:
 
     def _request(self, count: int) -> str:
         return json.dumps({"steps": [self._done, self._done + count], "clip": self.plan.clip, "batch": self.plan.batch})
-
-    def _digest(self) -> bytes:
-        digest = hashlib.sha256()
-        for name, one in self._gradients.trained.items():
-            digest.update(name.encode() + one.detach().cpu().contiguous().numpy().tobytes())
-        return digest.digest()

@@ -22,8 +22,8 @@ from discreet.deep.fair.constraint import Codes, Constraint
 from discreet.deep.fair.descent import Descent, Walk, mean_gradients
 from discreet.deep.fair.fair_plan import FairPlan
 from discreet.deep.fair.multipliers import Multipliers, PublishedMultipliers, floored_shares, weights
-from discreet.deep.fair.noisy_sum import noisy_sum
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute
+from discreet.deep.noisy_sum import noisy_sum
 
 ASKED = "train a fair network"
 MOVED = math.sqrt(2)  # how far counts move where one record goes from one group to another

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from discreet.core.events import Event, written
 from discreet.core.ledger import Ledger, Reservation
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.receipt import Receipt
+from discreet.deep.digest import digest
 from discreet.trust.permit import KEPT
 
 
@@ -39,7 +39,7 @@ class Payer:
         except DiscreetError as error:
             error.settle(KEPT)
             raise
-        self.ledger.commit(charge, paid.result if model is None else _digest(model))
+        self.ledger.commit(charge, paid.result if model is None else digest(model.state_dict()))
 
 
 @dataclass
@@ -67,10 +67,3 @@ class PaidCharge:
             self.charge.key,
             self.charge.head,
         )
-
-
-def _digest(model: nn.Module) -> bytes:
-    digest = hashlib.sha256()
-    for name, one in model.state_dict().items():
-        digest.update(name.encode() + one.detach().cpu().contiguous().numpy().tobytes())
-    return digest.digest()

@@ -22,7 +22,7 @@ from discreet.deep.fair.constraint import SHARPNESS, Constraint
 from discreet.deep.fair.descent import Descent, Walk
 from discreet.deep.fair.fair_plan import FairPlan
 from discreet.deep.fair.multipliers import Multipliers, floored_shares, weights
-from discreet.deep.fair.noisy_sum import noisy_sum
+from discreet.deep.noisy_sum import noisy_sum
 from discreet.deep.private_tensors import Chunk, PrivateTensors
 
 ASKED = "train a fair network"
