@@ -219,6 +219,14 @@ def test_places_that_cancel_do_not_hide_a_long_gradient(size: int) -> None:
     assert float(found.gradients["weight"].norm()) <= 50.0
 
 
+def test_a_sum_over_nobody_is_zero() -> None:
+    model, inputs = MODELS["linear over few places"]()
+    found = clipped_sum(model, squares, inputs[:0], inputs[:0])
+    assert found.gradients.keys() == dict(model.named_parameters()).keys()
+    assert not any(one.any() for one in found.gradients.values())
+    assert found.norms.shape == (0,)
+
+
 def test_a_loss_of_the_whole_batch_is_refused() -> None:
     model = nn.Linear(2, 2)
     with pytest.raises(ParameterError, match="one loss for each sample"):

@@ -82,6 +82,9 @@ def clipped_sum(
     """
     check_knob("clipped_sum", "clip", clip)
     check_whole("clipped_sum", "views", views)
+    if len(inputs) == 0:  # an empty sample: shapes would not be known inside
+        trained = {name: torch.zeros_like(one) for name, one in model.named_parameters() if one.requires_grad}
+        return ClippedSum(trained, torch.zeros(0), torch.zeros(0))
     return clipped_sum_of(model, list(layers(model)), losses, inputs, targets, clip, there, views)
 
 
