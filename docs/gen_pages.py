@@ -25,7 +25,15 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src"
 PACKAGE = SOURCE / "discreet"
 FIRST = "index.md"
-ROOMS = ("discreet", "discreet.learners", "discreet.deep", "discreet.mechanisms", "discreet.accounting")
+ROOMS = (
+    "discreet",
+    "discreet.learners",
+    "discreet.deep",
+    "discreet.local",
+    "discreet.sequential",
+    "discreet.mechanisms",
+    "discreet.accounting",
+)
 GENERAL = "general"  # the page of what is in no sub-room
 TITLES = {
     "": "General",

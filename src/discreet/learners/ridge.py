@@ -60,7 +60,7 @@ class Ridge(LinearRegression):
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(-1, 1, (20_000, 2))
+    >>> X = rng.uniform(-1, 1, (200_000, 2))
     >>> model = Ridge(bounds=(-1, 1), target_bounds=(-3, 3), epsilon=1.0).fit(X, X @ [2.0, -1.0] + 0.5)
     >>> model.coef_.round(1), round(model.intercept_, 1)
     (array([ 2., -1.]), 0.5)
