@@ -24,9 +24,11 @@ from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, DiscreetError, ParameterError
 from discreet.core.events import read, written
-from discreet.core.neighbors import Neighbors
+from discreet.core.neighbors import RECORD, Neighbors
+from discreet.core.schema import Category, Number, Schema
 from discreet.deep.private_mlp_classifier import PrivateMLPClassifier
 from discreet.deep.private_mlp_regressor import PrivateMLPRegressor
+from discreet.trust.private_data import PrivateData
 from tests.conformance.test_learners import ALL, CLASSIFIERS, SUPERVISED
 
 SHORT: dict[str, Any] = {"rate": 0.5, "max_iter": 2, "bounds": (-20, 20)}
@@ -72,6 +74,45 @@ def test_scikit_learn_accepts_them(model: Any) -> None:
             except Exception as why:
                 failed[name] = f"{type(why).__name__}: {why}"
     assert not failed
+
+
+def test_they_learn_from_private_data_what_they_learn_from_arrays(tmp_path: Path) -> None:
+    X = points(6000)
+    kinds: dict[str, Any] = {"epsilon": 2.0, "random_state": 0, "rate": 0.2, "max_iter": 20}
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "same": np.where(X[:, 0] * X[:, 1] > 0, "yes", "no")})
+    schema = Schema({"a": Number(-1, 1), "same": Category(("yes", "no")), "b": Number(-1, 1)})
+    ledger = SqliteLedger.create(
+        tmp_path / "l.db", Budget(9.0, 1e-5), name="all", neighbors=Neighbors.ADD_REMOVE, unit=RECORD
+    )
+    told = PrivateMLPClassifier([16], target="same", **kinds).fit(PrivateData.of(frame, schema, ledger))
+    assert ledger.balance().used > 0
+    assert told.score(frame[["a", "b"]], frame["same"]) > 0.9
+    assert told.classes_.tolist() == ["yes", "no"]
+    assert told.feature_names_in_.tolist() == ["a", "b"]
+    assert (
+        told.event_ == PrivateMLPClassifier([16], classes=["no", "yes"], bounds=(-1, 1), **kinds).fit(X, X[:, 0]).event_
+    )
+    found = PrivateMLPRegressor([4], target="b", **SHORT | {"bounds": None})
+    assert found.fit(PrivateData.of(frame, schema, Budget(1.0, 1e-6))).predict(frame[["a"]]).min() >= -1
+
+
+@pytest.mark.parametrize(
+    ("model", "how"),
+    [
+        (PrivateMLPClassifier(), {}),
+        (PrivateMLPClassifier(target="a"), {}),
+        (PrivateMLPClassifier(target="same", classes=["no", "yes"]), {}),
+        (PrivateMLPClassifier(target="same", bounds=(-1, 1)), {}),
+        (PrivateMLPRegressor(target="same"), {}),
+        (PrivateMLPClassifier(target="same"), {"neighbors": Neighbors.REPLACE}),
+    ],
+)
+def test_private_data_that_cannot_be_learned_from_cost_nothing(model: Any, how: dict[str, Any]) -> None:
+    schema = Schema({"a": Number(-1, 1), "same": Category(("yes", "no"))})
+    data = PrivateData.of({"a": [0.5], "same": ["no"]}, schema, Budget(1.0, 1e-6), **how)
+    with pytest.raises(DiscreetError):
+        model.fit(data)
+    assert not data.ledger.entries()
 
 
 def test_a_fit_costs_what_was_asked_whatever_the_data_are() -> None:

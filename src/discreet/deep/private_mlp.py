@@ -24,9 +24,12 @@ from discreet.core.knob import check_knob, check_one_of, check_whole
 from discreet.core.ledger import Ledger
 from discreet.core.neighbors import RECORD, Neighbors
 from discreet.core.receipt import Receipt
-from discreet.core.schema import Category, Number, Schema
+from discreet.core.schema import Category, Column, Number, Schema
 from discreet.core.secret_sample import SecretSample
 from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.noise.bits import system_bits
+from discreet.trust.curated_records import CuratedRecords, curated_records
+from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.decoding import decoded
 from discreet.trust.sources.matrix import Matrix
 
@@ -52,36 +55,78 @@ class PrivateMLP(BaseEstimator, ABC):
     event_: Event
     receipt_: Receipt
     n_features_in_: int
+    schema_: Schema
 
-    def fit(self, X: Any, y: Any, *, ledger: Ledger | None = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, ledger: Ledger | None = None) -> Self:
         """Train.
 
         Parameters
         ----------
-        X : array of shape (n, n_features), or data frame
+        X : PrivateData, array of shape (n, n_features), or data frame
             The records. One with a missing value counts for nothing.
-        y : array of shape (n,)
-            The targets.
+        y : array of shape (n,), optional
+            The targets; not for private data, whose target is a column.
         ledger : Ledger, optional
-            The account that pays. By default one of its own, of epsilon and delta, for this fit alone.
+            The account that pays for arrays. By default one of its own, of epsilon and delta, for this fit alone.
+            Private data have an account.
         """
         from discreet.deep.private_tensors import PrivateTensors
 
         self._check()
+        budget = Budget(self.epsilon, self.delta)
+        if isinstance(X, PrivateData):
+            records, ledger = self._of_private(X, y, ledger), X.ledger
+        else:
+            records = self._of_arrays(X, y)
+        inputs, targets = self._scaled(records.values[:, :-1]), records.values[:, -1]
+        known = np.isfinite(inputs).all(axis=1) & np.isfinite(targets)
+        account = SinglePlan(budget, Neighbors.ADD_REMOVE, RECORD) if ledger is None else ledger
+        data = PrivateTensors(*self._tensors(inputs[known], targets[known]), account, bits=records.bits)
+        self._train(data, self._plan(budget), inputs.shape[1])
+        return self
+
+    def _of_private(self, data: PrivateData, y: Any, ledger: Ledger | None) -> CuratedRecords:
+        """The numbers of private data, and then their target."""
+        known = (y, ledger, self.bounds, getattr(self, "classes", None), getattr(self, "target_bounds", None))
+        if any(given is not None for given in known):
+            obstacle = "private data have their target, its values, their bounds and their account already"
+            raise ParameterError(self.purpose, obstacle, "Give the data and the name of the target alone.")
+        columns = data.schema.columns
+        if self.target not in columns:
+            remedy = f"Set target to one of {', '.join(columns)}."
+            raise ParameterError(self.purpose, f"there is no column {self.target!r}", remedy)
+        features = [name for name, one in columns.items() if isinstance(one, Number) and name != self.target]
+        if not features:
+            raise ParameterError(self.purpose, "the schema has no number to learn from", "Describe at least one.")
+        self.schema_ = Schema({name: columns[name] for name in features})
+        self._take_target(columns[str(self.target)])
+        self.feature_names_in_, self.n_features_in_ = np.array(features, dtype=object), len(features)
+        return curated_records(data, (*features, str(self.target)), self.purpose)
+
+    def _of_arrays(self, X: Any, y: Any) -> CuratedRecords:
+        """Features inside their bounds, and then the target."""
+        if self.bounds is None:
+            raise ParameterError(
+                self.purpose,
+                "the bounds are not given, and taking them from the data would give a record away",
+                "Pass bounds=(lower, upper) from what you know without the data.",
+            )
         target = self._target()
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         X = validate_data(self, X, dtype=None, ensure_all_finite=False, ensure_min_samples=0)
+        lower, upper = (np.asarray(end, dtype=np.float64).tolist() for end in self.bounds)
+        self.schema_ = Schema.numeric(lower, upper, X.shape[1])
+        self._take_target(target)
         inputs, targets = self._inside(X), decoded(column_or_1d(y, warn=True), target)
         if len(inputs) != len(targets):
             obstacle = f"X has {len(inputs)} rows and y has {len(targets)}"
             raise ParameterError(self.purpose, obstacle, "Give one target for each.")
-        known = np.isfinite(inputs).all(axis=1) & np.isfinite(targets)
-        budget = Budget(self.epsilon, self.delta)
-        account = SinglePlan(budget, Neighbors.ADD_REMOVE, RECORD) if ledger is None else ledger
-        data = PrivateTensors(*self._tensors(inputs[known], targets[known]), account)
-        self._train(data, self._plan(budget), inputs.shape[1])
-        return self
+        return CuratedRecords(np.column_stack([inputs, targets]), system_bits())
+
+    @abstractmethod
+    def _take_target(self, column: Column) -> None:
+        """Keep what is public about the target, or refuse a column that cannot be one."""
 
     @abstractmethod
     def _target(self) -> Number | Category:
@@ -108,12 +153,6 @@ class PrivateMLP(BaseEstimator, ABC):
         check_knob(self.purpose, "rate", self.rate, least=2.0**-20, most=1.0)
         check_knob(self.purpose, "clip", self.clip)
         check_knob(self.purpose, "learning_rate_init", self.learning_rate_init)
-        if self.bounds is None:
-            raise ParameterError(
-                self.purpose,
-                "the bounds are not given, and taking them from the data would give a record away",
-                "Pass bounds=(lower, upper) from what you know without the data.",
-            )
 
     def _plan(self, budget: Budget) -> TrainingPlan:
         """As many steps as show each record `max_iter` times on average, with the least noise that fits."""
@@ -145,7 +184,7 @@ class PrivateMLP(BaseEstimator, ABC):
             cost.delta,
             Neighbors.ADD_REMOVE,
             RECORD,
-            True,
+            data.bits.secret,
             charge.key,
             charge.head,
         )
@@ -170,7 +209,7 @@ class PrivateMLP(BaseEstimator, ABC):
         """What the network gives for each row; a missing value counts as the middle of its bounds."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False)
-        values = np.nan_to_num(self._inside(X))
+        values = np.nan_to_num(self._scaled(self._inside(X)))
         for place, (coefs, intercepts) in enumerate(zip(self.coefs_, self.intercepts_, strict=True)):
             if place:
                 values = np.tanh(values) if self.activation == "tanh" else np.maximum(values, 0.0)
@@ -178,13 +217,14 @@ class PrivateMLP(BaseEstimator, ABC):
         return np.asarray(values, dtype=np.float64)
 
     def _inside(self, X: Any) -> Array:
-        """Records moved inside the bounds, which become -1 and 1; what is not finite becomes nan."""
-        lower, upper = (np.asarray(end, dtype=np.float64).tolist() for end in self.bounds)
-        schema = Schema.numeric(lower, upper, X.shape[1])
-        numbers = [schema.number(name) for name in schema.features]
+        """Records moved inside the bounds; what is not finite becomes nan."""
+        return Matrix(np.asarray(X), self.schema_).everything(self.schema_.features)
+
+    def _scaled(self, inside: Array) -> Array:
+        """The bounds become -1 and 1."""
+        numbers = [self.schema_.number(name) for name in self.schema_.features]
         middle = np.array([(one.lower + one.upper) / 2 for one in numbers])
-        half = np.array([(one.upper - one.lower) / 2 for one in numbers])
-        return (Matrix(np.asarray(X), schema).everything(schema.features) - middle) / half
+        return (inside - middle) / np.array([(one.upper - one.lower) / 2 for one in numbers])
 
     @property
     def _hidden(self) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.schema import Category
+from discreet.core.schema import Category, Column
 from discreet.deep.private_mlp import PrivateMLP
 
 if TYPE_CHECKING:
@@ -38,10 +38,13 @@ class PrivateMLPClassifier(ClassifierMixin, PrivateMLP):
         Public. The step size of Adam.
     clip : float
         Public. The greatest length of the gradient of a record.
+    target : str, optional
+        Public. The column to predict, of `PrivateData`.
     bounds : (lower, upper), optional
-        Public. Of the features: two numbers, or two sequences with one number per feature. Required.
+        Public. Of the features: two numbers, or two sequences with one number per feature; not for `PrivateData`, whose
+        schema has them.
     classes : sequence, optional
-        Public. The values of the target, at least two. Required.
+        Public. The values of the target, at least two; not for `PrivateData`, whose schema has them.
     epsilon, delta : float
         Public. What one fit costs.
     random_state : int, RandomState instance or None
@@ -61,6 +64,8 @@ class PrivateMLPClassifier(ClassifierMixin, PrivateMLP):
         What the fit cost.
     receipt_ : Receipt
         The same, with whom it protects and where it was charged.
+    schema_ : Schema
+        Public. The features and their bounds.
     n_features_in_ : int
         Public. The number of features.
     feature_names_in_ : array of str
@@ -93,6 +98,7 @@ class PrivateMLPClassifier(ClassifierMixin, PrivateMLP):
         max_iter: int = 20,
         learning_rate_init: float = 0.03,
         clip: float = 1.0,
+        target: str | None = None,
         bounds: Any = None,
         classes: Any = None,
         epsilon: float = 1.0,
@@ -105,6 +111,7 @@ class PrivateMLPClassifier(ClassifierMixin, PrivateMLP):
         self.max_iter = max_iter
         self.learning_rate_init = learning_rate_init
         self.clip = clip
+        self.target = target
         self.bounds = bounds
         self.classes = classes
         self.epsilon = epsilon
@@ -127,10 +134,12 @@ class PrivateMLPClassifier(ClassifierMixin, PrivateMLP):
                 "the classes are not given, and taking them from the data would give a record away",
                 "Pass classes=[...] from what you know without the data.",
             )
-        self.classes_ = np.asarray(self.classes)
-        if len(self.classes_) < 2:
-            raise ParameterError(self.purpose, "there is one class", "Name at least two classes.")
-        return Category(tuple(self.classes_.tolist()))
+        return Category(tuple(np.asarray(self.classes).tolist()))
+
+    def _take_target(self, column: Column) -> None:
+        if not isinstance(column, Category) or len(column.values) < 2:
+            raise ParameterError(self.purpose, "the target is no category of two values", "Name at least two classes.")
+        self.classes_ = np.asarray(column.values if self.classes is None else self.classes)
 
     def _tensors(self, inputs: Array, targets: Array) -> tuple[Any, Any]:
         import torch

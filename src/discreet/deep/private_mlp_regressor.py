@@ -9,7 +9,7 @@ from sklearn.base import RegressorMixin
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.schema import Number
+from discreet.core.schema import Column, Number
 from discreet.deep.private_mlp import PrivateMLP
 
 if TYPE_CHECKING:
@@ -38,10 +38,13 @@ class PrivateMLPRegressor(RegressorMixin, PrivateMLP):
         Public. The step size of Adam.
     clip : float
         Public. The greatest length of the gradient of a record.
+    target : str, optional
+        Public. The column to predict, of `PrivateData`.
     bounds : (lower, upper), optional
-        Public. Of the features: two numbers, or two sequences with one number per feature. Required.
+        Public. Of the features: two numbers, or two sequences with one number per feature; not for `PrivateData`, whose
+        schema has them.
     target_bounds : (lower, upper), optional
-        Public. Of the target. Required.
+        Public. Of the target; not for `PrivateData`, whose schema has them.
     epsilon, delta : float
         Public. What one fit costs.
     random_state : int, RandomState instance or None
@@ -53,12 +56,16 @@ class PrivateMLPRegressor(RegressorMixin, PrivateMLP):
         Released. The weights of each layer, for records scaled to [-1, 1]: an average over the last steps.
     intercepts_ : list of arrays
         Released. The biases of each layer.
+    target_ : Number
+        Public. The bounds of the target.
     n_iter_ : int
         Public. `max_iter`.
     event_ : Event
         What the fit cost.
     receipt_ : Receipt
         The same, with whom it protects and where it was charged.
+    schema_ : Schema
+        Public. The features and their bounds.
     n_features_in_ : int
         Public. The number of features.
     feature_names_in_ : array of str
@@ -91,6 +98,7 @@ class PrivateMLPRegressor(RegressorMixin, PrivateMLP):
         max_iter: int = 20,
         learning_rate_init: float = 0.03,
         clip: float = 1.0,
+        target: str | None = None,
         bounds: Any = None,
         target_bounds: Any = None,
         epsilon: float = 1.0,
@@ -103,6 +111,7 @@ class PrivateMLPRegressor(RegressorMixin, PrivateMLP):
         self.max_iter = max_iter
         self.learning_rate_init = learning_rate_init
         self.clip = clip
+        self.target = target
         self.bounds = bounds
         self.target_bounds = target_bounds
         self.epsilon = epsilon
@@ -111,8 +120,9 @@ class PrivateMLPRegressor(RegressorMixin, PrivateMLP):
 
     def predict(self, X: Any) -> Array:
         """The number for each row, inside the target's bounds."""
-        lower, upper = self._target().lower, self._target().upper
-        return np.asarray(lower + (upper - lower) * (np.clip(self._raw(X)[:, 0], -1, 1) + 1) / 2)
+        scaled = np.clip(self._raw(X)[:, 0], -1, 1)
+        lower, upper = self.target_.lower, self.target_.upper
+        return np.asarray(lower + (upper - lower) * (scaled + 1) / 2)
 
     def _target(self) -> Number:
         if self.target_bounds is None:
@@ -123,10 +133,15 @@ class PrivateMLPRegressor(RegressorMixin, PrivateMLP):
             )
         return Number(*self.target_bounds)
 
+    def _take_target(self, column: Column) -> None:
+        if not isinstance(column, Number):
+            raise ParameterError(self.purpose, "the target is no number", "Name a column of numbers.")
+        self.target_ = column
+
     def _tensors(self, inputs: Array, targets: Array) -> tuple[Any, Any]:
         import torch
 
-        lower, upper = self._target().lower, self._target().upper
+        lower, upper = self.target_.lower, self.target_.upper
         scaled = 2 * (np.clip(targets, lower, upper) - lower) / (upper - lower) - 1
         return torch.from_numpy(inputs).float(), torch.from_numpy(scaled).float()
 
