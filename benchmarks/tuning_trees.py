@@ -107,6 +107,21 @@ def levels() -> None:
         print(f"n epsilon / 2 from {size:>6}  {depth} levels  {np.mean(table[size, depth]):.3f}")
 
 
+def lots() -> None:
+    """Mean accuracies of chosen and of random trees, pure, by records times epsilon over two for each class."""
+    models: dict[str, dict[str, Any]] = {"chosen": {"max_depth": 1}}
+    models |= {f"random {depth}": {"max_depth": depth, "method": "random"} for depth in (3, 4, 5, 6)}
+    table: dict[tuple[int, str], list[float]] = defaultdict(list)
+    for seed in range(48):
+        data = small(seed)
+        for epsilon, (name, fields) in itertools.product((0.1, 0.2, 0.6, 2.0), models.items()):
+            size = int(2 * 2 ** np.floor(np.log2(len(data.y) * epsilon / 2 / data.classes / 2)))
+            table[size, name] += [data.score(DecisionTreeClassifier(**fields), epsilon, 0.0) for _ in range(2)]
+    for size, name in sorted(table):
+        found = table[size, name]
+        print(f"n epsilon / 2 for each class from {size:>4}  {name:<9} {np.mean(found):.3f}  of {len(found)}")
+
+
 def curved(seed: int) -> Split:
     """3000 records of classes that no line separates: scores are sums of functions of ten features, some correlated."""
     rng = np.random.default_rng(3000 + seed)
@@ -190,6 +205,7 @@ TABLES: dict[str, Callable[[], None]] = {
     "chosen": chosen,
     "sharper": sharper,
     "levels": levels,
+    "lots": lots,
     "additive": additive,
     "boosted": boosted,
     "bayes": bayes,

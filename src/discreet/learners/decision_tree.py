@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_one_of, check_whole
-from discreet.learners.grown_tree import ByChoice, FromCounts, Growth, GrowthPlan
+from discreet.learners.grown_tree import AtRandom, ByChoice, FromCounts, Growth, GrowthPlan
 from discreet.learners.private_estimator import PrivateEstimator
 from discreet.learners.task import Task
 from discreet.learners.tree import GrownTree
@@ -29,7 +29,10 @@ DEEPEST = 10
 # Records times epsilon, over the reach of the neighbors, from which a second and a third level pay. From made-up data:
 # `levels` in benchmarks/tuning_trees.py.
 LEVELS = (60.0, 200.0)
-METHODS = ("exponential", "counts")
+# The same, for each class but one, below which no choice of splits is worth its share of the budget, and how deep
+# random trees are then: `lots` there.
+WORTH, RANDOM_LEVELS = 12.0, 5
+METHODS = ("exponential", "counts", "random")
 
 
 class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
@@ -45,18 +48,22 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
     ----------
     max_depth : int, optional
         Public. How many levels of splits; where not given, as many as so many records and this epsilon pay for, 3 at
-        most.
+        most, or 5 of random splits.
     bins : int
         Public. The number of cells of each feature.
-    method : {"exponential", "counts"}, optional
+    method : {"exponential", "counts", "random"}, optional
         Public. "exponential" chooses splits by the exponential mechanism, and counts once, for the leaves; "counts"
-        releases all counts. Where not given, the first where somebody holds all records, which is more accurate.
+        releases all counts; "random" draws splits without the data, and counts for the leaves alone. Where neither this
+        nor `max_depth` is given, the last for so few records that a choice would hardly be better than chance;
+        otherwise the first where somebody holds all records, which is more accurate.
     criterion : {"max", "gini", "entropy"}
         Public. What makes a split good: the records that are classified right, the Gini index, or the information gain.
         The noise of the exponential mechanism is least for the first, twice as much for the second, and for the third
         grows with the number of records, which has to be public.
     expected_size : int
         Public. The number of records, about; of use where it is secret.
+    random_state : int, RandomState instance or None
+        Public. Draws random splits.
     target : str, optional
         Public. The column to predict, of `PrivateData`.
     classes : sequence, optional
@@ -92,7 +99,8 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
     by the exponential mechanism and one bounded sum, composed, since a record is in one node of a level (Friedman and
     Schuster 2010, with the sensitivities of `split_scores_of`); or `max_depth` releases of one bounded sum each (the
     SuLQ-based ID3 of Blum, Dwork, McSherry and Nissim 2005, section 5, with the counts of all nodes of a level in one
-    vector). Released: `features_`, `cuts_` and `leaf_probabilities_`, post-processing of them.
+    vector); or one bounded sum (Jagannathan, Pillaipakkamnatt and Wright 2009, Theorem 1). Released: `features_`,
+    `cuts_` and `leaf_probabilities_`, post-processing of them.
 
     Examples
     --------
@@ -116,6 +124,7 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
         method: str | None = None,
         criterion: Criterion = "max",
         expected_size: int = GUESS,
+        random_state: Any = None,
         target: str | None = None,
         classes: Any = None,
         bounds: Any = None,
@@ -127,6 +136,7 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
         self.method = method
         self.criterion = criterion
         self.expected_size = expected_size
+        self.random_state = random_state
         self.target = target
         self.classes = classes
         self.bounds = bounds
@@ -143,10 +153,13 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
         check_one_of(self.purpose, "criterion", self.criterion, get_args(Criterion))
 
     def plan(self, task: Task) -> GrowthPlan:
-        """Every level is one release, and with choices the leaves are one more."""
-        growth = Growth(task, int(self.bins), self._levels(task), self.criterion)
+        """Every level is one release, and with choices the leaves are one more; random splits are none."""
+        method = self.method or self._method(task)
+        growth = Growth(task, int(self.bins), self._levels(task, method), self.criterion)
+        if method == "random":
+            return AtRandom.of(growth, self.random_state)
         growth.check_size()
-        if self.method == "counts" or (self.method is None and not task.data.curated):
+        if method == "counts":
             return FromCounts.of(growth)
         task.data.check_curated(self.purpose)
         if self.criterion == "entropy" and task.data.public_size is None:
@@ -157,12 +170,24 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
             )
         return ByChoice.of(growth)
 
-    def _levels(self, task: Task) -> int:
+    def _method(self, task: Task) -> str:
+        classes = len(task.schema.category(str(task.target)).values)
+        if self.max_depth is None and self._weight(task) < WORTH * (classes - 1):
+            return "random"
+        return "exponential" if task.data.curated else "counts"
+
+    def _levels(self, task: Task, method: str) -> int:
         """As given; else one, and one more for every threshold that records times epsilon reach."""
         if self.max_depth is not None:
             return int(self.max_depth)
+        if method == "random":
+            return RANDOM_LEVELS
+        return 1 + sum(self._weight(task) >= level for level in LEVELS)
+
+    def _weight(self, task: Task) -> float:
+        """Records times epsilon, over the reach of the neighbors."""
         n = task.data.public_size or self.expected_size
-        return 1 + sum(n * task.budget.epsilon >= level * task.data.neighbors.reach for level in LEVELS)
+        return n * task.budget.epsilon / task.data.neighbors.reach
 
     def learn(self, task: Task, plan: GrowthPlan, permit: Permit) -> Artefact:
         """Grow the tree; the share of a class in a leaf has one record more."""

@@ -1,4 +1,4 @@
-"""Two ways to grow a tree level by level: from noisy counts, and by the exponential mechanism."""
+"""Three ways to grow a tree: from noisy counts and by the exponential mechanism, level by level, and at random."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from discreet.accounting.calibration import calibrate
 from discreet.core.bound import Norm
@@ -14,7 +15,7 @@ from discreet.core.events import Event, Repeated
 from discreet.core.grid import Array
 from discreet.core.mechanism import Noise
 from discreet.core.question import BoundedSum
-from discreet.learners.random_trees import Trees
+from discreet.learners.random_trees import Trees, drawn_trees
 from discreet.learners.task import Task
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
@@ -54,6 +55,11 @@ class Growth:
         schema, features, target = self.task.schema, self.task.features, str(self.task.target)
         size = self.task.data.public_size or 1
         return split_scores_of(schema, features, self.bins, target, tree.features, tree.cuts, self.criterion, size)
+
+    def leaves(self, tree: Trees) -> BoundedSum:
+        """The counts of all classes in all leaves."""
+        schema, features, target = self.task.schema, self.task.features, str(self.task.target)
+        return forest_leaves_of(schema, features, target, tree.features, tree.cuts, "l1")
 
     def check_size(self) -> None:
         """Refuse a tree whose last level has too many counts."""
@@ -134,8 +140,7 @@ class ByChoice:
     def of(cls, growth: Growth) -> ByChoice:
         """Equal shares of the budget for each level and for the leaves."""
         nodes = np.zeros((1, 2**growth.levels - 1))
-        leaves = cls._leaves(growth, Trees(nodes, nodes))
-        counts = least_noise(growth.task.data, leaves, Budget(1.0)).noise
+        counts = least_noise(growth.task.data, growth.leaves(Trees(nodes, nodes)), Budget(1.0)).noise
         parts = (*(Exponential(1.0) for _ in range(growth.levels)), counts)
         return cls(growth, calibrate(Together(parts), growth.task.budget))
 
@@ -147,24 +152,36 @@ class ByChoice:
     def grow(self, permit: Permit) -> Grown:
         """Choose the splits of all nodes of a level, then those of the next; at last count in the leaves."""
         *choices, counts = self.together.mechanisms
-        growth, task, tree = self.growth, self.growth.task, self.growth.root
-        size = task.data.public_size or 1
+        growth, tree = self.growth, self.growth.root
         for choice in choices:
-            scores = split_scores_of(
-                task.schema,
-                task.features,
-                growth.bins,
-                str(task.target),
-                tree.features,
-                tree.cuts,
-                growth.criterion,
-                size,
-            )
-            tree = growth.split(tree, permit.ask(scores, choice))
-        noisy = permit.ask(self._leaves(growth, tree), counts)
+            tree = growth.split(tree, permit.ask(growth.scores(tree), choice))
+        noisy = permit.ask(growth.leaves(tree), counts)
         return Grown(tree, np.maximum(noisy.reshape(2**growth.levels, -1), 0.0))
 
-    @staticmethod
-    def _leaves(growth: Growth, tree: Trees) -> BoundedSum:
-        task = growth.task
-        return forest_leaves_of(task.schema, task.features, str(task.target), tree.features, tree.cuts, "l1")
+
+@dataclass(frozen=True)
+class AtRandom:
+    """Public random splits; all of the budget is for the counts in the leaves."""
+
+    growth: Growth
+    noise: Noise
+    random_state: Any
+
+    @classmethod
+    def of(cls, growth: Growth, random_state: Any) -> AtRandom:
+        """With the least noise in l1."""
+        nodes = np.zeros((1, 2**growth.levels - 1))
+        counts = least_noise(growth.task.data, growth.leaves(Trees(nodes, nodes)), growth.task.budget)
+        return cls(growth, counts.noise, random_state)
+
+    @property
+    def event(self) -> Event:
+        """What the counts cost."""
+        return self.noise.event
+
+    def grow(self, permit: Permit) -> Grown:
+        """Draw the splits, and count in the leaves."""
+        rng = check_random_state(permit.random_state(self.random_state))
+        tree = drawn_trees(self.growth.task, rng, 1, self.growth.levels)
+        noisy = permit.ask(self.growth.leaves(tree), self.noise)
+        return Grown(tree, np.maximum(noisy.reshape(2**self.growth.levels, -1), 0.0))
