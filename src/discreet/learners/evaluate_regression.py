@@ -67,10 +67,10 @@ def evaluate_regression(
     --------
     >>> from discreet.learners import Ridge
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(-1, 1, (20_000, 2))
-    >>> y = X @ [2.0, -1.0] + rng.normal(0, 0.3, 20_000)
-    >>> model = Ridge(bounds=(-1, 1), target_bounds=(-4, 4)).fit(X[:15_000], y[:15_000])
-    >>> found = evaluate_regression(model, X[15_000:], y[15_000:], epsilon=1.0)
+    >>> X = rng.uniform(-1, 1, (60_000, 2))
+    >>> y = X @ [2.0, -1.0] + rng.normal(0, 0.3, 60_000)
+    >>> model = Ridge(bounds=(-1, 1), target_bounds=(-4, 4)).fit(X[:20_000], y[:20_000])
+    >>> found = evaluate_regression(model, X[20_000:], y[20_000:], epsilon=1.0)
     >>> 0.8 < found.r2.value <= 1.0, found.mse.value < 0.3
     (True, True)
     """

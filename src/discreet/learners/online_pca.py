@@ -79,7 +79,7 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Timed):
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> X = np.column_stack([rng.uniform(0, 1, 20_000), rng.normal(0, [0.3, 0.1], (20_000, 2))])
+    >>> X = np.column_stack([rng.uniform(0, 1, 80_000), rng.normal(0, [0.3, 0.1], (80_000, 2))])
     >>> model = OnlinePCA(1, time=0, steps=8, bounds=([0, -1, -1], [1, 1, 1])).fit(X)
     >>> np.abs(model.components_[[4, 8], 0]).round(1)
     array([[1., 0.],

@@ -65,7 +65,7 @@ class StandardScaler(PrivateTransformer):
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal([30.0, 5.0], [10.0, 1.0], (10_000, 2))
+    >>> X = rng.normal([30.0, 5.0], [10.0, 1.0], (50_000, 2))
     >>> scaler = StandardScaler(bounds=([0.0, 0.0], [100.0, 10.0]), epsilon=1.0).fit(X)
     >>> scaler.mean_.round(), scaler.scale_.round()
     (array([30.,  5.]), array([10.,  1.]))

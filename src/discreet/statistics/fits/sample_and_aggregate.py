@@ -101,7 +101,7 @@ def sample_and_aggregate(
     Examples
     --------
     >>> found = sample_and_aggregate(
-    ...     np.full(500, 3.0), np.median, bounds=(0, 10), lower=0, upper=10, blocks=10, seconds=1.5, epsilon=2.0
+    ...     np.full(500, 3.0), np.median, bounds=(0, 10), lower=0, upper=10, blocks=10, seconds=0.5, epsilon=2.0
     ... )
     >>> found.values.shape
     (1,)
