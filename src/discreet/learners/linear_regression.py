@@ -75,7 +75,7 @@ class LinearRegression(RegressorMixin, PrivateEstimator):
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(-1, 1, (20_000, 2))
+    >>> X = rng.uniform(-1, 1, (80_000, 2))
     >>> model = LinearRegression(bounds=(-1, 1), target_bounds=(-3, 3), epsilon=1.0).fit(X, X @ [2.0, -1.0] + 0.5)
     >>> model.coef_.round(1), round(model.intercept_, 1), bool(model.coef_stderr_.max() < 0.1)
     (array([ 2., -1.]), 0.5, True)

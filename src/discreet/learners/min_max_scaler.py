@@ -67,7 +67,7 @@ class MinMaxScaler(PrivateTransformer):
 
     Examples
     --------
-    >>> X = np.random.default_rng(0).uniform(20, 60, (10_000, 1))
+    >>> X = np.random.default_rng(0).uniform(20, 60, (50_000, 1))
     >>> scaler = MinMaxScaler(bounds=(0, 120), epsilon=1.0).fit(X)
     >>> abs(scaler.data_min_ - 20) < 3, abs(scaler.data_max_ - 60) < 3
     (array([ True]), array([ True]))

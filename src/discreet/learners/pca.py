@@ -94,7 +94,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(0, [0.3, 0.1, 0.02], (10_000, 3))
+    >>> X = rng.normal(0, [0.3, 0.1, 0.02], (30_000, 3))
     >>> model = PCA(2, bounds=(-1, 1), epsilon=1.0).fit(X)
     >>> np.abs(model.components_).round(1)
     array([[1., 0., 0.],

@@ -109,7 +109,7 @@ def kernel_density(
 
     Examples
     --------
-    >>> ages = np.random.default_rng(0).normal(40, 12, 10_000)
+    >>> ages = np.random.default_rng(0).normal(40, 12, 40_000)
     >>> found = kernel_density(ages, bounds=(0, 100), epsilon=1.0)
     >>> bool(abs(found(40.0) - 0.0332) < 0.002), round(found.integral(), 6)
     (True, 1.0)
