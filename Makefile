@@ -34,7 +34,7 @@ test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m 'not slow'
 
 soak: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --fresh
 
 # One-line mistakes that tests have to notice; a word or two after WORDS= tries only some of them.
 mutants: $(VENV)/.dev

@@ -68,7 +68,7 @@ def main(words: list[str]) -> int:
 
 
 def _copy(to: Path) -> Path:
-    for name in ("src", "tests", "pyproject.toml"):
+    for name in ("src", "tests", "conftest.py", "pyproject.toml"):
         source = ROOT / name
         shutil.copytree(source, to / name) if source.is_dir() else shutil.copy(source, to / name)
     return to

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import os
 import pickle
 import subprocess
@@ -128,3 +129,8 @@ def test_threads_do_not_share_a_stream_or_a_buffer() -> None:
         thread.join()
     assert np.array_equal(mine, kept)
     assert len({*drawn, kept.tobytes()}) == 9
+
+
+def test_tests_replay_their_noise_unless_they_are_to_draw_fresh(request: pytest.FixtureRequest) -> None:
+    expected = KeyStream(hashlib.sha256(request.node.nodeid.encode()).digest()).integer(128)
+    assert (system_bits().integer(128) == expected) is not request.config.getoption("fresh")

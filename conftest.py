@@ -1,0 +1,31 @@
+"""Noise that is replayed: a test, or the example of a docstring, fails always or never."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+
+import numpy as np
+import pytest
+
+from discreet.noise import bits
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--fresh", action="store_true", help="draw fresh noise, as releases do")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let the secret bits of this thread begin anew, from the name of the test; other threads and processes draw fresh.
+
+    So whether a test fails depends on the code alone, and whoever changes what is drawn sees what follows. Fixtures of
+    modules are set up afterwards, for the first test that needs them.
+    """
+    source = bits.system_bits()
+    assert isinstance(source, bits.SystemBits)
+    if item.config.getoption("fresh"):
+        return
+    key = hashlib.sha256(item.nodeid.encode()).digest()
+    source._own.stream, source._own.process = bits.KeyStream(key), (os.getpid(), bits._Forks.count)
+    np.random.seed(0)  # noqa: NPY002 - what scikit-learn draws from without a random_state
