@@ -63,6 +63,11 @@ def mechanisms() -> list[type[Any]]:
     return [kind for kind in public_classes("mechanisms") if hasattr(kind, "release") and not inspect.isabstract(kind)]
 
 
+def randomizers() -> list[type[Any]]:
+    """Everything that turns one person's value into a report."""
+    return [kind for kind in public_classes("local") if hasattr(kind, "worst_pair") and not inspect.isabstract(kind)]
+
+
 def learners() -> list[type[Any]]:
     """Everything that can fit."""
     return [kind for kind in public_classes("learners") if hasattr(kind, "fit") and not inspect.isabstract(kind)]

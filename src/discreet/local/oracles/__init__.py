@@ -1,0 +1,1 @@
+"""Frequency oracles: how many people have each value of a known domain."""

@@ -1,0 +1,148 @@
+"""What a person's device does to a value before anybody else sees it, and what a collector may do with the result."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import struct
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.bits import Bits
+from discreet.core.errors import ParameterError
+from discreet.core.events import Event, PureLoss
+from discreet.core.grid import Array, Steps
+from discreet.core.knob import check_knob
+from discreet.core.neighbors import Neighbors
+
+Reports = NDArray[Any]
+VERSION = 1
+HEADER = struct.Struct("<B8s")  # version, fingerprint
+MOST_EPSILON = 40.0
+UNCOUNTED = "Nothing was counted."
+
+
+@dataclass(frozen=True)
+class WorstPair:
+    """Two values of one person whose reports differ most."""
+
+    first: Any
+    second: Any
+
+
+@dataclass(frozen=True)
+class Randomizer(ABC):
+    """Turns one person's value into a report: a frozen dataclass of public parameters.
+
+    The device calls `report` and `encode`. The collector calls `decode`, adds up `tallied` reports in an `Aggregator`,
+    and calls `estimated`. Nothing but reports leaves the device, so that the promise holds against everybody.
+
+    A report is an array of the type `form`; reports are stacked along the first axis. A message is the version, the
+    fingerprint of the parameters, and the bytes of the report in that type.
+
+    Parameters
+    ----------
+    epsilon : float
+        Public. What one report may cost.
+    """
+
+    epsilon: float = 1.0
+    kind: ClassVar[str]
+    """A permanent name: it is part of the fingerprint."""
+    knob: ClassVar[str] = "epsilon"
+    neighbors: ClassVar[Neighbors] = Neighbors.REPLACE
+
+    def __post_init__(self) -> None:
+        check_knob(type(self).__name__, "epsilon", self.epsilon, least=2.0**-20, most=MOST_EPSILON)
+
+    @property
+    def event(self) -> Event:
+        """The price of one report, where one value is replaced by any other."""
+        return PureLoss(self.epsilon)
+
+    @property
+    @abstractmethod
+    def form(self) -> np.dtype[Any]:
+        """The type of one report, in little-endian order; a type with a shape for several numbers."""
+
+    @property
+    @abstractmethod
+    def worst_pair(self) -> WorstPair:
+        """Two values whose reports differ most: the audit tries to distinguish them."""
+
+    @abstractmethod
+    def reports(self, values: Any, bits: Bits) -> Reports:
+        """A report of each value, by the law of `report`, each by itself: for simulations."""
+
+    @abstractmethod
+    def score(self, reports: Reports) -> Array | Steps:
+        """For each report, a number on which the likelihood ratio of the worst pair depends: for the audit."""
+
+    @abstractmethod
+    def accepted(self, reports: Reports) -> Reports:
+        """The reports, if each is one that this randomiser can make; else an error, and nothing was counted."""
+
+    @abstractmethod
+    def tallied(self, reports: Reports) -> Steps:
+        """What the collector keeps of accepted reports: whole numbers that add up."""
+
+    @abstractmethod
+    def estimated(self, tally: Steps, n: int, *, simulated: bool = False, **how: Any) -> Any:
+        """The estimate, from the tally of n reports."""
+
+    def report(self, value: Any, bits: Bits) -> Reports:
+        """The report of one person."""
+        return self.reports([value], bits)[0]
+
+    def encode(self, report: Reports) -> bytes:
+        """The message that carries a report."""
+        accepted = self.accepted(np.asarray(report)[None])[0]
+        return HEADER.pack(VERSION, self.fingerprint) + np.asarray(accepted).astype(self.form.base).tobytes()
+
+    def decode(self, message: bytes) -> Reports:
+        """The report in a message.
+
+        Raises
+        ------
+        ParameterError
+            It is of another version, of a randomiser with other parameters, too short, too long, or not a report.
+        """
+        return self.decoded([message])[0]
+
+    def decoded(self, messages: list[bytes]) -> Reports:
+        """The reports in many messages: all of them, or an error."""
+        size = HEADER.size + self.form.itemsize
+        for message in messages:
+            if len(message) != size:
+                raise refused(self, f"a message has {len(message)} bytes and not {size}")
+            version, fingerprint = HEADER.unpack_from(message)
+            if version != VERSION:
+                raise refused(self, f"a message is of version {version} and not {VERSION}")
+            if fingerprint != self.fingerprint:
+                raise refused(self, "a message was made with other parameters")
+        body = b"".join(message[HEADER.size :] for message in messages)
+        return self.accepted(np.frombuffer(body, self.form.base).reshape(len(messages), *self.form.shape))
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """All that decides what a report means, as JSON has it."""
+        fields = {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}
+        plain = {name: list(one) if isinstance(one, tuple) else one for name, one in fields.items()}
+        return {"kind": self.kind, **plain}
+
+    @cached_property
+    def fingerprint(self) -> bytes:
+        """The first 8 bytes of SHA-256 of the parameters as JSON with sorted keys and without spaces, in UTF-8."""
+        text = json.dumps(self.parameters, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return hashlib.sha256(text.encode()).digest()[:8]
+
+
+def refused(randomizer: Randomizer, obstacle: str, remedy: str = "Leave it out, and ask its sender.") -> ParameterError:
+    """The error for a report that cannot be counted."""
+    return ParameterError(f"reports of {type(randomizer).__name__}", obstacle, remedy, UNCOUNTED)
