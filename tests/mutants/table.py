@@ -34,6 +34,7 @@ class Mutant:
 AUDIT = "conformance/test_mechanisms.py::test_no_audit_refutes_the_claim_and_each_does_with_two_thirds_of_the_noise"
 PARTS = "conformance/test_mechanisms.py::test_no_audit_refutes_a_part_and_each_does_with_two_thirds_of_the_noise"
 
+REPORTS = "conformance/test_randomizers.py"
 FAIR = "deep/fair/test_fair_training.py::test_an_audit_of_"
 
 
@@ -1058,4 +1059,73 @@ MUTANTS = [
         ('["done"])\n        self._current = None', '["done"])'),
         tests="deep/test_trainer.py deep/test_truncation.py deep/test_bands.py",
     ),
+    # local
+    *_of(
+        "local/miss_chance",
+        ("* Interval.of(inside) + Interval.of(outside)", "* Interval.of(inside)"),
+        ("while not holds(chance):", "while False:"),
+    ),
+    *_of(
+        "local/oracles/randomized_response",
+        ("others += others >= truth", "others += others > truth"),
+        ("uniform_integers(bits, len(truth), self.size - 1)", "uniform_integers(bits, len(truth), self.size)"),
+        tests=f"local/test_oracle.py {REPORTS}",
+    ),
+    *_of(
+        "local/oracles/unary_encoding",
+        ("return miss_chance(self.epsilon / 2)", "return miss_chance(self.epsilon)"),
+        ("return miss_chance(self.epsilon)", "return miss_chance(2 * self.epsilon)"),
+        ("return 0.5", "return 0.25"),
+        tests=f"local/oracles/test_unary_encoding.py {REPORTS}",
+    ),
+    *_of(
+        "local/oracles/local_hashing",
+        ("miss_chance(self.epsilon, 1, self.buckets - 1)", "miss_chance(self.epsilon, 1, 1)"),
+        ("(high - low - 1)", "(high - low)"),
+        tests=f"local/oracles/test_local_hashing.py {REPORTS}",
+    ),
+    *_of(
+        "local/oracles/subset_selection",
+        ("miss_chance(self.epsilon, self.chosen, self.size - self.chosen)", "miss_chance(self.epsilon, 1, self.size)"),
+        ("miss_chance(self.epsilon, self.chosen, self.size - self.chosen)", "miss_chance(2 * self.epsilon)"),
+        (" & (at != places[rows])", ""),
+        tests=f"local/oracles/test_subset_selection.py {REPORTS}",
+    ),
+    *_of(
+        "local/oracles/code_oracle",
+        ("self.inside, self.codes - self.inside)", "self.codes, self.codes)"),
+        tests=f"{REPORTS} local/test_oracle.py",
+    ),
+    *_of(
+        "local/oracles/hadamard_response",
+        ("(far >= block * self.order)", "(far > block * self.order)"),
+        ("elsewhere = miss & (far < away)", "elsewhere = miss & (far < 0)"),
+        tests=f"local/test_oracle.py {REPORTS}",
+    ),
+    *_of(
+        "local/oracles/projective_geometry",
+        ("1 + uniform_integers(bits, len(places), q - 1)", "uniform_integers(bits, len(places), q)"),
+        tests=f"local/test_oracle.py {REPORTS}",
+    ),
+    *_of(
+        "local/oracles/count_mean_sketch",
+        ("return miss_chance(self.epsilon / 2)", "return miss_chance(self.epsilon)"),
+        ("return miss_chance(self.epsilon)", "return miss_chance(1.5 * self.epsilon)"),
+        ("~bernoulli(bits, len(places), self.flip)", "~bernoulli(bits, len(places), self.flip / 4)"),
+        tests=f"local/oracles/test_count_mean_sketch.py {REPORTS}",
+    ),
+    *_of(
+        "local/randomizer",
+        ("if version != VERSION:", "if False:"),
+        ("if fingerprint != self.fingerprint:", "if False:"),
+        tests=REPORTS,
+    ),
+    *_of(
+        "local/aggregator",
+        ("hashlib.sha256(body).digest() != digest", "False"),
+        ("if other.randomizer != self.randomizer:", "if False:"),
+        ("self.tally, self.n = self.tally + new, self.n + len(accepted)", "self.tally, self.n = self.tally + new, 1"),
+        tests=REPORTS,
+    ),
+    *_of("noise/packed_coins", ("ones[equal] = bernoulli", "ones[:0] = bernoulli")),
 ]

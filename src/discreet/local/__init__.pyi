@@ -1,6 +1,14 @@
 from .aggregator import Aggregator as Aggregator
 from .frequencies import Frequencies as Frequencies
+from .oracles.count_mean_sketch import CountMeanSketch as CountMeanSketch
+from .oracles.count_mean_sketch import HadamardSketch as HadamardSketch
+from .oracles.hadamard_response import HadamardResponse as HadamardResponse
+from .oracles.local_hashing import LocalHashing as LocalHashing
+from .oracles.projective_geometry import ProjectiveGeometry as ProjectiveGeometry
 from .oracles.randomized_response import KaryResponse as KaryResponse
+from .oracles.subset_selection import SubsetSelection as SubsetSelection
+from .oracles.unary_encoding import OptimizedUnary as OptimizedUnary
+from .oracles.unary_encoding import SymmetricUnary as SymmetricUnary
 from .randomizer import Randomizer as Randomizer
 
 __all__: list[str]

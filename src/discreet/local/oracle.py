@@ -42,9 +42,12 @@ class Oracle(Randomizer):
         name = type(self).__name__
         if isinstance(self.domain, Iterable):
             object.__setattr__(self, "domain", tuple(map(str, self.domain)))
-            if len(set(self.domain)) < len(self.domain):
+            check_whole(name, "number of values", len(self.labels), least=2, most=MOST_VALUES)
+            if len(set(self.labels)) < len(self.labels):
                 raise ParameterError(name, "a label occurs twice in the domain", "Give different labels.")
-        check_whole(name, "number of values", self.size, least=2, most=MOST_VALUES)
+        else:
+            check_whole(name, "number of values", self.domain, least=2, most=MOST_VALUES)
+            object.__setattr__(self, "domain", int(self.domain))
 
     @cached_property
     def size(self) -> int:
@@ -97,6 +100,10 @@ class Oracle(Randomizer):
     def variances(self, shares: Array, n: int) -> Array:
         """The variances of those estimates about the true shares, given these; n is the number of reports."""
 
+    def estimated_variances(self, tally: Steps, n: int, found: Array) -> Array:
+        """The variances with what was found in place of the true shares."""
+        return self.variances(np.clip(found, 0.0, 1.0), n)
+
     @property
     def noise(self) -> float:
         """The variance of the estimate of a value that nobody has, times the number of reports."""
@@ -128,7 +135,7 @@ class Oracle(Randomizer):
         check_confidence(f"estimate by {type(self).__name__}", confidence)
         found = self.frequencies(tally, n)
         shares = np.clip(found, 0.0, 1.0)
-        spread = self.variances(shares, n) + population * shares * (1 - shares) / n
+        spread = self.estimated_variances(tally, n, found) + population * shares * (1 - shares) / n
         return Frequencies.of(self, tally, found, np.sqrt(spread), n, confidence, population, simulated)
 
     def _whole_below(self, reports: Reports, upper: int) -> Reports:
@@ -177,8 +184,3 @@ class PureOracle(Oracle):
         """Those of coins: `own` for the share that has the value, and `other` for the rest."""
         own, other = self.own, self.other
         return (shares * own * (1 - own) + (1 - shares) * other * (1 - other)) / (n * (own - other) ** 2)
-
-
-def smallest_whole(upper: int) -> np.dtype[Any]:
-    """The smallest type of whole numbers from 0 to upper - 1, in little-endian order."""
-    return np.min_scalar_type(upper - 1).newbyteorder("<")

@@ -60,6 +60,7 @@ class Randomizer(ABC):
 
     def __post_init__(self) -> None:
         check_knob(type(self).__name__, "epsilon", self.epsilon, least=2.0**-20, most=MOST_EPSILON)
+        object.__setattr__(self, "epsilon", float(self.epsilon))
 
     @property
     def event(self) -> Event:

@@ -1,0 +1,26 @@
+"""Unary encodings: the chances of all bits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from discreet.core.errors import ParameterError
+from discreet.local.oracles.unary_encoding import OptimizedUnary, SymmetricUnary
+from discreet.noise.deterministic import DeterministicBits
+
+RANDOMIZERS = [SymmetricUnary(), SymmetricUnary(0.7, 3), OptimizedUnary(), OptimizedUnary(2.0, 13)]
+
+
+def test_every_bit_has_its_chance_and_they_are_independent() -> None:
+    for oracle in (SymmetricUnary(1.5, 11), OptimizedUnary(1.5, 11)):
+        reports = oracle.reports([4] * 50_000, DeterministicBits(1))
+        bits = np.unpackbits(reports, axis=1, count=11, bitorder="little")
+        chances = np.where(np.arange(11) == 4, oracle.own, oracle.other)
+        assert np.abs(bits.mean(axis=0) - chances).max() < 5 * 0.5 / np.sqrt(50_000)
+        assert np.abs(np.corrcoef(bits.T) - np.eye(11)).max() < 5 / np.sqrt(50_000)
+
+
+def test_a_bit_beyond_the_domain_is_refused() -> None:
+    with pytest.raises(ParameterError, match="beyond the domain"):
+        OptimizedUnary(1.0, 11).accepted(np.array([[0, 8]], np.uint8))
