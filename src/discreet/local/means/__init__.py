@@ -1,0 +1,1 @@
+"""Means of numbers and vectors from private reports, and models fitted by them."""

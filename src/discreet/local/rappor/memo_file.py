@@ -1,0 +1,87 @@
+"""Permanent responses that are drawn once and kept in a file of the client."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discreet.accounting.file_lock import locked
+from discreet.core.bits import Bits
+from discreet.core.errors import ParameterError
+from discreet.local.rappor.bloom import BitRows
+from discreet.local.rappor.parameters import RapporParameters
+from discreet.local.rappor.permanent import randomized
+from discreet.noise.bits import system_bits
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class MemoFile:
+    """Draws a response once for each Bloom filter and keeps it, as google/rappor does in memory.
+
+    A response that was given once is never drawn again: a file that is damaged, or was written for other parameters, is
+    refused and not replaced. The file is secret, since it tells which values were reported.
+
+    Parameters
+    ----------
+    path : str or Path
+        Of the file; made where there is none.
+    bits : Bits, optional
+        Where randomness comes from; the operating system's where not given.
+    """
+
+    path: str | Path
+    bits: Bits | None = None
+
+    def permanent(self, setup: RapporParameters, bloom: BitRows) -> BitRows:
+        """The response of one filter: the one in the file, or a new one that is in the file before it is used."""
+        path, name = Path(self.path), np.packbits(bloom).tobytes().hex()
+        with locked(path.with_name(f"{path.name}.lock")):
+            responses = self._read(path, setup)
+            if name not in responses:
+                fresh = randomized(setup, bloom[None], system_bits() if self.bits is None else self.bits)
+                responses[name] = np.packbits(fresh[0]).tobytes().hex()
+                self._write(path, setup, responses)
+        return np.unpackbits(np.frombuffer(bytes.fromhex(responses[name]), np.uint8), count=setup.bits)
+
+    def _read(self, path: Path, setup: RapporParameters) -> dict[str, str]:
+        if not path.exists():
+            return {}
+        try:
+            document = json.loads(path.read_text(encoding="utf-8"))
+            body, digest = document["body"], document["sha256"]
+        except (ValueError, KeyError, TypeError) as why:
+            raise self._refused(f"it is not a file of permanent responses ({why})") from why
+        if digest != _digest(body):
+            raise self._refused("it was damaged or edited")
+        if body["format"] != FORMAT or body["parameters"] != asdict(setup):
+            raise self._refused(f"it was written for {body['parameters']}")
+        return dict(body["responses"])
+
+    def _write(self, path: Path, setup: RapporParameters, responses: dict[str, str]) -> None:
+        body = {"format": FORMAT, "parameters": asdict(setup), "responses": responses}
+        part = path.with_name(f".{path.name}.{os.getpid()}.part")
+        try:
+            with open(part, "w", encoding="utf-8") as file:
+                os.chmod(part, 0o600)
+                json.dump({"body": body, "sha256": _digest(body)}, file)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(part, path)
+        finally:
+            part.unlink(missing_ok=True)
+
+    def _refused(self, obstacle: str) -> ParameterError:
+        remedy = "Restore the file, or use another for other parameters; a second response would cost as much again."
+        return ParameterError(f"RAPPOR memo {self.path}", obstacle, remedy, "Nothing was reported.")
+
+
+def _digest(body: Any) -> str:
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()

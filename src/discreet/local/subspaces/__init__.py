@@ -1,0 +1,1 @@
+"""Principal subspaces from private reports."""

@@ -1,0 +1,92 @@
+"""Permanent responses, derived from a secret or kept in a file."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from discreet.core.errors import ParameterError
+from discreet.local.rappor.bloom import bloom_positions, bloom_rows
+from discreet.local.rappor.memo_file import MemoFile
+from discreet.local.rappor.parameters import RapporParameters
+from discreet.local.rappor.permanent import SecretMemo, derived, randomized
+from discreet.noise.deterministic import DeterministicBits
+
+
+def secrets(n: int) -> list[SecretMemo]:
+    return [SecretMemo(b"client %d" % i) for i in range(n)]
+
+
+def test_google_s_derivation_is_met_bit_for_bit() -> None:
+    for f in (0.5, 0.25, 58 / 128):
+        setup = RapporParameters(bits=32, hashes=2, f=f)
+        bloom = bloom_rows(setup, np.array([bloom_positions(setup, "abc", 7)]))
+        number = sum(int(bit) << place for place, bit in enumerate(bloom[0]))
+        digest = hmac.new(b"secret", struct.pack(">L", number), hashlib.sha256).digest()
+        uniform = sum((byte & 1) << place for place, byte in enumerate(digest))
+        mask = sum((byte >> 1 < f * 128) << place for place, byte in enumerate(digest))
+        found = SecretMemo(b"secret").permanent(setup, bloom[0])
+        assert sum(int(bit) << place for place, bit in enumerate(found)) == (number & ~mask) | (uniform & mask)
+
+
+def test_bits_are_tossed_with_probability_f_and_not_a_multiple_of_1_128() -> None:
+    """A bit is turned with probability f / 2. The error of a share of 2.56 million is 0.0003."""
+    for bits, f in ((128, 0.5), (128, 0.45), (32, 0.3), (8, 2.0**-10)):
+        setup = RapporParameters(bits=bits, f=f)
+        n = 20_000 if bits == 128 else 40_000
+        blooms = np.zeros((n, bits), np.uint8)
+        blooms[:, ::2] = 1
+        for found in (derived(setup, blooms, secrets(n)), randomized(setup, blooms, DeterministicBits(1))):
+            share = (found != blooms).mean()
+            assert abs(share - f / 2) < 5 * np.sqrt(f / 2 / blooms.size)
+            assert abs((found != blooms)[:, ::2].mean() - share) < 5 * np.sqrt(f / blooms.size)
+
+
+def test_levels_between_two_multiples_are_settled_by_more_bits() -> None:
+    """For f just above and just below a multiple of 1/128 hardly any bit differs, and a bit that does is a tie."""
+    low, high = (RapporParameters(bits=128, f=0.5 + side * 2.0**-9) for side in (-1, 1))
+    blooms = np.ones((2000, 128), np.uint8)
+    first, second = (derived(setup, blooms, secrets(2000)) for setup in (low, high))
+    assert 0.0005 < (first != second).mean() < 0.0045
+
+
+def test_the_same_filter_has_the_same_response_and_others_their_own() -> None:
+    setup = RapporParameters(bits=128)
+    blooms = np.eye(128, dtype=np.uint8)
+    memo = SecretMemo(b"secret")
+    assert (derived(setup, blooms, [memo] * 128) == derived(setup, blooms, [memo] * 128)).all()
+    for other in (SecretMemo(b"secreu"), SecretMemo(b"secret", metric=b"page")):
+        assert 0.2 < (derived(setup, blooms, [memo] * 128) != derived(setup, blooms, [other] * 128)).mean() < 0.45
+    assert "secret" not in repr(memo).replace("secret=", "")
+    with pytest.raises(ParameterError, match="random bytes"):
+        SecretMemo(b"pin")
+
+
+def test_a_file_keeps_each_response(tmp_path: Path) -> None:
+    setup, path = RapporParameters(bits=64), tmp_path / "memo.json"
+    memo = MemoFile(path)
+    blooms = np.eye(64, dtype=np.uint8)[:4]
+    first = [memo.permanent(setup, bloom) for bloom in blooms]
+    assert all((MemoFile(path).permanent(setup, bloom) == one).all() for bloom, one in zip(blooms, first, strict=True))
+    assert len(json.loads(path.read_text())["body"]["responses"]) == 4
+    assert path.stat().st_mode & 0o077 == 0
+
+
+def test_a_file_that_was_damaged_or_is_for_other_parameters_is_refused(tmp_path: Path) -> None:
+    setup, path = RapporParameters(bits=64), tmp_path / "memo.json"
+    bloom = np.eye(64, dtype=np.uint8)[0]
+    MemoFile(path).permanent(setup, bloom)
+    whole = path.read_text()
+    with pytest.raises(ParameterError, match="written for"):
+        MemoFile(path).permanent(RapporParameters(bits=64, f=0.25), bloom)
+    for broken in (whole[:-10], whole.replace('"bits": 64', '"bits": 65'), "", "[]"):
+        path.write_text(broken)
+        with pytest.raises(ParameterError, match="Nothing was reported"):
+            MemoFile(path).permanent(setup, bloom)
+        assert path.read_text() == broken
