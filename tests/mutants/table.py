@@ -1128,4 +1128,35 @@ MUTANTS = [
         tests=REPORTS,
     ),
     *_of("noise/packed_coins", ("ones[equal] = bernoulli", "ones[:0] = bernoulli")),
+    # local/rappor
+    *_of(
+        "local/rappor/parameters",
+        ("return math.inf if kept == 0 else 2 * self.hashes", "return math.inf if kept == 0 else self.hashes"),
+        ("return self.hashes * (rise + fall)", "return (rise + fall)"),
+        ("return self.hashes * (rise + fall)", "return self.hashes * max(rise, fall)"),
+        ("less, small = f / (2 - f), math.exp(-log_ratio)", "less, small = f, math.exp(-log_ratio)"),
+    ),
+    *_of(
+        "local/rappor/reports_loss",
+        ("return cls(np.maximum.reduceat(losses, first)", "return cls(np.minimum.reduceat(losses, first) - 0.1"),
+        ("return event if times == 1 else Repeated(event, times)", "return event"),
+        ("like = min(1.0, like * (1 + ROUNDING))", "like = min(1.0, like * 0.9)"),
+    ),
+    *_of(
+        "local/rappor/permanent",
+        ("tossed = bernoulli(bits, blooms.shape, setup.f)", "tossed = bernoulli(bits, blooms.shape, setup.f / 2)"),
+        ("return np.where(drawn >> 1 < setup.f * LEVELS, drawn & 1, blooms)", "return blooms"),
+        ("level = int(setup.f * LEVELS)", "level = int(setup.f * LEVELS) - 2"),
+    ),
+    *_of(
+        "local/rappor/memo_file",
+        ("if name not in responses:", "if True:"),
+        ("if digest != _digest(body):", "if False:"),
+        tests="local/rappor/test_permanent.py",
+    ),
+    *_of(
+        "local/rappor/rappor",
+        ("instantaneous(self, randomized(self, blooms, bits), bits))", "instantaneous(self, blooms, bits))"),
+        ("np.where(permanents, setup.q, setup.p)", "np.where(permanents, setup.q, setup.p / 2)"),
+    ),
 ]

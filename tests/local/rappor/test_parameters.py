@@ -46,11 +46,11 @@ def test_the_published_figures_are_met() -> None:
 
 def test_the_price_grows_with_reports_from_one_to_that_of_the_permanent_response() -> None:
     setup = RapporParameters(f=0.5, p=0.5, q=0.75)
-    prices = [setup.epsilon(reports) for reports in (1, 2, 5, 20, 10**6)]
+    prices = [setup.epsilon_of(reports) for reports in (1, 2, 5, 20, 10**6)]
     assert prices == sorted(prices)
     assert prices[0] == setup.epsilon_one
     assert prices[-1] == pytest.approx(setup.epsilon_infinity, rel=1e-12)
-    assert RapporParameters(f=0.0, p=0.25, q=0.75).epsilon(100) == pytest.approx(400 * math.log(3))
+    assert RapporParameters(f=0.0, p=0.25, q=0.75).epsilon_of(100) == pytest.approx(400 * math.log(3))
 
 
 def test_the_survey_s_labels_are_not_swapped() -> None:

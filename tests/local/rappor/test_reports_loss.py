@@ -43,7 +43,7 @@ def test_the_curve_is_that_of_all_sequences_of_reports() -> None:
 def test_the_event_has_the_pure_price_and_can_be_written() -> None:
     for reports in (1, 3, 50, 5000):
         loss = ReportsLoss(RapporParameters(), reports)
-        assert accountant.pure_epsilon(loss.event) == pytest.approx(loss.parameters.epsilon(reports), rel=1e-9)
+        assert accountant.pure_epsilon(loss.event) == pytest.approx(loss.parameters.epsilon_of(reports), rel=1e-9)
         assert read(written(loss.event)) == loss.event
 
 

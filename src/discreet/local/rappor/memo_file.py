@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -61,12 +61,12 @@ class MemoFile:
             raise self._refused(f"it is not a file of permanent responses ({why})") from why
         if digest != _digest(body):
             raise self._refused("it was damaged or edited")
-        if body["format"] != FORMAT or body["parameters"] != asdict(setup):
+        if body["format"] != FORMAT or body["parameters"] != _plain(setup):
             raise self._refused(f"it was written for {body['parameters']}")
         return dict(body["responses"])
 
     def _write(self, path: Path, setup: RapporParameters, responses: dict[str, str]) -> None:
-        body = {"format": FORMAT, "parameters": asdict(setup), "responses": responses}
+        body = {"format": FORMAT, "parameters": _plain(setup), "responses": responses}
         part = path.with_name(f".{path.name}.{os.getpid()}.part")
         try:
             with open(part, "w", encoding="utf-8") as file:
@@ -85,3 +85,7 @@ class MemoFile:
 
 def _digest(body: Any) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+
+
+def _plain(setup: RapporParameters) -> dict[str, float]:
+    return {one.name: getattr(setup, one.name) for one in fields(RapporParameters)}

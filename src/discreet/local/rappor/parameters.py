@@ -80,7 +80,7 @@ class RapporParameters:
     @property
     def epsilon_one(self) -> float:
         """The pure loss of one report: h ln(q*(1 - p*) / (p*(1 - q*))), rounded up."""
-        return self.epsilon(1)
+        return self.epsilon_of(1)
 
     @property
     def epsilon_infinity(self) -> float:
@@ -88,7 +88,7 @@ class RapporParameters:
         kept = self.f / 2
         return math.inf if kept == 0 else 2 * self.hashes * math.log((1 - kept) / kept) * (1 + ROUNDING)
 
-    def epsilon(self, reports: int) -> float:
+    def epsilon_of(self, reports: int) -> float:
         """The pure loss of this number of reports of one value.
 
         The likelihood of a bit's reports depends on their number of ones alone, and its ratio is monotone in it: the
@@ -98,7 +98,7 @@ class RapporParameters:
         Examples
         --------
         >>> setting = RapporParameters(f=0.5, p=0.5, q=0.75)
-        >>> [round(setting.epsilon(n), 3) for n in (1, 2, 10, 1000)]
+        >>> [round(setting.epsilon_of(n), 3) for n in (1, 2, 10, 1000)]
         [1.074, 2.017, 4.299, 4.394]
         """
         check_whole("RAPPOR", "reports", reports)

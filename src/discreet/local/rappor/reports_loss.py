@@ -105,7 +105,7 @@ class ReportsLoss:
     def event(self) -> Event:
         """The price: h times that of two bits, of which one rises and one falls."""
         both, hashes = self.rising.plus(self.falling), self.parameters.hashes
-        top = self.parameters.epsilon(self.reports) / hashes
+        top = self.parameters.epsilon_of(self.reports) / hashes
         if not math.isfinite(top):
             table = _infinite(both)
             return _repeated(DiscreteLoss(1.0, table, table), hashes)

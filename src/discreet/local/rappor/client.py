@@ -1,0 +1,105 @@
+"""RAPPOR clients: they report the same value many times and give away no more than its permanent response."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from discreet.core.bits import Bits
+from discreet.core.errors import ParameterError
+from discreet.core.knob import check_whole
+from discreet.local.randomizer import Reports
+from discreet.local.rappor.bloom import bloom_positions, bloom_rows
+from discreet.local.rappor.permanent import PermanentMemo, SecretMemo, derived
+from discreet.local.rappor.rappor import Rappor, blooms_of, instantaneous
+from discreet.noise.bits import system_bits
+
+BLOCK = 1 << 14  # clients at a time
+
+
+def cohort_from(secret: bytes, cohorts: int) -> int:
+    """The cohort of a client: the first four bytes of HMAC-SHA256(secret, ""), lowest first, modulo their number.
+
+    As google/rappor's C++ client, which needs a power of two.
+
+    Examples
+    --------
+    >>> cohort_from(b"client-secret", 128)
+    3
+    """
+    return int.from_bytes(hmac.digest(secret, b"", "sha256")[:4], "little") % cohorts
+
+
+class RapporClient:
+    """One person's device.
+
+    Parameters
+    ----------
+    rappor : Rappor
+        Public. What is agreed with the collector.
+    memo : SecretMemo or MemoFile
+        Where permanent responses come from. It must not change: a second permanent response of the same value costs as
+        much again as the first.
+    cohort : int, optional
+        Public. Derived from the secret where not given; it must not change either, nor depend on the value.
+
+    Examples
+    --------
+    >>> client = RapporClient(Rappor(), SecretMemo(b"from a secure source"))
+    >>> client.report("example.org").shape, client.cohort
+    ((18,), 5)
+    """
+
+    def __init__(self, rappor: Rappor, memo: PermanentMemo, cohort: int | None = None) -> None:
+        if cohort is None:
+            if not isinstance(memo, SecretMemo):
+                obstacle = "there is no secret to derive a cohort from"
+                raise ParameterError("RAPPOR client", obstacle, "Give the cohort that was drawn once.")
+            cohort = cohort_from(memo.secret, rappor.cohorts)
+        check_whole("RAPPOR client", "cohort", cohort, 0, rappor.cohorts - 1)
+        self.rappor, self.memo, self.cohort = rappor, memo, cohort
+
+    def report(self, value: str, bits: Bits | None = None) -> Reports:
+        """A report of the value: the permanent response of its filter, randomised afresh."""
+        bloom = bloom_rows(self.rappor, np.array([bloom_positions(self.rappor, value, self.cohort)]))
+        permanent = self.memo.permanent(self.rappor, bloom[0])
+        reported = instantaneous(self.rappor, permanent[None], system_bits() if bits is None else bits)
+        return self.rappor.packed(np.array([self.cohort]), reported)[0]
+
+    def message(self, value: str) -> bytes:
+        """What is sent to the collector."""
+        return self.rappor.encode(self.report(value))
+
+
+def client_reports(
+    rappor: Rappor, values: Sequence[str], secrets: Sequence[bytes], bits: Bits | None = None, metric: bytes = b""
+) -> Iterator[Reports]:
+    """What many clients report, each with a secret of its own: blocks of reports, for simulations and batches.
+
+    Examples
+    --------
+    >>> blocks = client_reports(Rappor(), ["cat", "dog"], [b"first secret", b"second secret"])
+    >>> [block.shape for block in blocks]
+    [(2, 18)]
+    """
+    bits = system_bits() if bits is None else bits
+    for start in range(0, len(values), BLOCK):
+        part = slice(start, start + BLOCK)
+        memos = [SecretMemo(secret, metric) for secret in secrets[part]]
+        cohorts = np.array([cohort_from(memo.secret, rappor.cohorts) for memo in memos], np.int64)
+        blooms = blooms_of(rappor, values[part], cohorts)
+        yield rappor.packed(cohorts, instantaneous(rappor, derived(rappor, blooms, memos), bits))
+
+
+def client_secret(master: bytes, client: str) -> bytes:
+    """A secret for each of many clients that are played by one program: HMAC-SHA256(master, client).
+
+    Examples
+    --------
+    >>> len(client_secret(b"master secret", "client 1"))
+    32
+    """
+    return hmac.digest(master, client.encode(), hashlib.sha256)
