@@ -18,7 +18,7 @@ from tests.conformance.walk import rooms
 SOURCE = Path(discreet.__file__).parent
 TREES = {path: ast.parse(path.read_text()) for path in sorted(SOURCE.rglob("*.py"))}
 MAY_HAVE_ENGINES = {"deep", "trust", "query", "service"}
-MAY_CHOOSE = {"audit", "learners", "query", "service"}  # public things at random: starting points, samples of outputs
+MAY_CHOOSE = {"audit", "learners", "query", "sequential", "service"}  # public things at random: starts, samples, arms
 HEAVY = ("scipy", "sklearn", "pandas", "polars", "pyarrow", "duckdb", "matplotlib", "torch")
 
 

@@ -1159,4 +1159,23 @@ MUTANTS = [
         ("instantaneous(self, randomized(self, blooms, bits), bits))", "instantaneous(self, blooms, bits))"),
         ("np.where(permanents, setup.q, setup.p)", "np.where(permanents, setup.q, setup.p / 2)"),
     ),
+    *_of(
+        "sequential/bandits/bernoulli_curator",
+        ("self._coin.chance), 0.5, unit)", "self._coin.chance / 2), 0.5, unit)"),
+        ("self._coin.chance), 0.5, unit)", "self._coin.chance), unit, unit)"),
+    ),
+    *_of(
+        "sequential/bandits/laplace_curator",
+        ("self._noise.multiplier / GRID.step", "self._noise.multiplier / GRID.step / 2"),
+        ("GRID.cut(self.reward_map.unit(reward))", "GRID.cut(np.asarray(reward))"),
+    ),
+    *_of(
+        "sequential/bandits/reward_map",
+        ("np.clip(np.asarray(rewards, np.float64), self.lower, self.upper)", "np.asarray(rewards, np.float64)"),
+        ("return np.where(np.isnan(scaled), 0.0, scaled)", "return scaled"),
+    ),
+    *_of(
+        "sequential/bandits/laplace_ucb",
+        ("self.pulls_ <= 4 * math.log(self.rounds_ + 2)", "self.pulls_ <= 0 * math.log(self.rounds_ + 2)"),
+    ),
 ]

@@ -1,0 +1,154 @@
+"""Invented users: arms with known laws of rewards, to measure regret in."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Array
+from discreet.core.knob import check_knob
+from discreet.sequential.bandits.agent import Arms
+
+ASKED = "environment of a bandit"
+
+
+class Environment(ABC):
+    """Arms that pay rewards, and what is lost by not pulling the best one."""
+
+    arms: int
+
+    @abstractmethod
+    def rewards(self, step: int, arms: Arms, rng: np.random.Generator) -> Array:
+        """A reward for the arm of each run, in round number `step`, from 0."""
+
+    @abstractmethod
+    def losses(self, step: int, arms: Arms) -> Array:
+        """By how much the best arm is better, in the mean, than that of each run."""
+
+
+class MeanArms(Environment):
+    """Arms whose rewards are independent, each with a mean of its own.
+
+    Parameters
+    ----------
+    means : sequence of float
+        Of each arm.
+
+    Attributes
+    ----------
+    gaps : array of shape (arms,)
+        By how much the best mean exceeds each.
+    """
+
+    def __init__(self, means: Sequence[float]) -> None:
+        self.means: Array = np.array(means, np.float64)
+        if self.means.ndim != 1 or not self.means.size or not np.isfinite(self.means).all():
+            raise ParameterError(ASKED, f"the means are {means}", "Give a finite mean for each arm.")
+        self.arms = len(self.means)
+        self.gaps: Array = np.asarray(self.means.max() - self.means)
+
+    def losses(self, step: int, arms: Arms) -> Array:
+        """The gap of each arm."""
+        return np.asarray(self.gaps[arms])
+
+
+class BernoulliArms(MeanArms):
+    """Rewards of 0 or 1.
+
+    Examples
+    --------
+    >>> arms = BernoulliArms([0.9, 0.5])
+    >>> arms.gaps
+    array([0. , 0.4])
+    >>> arms.rewards(0, np.array([0, 1, 1]), np.random.default_rng(0))
+    array([1., 1., 1.])
+    """
+
+    def __init__(self, means: Sequence[float]) -> None:
+        super().__init__(means)
+        if self.means.min() < 0 or self.means.max() > 1:
+            raise ParameterError(ASKED, f"the means are {means}", "Give means from 0 to 1.")
+
+    def rewards(self, step: int, arms: Arms, rng: np.random.Generator) -> Array:
+        """A coin of each arm's own bias."""
+        return (rng.random(arms.shape) < self.means[arms]).astype(np.float64)
+
+
+class BoundedArms(MeanArms):
+    """Rewards in [0, 1] with laws Beta(c mean, c (1 - mean)).
+
+    Parameters
+    ----------
+    means : sequence of float
+        Above 0 and below 1.
+    concentration : float
+        c: the larger, the closer rewards are to their mean.
+    """
+
+    def __init__(self, means: Sequence[float], concentration: float = 4.0) -> None:
+        super().__init__(means)
+        check_knob(ASKED, "concentration", concentration)
+        if self.means.min() <= 0 or self.means.max() >= 1:
+            raise ParameterError(ASKED, f"the means are {means}", "Give means between 0 and 1.")
+        self.concentration = float(concentration)
+
+    def rewards(self, step: int, arms: Arms, rng: np.random.Generator) -> Array:
+        """A draw from each arm's law."""
+        means = self.means[arms]
+        return rng.beta(self.concentration * means, self.concentration * (1 - means))
+
+
+class GaussianArms(MeanArms):
+    """Unbounded rewards: normal, with one standard deviation.
+
+    Parameters
+    ----------
+    means : sequence of float
+        Of each arm.
+    stddev : float
+        Of all rewards.
+    """
+
+    def __init__(self, means: Sequence[float], stddev: float = 1.0) -> None:
+        super().__init__(means)
+        check_knob(ASKED, "stddev", stddev)
+        self.stddev = float(stddev)
+
+    def rewards(self, step: int, arms: Arms, rng: np.random.Generator) -> Array:
+        """A draw from each arm's law."""
+        return rng.normal(self.means[arms], self.stddev)
+
+
+class AdversarialArms(Environment):
+    """Rewards that were written down beforehand; losses are against the best fixed arm in hindsight.
+
+    Parameters
+    ----------
+    table : array of shape (rounds, arms)
+        The reward of each arm in each round, in [0, 1]. After the last round it starts again.
+
+    Examples
+    --------
+    >>> arms = AdversarialArms([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+    >>> arms.losses(1, np.array([0, 1]))
+    array([ 0., -1.])
+    """
+
+    def __init__(self, table: Any) -> None:
+        self.table: Array = np.array(table, np.float64)
+        if self.table.ndim != 2 or not self.table.size or not ((self.table >= 0) & (self.table <= 1)).all():
+            raise ParameterError(ASKED, f"a table of shape {self.table.shape}", "Give rounds by arms, from 0 to 1.")
+        self.arms, self.best = self.table.shape[1], int(self.table.mean(axis=0).argmax())
+
+    def rewards(self, step: int, arms: Arms, rng: np.random.Generator) -> Array:
+        """What is written down."""
+        return np.asarray(self.table[step % len(self.table)][arms])
+
+    def losses(self, step: int, arms: Arms) -> Array:
+        """What the arm that is best over all rounds pays more in this one; negative where it pays less."""
+        row = self.table[step % len(self.table)]
+        return np.asarray(row[self.best] - row[arms])
