@@ -10,6 +10,7 @@ from .core.schema import Number as Number
 from .core.schema import Schema as Schema
 from .core.schema import Text as Text
 from .query.federation_file import read_federation as read_federation
+from .query.sample.sample import sample as sample
 from .releases.progress_bar import ProgressBar as ProgressBar
 from .statistics.curves.density import density as density
 from .statistics.curves.distribution import distribution as distribution

@@ -79,6 +79,19 @@ def test_text_is_named_with_delta(folder: Path, capsys: Out) -> None:
     assert "Rome" in capsys.readouterr().out
 
 
+def test_the_sample_is_written_where_no_other_file_is(folder: Path, capsys: Out) -> None:
+    for _ in range(2):
+        assert main(["sample", "--folder", "try", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[1]) == {
+        "table": "try/patients.csv",
+        "schema": "try/patients.toml",
+    }
+    (folder / "patients.toml").write_text("mine")
+    assert "another file is there" in refused(capsys, "sample")
+    assert (folder / "patients.toml").read_text() == "mine"
+    assert not (folder / "patients.csv").exists()
+
+
 def test_the_sample_needs_nothing(folder: Path, capsys: Out) -> None:
     assert main(["report", "--sample", "--out", "r.html"]) == 0
     out = capsys.readouterr().out

@@ -52,6 +52,7 @@ def parser() -> Parser:
     root = Parser(prog="discreet", description="Learn from sensitive data without giving away anybody in it.")
     root.add_argument("--version", action="version", version=f"discreet {version('discreet')}")
     commands = root.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
+    _add_sample(commands)
     _add_report(commands)
     _add_schema(commands)
     _add_ledger(commands)
@@ -59,6 +60,13 @@ def parser() -> Parser:
     _add_federation(commands)
     _add_party(commands)
     return root
+
+
+def _add_sample(commands: argparse._SubParsersAction[Parser]) -> None:
+    sample = commands.add_parser("sample", help="write the synthetic table that comes with discreet, and its schema")
+    sample.add_argument("--folder", default=".", metavar="FOLDER", help="where to write them (default: here)")
+    sample.add_argument("--json", action="store_true", help="print JSON instead of text")
+    sample.set_defaults(run=_sample)
 
 
 def _add_report(commands: argparse._SubParsersAction[Parser]) -> None:
@@ -160,6 +168,12 @@ def _add_party(commands: argparse._SubParsersAction[Parser]) -> None:
     party.add_argument("--most-epsilon", type=float, metavar="E", help="what one question may cost, at most")
     party.add_argument("--most-delta", type=float, metavar="D", help="the same for delta (default: 0, Laplace alone)")
     party.set_defaults(run=_party)
+
+
+def _sample(arguments: argparse.Namespace) -> int:
+    from discreet.service.sample_command import sample
+
+    return sample(arguments)
 
 
 def _report(arguments: argparse.Namespace) -> int:
