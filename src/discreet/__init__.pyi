@@ -10,6 +10,7 @@ from .core.schema import Number as Number
 from .core.schema import Schema as Schema
 from .core.schema import Text as Text
 from .query.federation_file import read_federation as read_federation
+from .query.forecast.plan import plan as plan
 from .query.sample.sample import sample as sample
 from .releases.progress_bar import ProgressBar as ProgressBar
 from .statistics.curves.density import density as density
@@ -59,4 +60,5 @@ from .trust.private_data import PrivateData as PrivateData
 from .trust.secure_sum import SecureSum as SecureSum
 
 __version__: str
+MEANT: dict[str, str]
 __all__: list[str]

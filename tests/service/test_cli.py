@@ -79,6 +79,22 @@ def test_text_is_named_with_delta(folder: Path, capsys: Out) -> None:
     assert "Rome" in capsys.readouterr().out
 
 
+def test_a_plan_reads_no_record_and_charges_nothing(folder: Path, capsys: Out) -> None:
+    assert main(CREATE) == 0
+    (folder / "people.csv").unlink()
+    asked = ("plan", "mean of age", "histogram of sex", "--schema", "s.toml", "--n", "600", "--ledger", "l.ledger")
+    assert main([*asked, "--epsilon", "0.5", "1"]) == 0
+    assert "mean of age" in capsys.readouterr().out
+    assert main([*asked, "--for-error", "2", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["expectations"]
+    assert [row["error"] <= 2 and row["times"] > 0 for row in rows] == [True, True]
+    assert main([*REPORT, "--ledger", "l.ledger", "--preview", "--n", "600"]) == 0
+    assert "counts of sex" in capsys.readouterr().out
+    with SqliteLedger.open("l.ledger") as ledger:
+        assert ledger.entries() == ()
+    assert "is secret" in refused(capsys, *REPORT, "--preview")
+
+
 def test_the_sample_is_written_where_no_other_file_is(folder: Path, capsys: Out) -> None:
     for _ in range(2):
         assert main(["sample", "--folder", "try", "--json"]) == 0

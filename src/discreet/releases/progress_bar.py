@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import shutil
 import sys
+import time
 from collections.abc import Callable
 from typing import Any, TextIO
 
@@ -23,6 +24,8 @@ class ProgressBar:
     ----------
     stream : text stream, optional
         Drawn on if it is a terminal; by default standard error. A notebook draws a bar of its own instead.
+    after : float
+        How many seconds work has to take before anything is drawn.
 
     Examples
     --------
@@ -31,15 +34,18 @@ class ProgressBar:
     >>> bar(1, 2, "halfway")  # no terminal
     """
 
-    def __init__(self, stream: TextIO | None = None) -> None:
+    def __init__(self, stream: TextIO | None = None, after: float = 0.0) -> None:
         self._stream = sys.stderr if stream is None else stream
         self._notebook = _notebook() if stream is None else None
         self._shown: Any = None
         self.started = False
+        self._due = time.monotonic() + after
 
     def __call__(self, done: int, total: int, what: str) -> None:
         """Draw the bar anew; wipe it from a terminal when all is done."""
         self.started = True
+        if time.monotonic() < self._due:
+            return
         if self._notebook is not None:
             self._show(f"<progress value='{done}' max='{total}'></progress> {done}/{total} {html.escape(what)}")
         elif self._stream.isatty():

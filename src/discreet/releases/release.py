@@ -70,7 +70,7 @@ class Release(ABC):
 
     def to_json(self) -> str:
         """The same as JSON; null for what is not a finite number."""
-        return json.dumps(_finite(self.to_dict()), allow_nan=False)
+        return json.dumps(finite(self.to_dict()), allow_nan=False)
 
     def to_pandas(self) -> Any:
         """The columns as a pandas data frame, whose index is the labels.
@@ -137,13 +137,13 @@ def check_population(asked: str, population: bool, obstacle: str, remedy: str) -
         raise ParameterError(asked, f"there is no interval for the population: {obstacle}", remedy, population=True)
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """The same with None for numbers that JSON does not have."""
     match value:
         case dict():
-            return {name: _finite(one) for name, one in value.items()}
+            return {name: finite(one) for name, one in value.items()}
         case list() | tuple():
-            return [_finite(one) for one in value]
+            return [finite(one) for one in value]
         case float() if not math.isfinite(value):
             return None
         case _:

@@ -53,6 +53,7 @@ def parser() -> Parser:
     root.add_argument("--version", action="version", version=f"discreet {version('discreet')}")
     commands = root.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
     _add_sample(commands)
+    _add_plan(commands)
     _add_report(commands)
     _add_schema(commands)
     _add_ledger(commands)
@@ -69,6 +70,20 @@ def _add_sample(commands: argparse._SubParsersAction[Parser]) -> None:
     sample.set_defaults(run=_sample)
 
 
+def _add_plan(commands: argparse._SubParsersAction[Parser]) -> None:
+    plan = commands.add_parser("plan", help="what questions would cost and how far off they would be; asks nothing")
+    plan.add_argument("questions", nargs="+", metavar="QUESTION", help='such as "mean of age", "KMeans" or "report"')
+    plan.add_argument("--schema", required=True, metavar="SCHEMA", help="what is public about the table")
+    plan.add_argument("--n", type=int, required=True, metavar="N", help="how many records, or users, are assumed")
+    price = plan.add_mutually_exclusive_group()
+    price.add_argument("--epsilon", type=float, nargs="+", metavar="E", help="what each question may cost")
+    price.add_argument("--for-error", type=float, metavar="X", help="find the epsilon for which no error is larger")
+    plan.add_argument("--delta", type=float, metavar="D", help="of each question (default: 0)")
+    plan.add_argument("--ledger", metavar="LEDGER", help="say how often this account could pay")
+    plan.add_argument("--json", action="store_true", help="print JSON instead of text")
+    plan.set_defaults(run=_plan)
+
+
 def _add_report(commands: argparse._SubParsersAction[Parser]) -> None:
     report = commands.add_parser("report", help="a private profile of a table")
     report.add_argument("file", nargs="?", metavar="FILE", help="a .csv, .csv.gz or .parquet file")
@@ -79,6 +94,8 @@ def _add_report(commands: argparse._SubParsersAction[Parser]) -> None:
     report.add_argument("--delta", type=float, metavar="D", help="the chance of failure that it may cost (default: 0)")
     report.add_argument("--ledger", metavar="LEDGER", help="the account that pays; see: discreet ledger create")
     report.add_argument("--key", metavar="K", help="makes a retry safe: the same key is charged once")
+    report.add_argument("--preview", action="store_true", help="only say how far off it would be; takes --n")
+    report.add_argument("--n", type=int, metavar="N", help="how many records, or users, --preview assumes")
     report.add_argument("--out", metavar="report.html", help="write a web page, too")
     report.add_argument("--json", action="store_true", help="print JSON instead of text")
     report.set_defaults(run=_report)
@@ -174,6 +191,12 @@ def _sample(arguments: argparse.Namespace) -> int:
     from discreet.service.sample_command import sample
 
     return sample(arguments)
+
+
+def _plan(arguments: argparse.Namespace) -> int:
+    from discreet.service.plan_command import plan
+
+    return plan(arguments)
 
 
 def _report(arguments: argparse.Namespace) -> int:

@@ -20,6 +20,7 @@ from discreet.query.sample import SCHEMA, TABLE
 from discreet.query.schema_file import SchemaFile, read_schema
 from discreet.releases.progress_bar import ProgressBar
 from discreet.service.out_file import OutFile
+from discreet.service.plan_command import foreseen
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.csv_file import RFC4180, CsvForm
 from discreet.trust.sources.file import File
@@ -42,6 +43,10 @@ def report(arguments: Namespace) -> int:
     """Make a report; print it, and write the page if one is asked for."""
     request = _request(arguments)
     described = read_schema(request.schema)
+    if arguments.preview:
+        arguments.epsilon, arguments.delta = request.budget.epsilon, request.budget.delta
+        foreseen(described, ["report"], arguments)
+        return 0
     with ExitStack() as open_files:
         ledger = _ledger(arguments, request.budget, open_files)
         keep = (request.file, request.schema, arguments.ledger)

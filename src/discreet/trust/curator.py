@@ -44,7 +44,7 @@ class Curator(Secret):
         self.schema = source.schema
         self.unit = source.unit
 
-    reports = 1
+    reports: float = 1
     local = False
 
     @property

@@ -1,0 +1,145 @@
+"""How far off an answer would be: as it says itself, or by how much repeated answers miss the one without noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, is_classifier
+
+from discreet.core.budget import Budget
+from discreet.core.errors import ParameterError
+from discreet.core.events import Event
+from discreet.core.grid import Array
+from discreet.query.forecast.asked import ASKED, Asked
+from discreet.query.forecast.practice import Practice, PracticeLedger
+from discreet.query.forecast.stand_in import Shape
+from discreet.query.report import Report
+from discreet.releases.columns import Series
+from discreet.releases.release import Release
+from discreet.releases.spread import CONFIDENCE
+
+SIMULATED, CHANGED = "simulated: root mean square", "simulated: predictions that change"
+NOISELESS = 30.0  # times the epsilon, for an answer that simulated ones are compared with
+RUNS = 3  # simulated answers for each shape of the records
+
+
+@dataclass(frozen=True)
+class ExpectedError:
+    """The error of one figure, by the shape of the records.
+
+    Parameters
+    ----------
+    what : str
+        The figure.
+    basis : str
+        The answer's own interval, of which an error is half the width; or a simulation, and what it measures.
+    errors : tuple of float
+        For each shape that the records may have.
+    """
+
+    what: str
+    basis: str
+    errors: tuple[float, ...]
+
+    @property
+    def error(self) -> float:
+        """In the middle of all shapes."""
+        return float(np.median(self.errors))
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What a question costs, and the errors of its figures."""
+
+    event: Event
+    errors: tuple[ExpectedError, ...]
+
+
+def tried(question: Asked, practice: Practice, budget: Budget) -> Tried:
+    """Put a question to made-up records of every shape."""
+    data = {shape: practice.opened(shape) for shape in Shape}
+    answers = [question.ask(each, budget) for each in data.values()]
+    ledger = data[Shape.BELL].ledger
+    assert isinstance(ledger, PracticeLedger)
+    stated = [_stated(question.name, answer) for answer in answers]
+    common = [name for name in stated[0] if all(name in each for each in stated)]
+    if not common:
+        return Tried(ledger.event, (_simulated(question, practice, budget),))
+    basis = f"{100 * getattr(answers[0], 'confidence', CONFIDENCE):g}% interval"
+    errors = (ExpectedError(name, basis, tuple(each[name] for each in stated)) for name in common)
+    return Tried(ledger.event, tuple(errors))
+
+
+def _stated(name: str, answer: Any) -> dict[str, float]:
+    """Half the width of the intervals of an answer: the median of each column, and of a report that of each figure."""
+    if isinstance(answer, Report):
+        found = {
+            f"{each.name} of {column.name}": each.half_width for column in answer.columns for each in column.figures
+        }
+        bars = {f"counts of {column.name}": [bar.error for bar in column.bars] for column in answer.columns}
+        return found | {title: float(np.median(errors)) for title, errors in bars.items() if errors}
+    if not isinstance(answer, Release) or answer.confidence is None:
+        return {}
+    columns = {one.name: _widths(one) for one in answer.tabulated().series}
+    found = {column: float(np.median(widths)) for column, widths in columns.items() if len(widths)}
+    return {name if len(found) == 1 else f"{name}: {column}": width for column, width in found.items()}
+
+
+def _widths(series: Series) -> Array:
+    """Half the widths of the intervals that a column has, except where it is known exactly."""
+    low, high = series.interval
+    half = (high - low) / 2
+    return half[np.isfinite(half) & (half > 0)]
+
+
+def _simulated(question: Asked, practice: Practice, budget: Budget) -> ExpectedError:
+    """How far repeated answers are from one with hardly any noise."""
+    changes, errors = False, []
+    for shape in Shape:
+        rows = practice.records(shape)
+        exact = question.ask(practice.opened(shape), Budget(NOISELESS * budget.epsilon, budget.delta))
+        outcome, misses = _outcome(question.name, exact, rows), []
+        changes = outcome.dtype.kind not in "fiu"
+        for seed in range(1, RUNS + 1):
+            found = _outcome(question.name, question.ask(practice.opened(shape, seed), budget), rows)
+            misses.append(np.mean(outcome != found) if changes else np.mean(np.square(outcome - found)))
+        errors.append(float(np.mean(misses)) if changes else math.sqrt(float(np.mean(misses))))
+    return ExpectedError(question.name, CHANGED if changes else SIMULATED, tuple(errors))
+
+
+def _outcome(name: str, answer: Any, records: Mapping[str, Any]) -> Array:
+    """What an answer comes to: numbers, or the classes that it predicts for the records."""
+    if isinstance(answer, Release):
+        return np.concatenate([np.ravel(one.values) for one in answer.tabulated().series])
+    if isinstance(answer, BaseEstimator):
+        return _learned(name, answer, records)
+    raise ParameterError(
+        ASKED, f"{name} gives a {type(answer).__name__}, whose error is not defined", "Ask for a release."
+    )
+
+
+def _learned(name: str, model: Any, records: Mapping[str, Any]) -> Array:
+    """What a model makes of the records, whatever the order or the sign of its parts."""
+    X = _rows(model, records)
+    if is_classifier(model):
+        return np.asarray(model.predict(X)).astype(str)
+    if hasattr(model, "cluster_centers_"):
+        return np.linalg.norm(X[:, None] - model.cluster_centers_, axis=2).min(axis=1)
+    for method in ("score_samples", "predict"):
+        if hasattr(model, method):
+            return np.asarray(getattr(model, method)(X), dtype=np.float64).ravel()
+    if hasattr(model, "inverse_transform"):
+        return np.asarray(model.inverse_transform(model.transform(X)), dtype=np.float64).ravel()
+    return np.asarray(model.transform(X), dtype=np.float64).ravel()
+
+
+def _rows(model: Any, records: Mapping[str, Any]) -> Any:
+    names: Sequence[str] = [str(name) for name in model.feature_names_in_]
+    del model.feature_names_in_  # rows of arrays have no names
+    columns = [np.asarray(records[name]) for name in names]
+    mixed = any(column.dtype.kind not in "fiu" for column in columns)
+    return np.column_stack([column.astype(object) for column in columns] if mixed else columns)

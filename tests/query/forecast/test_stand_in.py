@@ -1,0 +1,33 @@
+"""Made-up records keep to the schema and have the shapes that they say."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet.core.neighbors import RECORD, Unit
+from discreet.core.schema import Category, Number, Schema, Text
+from discreet.query.forecast.stand_in import Shape, stand_in
+
+SCHEMA = Schema({"age": Number(20, 80), "sex": Category(("f", "m")), "town": Text()})
+
+
+def test_values_lie_between_bounds_in_the_shape_that_is_asked_for() -> None:
+    ages = {shape: stand_in(SCHEMA, 20_000, RECORD, shape)["age"] for shape in Shape}
+    assert all(20 <= each.min() <= each.max() <= 80 for each in ages.values())
+    np.testing.assert_allclose(ages[Shape.BELL].std(), 10, atol=0.5)
+    np.testing.assert_allclose(np.histogram(ages[Shape.EVEN], 6, (20, 80))[0] / 20_000, 1 / 6, atol=0.02)
+    np.testing.assert_allclose(np.median(ages[Shape.SKEWED]), 20 + 60 * np.log(2) / 8, atol=0.5)
+
+
+def test_the_same_records_are_made_every_time() -> None:
+    first, again = (stand_in(SCHEMA, 50, RECORD, Shape.BELL) for _ in range(2))
+    assert first["town"] == again["town"]
+    assert (first["age"] == again["age"]).all()
+    assert (stand_in(SCHEMA, 50, RECORD, Shape.BELL, seed=1)["age"] != first["age"]).any()
+
+
+def test_units_have_as_many_rows_as_may_be_used() -> None:
+    for unit, rows in ((Unit("user", "id", rows=4), 4), (Unit("user", "id", pooled=True), 3)):
+        found = stand_in(SCHEMA, 25, unit, Shape.EVEN)["id"]
+        assert len(found) == 25 * rows
+        assert {found.count(one) for one in found} == {rows}
