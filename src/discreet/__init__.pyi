@@ -3,8 +3,11 @@ from . import learners as learners
 from . import mechanisms as mechanisms
 from .accounting.sqlite_ledger import SqliteLedger as SqliteLedger
 from .core.budget import Budget as Budget
+from .core.dates import Date as Date
+from .core.dates import Datetime as Datetime
 from .core.neighbors import Neighbors as Neighbors
 from .core.neighbors import Unit as Unit
+from .core.schema import Boolean as Boolean
 from .core.schema import Category as Category
 from .core.schema import Number as Number
 from .core.schema import Schema as Schema

@@ -35,6 +35,19 @@ def test_a_category_of_numbers_or_booleans_is_kept_as_text() -> None:
     assert Category(("f", "F", "m")).places == {"f": 0, "F": 1, "m": 2}
 
 
+def test_one_text_is_no_list_of_values() -> None:
+    with pytest.raises(SchemaError, match="letter by letter"):
+        Category("ab")
+
+
+def test_a_step_divides_the_distance_of_the_bounds() -> None:
+    assert Number(17, 90, step=1) != Number(17, 90)
+    assert Number(0, 1, step=0.1).step == 0.1
+    for step in (0, -1, 2, 100, math.nan, math.inf, 1e-300):
+        with pytest.raises(SchemaError, match="whole number of steps"):
+            Number(17, 90, step=step)
+
+
 def test_a_column_is_asked_for_by_what_it_is() -> None:
     schema = Schema({"age": Number(0, 120), "sex": Category(("f", "m")), "town": Text()})
     assert schema.features == ("age",)

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from discreet.core.dates import Date, Datetime
 from discreet.core.errors import UNTOUCHED, SchemaError
 from discreet.core.neighbors import RECORD, Neighbors, Unit
-from discreet.core.schema import Category, Number, Text
+from discreet.core.schema import Boolean, Category, Number, Text
 from discreet.query.federation_file import written_schema
 from discreet.query.schema_file import parsed, read_schema
 
@@ -45,6 +46,37 @@ def test_a_filled_schema_says_all_that_is_public(tmp_path: Path) -> None:
     }
     assert found.neighbors is Neighbors.REPLACE
     assert found.unit == Unit("user", "patient", 3)
+
+
+def test_whole_numbers_dates_and_truths_are_kinds_of_columns() -> None:
+    text = """
+        [columns.age]
+        kind = "number"
+        lower = 17
+        upper = 90
+        step = 1
+        [columns.day]
+        kind = "date"
+        lower = 2020-01-01
+        upper = "2024-12-31"
+        [columns.time]
+        kind = "datetime"
+        lower = 2020-01-01T00:00:00
+        upper = 2020-12-31
+        [columns.smoker]
+        kind = "boolean"
+    """
+    found = parsed(text)
+    assert dict(found.schema.columns) == {
+        "age": Number(17.0, 90.0, 1.0),
+        "day": Date("2020-01-01", "2024-12-31"),
+        "time": Datetime("2020-01-01", "2020-12-31"),
+        "smoker": Boolean(),
+    }
+    assert parsed(written_schema(found)) == found
+    for wrong in ("lower = 2025-01-01", 'lower = "soon"', "lower = 3"):
+        with pytest.raises(SchemaError, match="column 'day'"):
+            parsed(text.replace("lower = 2020-01-01\n", f"{wrong}\n"))
 
 
 def test_rows_of_a_unit_may_be_pooled() -> None:

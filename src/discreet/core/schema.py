@@ -12,6 +12,7 @@ from discreet.core.errors import SchemaError
 from discreet.core.value import form_of, text_of
 
 WIDEST, NARROWEST = 1e50, 1e-50  # bounds whose distance, times much noise, has a fourth power in float64
+MOST_STEPS = 2**40  # between the bounds of a number
 THINNEST = 2.0**-32  # of the larger bound: a million floats and more from one bound to the other
 
 
@@ -23,10 +24,20 @@ class Number:
     ----------
     lower, upper : float
         Public. Values outside are moved to the nearer bound; nan, infinite and unreadable values count as missing.
+    step : float, optional
+        Public. The distance of the values that the column can have, from `lower` to `upper`: 1 for whole numbers. Cells
+        of tables then hold equally many of these values, and quantiles are among them. A value between two of them is
+        kept as it is.
+
+    Examples
+    --------
+    >>> Number(17, 90, step=1)
+    Number(lower=17, upper=90, step=1)
     """
 
     lower: float
     upper: float
+    step: float | None = None
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.lower) and math.isfinite(self.upper)):
@@ -38,6 +49,22 @@ class Number:
         for name in ("lower", "upper"):  # numpy has no integers so large
             if isinstance(bound := getattr(self, name), int) and abs(bound) > 2**53:
                 object.__setattr__(self, name, float(bound))
+        if self.step is not None:
+            self._check_step(self.step)
+
+    def _check_step(self, step: float) -> None:
+        steps = (self.upper - self.lower) / step if math.isfinite(step) and step > 0 else math.nan
+        if not 1 <= steps <= MOST_STEPS or abs(steps - round(steps)) > 1e-9 * steps:
+            raise SchemaError(
+                "number",
+                f"its bounds {self.lower} and {self.upper} are not a whole number of steps of {step} apart",
+                f"Give a step that divides their distance, at most {MOST_STEPS:,} times.",
+                step=step,
+            )
+
+    def __repr__(self) -> str:
+        step = "" if self.step is None else f", step={self.step}"
+        return f"Number(lower={self.lower}, upper={self.upper}{step})"
 
     def check_scale(self, name: str) -> None:
         """Refuse to compute with a column of this name whose bounds leave float64 no room."""
@@ -75,6 +102,9 @@ class Category:
     values: tuple[str, ...]
 
     def __init__(self, values: Iterable[str | bool | float]) -> None:
+        if isinstance(values, str):
+            obstacle = f"its values are the one text {values!r:.40}, which would be taken apart letter by letter"
+            raise SchemaError("category", obstacle, "List the values: Category((...,)).")
         given = tuple(values)
         hopeless = [value for value in given if text_of(value) is None]
         if hopeless or not given:
@@ -106,6 +136,28 @@ class Category:
         if len(set(forms)) == len(forms):
             return forms
         return [text if isinstance(form, str) else form for text, form in zip(texts, forms, strict=True)]
+
+
+@dataclass(frozen=True, init=False)
+class Boolean(Category):
+    """A column of truth values; anything else counts as missing.
+
+    As a category it is `false` or `true`; as a number it is 0 or 1, so that its mean is the share of true values.
+
+    Examples
+    --------
+    >>> Boolean().values, Schema({"smoker": Boolean()}).number("smoker")
+    (('false', 'true'), Number(lower=0, upper=1))
+    """
+
+    def __init__(self) -> None:
+        super().__init__((False, True))
+
+    def __repr__(self) -> str:
+        return "Boolean()"
+
+
+TRUTH = Number(0, 1)
 
 
 @dataclass(frozen=True)
@@ -157,6 +209,8 @@ class Schema:
     def number(self, name: str) -> Number:
         """The numeric column of this name."""
         column = self._column(name)
+        if isinstance(column, Boolean):
+            return TRUTH
         if not isinstance(column, Number):
             raise SchemaError(f"column {name!r}", "it is not numeric", f"Numeric are {', '.join(self.features)}.")
         return column

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from sklearn.exceptions import DataConversionWarning
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.core.plain_schema import schema_of
 from discreet.core.schema import Category, Column, Number, Schema
 from discreet.trust.as_private import as_private
 from discreet.trust.private_data import PrivateData
@@ -117,6 +119,7 @@ def task_of_arrays(
     categories : bool
         Public. Whether the learner takes categories, of a schema.
     """
+    bounds = schema_of(bounds) if isinstance(bounds, Mapping) else bounds
     if categories and isinstance(bounds, Schema):
         X = encoded(array_of(X), bounds)
         alone = PrivateData.of(Matrix(X, bounds), bounds, budget)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from discreet.core.dates import Temporal
 from discreet.core.digits import exact
 from discreet.core.schema import Category, Column, Number, Text
 from discreet.query.bar import Bar
@@ -45,6 +46,8 @@ class ColumnProfile:
     def description(self) -> str:
         """What the schema says of it, in words."""
         match self.kind:
+            case Temporal(lower, upper):
+                return f"{type(self.kind).__name__.lower()} from {self.kind.shown(lower)} to {self.kind.shown(upper)}"
             case Number(lower, upper):
                 return f"number from {exact(lower)} to {exact(upper)}"
             case Category(values):

@@ -13,8 +13,9 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from discreet.core.dates import Temporal
 from discreet.core.errors import ParameterError, SchemaError
-from discreet.core.schema import Category, Column, Number
+from discreet.core.schema import Boolean, Category, Column, Number
 from discreet.crypto.certificate import Card
 from discreet.query.blank_schema import quoted
 from discreet.query.schema_file import SchemaFile, read_schema
@@ -81,8 +82,14 @@ def written_schema(described: SchemaFile) -> str:
 
 def _fields(column: Column) -> dict[str, Any]:
     match column:
-        case Number(lower, upper):
-            return {"kind": "number", "lower": float(lower), "upper": float(upper)}
+        case Temporal(lower, upper):
+            ends = {"lower": column.shown(lower), "upper": column.shown(upper)}
+            return {"kind": type(column).__name__.lower(), **ends}
+        case Number(lower, upper, step):
+            own = {} if step is None else {"step": float(step)}
+            return {"kind": "number", "lower": float(lower), "upper": float(upper), **own}
+        case Boolean():
+            return {"kind": "boolean"}
         case Category(values):
             return {"kind": "category", "values": list(values)}
         case _:

@@ -12,9 +12,19 @@
     lower = 0
     upper = 120
 
+    step = 1                        # may be left out: the values are whole numbers
+
     [columns.sex]
     kind = "category"               # other values count as missing
     values = ["f", "m"]
+
+    [columns.smoker]
+    kind = "boolean"
+
+    [columns.admitted]
+    kind = "date"                   # or "datetime", to the second
+    lower = 2020-01-01
+    upper = 2024-12-31
 
     [columns.town]
     kind = "text"                   # values are named only if many records share them
@@ -30,13 +40,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from discreet.core.dates import Date, Datetime
 from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.neighbors import RECORD, Neighbors, Unit
-from discreet.core.schema import Category, Column, Number, Schema, Text
+from discreet.core.schema import Boolean, Category, Column, Number, Schema, Text
 
-KEYS: dict[str, tuple[str, ...]] = {"number": ("lower", "upper"), "category": ("values",), "text": ()}
+KEYS: dict[str, tuple[str, ...]] = {
+    "number": ("lower", "upper"),
+    "date": ("lower", "upper"),
+    "datetime": ("lower", "upper"),
+    "category": ("values",),
+    "boolean": (),
+    "text": (),
+}
+OPTIONAL: dict[str, tuple[str, ...]] = {"number": ("step",)}
 UNITS = ("record", "user", "edge", "node", "event")
-KINDS = 'Write kind = "number" with lower and upper, kind = "category" with values, or kind = "text".'
+KINDS = (
+    'Write kind = "number", "date" or "datetime" with lower and upper, kind = "category" with values, kind = "boolean" '
+    'or kind = "text".'
+)
 
 
 @dataclass(frozen=True)
@@ -107,7 +129,7 @@ def _column(entry: Any, where: str) -> Column:
         raise SchemaError(where, "it is not filled in: its kind is missing", f"{KINDS} Or delete the column's table.")
     if not isinstance(kind, str) or kind not in KEYS:
         raise SchemaError(where, f"no kind of column is called {kind!r}", KINDS)
-    _known(entry, ("kind", *KEYS[kind]), where)
+    _known(entry, ("kind", *KEYS[kind], *OPTIONAL.get(kind, ())), where)
     missing = [key for key in KEYS[kind] if key not in entry]
     if missing:
         remedy = f"Give {' and '.join(KEYS[kind])}, from what you know without the data."
@@ -121,7 +143,14 @@ def _column(entry: Any, where: str) -> Column:
 def _filled(kind: str, entry: Mapping[str, Any], where: str) -> Column:
     match kind:
         case "number":
-            return Number(_bound(entry, "lower", where), _bound(entry, "upper", where))
+            step = _bound(entry, "step", where) if "step" in entry else None
+            return Number(_bound(entry, "lower", where), _bound(entry, "upper", where), step)
+        case "date":
+            return Date(entry["lower"], entry["upper"])
+        case "datetime":
+            return Datetime(entry["lower"], entry["upper"])
+        case "boolean":
+            return Boolean()
         case "category":
             return Category(_values(entry["values"], where))
         case _:

@@ -11,13 +11,14 @@ from numpy.typing import ArrayLike
 
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
+from discreet.core.plain_schema import PlainSchema
 from discreet.core.schema import Schema
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import array_of
 
 ASKED = "statistic of an array"
 Names = str | Sequence[str]
-Bounds = tuple[ArrayLike, ArrayLike] | Schema
+Bounds = tuple[ArrayLike, ArrayLike] | PlainSchema
 """Of records that are not private yet: a lower and an upper one, or one of each for every column; or a schema."""
 
 
@@ -31,7 +32,8 @@ def as_private(records: Any, budget: Budget, bounds: Bounds | None = None, names
     budget : Budget
         Public. The account of anything but private data, which have their own.
     bounds : (lower, upper), or Schema
-        Public. Two numbers, or two sequences with one number per column; or a schema, which may have categories.
+        Public. Two numbers, or two sequences with one number per column; or a schema, which may have categories, or a
+        mapping that describes one: see `schema_of`.
         Private data have their own.
     names : str or sequence of str, optional
         Public. Which columns of a data frame, by default all, or of a file. Those of an array are x0, x1, ..., and
@@ -53,7 +55,7 @@ def as_private(records: Any, budget: Budget, bounds: Bounds | None = None, names
             "bounds are not given, and taking them from the data would give a record away",
             "Pass bounds=(lower, upper) from what you know without the data.",
         )
-    if isinstance(bounds, Schema):
+    if isinstance(bounds, Schema | Mapping):
         return PrivateData.of(records, bounds, budget)
     there = _columns(records)
     if there is not None:

@@ -7,9 +7,10 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha256
 
+from discreet.core.dates import Temporal
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import RECORD, Neighbors, Unit
-from discreet.core.schema import Category, Column, Number, Schema
+from discreet.core.schema import Boolean, Category, Column, Number, Schema
 from discreet.crypto.certificate import Card
 from discreet.crypto.identity import Roster
 from discreet.crypto.terms import Terms
@@ -105,8 +106,12 @@ class Federation:
 
 def _plain(kind: Column) -> list[str | float]:
     match kind:
-        case Number(lower, upper):
-            return ["number", float(lower), float(upper)]
+        case Temporal(lower, upper):
+            return [type(kind).__name__.lower(), lower, upper]
+        case Number(lower, upper, step):
+            return ["number", float(lower), float(upper), *([] if step is None else [float(step)])]
+        case Boolean():
+            return ["boolean"]
         case Category(values):
             return ["category", *values]
         case _:

@@ -14,7 +14,7 @@ from discreet.core.events import Event, NoPromise, Sampled, walked, written
 from discreet.core.events_in_words import in_words
 from discreet.core.ledger import Ledger
 from discreet.core.neighbors import RECORD, Neighbors, Unit
-from discreet.core.schema import Schema
+from discreet.core.plain_schema import PlainSchema, schema_of
 from discreet.trust.curator import Curator
 from discreet.trust.permit import Permit, TrustModel, releases
 from discreet.trust.sources.opening import source_of
@@ -62,7 +62,7 @@ class PrivateData:
     def of(
         cls,
         records: Any,
-        schema: Schema,
+        schema: PlainSchema,
         ledger: Ledger | Budget,
         *,
         neighbors: Neighbors = Neighbors.ADD_REMOVE,
@@ -76,8 +76,9 @@ class PrivateData:
         records : array, data frame, mapping of arrays, path, DuckDB relation, (connection, query), Spark frame, Source
             The records. A path may be a CSV or Parquet file, a folder or a pattern; a data frame may be of pandas,
             polars or anything that speaks Arrow; Spark workers need `discreet` installed.
-        schema : Schema
-            Public. Bounds and categories; never taken from the records.
+        schema : Schema, or mapping of str to columns
+            Public. Bounds and categories; never taken from the records. A mapping such as
+            `{"age": (18, 100), "sex": ["f", "m"]}` describes one: see `schema_of`.
         ledger : Ledger or Budget
             The account. A budget alone is an account for a single plan, in memory.
         neighbors : Neighbors
@@ -88,7 +89,7 @@ class PrivateData:
             Where noise comes from; anything but the system's makes releases that are not private.
         """
         account = SinglePlan(ledger, neighbors, unit) if isinstance(ledger, Budget) else ledger
-        return cls(Curator(source_of(records, schema, unit), neighbors, bits=bits), account)
+        return cls(Curator(source_of(records, schema_of(schema), unit), neighbors, bits=bits), account)
 
     @property
     def public_size(self) -> int | None:

@@ -17,9 +17,9 @@ from discreet.core.events import Event
 from discreet.core.grid import Steps
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import RECORD, Neighbors, Unit
+from discreet.core.plain_schema import PlainSchema, schema_of
 from discreet.core.question import BoundedSum, Question
 from discreet.core.receipt import Participants
-from discreet.core.schema import Schema
 from discreet.crypto.certificate import Card
 from discreet.crypto.errors import UNOPENED, TooFewSurvivors
 from discreet.crypto.identity import Identity
@@ -156,7 +156,7 @@ class SecureSum:
     def rehearsal(
         cls,
         records: Mapping[str, Any],
-        schema: Schema,
+        schema: PlainSchema,
         *,
         threshold: int,
         colluding: int = 0,
@@ -192,7 +192,7 @@ class SecureSum:
         """
         server, *identities = (Identity.drawn(name, system_bits()) for name in ("server", *records))
         cards = tuple(Card.of(one) for one in identities)
-        federation = Federation(cards, Card.of(server), threshold, schema, unit, neighbors, colluding)
+        federation = Federation(cards, Card.of(server), threshold, schema_of(schema), unit, neighbors, colluding)
         tables = zip(identities, records.values(), strict=True)
         parties = [Party(one, table, federation, packages=packages, bits=bits) for one, table in tables]
         return cls(federation, server, parties)

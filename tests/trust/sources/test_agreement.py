@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from discreet.core.dates import Date, Datetime
+from discreet.core.neighbors import RECORD, Unit
+from discreet.core.schema import Boolean, Schema
+from discreet.questions.contingency import contingency_of
+from discreet.questions.moments import moments_of
 from discreet.trust.sources import engine
 from discreet.trust.sources import source as source_module
 from discreet.trust.sources.opening import source_of
@@ -20,6 +27,7 @@ from tests.trust.sources.tables import (
     ROWS,
     SCHEMA,
     UNITS,
+    Table,
     numbers_table,
     sums,
     table,
@@ -55,6 +63,46 @@ def test_what_an_engine_decodes_and_adds_is_what_arrays_give(form: str, tmp_path
     records = FORMS[form](numbers_table(ORDERS[form]), tmp_path)
     for units, unit in UNITS.items():
         assert sums(source_of(records, NUMBERS, unit)) == expected_numbers(units)
+
+
+DATES = Schema(
+    {"day": Date("2019-06-01", "2020-12-31"), "time": Datetime("2020-01-01", "2020-01-02"), "ill": Boolean()}
+)
+
+
+def dates_table() -> Table:
+    """Records with dates, times and truth values, some of them missing or out of bounds."""
+    rng = np.random.default_rng(9)
+    days = [datetime.date(2019, 1, 1) + datetime.timedelta(int(n)) for n in rng.integers(0, 900, ROWS)]
+    later = [datetime.timedelta(microseconds=int(n)) for n in rng.integers(-(9**9), 9**12, ROWS)]
+    times = [datetime.datetime(2020, 1, 1) + one for one in later]
+    return {
+        "who": [f"p{n % 250}" for n in rng.zipf(1.5, ROWS)],
+        "day": [None if n % 7 == 0 else day for n, day in enumerate(days)],
+        "time": [None if n % 5 == 0 else time for n, time in enumerate(times)],
+        "ill": [[True, False, None][n] for n in rng.integers(0, 3, ROWS)],
+    }
+
+
+def dates_sums(records: Any, unit: Unit) -> dict[str, Any]:
+    source = source_of(records, DATES, unit)
+    asked = {name: moments_of(DATES, name, 2, False) for name in DATES.columns}
+    asked["table"] = contingency_of(DATES, ("day", "ill"), (12, 0))
+    return {name: source.sum(question).tolist() for name, question in asked.items()}
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if "categories" not in form and form != "arrow, dictionaries"])
+def test_every_source_has_the_same_dates(form: str, tmp_path: Path) -> None:
+    records = FORMS[form](dates_table(), tmp_path)
+    texts = {name: [None if one is None else str(one) for one in values] for name, values in dates_table().items()}
+    for unit in (RECORD, PERSON):
+        assert dates_sums(records, unit) == dates_sums(texts, unit) == dates_sums(pd.DataFrame(dates_table()), unit)
+    days = moments_of(DATES, "day", 1, False)
+    own = [day for day in dates_table()["day"] if day is not None]
+    total, grid = source_of(records, DATES).sum(days), days.grid
+    shares = [min(max((day - datetime.date(2019, 6, 1)).days / 579, 0), 1) for day in own]
+    assert abs(total[1] * grid.step - sum(shares)) < 1e-3
+    assert abs(total.sum() * grid.step - len(own)) < 1e-3
 
 
 @pytest.mark.parametrize("form", ["mapping", "polars", "csv", "parquet folder", "relation"])

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from discreet.core.dates import Temporal
 from discreet.core.errors import MissingExtra
 from discreet.core.grid import Array
 from discreet.core.schema import Category, Number, Schema, Text
@@ -114,7 +115,22 @@ def floats(column: Column) -> Array:
 
 def decoded(column: Column, kind: Number | Category) -> Array:
     """One column as numbers; see `Batched.batches`."""
-    return numbers(column) if isinstance(kind, Number) else codes(column, kind)
+    match kind:
+        case Temporal():
+            return times(column, kind)
+        case Number():
+            return numbers(column)
+        case _:
+            return codes(column, kind)
+
+
+def times(column: Column, kind: Temporal) -> Array:
+    """Each value as the number that stands for its time, nan where it is none; each text that occurs is read once."""
+    pa, column = arrow(), plain(column)
+    if pa.types.is_date32(column.type) or pa.types.is_timestamp(column.type):
+        return kind.counts(column.to_numpy(zero_copy_only=False))
+    coded = texts(column).dictionary_encode()
+    return floats(pa.array(decoding.times(_array(coded.dictionary), kind)).take(coded.indices))
 
 
 def matrix(batch: Any, names: Sequence[str], schema: Schema, order: Literal["C", "F"] = "C") -> Array:
@@ -148,8 +164,8 @@ def read_matrix(batch: Any, width: int) -> Array:
 def canonical(column: Column, name: str, schema: Schema) -> Column:
     """What a column holds to any question: bounded numbers, places in a list, texts; null where there is nothing."""
     match schema.columns[name]:
-        case Number():
-            values = decoding.bounded(numbers(column)[:, None], [name], schema)[:, 0]
+        case Number() as number:
+            values = decoding.bounded(decoded(column, number)[:, None], [name], schema)[:, 0]
             return arrow().array(values, from_pandas=True)
         case Category() as category:
             return places(column, category)

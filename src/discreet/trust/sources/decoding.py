@@ -2,8 +2,8 @@
 
 `discreet.core.value` says what a value is, whatever stores it. Texts are read as numbers where the schema has numbers,
 from every source: a file of texts and a table that was made from it by guessing its types (in which one odd record
-turns numbers into texts) give the same. A column of dates, times or durations never holds numbers; its type shows that,
-and it is refused when the source is opened.
+turns numbers into texts) give the same. So it is for dates and times, where the schema has them. A column of dates,
+times or durations never holds numbers; its type shows that, and it is refused when the source is opened.
 
 What is lost before records come here cannot be brought back: `pandas.read_csv` and DuckDB's guesses make 7 of "007" and
 round whole numbers beyond 2**53 where a field of the column is blank. Read such keys as text, or give the path.
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.dates import Temporal, seconds_of
 from discreet.core.errors import SchemaError
 from discreet.core.grid import Array
 from discreet.core.schema import Category, Column, Number, Schema, Text
@@ -105,7 +106,20 @@ def _number_codes(values: Array, column: Category) -> Array:
 
 def decoded(raw: NDArray[Any], column: Number | Category) -> Array:
     """One raw column as numbers; see `Batched.batches`."""
-    return numbers(raw) if isinstance(column, Number) else codes(raw, column)
+    match column:
+        case Temporal():
+            return times(raw, column)
+        case Number():
+            return numbers(raw)
+        case _:
+            return codes(raw, column)
+
+
+def times(raw: NDArray[Any], column: Temporal) -> Array:
+    """Each value as the number that stands for its time, nan where it is none."""
+    if raw.dtype.kind == "M":
+        return column.counts(raw)
+    return np.fromiter((column.count(seconds_of(text)) for text in texts(raw)), dtype=np.float64, count=len(raw))
 
 
 def known(schema: Schema, name: str) -> Number | Category:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.dates import Temporal
 from discreet.core.errors import SchemaError
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import RECORD, Unit
@@ -104,7 +105,7 @@ class Frame(Batched):
 
     def _decoded(self, name: str, rows: Rows, kind: Number | Category) -> Array:
         """Plain numbers are read where they are; what takes longer to read is read once."""
-        if isinstance(kind, Number) and self._columns[name].dtype in PLAIN:
+        if isinstance(kind, Number) and not isinstance(kind, Temporal) and self._columns[name].dtype in PLAIN:
             return self._read(name, rows, kind)
         if name not in self._coded:
             parts = (slice(start, start + source.BATCH) for start in range(0, self._size, source.BATCH))

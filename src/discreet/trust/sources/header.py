@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from discreet.core.dates import Temporal
 from discreet.core.errors import SchemaError
 from discreet.core.neighbors import Unit
 from discreet.core.schema import Category, Column, Number, Schema, Text
@@ -26,7 +27,7 @@ def wants_numbers(kind: Column | None) -> bool:
     """Whether a column of the schema can be found only where there are numbers or booleans."""
     if isinstance(kind, Category):
         return all(form in ("true", "false") or isinstance(form, float) for form in kind.places)
-    return isinstance(kind, Number)
+    return isinstance(kind, Number) and not isinstance(kind, Temporal)
 
 
 def without_numbers(asked: str, name: str, kind: object) -> SchemaError:
@@ -34,7 +35,7 @@ def without_numbers(asked: str, name: str, kind: object) -> SchemaError:
     return SchemaError(
         asked,
         f"column {name!r} holds {kind}, and the schema has numbers there",
-        "Compute a number from it first, such as days since a date, or list its values as a category.",
+        "Describe it as a Date or a Datetime, or list its values as a category.",
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.dates import Temporal
 from discreet.core.errors import SchemaError
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import RECORD, Unit
@@ -42,6 +43,8 @@ class Matrix(Batched):
                 f"its shape is {self._values.shape} and the schema has {len(schema.columns)} columns",
                 "Give one row per record and one column per feature.",
             )
+        if dates := [name for name, kind in schema.columns.items() if isinstance(kind, Temporal)]:
+            raise SchemaError("matrix", f"the schema has dates in {dates[0]!r}", "Give a data frame or a file.")
         self.schema = schema
         self._place = {name: i for i, name in enumerate(schema.columns)}
 

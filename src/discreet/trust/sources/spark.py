@@ -12,7 +12,7 @@ import numpy as np
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import RECORD, Unit
 from discreet.core.question import BoundedSum
-from discreet.core.schema import Category, Number, Schema
+from discreet.core.schema import Category, Column, Number, Schema
 from discreet.trust.exact_sum import exact_sum, pooled_sum
 from discreet.trust.sources.arrow_column import arrow, matrix, read_matrix, texts
 from discreet.trust.sources.decoding import known
@@ -28,7 +28,6 @@ Work = Callable[[Iterable[Any]], Iterator[Any]]
 ASKED = "read a Spark data frame"
 START = "CAST(conv(substr(md5(u), 1, 15), 16, 10) AS BIGINT)"
 SIZE = "count(*) OVER (PARTITION BY u) AS size"
-TYPES: dict[type, str] = {Number: "double", Category: "int"}
 NESTED = ("array", "map", "struct", "variant", "interval")
 TIMES = ("date", "time")
 
@@ -110,9 +109,13 @@ class SparkFrame(Source):
     def _canonical(self, unit_column: str) -> Any:
         """Records that have a unit, as questions see them; texts as bytes, which no collation merges."""
         kinds = enumerate(self.schema.columns.values())
-        fields = ["u binary", *(f"c{i} {TYPES.get(type(kind), 'binary')}" for i, kind in kinds)]
+        fields = ["u binary", *(f"c{i} {_type(kind)}" for i, kind in kinds)]
         records = self._mapped([unit_column, *self.schema.columns], _canonical(self.schema), ", ".join(fields))
         return records.where("u IS NOT NULL")
+
+
+def _type(kind: Column) -> str:
+    return "double" if isinstance(kind, Number) else "int" if isinstance(kind, Category) else "binary"
 
 
 def _raw(columns: Sequence[str], schema: Schema) -> Callable[[Any], Array]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from discreet.core.dates import Temporal
 from discreet.core.formula import Formula
 from discreet.core.neighbors import Unit
 from discreet.core.schema import Category, Column, Number, Schema
@@ -39,7 +40,8 @@ def decoded_columns(schema: Schema, unit: Unit, arrow: Mapping[str, str], engine
 
     whole = unit.column is None or among(unit.column, WHOLE)
     fitting = (
-        among(column, WHOLE, TRUTH, *([FLOATS] if isinstance(kind, Number) else [])) and not _beyond(kind)
+        among(column, WHOLE, TRUTH, *([FLOATS] if isinstance(kind, Number) else []))
+        and not (_beyond(kind) or isinstance(kind, Temporal))
         for column, kind in schema.columns.items()
     )
     if not whole or not all(fitting):
