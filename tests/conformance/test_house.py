@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,10 +17,15 @@ import discreet
 from tests.conformance.walk import rooms
 
 SOURCE = Path(discreet.__file__).parent
-TREES = {path: ast.parse(path.read_text()) for path in sorted(SOURCE.rglob("*.py"))}
 MAY_HAVE_ENGINES = {"deep", "trust", "query", "service"}
 MAY_CHOOSE = {"audit", "learners", "query", "sequential", "service"}  # public things at random: starts, samples, arms
 HEAVY = ("scipy", "sklearn", "pandas", "polars", "pyarrow", "duckdb", "matplotlib", "torch")
+
+
+@cache
+def trees() -> dict[Path, ast.Module]:
+    """Every file, parsed once, by the first test that needs it."""
+    return {path: ast.parse(path.read_text()) for path in sorted(SOURCE.rglob("*.py"))}
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:
@@ -39,7 +45,7 @@ def test_every_name_of_the_package_can_be_loaded() -> None:
 
 def test_noise_is_drawn_in_one_room_only() -> None:
     """Numpy's and Python's generators may choose public things; none may come near an answer."""
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         room = path.relative_to(SOURCE).parts[0]
         names = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
         if room not in MAY_CHOOSE:
@@ -68,11 +74,11 @@ def test_the_rooms_are_those_that_the_rules_name() -> None:
 
 
 def test_every_file_says_what_it_is() -> None:
-    assert [path for path, tree in TREES.items() if not ast.get_docstring(tree)] == []
+    assert [path for path, tree in trees().items() if not ast.get_docstring(tree)] == []
 
 
 def test_one_name_is_one_class() -> None:
-    names = Counter(node.name for tree in TREES.values() for node in tree.body if isinstance(node, ast.ClassDef))
+    names = Counter(node.name for tree in trees().values() for node in tree.body if isinstance(node, ast.ClassDef))
     assert [name for name, times in names.items() if times > 1 and not name.startswith("_")] == []
 
 

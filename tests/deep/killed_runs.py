@@ -7,12 +7,12 @@ import random
 import signal
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import torch
-import torch._dynamo  # what optimizers load when they are first used: once here, and not in every fork
 from torch import nn
 
 from discreet.accounting.accountant import epsilon
@@ -89,6 +89,7 @@ def times(event: Event) -> int:
 
 def trial(path: str, notes: str, kills: int, seed: int) -> None:
     """Kill the run so many times, at a random line or at a random time, and hold the ledger against the notes."""
+    import_module("torch._dynamo")  # what optimizers load when they are first used: once here, and not in every fork
     draw, file = random.Random(seed), Path(notes)
     with SqliteLedger.open(path) as ledger:
         ledger.affords(PLAN.event_of(BLOCK))  # the price is computed once, and forks know it
