@@ -7,7 +7,7 @@ PIP_FLAGS := --quiet --disable-pip-version-check -c constraints.txt
 # Byte code is kept, whatever the environment says: tests and examples start many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: start test soak mutants docs bench bench-foundation bench-sums bench-statistics bench-learners bench-deep clean
+.PHONY: start test checked tested soak mutants docs bench bench-foundation bench-sums bench-statistics bench-learners bench-deep clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -24,13 +24,19 @@ start: $(VENV)/.start
 	$(BIN)/discreet report --sample --out build/report.html
 
 # One thread each: two workers, and the programs that tests start, share the processors already.
-test soak mutants: export OMP_NUM_THREADS = 1
+test tested soak mutants: export OMP_NUM_THREADS = 1
 
+# The checkers of types and imports have one process each: beside the tests, no processor waits for them.
 test: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(MAKE) --no-print-directory -j 2 checked tested
+
+checked: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+tested: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m 'not slow'
 
 soak: $(VENV)/.dev
