@@ -58,3 +58,27 @@ def sampled_gaussian_epsilon(
         return float((values.sum() - values[0] / 2) * (t[1] - t[0])) / math.pi - delta
 
     return float(brentq(excess, 0.0, 1e4 / tilt, xtol=1e-11))
+
+
+def convolved_epsilon(multiplier: float, rate: float, times: int, delta: float, top: float, cells: int) -> float:
+    """Epsilon of the unit's removal by convolutions without a transform, on a lattice of losses up to `top`.
+
+    Every mass is a sum of positive terms, so it keeps its relative precision, however small. A cell's masses go to
+    its two ends, with the totals of P and Q kept.
+    """
+    step = top / cells
+    low = math.floor(math.log1p(-rate) / step) - 1
+    edges = step * np.arange(low, cells + 1)
+    x = np.full(len(edges), -np.inf)
+    seen = np.expm1(edges) > -rate
+    x[seen] = multiplier**2 * np.log((np.expm1(edges[seen]) + rate) / rate) + 0.5
+    q, moved = -np.diff(ndtr(-x / multiplier)), -np.diff(ndtr((1 - x) / multiplier))
+    p = (1 - rate) * q + rate * moved
+    right = np.clip((p - np.exp(edges[:-1]) * q) / -math.expm1(-step), 0.0, p)
+    one = np.append(p - right, 0.0)
+    one[1:] += right
+    whole = one
+    for _ in range(times - 1):
+        whole = np.convolve(whole, one)
+    losses = step * (low * times + np.arange(len(whole)))
+    return float(brentq(lambda e: whole @ np.maximum(-np.expm1(e - losses), 0.0) - delta, 0.0, top, xtol=1e-12))

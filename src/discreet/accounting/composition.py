@@ -27,13 +27,13 @@ What separates this number from delta(eps):
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.fft import rfft
+from scipy.fft import irfft, rfft
 
 from discreet.accounting.pairs import UNIT, Array
 from discreet.accounting.tabulation import TabulatedLoss
@@ -164,20 +164,57 @@ class Composition:
 
     def rate(self, epsilon: float) -> float:
         """How fast the slope of delta falls at this epsilon: minus the logarithmic derivative, about."""
-        slope = (self.log_delta_above(epsilon) - self.log_delta_above(epsilon + self.step)) / self.step
-        away = 0.2 / max(self.tilt, slope)
-        before, here, after = (math.exp(self.log_delta_above(epsilon + x)) for x in (-away, 0.0, away))
-        bend, fall = before - 2 * here + after, (before - after) / 2
-        return max(self.tilt, bend / fall / away) if fall > 0 else self.tilt
+        return fall_rate(self.log_delta_above, epsilon, self.step, self.tilt)
 
-    def log_blur(self, epsilon: float) -> float:
-        """The logarithm of the most that images can have added to delta, as a share of it."""
-        return _log(self.images(epsilon)) - max(self.log_delta_above(epsilon), -700.0)
+    def log_images(self, epsilon: float) -> float:
+        """The logarithm of the most that images can have added to delta."""
+        return _log(self.images(epsilon))
+
+    def log_excess(self, epsilon: float) -> float:
+        """The logarithm of what the bound on rounding adds to delta, as a share of it."""
+        found = self._found(epsilon - self.slack)
+        return found.scale + _log(found.error) - max(self.log_delta_above(epsilon), -700.0)
 
     def images(self, epsilon: float) -> float:
         """What the periodic images of the law can have added to delta."""
         left, right = self.tilt * self.width, (self.beyond - self.tilt) * self.width
         return (_image(0.0, left) + _image(self._log_beyond - self.beyond * epsilon, right)) * (1 + KERNEL)
+
+    def profile_above(self) -> LatticeValues:
+        """Bounds from above on the finite part of delta, up to slack, at all points of the lattice in one period."""
+        found = self._everywhere()
+        with np.errstate(over="ignore"):
+            return LatticeValues(found.start, np.exp(found.scales + self.rounding) * (found.totals + found.error))
+
+    def profile_below(self) -> LatticeValues:
+        """Bounds from below on the finite part of delta, up to slack, at all points of the lattice in one period."""
+        found = self._everywhere()
+        left, right = self.tilt * self.width, (self.beyond - self.tilt) * self.width
+        epsilons = found.start + self.step * np.arange(self.length)
+        logs = np.minimum(self._log_beyond - self.beyond * epsilons - right, 700.0)
+        images = (_image(0.0, left) + np.exp(logs) / -math.expm1(-right)) * (1 + KERNEL)
+        scales = np.minimum(found.scales - self.rounding, 700.0)
+        return LatticeValues(found.start, np.exp(scales) * (found.totals - found.error) - images)
+
+    def _everywhere(self) -> _FoundEverywhere:
+        """The sums of `_found` at the lattice points around the tilted mean, by one inverse transform.
+
+        Its rounding is that of the transform, relative to the sum of the sizes of what is transformed.
+        """
+        series, half = self._series, self.length // 2
+        kernel = -math.expm1(-self.step) * series.ratios / series.under
+        doubled = np.where((self.frequencies == 0) | (2 * self.frequencies == self.length), 1.0, 2.0)
+        spectrum = np.zeros(half + 1, dtype=np.complex128)
+        spectrum[self.frequencies] = self.sizes / doubled * np.exp(1j * self.angles) * kernel
+        totals = np.roll(irfft(spectrum, self.length), half)
+        sizes = self.sizes * np.abs(kernel)
+        blurred = -math.expm1(-self.step) * math.exp(-self.tilt * self.step) * series.blurred
+        transform = TRANSFORM * math.log2(self.length) * float(sizes.sum())
+        forgotten = self.length * math.exp(-FORGOTTEN) * abs(kernel[0])
+        error = float(sizes @ self.errors) + KERNEL * blurred + forgotten + transform
+        start = self.origin + (self.shift - half) * self.step
+        scales = self.log - self.tilt * (start + self.step * np.arange(self.length))
+        return _FoundEverywhere(start, scales, totals, error / self.length)
 
     @cached_property
     def _log_beyond(self) -> float:
@@ -221,6 +258,33 @@ class _Found:
     scale: float
     total: float
     error: float
+
+
+@dataclass(frozen=True, eq=False)
+class LatticeValues:
+    """Values at losses start, start + step, ..."""
+
+    start: float
+    values: Array
+
+
+@dataclass(frozen=True, eq=False)
+class _FoundEverywhere:
+    """What `_found` finds, at losses start, start + step, ..."""
+
+    start: float
+    scales: Array
+    totals: Array
+    error: float
+
+
+def fall_rate(log_delta: Callable[[float], float], epsilon: float, step: float, least: float) -> float:
+    """How fast the slope of delta falls at this epsilon: minus the logarithmic derivative, about."""
+    slope = (log_delta(epsilon) - log_delta(epsilon + step)) / step
+    away = 0.2 / max(least, slope, 1e-9)
+    before, here, after = (math.exp(log_delta(epsilon + x)) for x in (-away, 0.0, away))
+    bend, fall = before - 2 * here + after, (before - after) / 2
+    return max(least, bend / fall / away) if fall > 0 else max(least, slope)
 
 
 def _image(log: float, decay: float) -> float:

@@ -4,27 +4,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from discreet.accounting.composition import Composition
+from discreet.accounting.composition import Composition, Summand
 from discreet.accounting.directions import Direction
+from discreet.accounting.jumps import CompositionWithJumps, Jumping, Profile, jumps_above, jumps_below
 from discreet.accounting.planning import (
     AtDelta,
     AtEpsilon,
     CompositionPlan,
+    Frame,
     ProfilePoint,
-    Tabulate,
     finest_step,
     infinite,
     planned,
+    planned_with_jumps,
+    shorter_with_jumps,
     summands,
+    without_infinity,
 )
+from discreet.accounting.single_release import is_single, single_delta_above, single_delta_below, single_epsilon
 from discreet.accounting.tabulation import table_above, table_below
 
 ACCURACY = 1.25e-5  # of epsilon, relative
 ROUGH = 64.0  # times less accurate is a first look
 ATTEMPTS = 8
 BLUR = 1e-6  # of delta, by images of the period
+EXCESS = 1e-5  # of delta, by rounding or by several jumps
 
 
 def epsilon_above(directions: Sequence[Direction], delta: float, accuracy: float = ACCURACY) -> float:
@@ -62,9 +68,24 @@ def _worst(directions: Sequence[Direction], at: float, accuracy: float, above: B
     return found
 
 
-def _composition(direction: Direction, plan: CompositionPlan, tabulate: Tabulate) -> Composition:
-    tables = summands(direction, plan.step, plan.log_tail, tabulate)
-    return Composition(tables, plan.tilt, plan.width, plan.beyond)
+def _composition(direction: Direction, plan: CompositionPlan, above: bool) -> Composition | CompositionWithJumps:
+    tabulate = table_above if above else table_below
+    tables = summands(direction, plan.step, plan.log_tail, tabulate, plan.window)
+    if not plan.beside:
+        return _framed(tables, plan.frame)
+    steady = [without_infinity(summand) for summand in tables]
+    jumping = []
+    for index, part in enumerate(direction):
+        top = float(steady[index].table.losses[-1])
+        jumps = (jumps_above if above else jumps_below)(part.alternatives[0], part.times, top, plan.log_tail)
+        others = [replace(each, times=each.times - (place == index)) for place, each in enumerate(steady)]
+        seen = [_framed([each for each in others if each.times], frame) for frame in plan.beside]
+        jumping.append(Jumping(jumps, [(Profile.above if above else Profile.below)(each) for each in seen]))
+    return CompositionWithJumps(_framed(steady, plan.frame), jumping)
+
+
+def _framed(tables: Sequence[Summand], frame: Frame) -> Composition:
+    return Composition(tables, frame.tilt, frame.width, frame.beyond)
 
 
 @dataclass(frozen=True)
@@ -72,27 +93,37 @@ class _Fit:
     """A plan that has proved fine enough, the composition that it made, and epsilon."""
 
     plan: CompositionPlan
-    composition: Composition
+    composition: Composition | CompositionWithJumps
     epsilon: float
 
 
 def _fitted(direction: Direction, question: ProfilePoint, accuracy: float) -> _Fit:
-    """Compose; and again where delta bends more, or the period's images weigh more, than the plan foresaw."""
+    """Compose; and again where delta bends more, or images or rounding weigh more, than the plan foresaw."""
     plan = planned(direction, question, accuracy)
     for attempt in range(ATTEMPTS):
-        composition = _composition(direction, plan, table_above)
+        composition = _composition(direction, plan, True)
         epsilon = _root(composition, question.delta, plan) if isinstance(question, AtDelta) else plan.epsilon
         if isinstance(question, AtDelta) and epsilon in (0.0, math.inf):
             return _Fit(plan, composition, epsilon)
+        log_delta = max(composition.log_delta_above(epsilon), -700.0)
+        if composition.log_excess(epsilon) > math.log(EXCESS):
+            apart = planned_with_jumps(direction, question, accuracy, log_delta)
+            if apart is not None and apart != plan:
+                plan = apart
+                continue
         better = plan.sharpened(min(plan.step, finest_step(direction, composition.rate(epsilon), epsilon, accuracy)))
-        blur = composition.log_blur(epsilon) - math.log(BLUR)
+        apart = shorter_with_jumps(direction, question, accuracy, log_delta, better)
+        if apart is not better:
+            plan = apart
+            continue
+        blur = composition.log_images(epsilon) - log_delta - math.log(BLUR)
         if (better.step > 0.75 * plan.step and blur < 0) or attempt == ATTEMPTS - 1:
             break
         plan = better.widened(blur + 1) if blur >= 0 else better
     return _Fit(plan, composition, epsilon)
 
 
-def _root(composition: Composition, delta: float, plan: CompositionPlan) -> float:
+def _root(composition: Composition | CompositionWithJumps, delta: float, plan: CompositionPlan) -> float:
     """The epsilon at which the bound on delta comes down to this delta."""
     from scipy.optimize import brentq  # loading it takes longer than opening a ledger, which seldom needs it
 
@@ -117,20 +148,26 @@ def _root(composition: Composition, delta: float, plan: CompositionPlan) -> floa
 def _epsilon_above(direction: Direction, delta: float, accuracy: float) -> float:
     if infinite(direction) >= delta:
         return math.inf
+    if is_single(direction):
+        return single_epsilon(direction[0], delta, single_delta_above)
     return _fitted(direction, AtDelta(delta), accuracy).epsilon
 
 
 def _delta_above(direction: Direction, epsilon: float, accuracy: float) -> float:
     if infinite(direction) > 1 - 1e-9:
         return 1.0
+    if is_single(direction):
+        return single_delta_above(direction[0], epsilon)
     return math.exp(_fitted(direction, AtEpsilon(epsilon), accuracy).composition.log_delta_above(epsilon))
 
 
 def _epsilon_below(direction: Direction, delta: float, accuracy: float) -> float:
     if infinite(direction) >= delta:
         return math.inf
+    if is_single(direction):
+        return single_epsilon(direction[0], delta, single_delta_below)
     fit = _fitted(direction, AtDelta(delta), accuracy)
-    composition = _composition(direction, fit.plan.finer(), table_below)
+    composition = _lower_composition(direction, fit.plan, fit.epsilon, math.log(delta))
 
     def enough(epsilon: float) -> bool:
         return composition.log_delta_below(epsilon) >= math.log(delta)
@@ -147,9 +184,21 @@ def _epsilon_below(direction: Direction, delta: float, accuracy: float) -> float
 
 
 def _delta_below(direction: Direction, epsilon: float, accuracy: float) -> float:
+    if is_single(direction):
+        return single_delta_below(direction[0], epsilon)
     plan = planned(direction, AtEpsilon(epsilon), accuracy)
     highest = [max(pair.reach(plan.log_tail).high for pair in part.alternatives) for part in direction]
     if epsilon >= sum(part.times * high for part, high in zip(direction, highest, strict=True)):
         return 0.0
-    plan = _fitted(direction, AtEpsilon(epsilon), accuracy).plan
-    return math.exp(_composition(direction, plan.finer(), table_below).log_delta_below(epsilon))
+    fit = _fitted(direction, AtEpsilon(epsilon), accuracy)
+    log_delta = fit.composition.log_delta_above(epsilon)
+    return math.exp(_lower_composition(direction, fit.plan, epsilon, log_delta).log_delta_below(epsilon))
+
+
+def _lower_composition(
+    direction: Direction, plan: CompositionPlan, epsilon: float, log_delta: float
+) -> Composition | CompositionWithJumps:
+    """Compose tables below, with a period whose images do not weigh at this epsilon."""
+    composition = _composition(direction, plan.finer(), False)
+    blur = composition.log_images(epsilon) - max(log_delta, -700.0) - math.log(BLUR)
+    return composition if blur < 0 else _composition(direction, plan.widened(blur + 1).finer(), False)

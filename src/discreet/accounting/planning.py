@@ -9,20 +9,26 @@ from typing import Protocol
 
 import numpy as np
 
-from discreet.accounting.composition import Composition, Summand, log_moment, tilted_variance
+from discreet.accounting.composition import TRANSFORM, Composition, Summand, log_moment, tilted_variance
 from discreet.accounting.directions import Direction
 from discreet.accounting.pairs import UNIT, LossPair
-from discreet.accounting.tabulation import TabulatedLoss, envelope, table_above
+from discreet.accounting.tabulation import EVERYWHERE, TabulatedLoss, Window, envelope, table_above
 
 MARGIN = 16.0  # tails that are cut off hold less than exp(-MARGIN) of delta
 IMAGES = 18.0  # periodic images add less than exp(-IMAGES) of delta
 CELLS = 4096  # of the coarse look
 SCAN = 20  # tilts of the first look
-SHARES = (1.0, 0.85, 0.7)  # of the best tilt: where a tail is heavy, a smaller one needs a shorter period
+SHARES = (1.0, 0.95, 0.85, 0.7, 0.5)  # of the best tilt: where a tail is heavy, a smaller one needs a shorter period
+FLOOR = 1e-6  # of delta, by the rounding of the transform
 LONGEST = 2**23  # of a period, in steps
 SMALLEST = -690.0  # deltas below exp of this are not distinguished
 
-Tabulate = Callable[[LossPair, float, float, float], TabulatedLoss]
+LONG = 2**17  # steps: a length that is worth a look at what a cut would save
+SHORTER = 4.0  # times shorter pays for the profile beside jumps
+TRIMMED = 1e-7  # of a moment, by losses that are moved up to the lowest of a table
+SEVERAL = 1e-6  # of delta, by two jumps or more
+
+Tabulate = Callable[[LossPair, float, float, float, Window], TabulatedLoss]
 
 
 class ProfilePoint(Protocol):
@@ -74,44 +80,69 @@ class AtEpsilon:
 
 
 @dataclass(frozen=True)
+class Frame:
+    """A tilt, the period, and the tilt at which the period's images on the right are bounded."""
+
+    tilt: float
+    width: float
+    beyond: float
+
+
+@dataclass(frozen=True)
 class CompositionPlan:
     """How to compose.
 
-    The tilt, the lattice's step, the period, the tilt at which the period's images on the right are bounded, the
-    logarithm of the tails to cut off, about where epsilon is, and how far the losses of one release span.
+    The frame, the lattice's step, the logarithm of the tails to cut off, about where epsilon is, how far the losses of
+    one release span, and which of them are tabulated. Losses above the window are jumps if there are frames for the
+    profile beside them.
     """
 
-    tilt: float
+    frame: Frame
     step: float
-    width: float
-    beyond: float
     log_tail: float
     epsilon: float
     span: float
+    window: Window = EVERYWHERE
+    beside: tuple[Frame, ...] = ()
+
+    @property
+    def tilt(self) -> float:
+        return self.frame.tilt
+
+    @property
+    def length(self) -> float:
+        """How many steps the period and the tables have."""
+        return max(self.frame.width, self.span) / self.step
 
     def sharpened(self, step: float) -> CompositionPlan:
         """The plan with this step, as far as there is room for it."""
-        return replace(self, step=max(step, self.width / LONGEST, self.span / LONGEST))
+        return replace(self, step=max(step, self.frame.width / LONGEST, self.span / LONGEST))
 
     def widened(self, log_excess: float) -> CompositionPlan:
         """The plan with a longer period, so that the images shrink by exp(-log_excess)."""
-        return replace(self, width=self.width + log_excess / min(self.tilt, self.beyond - self.tilt))
+        frame = self.frame
+        width = frame.width + log_excess / min(frame.tilt, frame.beyond - frame.tilt)
+        return replace(self, frame=replace(frame, width=width))
 
     def finer(self) -> CompositionPlan:
         """The plan with a step half as long, or less while that is cheap."""
-        return replace(self, step=self.step / min(64, max(2, int(2**15 * self.step / max(self.width, self.span)))))
+        return replace(self, step=self.step / min(64, max(2, int(2**15 / self.length))))
 
 
-def summands(direction: Direction, step: float, log_tail: float, tabulate: Tabulate) -> list[Summand]:
+def summands(
+    direction: Direction, step: float, log_tail: float, tabulate: Tabulate, window: Window = EVERYWHERE
+) -> list[Summand]:
     """The tables to add up; of alternatives their envelope above, or the dearest of them below."""
-    return [Summand(_table(part.alternatives, step, log_tail, tabulate), part.times) for part in direction]
+    return [Summand(_table(part.alternatives, step, log_tail, tabulate, window), part.times) for part in direction]
 
 
-def _table(pairs: tuple[LossPair, ...], step: float, log_tail: float, tabulate: Tabulate) -> TabulatedLoss:
+def _table(
+    pairs: tuple[LossPair, ...], step: float, log_tail: float, tabulate: Tabulate, window: Window
+) -> TabulatedLoss:
     if len(pairs) == 1:
         lattice = pairs[0].lattice
-        return tabulate(pairs[0], step, log_tail, lattice.origin if lattice else 0.0)
-    tables = [tabulate(pair, step, log_tail, 0.0) for pair in pairs]
+        return tabulate(pairs[0], step, log_tail, lattice.origin if lattice else 0.0, window)
+    tables = [tabulate(pair, step, log_tail, 0.0, window) for pair in pairs]
     return envelope(tables) if tabulate is table_above else max(tables, key=lambda table: table.mean)
 
 
@@ -129,11 +160,72 @@ def planned(direction: Direction, question: ProfilePoint, accuracy: float) -> Co
     count = sum(part.times for part in direction)
     log_tail = question.log_delta(0.0, 1.0, 0.0) - math.log(count) - MARGIN
     while True:
-        sight = _sighted(direction, question, log_tail, accuracy)
+        sight = _sighted(direction, question, log_tail, accuracy, math.inf, 0.0)
         wanted = sight.log_delta - math.log(count) - MARGIN
         if wanted >= log_tail - 1:
-            return sight.plan
+            break
         log_tail = wanted
+    return shorter_with_jumps(direction, question, accuracy, sight.log_delta, sight.plan)
+
+
+def planned_with_jumps(
+    direction: Direction, question: ProfilePoint, accuracy: float, log_delta: float
+) -> CompositionPlan | None:
+    """Plan for losses above a cut apart, where delta is about this; None if there are none, or parts are parallel.
+
+    The cut is where two jumps or more have a negligible share of delta.
+    """
+    count = sum(part.times for part in direction)
+    log_tail = log_delta - math.log(count) - MARGIN
+    if any(len(part.alternatives) > 1 for part in direction):
+        return None
+    cut = _cut(direction, math.exp((log_delta + math.log(2 * SEVERAL)) / 2), log_tail)
+    if cut is None:
+        return None
+    return _sighted(direction, question, log_tail, accuracy, cut, _one_jump(direction, log_delta, cut, log_tail)).plan
+
+
+def _one_jump(direction: Direction, log_delta: float, cut: float, log_tail: float) -> float:
+    """The epsilon above the cut at which single releases add up to this delta; 0 if there is none."""
+
+    def excess(epsilon: float) -> float:
+        cells = [(part.times, part.alternatives[0].cells(np.array([epsilon]))) for part in direction]
+        return sum(times * float(c.p[-1] - math.exp(epsilon) * c.q[-1]) for times, c in cells) - math.exp(log_delta)
+
+    low, high = cut, max(part.alternatives[0].reach(log_tail).high for part in direction)
+    if excess(low) < 0:
+        return 0.0
+    while high > 1.01 * low:
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if excess(middle) > 0 else (low, middle)
+    return low
+
+
+def shorter_with_jumps(
+    direction: Direction, question: ProfilePoint, accuracy: float, log_delta: float, plan: CompositionPlan
+) -> CompositionPlan:
+    """The plan, or one with jumps apart if that is a lot shorter."""
+    if plan.beside or plan.length < LONG:
+        return plan
+    apart = planned_with_jumps(direction, question, accuracy, log_delta)
+    return plan if apart is None or apart.length > plan.length / SHORTER else apart
+
+
+def _cut(direction: Direction, rate: float, log_tail: float) -> float | None:
+    """The least loss above which fewer jumps than this are to be expected, if any."""
+
+    def expected(loss: float) -> float:
+        edges = np.array([loss])
+        return sum(part.times * float(part.alternatives[0].cells(edges).p[-1]) for part in direction)
+
+    high = max(part.alternatives[0].reach(log_tail).high for part in direction)
+    low = 1e-9 * high
+    if high <= 0 or expected(0.99 * high) > rate or expected(low) <= rate:
+        return None
+    while high > 1.01 * low:
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if expected(middle) > rate else (low, middle)
+    return high
 
 
 @dataclass(frozen=True)
@@ -144,23 +236,64 @@ class _Sight:
     log_delta: float
 
 
-def _sighted(direction: Direction, question: ProfilePoint, log_tail: float, accuracy: float) -> _Sight:
+def _sighted(
+    direction: Direction, question: ProfilePoint, log_tail: float, accuracy: float, cut: float, jump: float
+) -> _Sight:
     reaches = [pair.reach(log_tail) for part in direction for pair in part.alternatives]
-    span = max(max(reach.high - reach.low for reach in reaches), 1e-6)
+    lowest, highest = min(reach.low for reach in reaches), min(cut, max(reach.high for reach in reaches))
+    window, span = Window(-math.inf, cut), max(highest - lowest, 1e-6)
     step = span / CELLS
     while True:
-        coarse = summands(direction, step, log_tail, table_above)
+        coarse = summands(direction, step, log_tail, table_above, window)
+        if cut < math.inf:
+            coarse = [without_infinity(summand) for summand in coarse]
         infinity = Composition.infinite(coarse)
         tilt, height = _best_tilt(coarse, question, infinity, span)
         epsilon, log_delta = question.epsilon(height, tilt, infinity), question.log_delta(height, tilt, infinity)
+        epsilon = max(epsilon, jump)
         finest = finest_step(direction, tilt, epsilon, accuracy)
         tilt = min(tilt, 1 / finest)  # a greater one would hide all but one point of a coarse lattice
-        frames = [_frame(coarse, tilt * share, epsilon, log_delta) for share in SHARES]
-        frame = min(frames, key=lambda frame: frame.width)
-        plan = CompositionPlan(frame.tilt, step, frame.width, frame.beyond, log_tail, epsilon, span).sharpened(finest)
+        frame = _best_frame(coarse, tilt, epsilon, log_delta)
+        beside = _frames_beside(coarse, frame.tilt) if cut < math.inf else ()
+        least = min(frame.tilt for frame in (frame, *beside))
+        window = Window(max(window.low, _lowest(coarse, least)), cut)
+        span = min(span, highest - max(window.low, lowest) + step)
+        plan = CompositionPlan(frame, step, log_tail, epsilon, span, window, beside).sharpened(finest)
         if step <= 50 * plan.step:
             return _Sight(plan, log_delta)
         step = max(step / 16, 40 * plan.step)
+
+
+def without_infinity(summand: Summand) -> Summand:
+    """The summand without what its table says of losses above it."""
+    return replace(summand, table=replace(summand.table, infinity=0.0))
+
+
+def _lowest(coarse: Sequence[Summand], tilt: float) -> float:
+    """The greatest loss to which all lower ones may be moved, for the moment's sake; below 0."""
+    found = math.inf
+    for summand in coarse:
+        losses, below = summand.table.losses, np.cumsum(summand.table.masses)
+        log = log_moment([replace(summand, times=1)], tilt)
+        with np.errstate(divide="ignore"):
+            moved = math.log(summand.times) + np.log(below) + tilt * losses - log
+        enough = int(np.searchsorted(moved > math.log(TRIMMED), True))
+        found = min(found, float(losses[max(enough - 1, 0)]) - summand.table.step)
+    return min(found, 0.0)
+
+
+def _frames_beside(coarse: Sequence[Summand], tilt: float) -> tuple[Frame, ...]:
+    """Frames that see the law from its mean up to where this tilt brings it."""
+    spread = math.sqrt(tilted_variance(coarse, 0.0))
+    least = min(tilt, 1 / spread)
+    tilts = np.geomspace(least, tilt, 3).tolist() if least < tilt / 2 else [tilt]
+    frames, seen = [], sum(summand.times * summand.table.mean for summand in coarse) - 8 * spread
+    for each in tilts:
+        mean = (log_moment(coarse, each * (1 + 1e-4)) - log_moment(coarse, each)) / (1e-4 * each)
+        log_delta = log_moment(coarse, each) - each * mean - math.log1p(each) - math.log1p(2.5 * spread * each)
+        frames.append(_frame(coarse, each, seen, log_delta))
+        seen = mean
+    return tuple(frames)
 
 
 def _best_tilt(coarse: Sequence[Summand], question: ProfilePoint, infinity: float, span: float) -> tuple[float, float]:
@@ -181,21 +314,22 @@ def _best_tilt(coarse: Sequence[Summand], question: ProfilePoint, infinity: floa
     return math.exp(found.x), height(math.exp(found.x))
 
 
-@dataclass(frozen=True)
-class _Frame:
-    tilt: float
-    width: float
-    beyond: float
+def _best_frame(coarse: Sequence[Summand], tilt: float, epsilon: float, log_delta: float) -> Frame:
+    """The frame with the least period among those in which rounding does not hide delta."""
+    scales = {share: log_moment(coarse, tilt * share) - tilt * share * epsilon - log_delta for share in SHARES}
+    rounding = math.log(64 * TRANSFORM * sum(summand.times for summand in coarse) / FLOOR)
+    usable = [share for share, scale in scales.items() if scale + rounding < 0] or [min(scales, key=scales.__getitem__)]
+    return min((_frame(coarse, tilt * share, epsilon, log_delta) for share in usable), key=lambda frame: frame.width)
 
 
-def _frame(coarse: Sequence[Summand], tilt: float, epsilon: float, log_delta: float) -> _Frame:
+def _frame(coarse: Sequence[Summand], tilt: float, epsilon: float, log_delta: float) -> Frame:
     """The least period whose images do not matter: on the left by delta <= 1, on the right by Chernoff."""
     spread = math.sqrt(tilted_variance(coarse, tilt)) + coarse[0].table.step
     here = log_moment(coarse, tilt)
     further = np.geomspace(0.5, 100.0, 10) / spread
     widths = [(log_moment(coarse, tilt + more) - here + IMAGES) / more - epsilon for more in further]
     best = int(np.argmin(widths))
-    return _Frame(tilt, max((IMAGES - log_delta) / tilt, float(widths[best]), 4 * spread), tilt + float(further[best]))
+    return Frame(tilt, max((IMAGES - log_delta) / tilt, float(widths[best]), 4 * spread), tilt + float(further[best]))
 
 
 def finest_step(direction: Direction, rate: float, epsilon: float, accuracy: float) -> float:

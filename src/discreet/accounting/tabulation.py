@@ -47,42 +47,62 @@ class TabulatedLoss:
 
 
 @dataclass(frozen=True)
+class Window:
+    """The losses to tabulate; what lies beyond is summed up at the ends."""
+
+    low: float = -np.inf
+    high: float = np.inf
+
+
+EVERYWHERE = Window()
+
+
+@dataclass(frozen=True)
 class _Lattice:
     first: int
     edges: Array
     cells: LossMasses
 
 
-def _cells(pair: LossPair, step: float, log_tail: float, origin: float) -> _Lattice:
+def _cells(pair: LossPair, step: float, log_tail: float, origin: float, window: Window) -> _Lattice:
     reach = pair.reach(log_tail)
-    first = int(np.floor((reach.low - origin) / step)) - 1
-    last = int(np.floor((reach.high - origin) / step + 1e-6)) + 2
+    first = int(np.floor((max(reach.low, window.low) - origin) / step)) - 1
+    last = max(int(np.floor((min(reach.high, window.high) - origin) / step + 1e-6)), first + 1) + 2
     edges = origin + step * np.arange(first, last + 1, dtype=np.float64)
     return _Lattice(first, edges, pair.cells(edges))
 
 
-def table_above(pair: LossPair, step: float, log_tail: float, origin: float = 0.0) -> TabulatedLoss:
+def table_above(
+    pair: LossPair, step: float, log_tail: float, origin: float = 0.0, window: Window = EVERYWHERE
+) -> TabulatedLoss:
     """Tabulate a pair that dominates this one: connect the dots (Doroshenko et al. 2022).
 
     The mass of each cell goes to its two ends so that both P and Q keep their totals, which is a spread of the
     likelihood ratio and so dominates. Rounding moves mass to the right end, the tail below to the first edge, and the
     tail above to infinity: losses are overstated, never understated.
     """
-    lattice = _cells(pair, step, log_tail, origin)
-    cells, inner = lattice.cells, slice(1, -1)
-    factors = np.exp(np.minimum(lattice.edges[:-1], 700.0))
-    p, q = cells.p[inner] + cells.p_error[inner], cells.q[inner] - cells.q_error[inner]
-    excess = p - factors * q + 8 * UNIT * p
-    right = np.clip(excess / -np.expm1(-step), 0.0, p)
-    masses = np.zeros(len(lattice.edges))
-    masses[:-1] += p - right
-    masses[1:] += right
+    lattice = _cells(pair, step, log_tail, origin, window)
+    cells = lattice.cells
+    masses = connected(cells, lattice.edges, np.full(len(lattice.edges) - 1, step))
     masses[0] += cells.p[0] + cells.p_error[0]
     infinity = float(cells.p[-1] + cells.p_error[-1])
     return TabulatedLoss(step, lattice.first, masses, infinity, _slack(lattice), origin)
 
 
-def table_below(pair: LossPair, step: float, log_tail: float, origin: float = 0.0) -> TabulatedLoss:
+def connected(cells: LossMasses, edges: Array, widths: Array) -> Array:
+    """The masses that cells between edges leave at the edges, when each is shared so that P and Q keep their totals."""
+    p, q = cells.p[1:-1] + cells.p_error[1:-1], cells.q[1:-1] - cells.q_error[1:-1]
+    excess = p - np.exp(np.minimum(edges[:-1], 700.0)) * q + 8 * UNIT * p
+    right = np.clip(excess / -np.expm1(-widths), 0.0, p)
+    masses = np.zeros(len(edges))
+    masses[:-1] += p - right
+    masses[1:] += right
+    return masses
+
+
+def table_below(
+    pair: LossPair, step: float, log_tail: float, origin: float = 0.0, window: Window = EVERYWHERE
+) -> TabulatedLoss:
     """Tabulate a pair that this one dominates.
 
     Each cell is first merged into one outcome and then shared between its ends: the share of one cell that goes
@@ -90,7 +110,7 @@ def table_below(pair: LossPair, step: float, log_tail: float, origin: float = 0.
     edge between them. Merging and mixing are post-processing; all that is left over is rounded down. Losses are
     infinite only where Q has no mass at all.
     """
-    lattice = _cells(pair, step, log_tail, origin)
+    lattice = _cells(pair, step, log_tail, origin, window)
     cells, inner = lattice.cells, slice(1, -1)
     p, q = np.maximum(cells.p[inner] - cells.p_error[inner], 0.0), cells.q[inner] + cells.q_error[inner]
     factors = np.exp(np.minimum(lattice.edges, 700.0))
