@@ -1178,4 +1178,30 @@ MUTANTS = [
         "sequential/bandits/laplace_ucb",
         ("self.pulls_ <= 4 * math.log(self.rounds_ + 2)", "self.pulls_ <= 0 * math.log(self.rounds_ + 2)"),
     ),
+    *_of(
+        "sequential/bandits/running_sums",
+        ("np.arange(unit.size) * self.arms + np.asarray(arm)", "np.arange(unit.size) * self.arms"),
+        ("Laplace(1 / float(epsilon))", "Laplace(0.5 / float(epsilon))"),
+    ),
+    *_of(
+        "sequential/bandits/episode_sums",
+        ("np.where(ends, 0, self._sums)", "self._sums"),
+        ("self._noise.multiplier / GRID.step", "self._noise.multiplier / GRID.step / 2"),
+    ),
+    *_of(
+        "sequential/counters/tree_counter",
+        ("return float(levels * contributions)", "return float(contributions)"),
+        ("squares += full * 4**level + rest**2", "squares += contributions"),
+        ("int(horizon).bit_length()", "int(horizon).bit_length() - 1"),
+        ("if time.max() > self.horizon:", "if False:"),
+        ("tree_factor(self.levels, int(contributions), noise.norm)", "1.0"),
+        ("self._updates.drawn(self._bits, (len(streams), size))", "self._updates.drawn(self._bits, (1, size))"),
+    ),
+    *_of(
+        "sequential/counters/updates",
+        ("self.noise.multiplier * self.factor * moved", "self.noise.multiplier * moved"),
+        ("self.grid.cut(self.bound.clip(values))", "self.grid.cut(values)"),
+        ("self.size, self.neighbors)", "self.size, Neighbors.ADD_REMOVE)"),
+        tests="sequential/counters/test_tree_counter.py",
+    ),
 ]

@@ -1,0 +1,1 @@
+"""Counters: sums of a stream, released after every update."""

@@ -1,0 +1,153 @@
+"""The binary tree of partial sums: every running sum from a few of them."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discreet.core.bits import Bits
+from discreet.core.bound import Bound, Norm
+from discreet.core.errors import ParameterError
+from discreet.core.events import Event
+from discreet.core.grid import Array, Steps
+from discreet.core.knob import check_whole
+from discreet.core.neighbors import Neighbors
+from discreet.core.rounding import upwards
+from discreet.core.secret import Secret
+from discreet.mechanisms.additive.additive_noise import Additive
+from discreet.noise.bits import system_bits
+from discreet.sequential.counters.updates import Updates
+
+UNIT = Bound("linf", 1.0, nonnegative=True)
+
+
+def tree_factor(levels: int, contributions: int, norm: Norm) -> float:
+    """How far all nodes of a tree move together if this many updates, wherever they are, move by one each; rounded up.
+
+    An update is in at most one node of each level. In l1 the moves add up. In l2 the squares of a level add up to most
+    where as many updates as possible share a node, which holds 2^level of them.
+
+    Examples
+    --------
+    >>> tree_factor(11, 1, "l1"), round(tree_factor(11, 1, "l2") ** 2, 6)
+    (11.0, 11.0)
+    """
+    if norm == "l1":
+        return float(levels * contributions)
+    squares = 0
+    for level in range(levels):
+        full, rest = divmod(contributions, 2**level)
+        squares += full * 4**level + rest**2
+    return upwards(Fraction(math.sqrt(squares)) * (1 + Fraction(2) ** -50))
+
+
+class TreeCounter(Secret):
+    """Release the sum of all updates so far, after every update, with noise that grows with the logarithm of time.
+
+    Updates are the leaves of a binary tree, and each node has noise of its own. The first t updates are the union of as
+    many nodes as t has bits that are 1. Only the running sum and one noise for each level are kept.
+
+    Parameters
+    ----------
+    horizon : int
+        Public. How many updates there are at most.
+    noise : Laplace or Gaussian
+        Public. Its multiplier is in units of what one unit moves all nodes by.
+    bound : Bound
+        Public. What each update is clipped to; by default numbers from 0 to 1.
+    size : int
+        Public. How many numbers an update has.
+    neighbors : Neighbors
+        Public. Whether an update of zeros (`ADD_REMOVE`) or any other update (`REPLACE`) takes the place of a unit's.
+    contributions : int
+        Public. In how many updates a unit takes part at most: 1 protects single events, more protect whole users.
+    streams : int
+        Public. How many streams are counted side by side, each with its own clock; a unit is in one of them.
+    bits : Bits, optional
+        Where noise comes from; secret bits of this process by default.
+
+    Guarantee
+    ---------
+    `noise.event` for all releases together, also where updates are chosen after looking at earlier releases. An update
+    is in at most one node of each of the `horizon.bit_length()` levels, so one unit moves the vector of all nodes by at
+    most `tree_factor` times what one update moves by, and releases are sums of noisy nodes. Dwork, Naor, Pitassi and
+    Rothblum 2010; Chan, Shi and Song 2011, Theorem 3.5.
+
+    Examples
+    --------
+    >>> from discreet.mechanisms import Gaussian
+    >>> counter = TreeCounter(1024, Gaussian(0.001))
+    >>> [round(float(counter.update(1.0))) for _ in range(3)]
+    [1, 2, 3]
+    >>> counter.event
+    GaussianLoss(multiplier=0.001)
+    """
+
+    def __init__(
+        self,
+        horizon: int,
+        noise: Additive,
+        bound: Bound = UNIT,
+        size: int = 1,
+        *,
+        neighbors: Neighbors = Neighbors.ADD_REMOVE,
+        contributions: int = 1,
+        streams: int = 1,
+        bits: Bits | None = None,
+    ) -> None:
+        check_whole("tree counter", "horizon", horizon, most=2**30)
+        check_whole("tree counter", "contributions", contributions, most=int(horizon))
+        check_whole("tree counter", "streams", streams)
+        self.horizon, self.levels = int(horizon), int(horizon).bit_length()
+        factor = tree_factor(self.levels, int(contributions), noise.norm)
+        self._updates = Updates(noise, bound, int(size), neighbors, factor)
+        self._bits = system_bits() if bits is None else bits
+        self.clock: NDArray[np.int64] = np.zeros(int(streams), np.int64)
+        self._sums: Steps = np.zeros((int(streams), int(size)), np.int64)
+        self._noises: Steps = np.zeros((int(streams), self.levels, int(size)), np.int64)
+
+    @property
+    def event(self) -> Event:
+        """The price of all releases."""
+        return self._updates.event
+
+    def stddev(self, time: int) -> float:
+        """The standard deviation of the noise on each number of the release after so many updates."""
+        return self._updates.noise.deviation * self._updates.scale * math.sqrt(int(time).bit_count())
+
+    def update(self, value: ArrayLike) -> Array:
+        """Add one update to the only stream, and release the sum of all so far, in the shape of the update."""
+        given = np.asarray(value, np.float64)
+        return self.add(given.reshape(1, -1), np.zeros(1, np.int64)).reshape(given.shape)
+
+    def add(self, values: Array, streams: NDArray[np.int64]) -> Array:
+        """Add one update to each of some streams, and release their sums.
+
+        Parameters
+        ----------
+        values : array of shape (k, size)
+            Secret. One update for each.
+        streams : array of shape (k,)
+            Public. The streams, each at most once.
+
+        Returns
+        -------
+        array of shape (k, size)
+        """
+        size = self._updates.size
+        if values.shape != (len(streams), size):
+            raise ParameterError("tree counter", f"updates of shape {values.shape}", f"Give {size} numbers for each.")
+        time = self.clock[streams] + 1
+        if time.max() > self.horizon:
+            obstacle = f"all {self.horizon} updates that were planned have been made"
+            raise ParameterError("tree counter", obstacle, "Plan for more, or count by doubling.")
+        self.clock[streams] = time
+        self._sums[streams] += self._updates.steps(values)
+        levels = np.frexp((time & -time).astype(np.float64))[1] - 1
+        self._noises[streams, levels] = self._updates.drawn(self._bits, (len(streams), size))
+        used = (time[:, None] >> np.arange(self.levels)) & 1
+        noise = np.einsum("kl,kls->ks", used, self._noises[streams])
+        return self._updates.grid.values(self._sums[streams] + noise)

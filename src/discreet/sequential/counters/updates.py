@@ -1,0 +1,72 @@
+"""What one update of a stream may be, and the noise that hides it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from discreet.core.bits import Bits
+from discreet.core.bound import ULP, Bound
+from discreet.core.events import Event
+from discreet.core.grid import Array, Grid, Steps
+from discreet.core.knob import check_whole
+from discreet.core.neighbors import Neighbors
+from discreet.mechanisms.additive.additive_noise import Additive
+
+FINE = 50  # bits between a scale of noise and the grid, at most
+
+
+@dataclass(frozen=True)
+class Updates:
+    """Updates of a stream: clipped, put on a grid, and hidden by noise in units of what all releases can move by.
+
+    Parameters
+    ----------
+    noise : Laplace or Gaussian
+        Public. Of all releases together: its multiplier is in units of the sensitivity of the whole stream of releases.
+    bound : Bound
+        Public. What each update is clipped to.
+    size : int
+        Public. How many numbers an update has.
+    neighbors : Neighbors
+        Public. Whether an update of zeros (`ADD_REMOVE`) or any other update (`REPLACE`) takes the place of a unit's.
+    factor : float
+        Public. By how much one unit moves what noise is added to, in the norm of the noise, if each of its updates
+        moves by one.
+    """
+
+    noise: Additive
+    bound: Bound
+    size: int
+    neighbors: Neighbors
+    factor: float
+
+    def __post_init__(self) -> None:
+        check_whole("counter", "size", self.size)
+
+    @property
+    def event(self) -> Event:
+        """The price of all releases."""
+        return self.noise.event
+
+    @cached_property
+    def scale(self) -> float:
+        """The scale of each noise; rounded up."""
+        moved = self.bound.sensitivity(self.noise.norm, self.size, self.neighbors)
+        return self.noise.multiplier * self.factor * moved * (1 + 8 * ULP)
+
+    @cached_property
+    def grid(self) -> Grid:
+        """Fine beside the bound, unless noise would not fit."""
+        return Grid(max(Grid.of_radius(self.bound.radius).exponent, math.frexp(self.scale)[1] - FINE))
+
+    def steps(self, values: Array) -> Steps:
+        """Each update, clipped and cut to the grid; one that is not finite counts as zeros."""
+        return self.grid.cut(self.bound.clip(values)).astype(np.int64)
+
+    def drawn(self, bits: Bits, shape: tuple[int, ...]) -> Steps:
+        """Independent noise, in grid steps."""
+        return self.noise.noise(bits, shape, self.scale / self.grid.step)

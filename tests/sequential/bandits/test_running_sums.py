@@ -1,0 +1,42 @@
+"""Running sums of rewards: the price, the streams, what refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from discreet.audit.verdict import judged
+from discreet.core.errors import ParameterError
+from discreet.core.events import LaplaceLoss
+from discreet.noise.deterministic import DeterministicBits
+from discreet.sequential.bandits.running_sums import RunningSums
+
+RUNS = 40_000
+
+
+def test_an_audit_stands_and_refutes_two_thirds_of_the_noise() -> None:
+    """The first of three rewards is in both levels of its arm's tree, and both responses show it."""
+    claim = LaplaceLoss(1.0)
+    assert RunningSums(2, 3, 1.0).event == claim
+    for epsilon, holds in ((1.0, True), (1.5, False)):
+        found = []
+        for seed, first in enumerate((0.0, 1e9)):
+            curator, arms = RunningSums(2, 3, epsilon, runs=RUNS, bits=DeterministicBits(seed)), np.ones(RUNS, int)
+            responses = [curator.privatise(np.full(RUNS, reward), arms) for reward in (first, 0.0)]
+            found.append(np.max(responses, axis=0))
+        assert judged(claim, *found).holds is holds
+
+
+def test_each_arm_of_each_run_has_a_sum_of_its_own() -> None:
+    curator = RunningSums(3, 100, 1e6, runs=2, bits=DeterministicBits(0))
+    curator.privatise(np.array([1.0, 0.5]), np.array([0, 2]))
+    np.testing.assert_allclose(curator.privatise(np.array([1.0, 0.25]), np.array([1, 2])), [1.0, 0.75], atol=1e-3)
+    np.testing.assert_allclose(curator.privatise(np.array([0.5, 0.25]), np.array([0, 0])), [1.5, 0.25], atol=1e-3)
+    alone = RunningSums(3, 100, 1e6, bits=DeterministicBits(0))
+    assert float(alone.privatise(0.5, 2)) == pytest.approx(0.5, abs=1e-3)
+
+
+def test_parameters_that_cannot_be_are_refused() -> None:
+    for arms, rounds, epsilon in ((0, 10, 1.0), (2, 0, 1.0), (2, 10, 0.0)):
+        with pytest.raises(ParameterError, match="Nothing was released or spent"):
+            RunningSums(arms, rounds, epsilon)
