@@ -1204,4 +1204,15 @@ MUTANTS = [
         ("self.size, self.neighbors)", "self.size, Neighbors.ADD_REMOVE)"),
         tests="sequential/counters/test_tree_counter.py",
     ),
+    *_of(
+        "sequential/bandits/gram_sums",
+        ("np.hstack([ROW.clip(contexts), unit[:, None]])", "np.hstack([contexts, unit[:, None]])"),
+        ("* rows[:, self._upper[1]]) * self._weights", "* rows[:, self._upper[1]])"),
+        ('AcuteBound("l2", 2.0 * (1 + 2.0**-30))', 'AcuteBound("l2", 1.0)'),
+        ("neighbors=Neighbors.REPLACE", "neighbors=Neighbors.ADD_REMOVE"),
+    ),
+    *_of(
+        "sequential/bandits/linear_ucb",
+        ("self.penalty = alpha + 2 * self.shift", "self.penalty = alpha"),
+    ),
 ]

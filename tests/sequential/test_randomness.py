@@ -7,7 +7,7 @@ from pathlib import Path
 import discreet
 
 ROOM = Path(discreet.__file__).parent / "sequential"
-CHOOSE = {"environments.py", "exp3.py", "simulation.py", "thompson.py"}
+CHOOSE = {"environments.py", "exp3.py", "linear_arms.py", "simulation.py", "thompson.py"}
 
 
 def test_only_agents_and_invented_users_draw_from_numpy() -> None:

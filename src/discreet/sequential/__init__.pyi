@@ -5,10 +5,15 @@ from .bandits.environments import BoundedArms as BoundedArms
 from .bandits.environments import GaussianArms as GaussianArms
 from .bandits.episode_sums import EpisodeSums as EpisodeSums
 from .bandits.exp3 import Exp3 as Exp3
+from .bandits.gittins import GittinsIndex as GittinsIndex
+from .bandits.gram_sums import GramSums as GramSums
 from .bandits.kl_ucb import KLUCB as KLUCB
 from .bandits.laplace_curator import LaplaceCurator as LaplaceCurator
 from .bandits.laplace_ucb import LaplaceUCB as LaplaceUCB
 from .bandits.lazy_kl_ucb import LazyKLUCB as LazyKLUCB
+from .bandits.linear_arms import LinearArms as LinearArms
+from .bandits.linear_arms import simulate_linear as simulate_linear
+from .bandits.linear_ucb import LinearUCB as LinearUCB
 from .bandits.regret import local_lower_bound as local_lower_bound
 from .bandits.regret import plot_lower_bound as plot_lower_bound
 from .bandits.reward_map import Clipped as Clipped

@@ -71,7 +71,7 @@ def local_lower_bound(gaps: Sequence[float] | Array, epsilon: float) -> float:
     """What ln T has to be multiplied by, at least, in the regret of any consistent agent behind local privacy.
 
     The sum over the worse arms of 1 / gap, divided by (e^epsilon - e^-epsilon)^2, for T towards infinity. Ren, Zhou,
-    Liu and Shroff 2020, Theorem 1.
+    Liu and Shroff 2020.
 
     Parameters
     ----------

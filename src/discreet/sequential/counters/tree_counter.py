@@ -74,7 +74,7 @@ class TreeCounter(Secret):
     `noise.event` for all releases together, also where updates are chosen after looking at earlier releases. An update
     is in at most one node of each of the `horizon.bit_length()` levels, so one unit moves the vector of all nodes by at
     most `tree_factor` times what one update moves by, and releases are sums of noisy nodes. Dwork, Naor, Pitassi and
-    Rothblum 2010; Chan, Shi and Song 2011, Theorem 3.5.
+    Rothblum 2010; Chan, Shi and Song 2011.
 
     Examples
     --------
