@@ -40,6 +40,11 @@ def test_responses_are_sums_of_products_with_symmetric_noise() -> None:
     errors = found - rows.T @ rows
     np.testing.assert_array_equal(errors, errors.transpose(0, 2, 1))
     np.testing.assert_allclose(errors.mean(axis=0), 0.0, atol=5 * curator.stddev / math.sqrt(4000))
+    exact = GramSums(2, 7, 1e9, 0.5, bits=DeterministicBits(0))
+    for row in rows:
+        found = exact.privatise(row[:2], row[2])
+    np.testing.assert_allclose(found, rows.T @ rows, atol=5 * exact.stddev)
+    assert exact.stddev < 0.01
     spread = curator.stddev * math.sqrt(2 / 3) * np.where(np.eye(3), 1.0, math.sqrt(0.5))
     np.testing.assert_allclose(errors.std(axis=0), spread, rtol=0.06)
 
