@@ -18,9 +18,9 @@ LEVELS = 400  # rewards of the standard arm that are tried
 def gittins_table(discount: float, depth: int) -> Array:
     """The index of an arm after s successes and f failures, s + f <= depth, from a uniform prior, by calibration.
 
-    Against a standard arm that always pays l, the arm is worth a pull as long as its index is at least l (Gittins 1979).
-    For each l of a grid the value of the better of both is found backwards, from `depth` + 1 pulls on, where the mean is
-    taken as known; between two l's on the grid the index is interpolated.
+    Against a standard arm that always pays l, the arm is worth a pull as long as its index is at least l. For each l of
+    a grid the value of the better of both is found backwards, from `depth` + 1 pulls on, where the mean is taken as
+    known; between two l's on the grid the index is interpolated. Gittins 1979.
 
     Parameters
     ----------
