@@ -1081,7 +1081,7 @@ MUTANTS = [
     *_of(
         "local/oracles/local_hashing",
         ("miss_chance(self.epsilon, 1, self.buckets - 1)", "miss_chance(self.epsilon, 1, 1)"),
-        ("(high - low - 1)", "(high - low)"),
+        ('reports["shift"] - low', 'reports["shift"] + low'),
         tests=f"local/oracles/test_local_hashing.py {REPORTS}",
     ),
     *_of(

@@ -1,5 +1,6 @@
 from .aggregator import Aggregator as Aggregator
 from .frequencies import Frequencies as Frequencies
+from .frequency_oracle import frequency_oracle as frequency_oracle
 from .oracles.count_mean_sketch import CountMeanSketch as CountMeanSketch
 from .oracles.count_mean_sketch import HadamardSketch as HadamardSketch
 from .oracles.hadamard_response import HadamardResponse as HadamardResponse

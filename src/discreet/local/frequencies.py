@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import numpy as np
 from scipy.special import ndtri
 
-from discreet.core.events import PureLoss
+from discreet.accounting import accountant
+from discreet.accounting.shuffling import shuffled, shuffled_response
+from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
+from discreet.core.knob import check_one_of, check_whole
 from discreet.core.neighbors import RECORD, Neighbors
 from discreet.core.receipt import Receipt
+from discreet.local.consistency import METHODS, bayesian_update, norm_mul, norm_sub
 from discreet.releases.columns import Columns, Series
-from discreet.releases.table import Tabular
+from discreet.releases.table import Table, Tabular
 
 if TYPE_CHECKING:
     from discreet.local.oracle import Oracle
@@ -23,71 +29,115 @@ if TYPE_CHECKING:
 class Frequencies(Tabular):
     """The share of each value among n people, unbiased, with standard errors and intervals.
 
-    Shares may be negative and need not add up to 1: sums of them over any set of values are unbiased too. See
-    `local.consistency` for estimates that are shares of a whole.
+    Shares may be negative and need not add up to 1, so that sums of them over any set of values are unbiased too;
+    `consistent` makes them shares of a whole.
 
     Parameters
     ----------
-    labels : tuple of str
-        The values.
-    shares, errors : array of shape (d,)
-        The estimates and their standard errors.
+    oracle : Oracle
+        Whose reports they are estimated from.
     n : int
         The number of reports.
+    tally : array
+        Of the reports.
+    shares, errors : array of shape (d,)
+        The estimates and their standard errors.
     """
 
-    labels: tuple[str, ...]
-    shares: Array
-    errors: Array
+    oracle: Oracle
     n: int
     tally: Steps
-    oracle: Any
-
-    @classmethod
-    def of(
-        cls,
-        oracle: Oracle,
-        tally: Steps,
-        shares: Array,
-        errors: Array,
-        n: int,
-        confidence: float,
-        population: bool,
-        simulated: bool,
-    ) -> Frequencies:
-        """The result of an oracle."""
-        name = f"frequencies from {n} reports"
-        assert isinstance(oracle.event, PureLoss)
-        receipt = Receipt(
-            f"{name} by {oracle.kind}",
-            oracle.event,
-            oracle.event.epsilon,
-            0.0,
-            Neighbors.REPLACE,
-            RECORD,
-            secret=not simulated,
-            key="",
-            head="",
-        )
-        return cls(
-            name=name,
-            receipt=receipt,
-            confidence=confidence,
-            population=population,
-            labels=oracle.labels,
-            shares=shares,
-            errors=errors,
-            n=n,
-            tally=tally,
-            oracle=oracle,
-        )
+    shares: Array
+    errors: Array
 
     @cached_property
     def _columns(self) -> Columns:
-        assert self.confidence is not None
-        half = ndtri((1 + self.confidence) / 2) * self.errors
-        return Columns({"value": self.labels}, (Series.around("frequency", self.shares, half, self.errors),))
+        half = 0.0 if self.confidence is None else ndtri((1 + self.confidence) / 2) * self.errors
+        return Columns({"value": self.oracle.labels}, (Series.around("frequency", self.shares, half, self.errors),))
 
     def tabulated(self) -> Columns:
         """The values and their shares."""
         return self._columns
+
+    def consistent(self, method: str = "norm_sub") -> Table:
+        """Shares that are not negative and add up to 1: post-processing, which costs nothing.
+
+        Parameters
+        ----------
+        method : {"norm_sub", "norm_mul", "ibu"}
+            "norm_sub": the nearest such shares, best for most data. "norm_mul": negative ones are set to 0 and the
+            others scaled. "ibu": maximum likelihood, by iterative Bayesian updates, for oracles that report codes.
+            See `local.consistency`.
+
+        Returns
+        -------
+        Table
+            Without intervals: these estimates are biased, and less so is not known.
+        """
+        check_one_of("consistent frequencies", "method", method, METHODS)
+        if method == "ibu":
+            found = bayesian_update(self.oracle, self.tally)
+        else:
+            found = (norm_sub if method == "norm_sub" else norm_mul)(self.shares)
+        return Table(
+            name=f"{self.name}, {method}",
+            receipt=self.receipt,
+            confidence=None,
+            labels={"value": self.oracle.labels},
+            series=(Series("frequency", found),),
+        )
+
+    def shuffled(self, delta: float = 1e-6, honest: int | None = None) -> Frequencies:
+        """The same, with the receipt that holds where reports reach the collector in random order, without names.
+
+        Parameters
+        ----------
+        delta : float
+            Public. The delta of the promise.
+        honest : int, optional
+            Public. How many of the people neither collude with the collector nor publish their reports; by default all.
+        """
+        people = self.n if honest is None else honest
+        check_whole("shuffled frequencies", "honest", people, most=self.n)
+        if not 0 < delta < 1:
+            raise ParameterError("shuffled frequencies", f"delta is {delta}", "Give a delta in (0, 1).", delta=delta)
+        binary = self.oracle.kind == "grr" and self.oracle.size == 2
+        event = (shuffled_response if binary else shuffled)(self.oracle.epsilon, people)
+        cost = min(accountant.epsilon(event, delta), self.oracle.epsilon)
+        receipt = dataclasses.replace(
+            self.receipt,
+            purpose=f"{self.receipt.purpose}, shuffled among {people}",
+            event=event,
+            epsilon=cost,
+            delta=delta,
+        )
+        return dataclasses.replace(self, receipt=receipt)
+
+
+def receipt_of(oracle: Oracle, name: str, simulated: bool) -> Receipt:
+    """What the reports cost each person."""
+    cost = oracle.epsilon
+    return Receipt(
+        f"{name} by {oracle.kind}", oracle.event, cost, 0.0, Neighbors.REPLACE, RECORD, not simulated, "", ""
+    )
+
+
+def frequencies_of(
+    oracle: Oracle, tally: Steps, n: int, *, confidence: float, population: bool, simulated: bool
+) -> Frequencies:
+    """The estimates of an oracle with their errors."""
+    found = oracle.frequencies(tally, n)
+    shares = np.clip(found, 0.0, 1.0)
+    variances = oracle.estimated_variances(tally, n, found) + population * shares * (1 - shares) / n
+    name = f"frequencies from {n} reports"
+    return Frequencies(
+        name=name,
+        receipt=receipt_of(oracle, name, simulated),
+        confidence=confidence,
+        population=population,
+        oracle=oracle,
+        n=n,
+        tally=tally,
+        shares=found,
+        errors=np.sqrt(variances),
+    )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_whole
-from discreet.local.frequencies import Frequencies
+from discreet.local.frequencies import Frequencies, frequencies_of
 from discreet.local.randomizer import Randomizer, Reports, WorstPair, refused
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
@@ -117,7 +117,6 @@ class Oracle(Randomizer):
         confidence: float = CONFIDENCE,
         population: bool = False,
         simulated: bool = False,
-        **how: Any,
     ) -> Frequencies:
         """The shares of all values, unbiased, with standard errors and intervals.
 
@@ -133,10 +132,7 @@ class Oracle(Randomizer):
             Whether the reports were drawn from bits that can be replayed.
         """
         check_confidence(f"estimate by {type(self).__name__}", confidence)
-        found = self.frequencies(tally, n)
-        shares = np.clip(found, 0.0, 1.0)
-        spread = self.estimated_variances(tally, n, found) + population * shares * (1 - shares) / n
-        return Frequencies.of(self, tally, found, np.sqrt(spread), n, confidence, population, simulated)
+        return frequencies_of(self, tally, n, confidence=confidence, population=population, simulated=simulated)
 
     def _whole_below(self, reports: Reports, upper: int) -> Reports:
         """The reports, if they are whole numbers from 0 to upper - 1, one for each person."""

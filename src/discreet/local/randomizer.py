@@ -94,8 +94,8 @@ class Randomizer(ABC):
         """What the collector keeps of accepted reports: whole numbers that add up."""
 
     @abstractmethod
-    def estimated(self, tally: Steps, n: int, *, simulated: bool = False, **how: Any) -> Any:
-        """The estimate, from the tally of n reports."""
+    def estimated(self, tally: Steps, n: int, *, simulated: bool = False) -> Any:
+        """The estimate, from the tally of n reports; a randomiser may take further options."""
 
     def report(self, value: Any, bits: Bits) -> Reports:
         """The report of one person."""

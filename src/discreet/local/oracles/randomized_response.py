@@ -21,8 +21,8 @@ from discreet.noise.uniform import uniform_integers
 class KaryResponse(CodeOracle, PureOracle):
     """Report the value or, with a known probability, one of the others: best for small domains.
 
-    The number of the reported value is one whole number of 1, 2 or 4 bytes. Of all oracles it has the least variance
-    while d < 3 exp(epsilon) + 2.
+    A report is one whole number of 1, 2 or 4 bytes. The variance is below that of optimised unary encoding while
+    d < 3 exp(epsilon) + 2.
 
     Parameters
     ----------
