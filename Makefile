@@ -7,7 +7,7 @@ PIP_FLAGS := --quiet --disable-pip-version-check -c constraints.txt
 # Byte code is kept, whatever the environment says: tests and examples start many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: start test checked tested soak mutants docs bench bench-foundation bench-sums bench-statistics bench-learners bench-deep clean
+.PHONY: start test checked tested soak mutants docs bench bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -88,7 +88,16 @@ $(VENV)/bench-deep/.ready: pyproject.toml constraints.txt benchmarks/deep_peers.
 bench-deep: $(VENV)/bench-deep/.ready
 	OMP_NUM_THREADS=1 $(VENV)/bench-deep/bin/python -m benchmarks.deep $(if $(MNIST),--mnist $(MNIST))
 
-bench: bench-foundation bench-sums bench-statistics bench-learners bench-deep
+$(VENV)/bench-local/.ready: pyproject.toml constraints.txt benchmarks/local_peers.txt | $(BIN)/python
+	$(PYTHON) -m venv $(VENV)/bench-local
+	$(VENV)/bench-local/bin/python -m pip install --quiet --disable-pip-version-check -e . -r benchmarks/local_peers.txt
+	@touch $@
+
+# SECTIONS= names some of the sections of benchmarks/local.py; without it all are run.
+bench-local: $(VENV)/bench-local/.ready
+	OMP_NUM_THREADS=1 $(VENV)/bench-local/bin/python -m benchmarks.local $(SECTIONS)
+
+bench: bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local
 
 $(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[docs]'
