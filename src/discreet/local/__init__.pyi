@@ -11,8 +11,11 @@ from .oracles.subset_selection import SubsetSelection as SubsetSelection
 from .oracles.unary_encoding import OptimizedUnary as OptimizedUnary
 from .oracles.unary_encoding import SymmetricUnary as SymmetricUnary
 from .randomizer import Randomizer as Randomizer
+from .rappor.association import StringReports as StringReports
+from .rappor.association import association as association
 from .rappor.client import RapporClient as RapporClient
 from .rappor.decoded_strings import DecodedStrings as DecodedStrings
+from .rappor.dictionary import UnknownStrings as UnknownStrings
 from .rappor.memo_file import MemoFile as MemoFile
 from .rappor.permanent import SecretMemo as SecretMemo
 from .rappor.rappor import Rappor as Rappor
