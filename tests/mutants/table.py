@@ -35,6 +35,7 @@ AUDIT = "conformance/test_mechanisms.py::test_no_audit_refutes_the_claim_and_eac
 PARTS = "conformance/test_mechanisms.py::test_no_audit_refutes_a_part_and_each_does_with_two_thirds_of_the_noise"
 
 REPORTS = "conformance/test_randomizers.py"
+REPORTS = "conformance/test_randomizers.py::test_no_audit_refutes_the_claim_and_each_does_with_two_thirds_of_the_noise"
 FAIR = "deep/fair/test_fair_training.py::test_an_audit_of_"
 
 
@@ -1214,5 +1215,28 @@ MUTANTS = [
     *_of(
         "sequential/bandits/linear_ucb",
         ("self.penalty = alpha + 2 * self.shift", "self.penalty = alpha"),
+    ),
+    *_of(
+        "local/means/two_point",
+        ("return miss_chance(self.epsilon)", "return miss_chance(2 * self.epsilon)"),
+        ("return 1 / (1 - 2 * self.lie)", "return 1 / (1 - self.lie)"),
+        tests=f"local/means/test_two_point.py {REPORTS}",
+    ),
+    *_of(
+        "local/means/piecewise",
+        ("miss_chance(self.epsilon, self.window, CELLS - self.window)", "miss_chance(self.epsilon, 1, CELLS)"),
+        ("outside += self.window * (outside >= starts)", "outside += 1 * (outside >= starts)"),
+        tests=f"local/means/test_piecewise.py {REPORTS}",
+    ),
+    *_of(
+        "local/means/half_sphere",
+        ("return miss_chance(self.epsilon)", "return miss_chance(2 * self.epsilon)"),
+        ("turned = away ^ bernoulli(bits, len(vectors), self.lie)", "turned = away"),
+        tests=f"local/means/test_half_sphere.py {REPORTS}",
+    ),
+    *_of(
+        "local/means/sphere_vector",
+        ("return SphereReport(self.epsilon)", "return SphereReport(2 * self.epsilon)"),
+        tests=f"local/means/test_sphere_vector.py {REPORTS}",
     ),
 ]

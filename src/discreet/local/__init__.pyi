@@ -1,6 +1,11 @@
 from .aggregator import Aggregator as Aggregator
 from .frequencies import Frequencies as Frequencies
 from .frequency_oracle import frequency_oracle as frequency_oracle
+from .means.half_sphere import HalfSphereVector as HalfSphereVector
+from .means.hybrid import HybridReport as HybridReport
+from .means.piecewise import PiecewiseReport as PiecewiseReport
+from .means.sphere_vector import SphereVector as SphereVector
+from .means.two_point import TwoPointReport as TwoPointReport
 from .oracles.count_mean_sketch import CountMeanSketch as CountMeanSketch
 from .oracles.count_mean_sketch import HadamardSketch as HadamardSketch
 from .oracles.hadamard_response import HadamardResponse as HadamardResponse

@@ -14,7 +14,7 @@ from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import DiscreteLoss, Event, LossTable
-from discreet.core.grid import Array, Grid
+from discreet.core.grid import Array, Grid, Steps
 from discreet.core.knob import check_knob
 from discreet.core.mechanism import Asked, Share
 from discreet.core.neighbors import Neighbors
@@ -150,16 +150,25 @@ class SphereReport:
         """One report per stacked answer, on its grid."""
         self._check(answer)
         ball = Ball.around(answer.bound, answer.size)
-        deviation = ball.radius / self.cap.pull
-        fine = Grid(math.frexp(deviation)[1] - FINENESS)
         contributions = answer.steps.reshape(math.prod(answer.steps.shape[:-1]), answer.size)
         reports, rows = np.empty_like(contributions), max(1, BLOCK // (answer.size + 1))
         for start in range(0, len(reports), rows):
-            directions = ball.directions(answer.grid.values(contributions[start : start + rows]))
-            draws = leaning_gaussian(bits, directions, math.ldexp(deviation, -fine.exponent), self.cap)
-            reports[start : start + rows] = draws[:, :-1] + round(math.ldexp(ball.center, -fine.exponent))
+            values = answer.grid.values(contributions[start : start + rows])
+            reports[start : start + rows] = self.draws(ball, values, bits)
+        fine = self.fine_grid(ball)
         grid = Grid(max(fine.exponent, answer.grid.exponent))
         return grid.values(np.rint(np.ldexp(reports, fine.exponent - grid.exponent))).reshape(answer.steps.shape)
+
+    def fine_grid(self, ball: Ball) -> Grid:
+        """The grid on which reports are drawn."""
+        return Grid(math.frexp(ball.radius / self.cap.pull)[1] - FINENESS)
+
+    def draws(self, ball: Ball, contributions: Array, bits: Bits) -> Steps:
+        """One report for each row, in steps of the fine grid."""
+        fine = self.fine_grid(ball)
+        deviation = math.ldexp(ball.radius / self.cap.pull, -fine.exponent)
+        draws = leaning_gaussian(bits, ball.directions(contributions), deviation, self.cap)
+        return np.asarray(draws[:, :-1] + round(math.ldexp(ball.center, -fine.exponent)))
 
     def share(self, honest: int) -> Share:
         """Refused: a report is one person's."""

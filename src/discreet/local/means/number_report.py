@@ -1,0 +1,103 @@
+"""Reports of one number of each person, whose mean is estimated."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from discreet.core.bound import ULP
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Array, Steps
+from discreet.core.neighbors import RECORD, Neighbors
+from discreet.core.receipt import Receipt
+from discreet.local.randomizer import Randomizer, Reports, WorstPair
+from discreet.releases.estimate import Estimate
+from discreet.releases.release import check_confidence
+
+FINE, COARSE = 20, 10  # bits of the steps in which estimates are added, and in which their squares are
+
+
+@dataclass(frozen=True)
+class NumberReport(Randomizer):
+    """Randomises a number between two bounds so that its report is unbiased.
+
+    A number outside is moved to the nearer bound; one that is missing counts as the middle. Estimates from reports are
+    added in steps of 2**-20 of their reach, which rounds each by less than half a millionth of it.
+
+    Parameters
+    ----------
+    epsilon : float
+        Public. What one report may cost.
+    lower, upper : float
+        Public. The bounds.
+    """
+
+    lower: float = -1.0
+    upper: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not (math.isfinite(self.lower) and math.isfinite(self.upper) and self.lower < self.upper):
+            obstacle = f"the bounds are {self.lower} and {self.upper}"
+            raise ParameterError(type(self).__name__, obstacle, "Give two finite numbers, the lower first.")
+
+    @property
+    @abstractmethod
+    def reach(self) -> float:
+        """The greatest size of an estimate from one report, for numbers in [-1, 1]."""
+
+    @abstractmethod
+    def unbiased(self, reports: Reports) -> Array:
+        """The estimate from each report, for numbers in [-1, 1]."""
+
+    @abstractmethod
+    def variance(self, square: float) -> float:
+        """Of one estimate, for numbers in [-1, 1] with this mean square."""
+
+    @property
+    def worst_pair(self) -> WorstPair:
+        """The two bounds."""
+        return WorstPair(self.lower, self.upper)
+
+    def scaled(self, values: Any) -> Array:
+        """Numbers in [-1, 1]."""
+        middle, half = (self.lower + self.upper) / 2, (self.upper - self.lower) / 2
+        found = (np.clip(np.asarray(values, np.float64), self.lower, self.upper) - middle) / half
+        return np.clip(np.nan_to_num(found, nan=0.0), -1.0, 1.0)
+
+    def tallied(self, reports: Reports) -> Steps:
+        """The sum of the estimates in fine steps, and in coarse ones their sum and that of their squares."""
+        steps = np.rint(np.ldexp(self.unbiased(reports) / self.reach, FINE)).astype(np.int64)
+        coarse = steps >> FINE - COARSE
+        return np.array([steps.sum(), coarse.sum(), np.square(coarse).sum()], np.int64)
+
+    def estimated(
+        self, tally: Steps, n: int, *, simulated: bool = False, confidence: float = 0.95, **how: Any
+    ) -> Estimate:
+        """The mean, with an interval from the variance of the estimates.
+
+        It is for the population that people are a sample of, and so a little wide for the mean of these people.
+        """
+        check_confidence(f"estimate by {type(self).__name__}", confidence)
+        middle, half = (self.lower + self.upper) / 2, (self.upper - self.lower) / 2
+        unit = half * self.reach
+        spread = (tally[2] / n - (tally[1] / n) ** 2) * n / max(n - 1, 1)
+        error = unit * math.ldexp(math.sqrt(max(spread, 1.0)), -COARSE) / math.sqrt(n)
+        name = f"mean from {n} reports"
+        receipt = Receipt(
+            name, self.event, self.epsilon, 0.0, Neighbors.REPLACE, RECORD, secret=not simulated, key="", head=""
+        )
+        return Estimate.around(
+            name,
+            middle + unit * math.ldexp(float(tally[0]), -FINE) / n,
+            float(ndtri((1 + confidence) / 2)) * error * (1 + ULP),
+            confidence=confidence,
+            receipt=receipt,
+            standard_error=error,
+            population=True,
+        )

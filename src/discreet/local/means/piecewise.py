@@ -1,0 +1,105 @@
+"""A number near the own one: the piecewise mechanism."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from discreet.core.bits import Bits
+from discreet.core.grid import Array, Steps
+from discreet.local.means.number_report import NumberReport
+from discreet.local.miss_chance import miss_chance
+from discreet.local.randomizer import Reports, refused
+from discreet.noise.bernoulli import bernoulli
+from discreet.noise.uniform import uniform_integers
+
+CELLS = 2**20
+
+
+@dataclass(frozen=True)
+class PiecewiseReport(NumberReport):
+    """Report a cell of a window around the own number, or with a known probability one outside.
+
+    The reports are 2**20 cells. A window is a part 1 / (e**(epsilon / 2) + 1) of them, and its place is that of the
+    number, rounded up or down at random to a whole cell so that the estimate stays unbiased. Better than one bit from
+    epsilon 1.29 on, about.
+
+    Parameters
+    ----------
+    epsilon : float
+        Public. What one report may cost.
+    lower, upper : float
+        Public. The bounds.
+
+    Guarantee
+    ---------
+    Pure, epsilon, where one number is replaced by any other: a cell of the window is at most e**epsilon times as likely
+    as one outside, with all probabilities exact (`miss_chance`). Wang, Xiao, Yang, Zhao, Hui, Shin, Shin and Yu 2019,
+    section III-B, on cells in place of reals.
+
+    Examples
+    --------
+    >>> round(PiecewiseReport(epsilon=2.0).variance(1.0), 2)
+    1.23
+    """
+
+    kind: ClassVar[str] = "piecewise"
+
+    @cached_property
+    def window(self) -> int:
+        """How many cells it has."""
+        return max(1, round(CELLS / (math.exp(self.epsilon / 2) + 1)))
+
+    @cached_property
+    def miss(self) -> float:
+        """The probability of a cell outside the window."""
+        return miss_chance(self.epsilon, self.window, CELLS - self.window)
+
+    @property
+    def form(self) -> np.dtype[Any]:
+        """The number of a cell."""
+        return np.dtype("<u4")
+
+    @property
+    def slope(self) -> float:
+        """How much the mean report moves with the window."""
+        return 1 - self.miss - self.miss * self.window / (CELLS - self.window)
+
+    @property
+    def reach(self) -> float:
+        """The size of the estimate from the first or the last cell."""
+        return float((CELLS - 1) / (CELLS - self.window) / self.slope)
+
+    def reports(self, values: Any, bits: Bits) -> Reports:
+        """A cell for each number."""
+        places = (1 + self.scaled(values)) / 2 * (CELLS - self.window)
+        whole = np.floor(places)
+        starts = whole.astype(np.int64) + bernoulli(bits, places.shape, places - whole)
+        inside = starts + uniform_integers(bits, places.shape, self.window)
+        outside = uniform_integers(bits, places.shape, CELLS - self.window)
+        outside += self.window * (outside >= starts)
+        return np.where(bernoulli(bits, places.shape, self.miss), outside, inside).astype(self.form)
+
+    def unbiased(self, reports: Reports) -> Array:
+        """The distance from the middle cell, in units in which the mean is the number."""
+        middle = (CELLS - 1) / 2
+        return np.asarray((reports - middle) * (2 / (CELLS - self.window) / self.slope))
+
+    def variance(self, square: float) -> float:
+        """Of the continuous form, which differs by less than 2**-18 of itself."""
+        less = math.expm1(self.epsilon / 2)
+        return square / less + (less + 4) / (3 * less**2)
+
+    def score(self, reports: Reports) -> Steps:
+        """Whether the cell is in the window of the upper bound, in that of the lower bound, or in neither."""
+        return (reports >= CELLS - self.window).astype(np.int64) - (reports < self.window)
+
+    def accepted(self, reports: Reports) -> Reports:
+        """Numbers of cells."""
+        if reports.dtype.kind not in "iu" or reports.ndim != 1 or (reports >= CELLS).any() or (reports < 0).any():
+            raise refused(self, f"one is not a whole number from 0 to {CELLS - 1}")
+        return reports

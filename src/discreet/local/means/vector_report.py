@@ -1,0 +1,111 @@
+"""Reports of one vector of each person, whose mean is estimated."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from discreet.core.bound import Bound
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Array, Steps
+from discreet.core.knob import check_knob, check_whole
+from discreet.core.neighbors import RECORD, Neighbors
+from discreet.core.receipt import Receipt
+from discreet.local.randomizer import Randomizer, Reports, WorstPair, refused
+from discreet.releases.columns import Series
+from discreet.releases.release import check_confidence
+from discreet.releases.table import Table
+
+MOST_NUMBERS = 2**19
+
+
+@dataclass(frozen=True)
+class VectorReport(Randomizer):
+    """Randomises a vector in a ball so that its report, times `unit`, is unbiased.
+
+    A vector that is longer than the radius is shrunk to it; one with a missing or infinite number counts as zero. A
+    report is one whole number for each coordinate, in four bytes.
+
+    Parameters
+    ----------
+    epsilon : float
+        Public. What one report may cost.
+    size : int
+        Public. The number of coordinates.
+    radius : float
+        Public. Of the ball in l2.
+    """
+
+    size: int = 2
+    radius: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_whole(type(self).__name__, "size", self.size, 1, MOST_NUMBERS)
+        check_knob(type(self).__name__, "radius", self.radius)
+
+    @property
+    @abstractmethod
+    def unit(self) -> float:
+        """What one step of a report is worth."""
+
+    @property
+    @abstractmethod
+    def stddev(self) -> float:
+        """Of the estimate from one report, in each coordinate, at most."""
+
+    @property
+    def form(self) -> np.dtype[Any]:
+        """One number for each coordinate."""
+        return np.dtype(("<i4", (self.size,)))
+
+    @property
+    def worst_pair(self) -> WorstPair:
+        """Two opposite vectors."""
+        first = np.zeros(self.size)
+        first[0] = self.radius
+        return WorstPair(first, -first)
+
+    def inside(self, values: Any) -> Array:
+        """Vectors in the ball."""
+        found = np.asarray(values, np.float64)
+        if found.ndim != 2 or found.shape[1] != self.size:
+            obstacle = f"the shape of the vectors is {found.shape}"
+            raise ParameterError(type(self).__name__, obstacle, f"Give rows of {self.size} numbers.")
+        return Bound("l2", self.radius).clip(found)
+
+    def unbiased(self, reports: Reports) -> Array:
+        """The estimate from each report."""
+        return np.asarray(reports * self.unit)
+
+    def score(self, reports: Reports) -> Array:
+        """The first coordinate."""
+        return np.asarray(reports[:, 0], np.float64)
+
+    def accepted(self, reports: Reports) -> Reports:
+        """Whole numbers, one for each coordinate."""
+        if reports.dtype.kind != "i" or reports.dtype.itemsize != 4 or reports.shape[1:] != (self.size,):
+            raise refused(self, f"they are {reports.dtype} {reports.shape} and not int32 (n, {self.size})")
+        return reports
+
+    def tallied(self, reports: Reports) -> Steps:
+        """The sum."""
+        return np.asarray(reports.sum(axis=0, dtype=np.int64))
+
+    def estimated(
+        self, tally: Steps, n: int, *, simulated: bool = False, confidence: float = 0.95, **how: Any
+    ) -> Table:
+        """The mean in each coordinate, with intervals for the mean of these people."""
+        check_confidence(f"estimate by {type(self).__name__}", confidence)
+        name, error = f"mean vector from {n} reports", self.stddev / math.sqrt(n)
+        receipt = Receipt(
+            name, self.event, self.epsilon, 0.0, Neighbors.REPLACE, RECORD, secret=not simulated, key="", head=""
+        )
+        means = Series.around("mean", tally * self.unit / n, float(ndtri((1 + confidence) / 2)) * error, error)
+        labels = {"coordinate": tuple(str(place) for place in range(self.size))}
+        return Table(name=name, receipt=receipt, confidence=confidence, labels=labels, series=(means,))
