@@ -12,6 +12,7 @@ import pytest
 from discreet.core.budget import Budget
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.schema import Category, Number, Schema, Text
+from discreet.query.page_style import STYLE
 from discreet.query.report import Report, profile
 from discreet.trust.private_data import PrivateData
 from tests.query.tables import BUDGET, private, rows, written
@@ -149,3 +150,9 @@ def test_bars_have_error_bars(hostile: Report) -> None:
     bars = sum(tag == "rect" for tag, _ in tags.found)
     assert bars == sum(len(column.bars) for column in hostile.columns)
     assert sum(tag == "line" and a.get("class") == "error" for tag, a in tags.found) == bars
+
+
+def test_words_are_not_broken_on_a_phone() -> None:
+    """A table whose cells may break anywhere shrinks to a letter's width; only code has words without end."""
+    (rule,) = [rule for rule in STYLE.split("}") if "anywhere" in rule or "break-all" in rule]
+    assert ".discreet-report code {" in rule

@@ -22,6 +22,7 @@ from discreet.core.errors import LedgerError, ParameterError
 from discreet.core.events import Event, written
 from discreet.core.ledger import Committed, Reservation
 from discreet.core.neighbors import RECORD, Neighbors, Unit
+from discreet.core.notebook import carded
 
 
 class SqliteLedger(LedgerView):
@@ -217,7 +218,7 @@ class SqliteLedger(LedgerView):
         return text(self)
 
     def _repr_html_(self) -> str:
-        return html(self)
+        return carded(html(self))
 
     def _accounts(self, analyst: str | None, purpose: str) -> Mapping[Account, Filter]:
         """The rules of the data set's account and, where analysts have caps, of the one who asks."""

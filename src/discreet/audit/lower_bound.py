@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass, field
 
 from numpy.typing import ArrayLike
 
 from discreet.audit.evidence import witnesses
 from discreet.audit.witness import Witness
+from discreet.core.notebook import carded, grid
 
 CONFIDENCE = 1 - 1e-6
 
@@ -57,16 +57,19 @@ class LowerBound:
         )
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{html.escape(witness.event)}</td><td>{witness.likelier}</td><td>{witness.often}</td>"
-            f"<td>{witness.seldom}</td><td>{witness.epsilon(self.delta):.4g}</td><td>{witness.mu:.4g}</td></tr>"
+        head = ("event", "likelier on the", "seen there", "on the other", "epsilon at least", "mu at least")
+        rows = (
+            (
+                witness.event,
+                str(witness.likelier),
+                str(witness.often),
+                str(witness.seldom),
+                f"{witness.epsilon(self.delta):.4g}",
+                f"{witness.mu:.4g}",
+            )
             for witness in self.witnesses
         )
-        return (
-            f"<p>{html.escape(str(self).splitlines()[0])}</p><table><thead><tr><th>event</th>"
-            "<th>likelier on the</th><th>seen there</th><th>on the other</th><th>epsilon at least</th>"
-            f"<th>mu at least</th></tr></thead><tbody>{rows}</tbody></table>"
-        )
+        return carded(grid(str(self).splitlines()[0], head, rows))
 
 
 def lower_bound(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +12,7 @@ from discreet.accounting import accountant
 from discreet.audit.lower_bound import CONFIDENCE
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event
+from discreet.core.notebook import carded, safe
 
 ASKED = "one-run audit"
 SHARES = (1.0, 0.5, 0.2, 0.05)  # of the candidates: how many are guessed
@@ -127,7 +127,7 @@ class OneRun:
         )
 
     def _repr_html_(self) -> str:
-        return "".join(f"<p>{html.escape(line)}</p>" for line in str(self).splitlines())
+        return carded("".join(f"<p>{safe(line)}</p>" for line in str(self).splitlines()))
 
 
 def one_run(claim: Event, scores: ArrayLike, included: ArrayLike, *, confidence: float = CONFIDENCE) -> OneRun:

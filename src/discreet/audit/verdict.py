@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 import textwrap
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from discreet.audit.lower_bound import CONFIDENCE, LowerBound
 from discreet.audit.witness import Witness
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event, GaussianLoss, PureLoss
+from discreet.core.notebook import carded, grid
 
 DELTAS = (0.0, 1e-5, 1e-3, 1e-2, 0.1, 0.3)
 FAR = 50.0  # an epsilon at which only the delta that comes with no epsilon is left
@@ -82,16 +82,12 @@ class Verdict:
         )
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{html.escape(finding.measure)}</td><td>{finding.claimed:.4g}</td>"
-            f"<td>{finding.shown:.4g}</td><td>{'stands' if finding.stands else 'REFUTED'}</td></tr>"
-            for finding in self.findings
+        head = ("measure", "claimed at most", "shown at least", "")
+        rows = (
+            (each.measure, f"{each.claimed:.4g}", f"{each.shown:.4g}", "stands" if each.stands else "REFUTED")
+            for each in self.findings
         )
-        return (
-            f"<p>{html.escape(str(self).splitlines()[0])}</p><table><thead><tr><th>measure</th>"
-            "<th>claimed at most</th><th>shown at least</th><th></th></tr></thead>"
-            f"<tbody>{rows}</tbody></table>"
-        )
+        return carded(grid(str(self).splitlines()[0], head, rows))
 
 
 def judged(claim: Event, first: ArrayLike, second: ArrayLike, *, confidence: float = CONFIDENCE) -> Verdict:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import math
 from dataclasses import asdict, dataclass
@@ -12,6 +11,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.events import Event, read, written
 from discreet.core.events_in_words import in_words
 from discreet.core.neighbors import Neighbors, Unit
+from discreet.core.notebook import carded, facts
 
 RELATIONS = {
     Neighbors.ADD_REMOVE: "added or removed, and the number of units is secret",
@@ -152,5 +152,4 @@ class Receipt:
         return "\n".join(f"{name:>9}: {text}" for name, text in self.lines().items())
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><th>{name}</th><td>{html.escape(text)}</td></tr>" for name, text in self.lines().items())
-        return f"<table class='discreet-receipt'>{rows}</table>"
+        return carded(facts(self.lines()))

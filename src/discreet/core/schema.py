@@ -9,10 +9,12 @@ from functools import cached_property
 from types import MappingProxyType
 
 from discreet.core.errors import SchemaError
+from discreet.core.notebook import carded, grid
 from discreet.core.value import form_of, text_of
 
 WIDEST, NARROWEST = 1e50, 1e-50  # bounds whose distance, times much noise, has a fourth power in float64
 MOST_STEPS = 2**40  # between the bounds of a number
+LISTED = 12  # values of a category that are shown
 THINNEST = 2.0**-32  # of the larger bound: a million floats and more from one bound to the other
 
 
@@ -249,5 +251,21 @@ class Schema:
             column.check_scale(name)
         return column
 
+    def _repr_html_(self) -> str:
+        return carded(self.html())
+
+    def html(self) -> str:
+        """The columns as a table for notebooks."""
+        rows = [(name, type(column).__name__, _in_words(column)) for name, column in self.columns.items()]
+        return grid("", ("column", "kind", "what is public"), rows, kind="words")
+
     def __reduce__(self) -> tuple[type[Schema], tuple[dict[str, Column]]]:
         return Schema, (dict(self.columns),)
+
+
+def _in_words(column: Column) -> str:
+    """What is public about a column; the first of a long list."""
+    if not isinstance(column, Category):
+        return repr(column).partition("(")[2].removesuffix(")") or "nothing"
+    more = f" and {len(column.values) - LISTED} more" if len(column.values) > LISTED else ""
+    return ", ".join(column.values[:LISTED]) + more

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Mapping
 from typing import Any
 
 from discreet.core.events import read
 from discreet.core.events_in_words import in_words
+from discreet.core.notebook import carded, facts
 
 
 class PrivacyCard(dict[str, Any]):
@@ -52,5 +52,4 @@ def as_text(lines: Mapping[str, str]) -> str:
 
 def as_table(lines: Mapping[str, str]) -> str:
     """The same as a table for notebooks."""
-    rows = "".join(f"<tr><th>{html.escape(name)}</th><td>{html.escape(text)}</td></tr>" for name, text in lines.items())
-    return f"<table class='discreet-card'>{rows}</table>"
+    return carded(facts(lines))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +13,7 @@ from torch.nn.parallel import DistributedDataParallel
 from torch.utils._pytree import tree_flatten
 
 from discreet.core.errors import ParameterError
+from discreet.core.notebook import carded, grid, safe
 from discreet.deep.capture import Layer, captured, layers
 from discreet.deep.clipped_sum import by_parameter
 from discreet.deep.forms.cost import Cost
@@ -72,15 +72,9 @@ class Checked:
 
     def _repr_html_(self) -> str:
         first, *_ = str(self).splitlines()
-        rows = "".join(
-            f"<tr><td>{html.escape(one.name)}</td><td>{html.escape(one.layer)}</td><td>{one.cost.way}</td>"
-            f"<td>{one.cost.products:,}</td></tr>"
-            for one in self.costs
-        )
-        heads = "<tr><th>parameter</th><th>layer</th><th>way to lengths</th><th>products for each sample</th></tr>"
-        return f"<p>{html.escape(first)}</p>" + (
-            f"<table><thead>{heads}</thead><tbody>{rows}</tbody></table>" * bool(rows)
-        )
+        head = ("parameter", "layer", "way to lengths", "products for each sample")
+        rows = [(one.name, one.layer, one.cost.way, f"{one.cost.products:,}") for one in self.costs]
+        return carded(f"<p>{safe(first)}</p>", grid("", head, rows) if rows else "")
 
 
 def check(model: nn.Module, example: Any = None) -> Checked:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
@@ -14,6 +15,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Array
+from discreet.core.notebook import carded, facts, folded
 from discreet.core.receipt import Receipt
 from discreet.core.schema import Category, Column, Number
 from discreet.learners.task import Task, task_of_arrays, task_of_private
@@ -126,6 +128,15 @@ class PrivateEstimator(BaseEstimator, ABC):
         """The rows of records to predict for."""
         check_is_fitted(self)
         return np.asarray(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False))
+
+    def _html_repr(self) -> str:
+        """What notebooks show: the parameters, and what a fit cost."""
+        with warnings.catch_warnings():  # scikit-learn reads docstrings, and knows no section "Guarantee"
+            warnings.filterwarnings("ignore", message="Unknown section", category=UserWarning)
+            shown = str(super()._html_repr())
+        if not hasattr(self, "receipt_"):
+            return shown
+        return shown + carded(folded(self.receipt_.cost, facts(self.receipt_.lines())))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -16,8 +16,8 @@ STYLE = """
 .discreet-report header { margin-bottom: 28px; }
 .discreet-report .kicker { margin: 0; color: var(--accent); font-weight: 600; font-size: 13px;
   letter-spacing: .08em; text-transform: uppercase; }
-.discreet-report h1 { margin: 4px 0 8px; font-size: 32px; line-height: 1.2; overflow-wrap: anywhere; }
-.discreet-report h2 { margin: 0; font-size: 20px; overflow-wrap: anywhere; }
+.discreet-report h1 { margin: 4px 0 8px; font-size: 32px; line-height: 1.2; overflow-wrap: break-word; }
+.discreet-report h2 { margin: 0; font-size: 20px; overflow-wrap: break-word; }
 .discreet-report h3 { margin: 0 0 8px; font-size: 15px; }
 .discreet-report .lead { margin: 0 0 20px; color: var(--soft); max-width: 72ch; }
 .discreet-report .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(140px, 1fr));
@@ -27,9 +27,10 @@ STYLE = """
 .discreet-report dt { color: var(--soft); font-size: 13px; }
 .discreet-report dd { margin: 0; font-size: 20px; font-weight: 600; font-variant-numeric: tabular-nums; }
 .discreet-report section { background: var(--card); border: 1px solid var(--line); border-radius: 12px;
-  padding: 22px 24px; margin: 16px 0; break-inside: avoid; }
-.discreet-report .kind { margin: 2px 0 14px; color: var(--soft); font-size: 13.5px; overflow-wrap: anywhere; }
-.discreet-report .both { display: grid; grid-template-columns: minmax(270px, 1fr) 2fr; gap: 28px; align-items: center; }
+  padding: 22px 24px; margin: 16px 0; break-inside: avoid; overflow-x: auto; }
+.discreet-report .kind { margin: 2px 0 14px; color: var(--soft); font-size: 13.5px; overflow-wrap: break-word; }
+.discreet-report .both { display: grid; grid-template-columns: minmax(min(270px, 100%), 1fr) 2fr; gap: 28px;
+  align-items: center; }
 .discreet-report figure { margin: 0; min-width: 0; }
 .discreet-report .none { color: var(--soft); margin: 6px 0 0; }
 .discreet-report .chart { width: 100%; display: block; overflow: visible; }
@@ -43,9 +44,8 @@ STYLE = """
 .discreet-report table { border-collapse: collapse; width: 100%; background: none; margin: 0; font-size: inherit; }
 .discreet-report tr { background: none; border-bottom: 1px solid var(--line); }
 .discreet-report tr:last-child { border-bottom: 0; }
-.discreet-report th { text-align: left; font-weight: 500; color: var(--soft); padding: 6px 12px 6px 0;
-  overflow-wrap: anywhere; }
-.discreet-report td { padding: 6px 0; font-variant-numeric: tabular-nums; text-align: left; overflow-wrap: anywhere; }
+.discreet-report th { text-align: left; font-weight: 500; color: var(--soft); padding: 6px 12px 6px 0; }
+.discreet-report td { padding: 6px 0; font-variant-numeric: tabular-nums; text-align: left; }
 .discreet-report .figures td { text-align: right; white-space: nowrap; font-weight: 600; }
 .discreet-report .figures td.error { color: var(--soft); font-weight: 400; padding-left: 10px; width: 1%; }
 .discreet-report .figures td.bar { width: 70%; min-width: 90px; padding: 3px 14px 3px 0; }
@@ -59,7 +59,7 @@ STYLE = """
 .discreet-report .card h2 { margin-bottom: 12px; }
 .discreet-report .notes { display: grid; grid-template-columns: 1fr 1fr; gap: 28px; margin-top: 22px; font-size: 14px; }
 .discreet-report .notes ul { margin: 0 0 10px; padding-left: 18px; }
-.discreet-report .notes li { margin: 3px 0; overflow-wrap: anywhere; }
+.discreet-report .notes li { margin: 3px 0; overflow-wrap: break-word; }
 .discreet-report .notes p { margin: 0; color: var(--soft); }
 .discreet-report .warning { background: var(--warn-paper); color: var(--warn); border: 1px solid currentColor;
   border-radius: 10px; padding: 12px 16px; margin: 0 0 16px; }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from numpy.typing import ArrayLike
 from discreet.core.digits import error_bar, exact, number
 from discreet.core.errors import MissingExtra
 from discreet.core.grid import Array
+from discreet.core.notebook import grid
 
 MOST_ROWS = 40  # of a table that is printed
 KEPT = "The release is as it was."
@@ -183,17 +183,8 @@ class Columns:
     def html(self, title: str) -> str:
         """A table, of the first rows."""
         head, *body = self.at(slice(MOST_ROWS)).rows()
-        names = len(self.labels)
-        rows = (_cells("th", row[:names]) + _cells("td", row[names:]) for row in body)
-        lines = "".join(f"<tr>{row}</tr>" for row in rows)
-        rest = "".join(f"<p>{line}</p>" for line in self._rest)
-        caption = f"<caption>{html.escape(title)}</caption>"
-        return f"<table>{caption}<thead><tr>{_cells('th', head)}</tr></thead><tbody>{lines}</tbody></table>{rest}"
+        return grid(title, head, body, len(self.labels)) + "".join(f"<p>{line}</p>" for line in self._rest)
 
     @property
     def _rest(self) -> list[str]:
         return [f"... and {len(self) - MOST_ROWS:,} more"] if len(self) > MOST_ROWS else []
-
-
-def _cells(tag: str, texts: Sequence[str]) -> str:
-    return "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in texts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import math
 from abc import ABC, abstractmethod
@@ -11,6 +10,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from discreet.core.errors import ParameterError
+from discreet.core.notebook import carded, facts, folded
 from discreet.core.receipt import Receipt
 from discreet.releases.columns import Columns
 from discreet.releases.drawing import drawn_on
@@ -107,9 +107,7 @@ class Release(ABC):
         return f"{self.name}: {', '.join(parts)}{promise(self.confidence, self.population)}"
 
     def _repr_html_(self) -> str:
-        cost = html.escape(self.receipt.cost)
-        receipt = f"<details><summary>{cost}</summary>{self.receipt._repr_html_()}</details>"
-        return f"<div class='discreet-release'>{self.shown().html(self.title)}{receipt}</div>"
+        return carded(self.shown().html(self.title), folded(self.receipt.cost, facts(self.receipt.lines())))
 
 
 def promise(confidence: float | None, population: bool) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from typing import Any
 
 from discreet.accounting.admission import check_relation
@@ -15,6 +14,9 @@ from discreet.core.events_in_words import in_words
 from discreet.core.ledger import Ledger
 from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.core.plain_schema import PlainSchema, schema_of
+from discreet.core.notebook import carded, facts
+from discreet.core.receipt import RELATIONS
+from discreet.core.schema import Schema
 from discreet.trust.curator import Curator
 from discreet.trust.permit import Permit, TrustModel, releases
 from discreet.trust.sources.opening import source_of
@@ -179,4 +181,10 @@ class PrivateData:
         return f"PrivateData({', '.join(self.schema.columns)}; {self.unit.kind}; {self.neighbors.value})"
 
     def _repr_html_(self) -> str:
-        return f"<code>{html.escape(repr(self))}</code>"
+        limit = "" if self.unit.column is None else f" ({self.unit.column}, {self.unit.limit})"
+        about = {
+            "protects": f"one {self.unit.kind}{limit} that is {RELATIONS[self.neighbors]}",
+            "held by": type(self._trust).__name__,
+            "account": str(self.ledger.balance()),
+        }
+        return carded(self.schema.html(), facts(about))

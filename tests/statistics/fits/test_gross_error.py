@@ -147,7 +147,7 @@ def test_estimators_are_compared_in_one_table() -> None:
 def test_names_come_from_functions_and_text_is_escaped() -> None:
     assert one(np.mean).name == "mean"
     odd = gross_error_sensitivity({"<b>": np.mean}, uniform(0, 100), bounds=BOUNDS, points=5)
-    assert "<td><b></td>" not in odd._repr_html_()
+    assert "<b>" not in odd._repr_html_()
 
 
 def test_influence_functions_are_drawn() -> None:

@@ -17,6 +17,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
+from discreet.core.notebook import facts
 from discreet.core.schema import Category, Number, Schema, Text
 from discreet.noise.deterministic import DeterministicBits
 from discreet.statistics.fits.losses import Huber, Logistic, Loss, Pinball, Squared, Tukey
@@ -324,7 +325,7 @@ def test_it_prints_for_a_reader() -> None:
     assert first.startswith("Huber (threshold ")
     assert first.endswith(") of y on x (95% for the population)")
     assert [text.split()[0] for text in others] == ["coefficient", "intercept", "x"]
-    assert found.receipt._repr_html_() in found._repr_html_()
+    assert facts(found.receipt.lines()) in found._repr_html_()
     one = m_estimate(private(ROWS), ["y"], confidence=0.9)
     assert str(one).startswith("Median of y: 5")
     assert str(one).endswith("(90% for these data)")

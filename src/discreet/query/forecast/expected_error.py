@@ -14,7 +14,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Array
-from discreet.query.forecast.asked import ASKED, Asked
+from discreet.query.forecast.planned_question import ASKED, PlannedQuestion
 from discreet.query.forecast.practice import Practice, PracticeLedger
 from discreet.query.forecast.stand_in import Shape
 from discreet.query.report import Report
@@ -59,7 +59,7 @@ class Tried:
     errors: tuple[ExpectedError, ...]
 
 
-def tried(question: Asked, practice: Practice, budget: Budget) -> Tried:
+def tried(question: PlannedQuestion, practice: Practice, budget: Budget) -> Tried:
     """Put a question to made-up records of every shape."""
     data = {shape: practice.opened(shape) for shape in Shape}
     answers = [question.ask(each, budget) for each in data.values()]
@@ -96,7 +96,7 @@ def _widths(series: Series) -> Array:
     return half[np.isfinite(half) & (half > 0)]
 
 
-def _simulated(question: Asked, practice: Practice, budget: Budget) -> ExpectedError:
+def _simulated(question: PlannedQuestion, practice: Practice, budget: Budget) -> ExpectedError:
     """How far repeated answers are from one with hardly any noise."""
     changes, errors = False, []
     for shape in Shape:

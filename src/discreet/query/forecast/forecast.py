@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.core.notebook import carded
 from discreet.releases.columns import Columns, Series
 from discreet.releases.drawing import drawn_on
 from discreet.releases.release import finite
@@ -161,7 +162,7 @@ class Forecast:
         return f"{self.title}\n{self.tabulated().text()}"
 
     def _repr_html_(self) -> str:
-        return self.tabulated().html(self.title)
+        return carded(self.tabulated().html(self.title))
 
 
 def _rounded(value: float) -> float:

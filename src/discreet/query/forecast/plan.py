@@ -15,9 +15,9 @@ from discreet.core.errors import ParameterError
 from discreet.core.events import Event, Repeated
 from discreet.core.knob import check_whole
 from discreet.core.schema import Schema
-from discreet.query.forecast.asked import ASKED, Asked, asked
 from discreet.query.forecast.expected_error import Tried, tried
 from discreet.query.forecast.forecast import Expectation, Forecast
+from discreet.query.forecast.planned_question import ASKED, PlannedQuestion, planned_question
 from discreet.query.forecast.practice import Practice, PracticeLedger
 from discreet.releases.progress_bar import ProgressBar
 from discreet.trust.private_data import PrivateData
@@ -89,7 +89,7 @@ def plan(
     if for_error is not None and not 0 < for_error < math.inf:
         raise ParameterError(ASKED, f"for_error is {for_error}", "Give a positive error.")
     practice = Practice(data, _assumed(data, n), delta)
-    meant = [asked(question) for question in questions]
+    meant = [planned_question(question) for question in questions]
     prices = [Budget(float(one), delta) for one in np.atleast_1d(EPSILONS if epsilon is None else epsilon)]
     rows, bar = [], ProgressBar(after=1.0)
     for done, question in enumerate(meant):
@@ -134,7 +134,7 @@ def _rows(found: Tried, practice: Practice, price: Budget) -> list[Expectation]:
     ]
 
 
-def _searched(question: Asked, practice: Practice, delta: float, wanted: float) -> list[Expectation]:
+def _searched(question: PlannedQuestion, practice: Practice, delta: float, wanted: float) -> list[Expectation]:
     """For each figure of a question, what to expect at the least epsilon that makes its error small enough."""
 
     @cache

@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet.core.digits import exact
 from discreet.core.grid import Array
+from discreet.core.notebook import carded
 from discreet.releases.columns import Columns, Series
 from discreet.releases.drawing import drawn_on
 
@@ -138,4 +139,4 @@ class GrossErrors:
         return f"{self.title}\n{self.tabulated().text()}"
 
     def _repr_html_(self) -> str:
-        return self.tabulated().html(self.title)
+        return carded(self.tabulated().html(self.title))

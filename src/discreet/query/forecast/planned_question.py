@@ -27,7 +27,7 @@ JOINING = {"of", "and", "the"}
 
 
 @dataclass(frozen=True)
-class Asked:
+class PlannedQuestion:
     """A question that can be put to any data set at any price.
 
     Parameters
@@ -42,12 +42,12 @@ class Asked:
     ask: Callable[[PrivateData, Budget], Any]
 
 
-def asked(question: Any) -> Asked:
+def planned_question(question: Any) -> PlannedQuestion:
     """The question that is meant.
 
     Examples
     --------
-    >>> asked("mean of age").name, asked(discreet.learners.KMeans(3)).name
+    >>> planned_question("mean of age").name, planned_question(discreet.learners.KMeans(3)).name
     ('mean of age', 'KMeans')
     """
     match question:
@@ -63,14 +63,14 @@ def asked(question: Any) -> Asked:
             raise ParameterError(ASKED, f"{question!r:.60} is not a question", FORMS)
 
 
-def _in_words(text: str) -> Asked:
+def _in_words(text: str) -> PlannedQuestion:
     words = text.replace(",", " ").split()
     plain = [word for word in words if "=" not in word and word not in JOINING]
     options = {name: _value(value) for name, _, value in (word.partition("=") for word in words if "=" in word)}
     if not plain:
         raise ParameterError(ASKED, "a question is empty", FORMS)
     if plain == ["report"]:
-        return Asked("report", lambda data, budget: profile(data, budget, **options))
+        return PlannedQuestion("report", lambda data, budget: profile(data, budget, **options))
     before, _, groups = " ".join(plain).partition(" by ")
     function, columns = _named(before.split(), text)
     if inspect.isclass(function):
@@ -118,17 +118,17 @@ def _value(text: str) -> Any:
         return text
 
 
-def _statistic(name: str, function: Callable[..., Any]) -> Asked:
+def _statistic(name: str, function: Callable[..., Any]) -> PlannedQuestion:
     if "epsilon" not in inspect.signature(function).parameters:
         raise ParameterError(ASKED, f"{name} has no epsilon", "Give a function of data, epsilon and delta.")
 
     def ask(data: PrivateData, budget: Budget) -> Any:
         return function(data, epsilon=budget.epsilon, delta=budget.delta)
 
-    return Asked(name, ask)
+    return PlannedQuestion(name, ask)
 
 
-def _learner(name: str, learner: Any) -> Asked:
+def _learner(name: str, learner: Any) -> PlannedQuestion:
     if not isinstance(learner, PrivateEstimator) and not hasattr(learner, "epsilon"):
         raise ParameterError(ASKED, f"{name} is not a private learner", "Take one of discreet.learners.")
 
@@ -137,7 +137,7 @@ def _learner(name: str, learner: Any) -> Asked:
     def ask(data: PrivateData, budget: Budget) -> Any:
         return clone(learner).set_params(epsilon=budget.epsilon, delta=budget.delta, **seeded).fit(data)
 
-    return Asked(name, ask)
+    return PlannedQuestion(name, ask)
 
 
 def _words_of(question: partial[Any]) -> str:
