@@ -13,10 +13,9 @@ from discreet.core.events import Event, NoPromise, Sampled, walked, written
 from discreet.core.events_in_words import in_words
 from discreet.core.ledger import Ledger
 from discreet.core.neighbors import RECORD, Neighbors, Unit
-from discreet.core.plain_schema import PlainSchema, schema_of
 from discreet.core.notebook import carded, facts
+from discreet.core.plain_schema import PlainSchema, schema_of
 from discreet.core.receipt import RELATIONS
-from discreet.core.schema import Schema
 from discreet.trust.curator import Curator
 from discreet.trust.permit import Permit, TrustModel, releases
 from discreet.trust.sources.opening import source_of

@@ -177,8 +177,8 @@ def test_what_cannot_be_foreseen_is_refused_before_anything() -> None:
     ):
         with pytest.raises(ParameterError, match=said):
             expected(*questions, **given)
-    with pytest.raises(ParameterError, match="a dict is given"):
-        plan({}, "mean of age", n=5)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="schema: it has no columns"):
+        plan({}, "mean of age", n=5)
 
 
 def test_words_may_name_groups_options_and_several_columns() -> None:

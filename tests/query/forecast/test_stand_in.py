@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import numpy as np
 
 from discreet.core.neighbors import RECORD, Unit
+from discreet.core.plain_schema import schema_of
 from discreet.core.schema import Category, Number, Schema, Text
 from discreet.query.forecast.stand_in import Shape, stand_in
 
@@ -17,6 +20,14 @@ def test_values_lie_between_bounds_in_the_shape_that_is_asked_for() -> None:
     np.testing.assert_allclose(ages[Shape.BELL].std(), 10, atol=0.5)
     np.testing.assert_allclose(np.histogram(ages[Shape.EVEN], 6, (20, 80))[0] / 20_000, 1 / 6, atol=0.02)
     np.testing.assert_allclose(np.median(ages[Shape.SKEWED]), 20 + 60 * np.log(2) / 8, atol=0.5)
+
+
+def test_steps_and_dates_are_kept() -> None:
+    schema = schema_of({"children": range(4), "since": (date(2020, 1, 1), date(2020, 1, 31))})
+    records = stand_in(schema, 2000, RECORD, Shape.EVEN)
+    assert set(records["children"].tolist()) == {0.0, 1.0, 2.0, 3.0}
+    assert min(records["since"]) == "2020-01-01"
+    assert max(records["since"]) == "2020-01-31"
 
 
 def test_the_same_records_are_made_every_time() -> None:

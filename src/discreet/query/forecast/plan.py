@@ -14,6 +14,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event, Repeated
 from discreet.core.knob import check_whole
+from discreet.core.plain_schema import PlainSchema, schema_of
 from discreet.core.schema import Schema
 from discreet.query.forecast.expected_error import Tried, tried
 from discreet.query.forecast.forecast import Expectation, Forecast
@@ -31,7 +32,7 @@ MOST_TIMES = 10_000
 
 
 def plan(
-    data: PrivateData | Schema,
+    data: PrivateData | PlainSchema,
     *questions: Any,
     n: int | None = None,
     epsilon: float | Sequence[float] | None = None,
@@ -47,7 +48,7 @@ def plan(
 
     Parameters
     ----------
-    data : PrivateData or Schema
+    data : PrivateData, Schema, or mapping of str to columns
         What is asked about. The account of private data says how often it could pay; nothing is charged.
     *questions : str, callable or learner
         Public. In words: "mean of age", "contingency of sex and department", "quantile of age q=0.9", "mean of stay by
@@ -70,8 +71,7 @@ def plan(
 
     Examples
     --------
-    >>> from discreet import Category, Number, Schema
-    >>> schema = Schema({"age": Number(0, 110), "sex": Category(("f", "m"))})
+    >>> schema = {"age": (0, 110), "sex": ["f", "m"]}
     >>> print(plan(schema, "mean of age", "histogram of sex", n=5000, epsilon=0.5))
     expected errors, if n is 5,000; nothing was asked
             question  epsilon         basis                 error
@@ -88,7 +88,8 @@ def plan(
         )
     if for_error is not None and not 0 < for_error < math.inf:
         raise ParameterError(ASKED, f"for_error is {for_error}", "Give a positive error.")
-    practice = Practice(data, _assumed(data, n), delta)
+    of = data if isinstance(data, PrivateData) else schema_of(data)
+    practice = Practice(of, _assumed(of, n), delta)
     meant = [planned_question(question) for question in questions]
     prices = [Budget(float(one), delta) for one in np.atleast_1d(EPSILONS if epsilon is None else epsilon)]
     rows, bar = [], ProgressBar(after=1.0)
@@ -103,8 +104,6 @@ def plan(
 
 
 def _assumed(data: PrivateData | Schema, n: int | None) -> int:
-    if not isinstance(data, PrivateData | Schema):
-        raise ParameterError(ASKED, f"a {type(data).__name__} is given", "Give private data, or their schema.")
     known = data.public_size if isinstance(data, PrivateData) else None
     if n is None and known is None:
         obstacle = "the number of records is secret, and none is assumed"

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
+from discreet.core.dates import Temporal
 from discreet.core.grid import Array
 from discreet.core.neighbors import Unit
-from discreet.core.schema import Category, Number, Schema
+from discreet.core.schema import Category, Number, Schema, Text
 
 SHARED = 0.6  # correlation of a column with what all columns share
 KEYS = 100  # values of a text column
@@ -75,15 +76,25 @@ def stand_in(schema: Schema, n: int, unit: Unit, shape: Shape, seed: int = 0) ->
     for name, kind in schema.columns.items():
         normal = SHARED * shared + np.sqrt(1 - SHARED**2) * rng.standard_normal(rows)
         match kind:
-            case Number(lower, upper):
-                records[name] = lower + (upper - lower) * shape.placed(normal)
+            case Temporal():
+                records[name] = [kind.shown(value) for value in _numbers(kind, shape.placed(normal)).tolist()]
+            case Number():
+                records[name] = _numbers(kind, shape.placed(normal))
             case Category(values):
                 records[name] = _chosen(values, shape.chances(len(values)), normal)
-            case _:
+            case Text():
                 records[name] = _chosen(_keys(KEYS), Shape.SKEWED.chances(KEYS), normal)
     if unit.column is not None and unit.column not in records:
         records[unit.column] = np.repeat(np.array(_keys(n)), rows // max(n, 1)).tolist()
     return records
+
+
+def _numbers(kind: Number, places: Array) -> Array:
+    """Numbers at places from 0 to 1 between the bounds; among those that the column can have."""
+    width = kind.upper - kind.lower
+    if kind.step is None:
+        return kind.lower + width * places
+    return kind.lower + kind.step * np.rint(width / kind.step * places)
 
 
 def _keys(count: int) -> tuple[str, ...]:
