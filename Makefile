@@ -7,7 +7,7 @@ PIP_FLAGS := --quiet --disable-pip-version-check -c constraints.txt
 # Byte code is kept, whatever the environment says: tests and examples start many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: start test checked tested soak mutants docs bench bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local clean
+.PHONY: start test checked tested soak mutants walk docs bench bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -45,6 +45,10 @@ soak: $(VENV)/.dev
 # One-line mistakes that tests have to notice; a word or two after WORDS= tries only some of them.
 mutants: $(VENV)/.dev
 	$(BIN)/python -m tests.mutants $(WORDS)
+
+# Four kinds of user, from the built wheel in an empty environment to their result; FRESH=--fresh installs all anew.
+walk: $(VENV)/.dev
+	$(BIN)/python -m tests.walk $(FRESH)
 
 clean:
 	rm -rf $(VENV) build site .mypy_cache .ruff_cache .pytest_cache

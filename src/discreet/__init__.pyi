@@ -14,7 +14,9 @@ from .core.schema import Schema as Schema
 from .core.schema import Text as Text
 from .query.federation_file import read_federation as read_federation
 from .query.forecast.plan import plan as plan
+from .query.report import profile as profile
 from .query.sample.sample import sample as sample
+from .query.sample.sample import sample_records as sample_records
 from .releases.progress_bar import ProgressBar as ProgressBar
 from .statistics.curves.density import density as density
 from .statistics.curves.distribution import distribution as distribution

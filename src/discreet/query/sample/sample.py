@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import weakref
 from pathlib import Path
+from typing import Any
 
 from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
@@ -39,20 +40,41 @@ def sample(name: str = "patients", *, epsilon: float = 2.0, delta: float = 1e-6)
     >>> ", ".join(patients.schema.columns)
     'age, sex, weight_kg, systolic, department, town, stay_days'
     """
-    if name not in NAMES:
-        raise ParameterError("sample", f"there is none called {name!r}", f"There is {', '.join(NAMES)}.", name=name)
-    described, budget = read_schema(SCHEMA), Budget(epsilon, delta)
-    with TABLE.open(encoding="utf-8", newline="") as file:
-        header, *rows = csv.reader(file)
-    kinds = described.schema.columns
-    columns = {
-        column: [_number(text) for text in texts] if isinstance(kinds[column], Number) else list(texts)
-        for column, texts in zip(header, zip(*rows, strict=True), strict=True)
-    }
+    records, described, budget = sample_records(name), read_schema(SCHEMA), Budget(epsilon, delta)
     folder = tempfile.mkdtemp(prefix="discreet-")
     ledger = SqliteLedger.create(Path(folder, f"{name}.ledger"), budget, name=name, neighbors=described.neighbors)
     weakref.finalize(ledger, shutil.rmtree, folder, ignore_errors=True)
-    return PrivateData.of(columns, described.schema, ledger, neighbors=described.neighbors)
+    return PrivateData.of(records, described.schema, ledger, neighbors=described.neighbors)
+
+
+def sample_records(name: str = "patients") -> dict[str, list[Any]]:
+    """Read the records of the synthetic table, in the open: they are about nobody.
+
+    Parameters
+    ----------
+    name : {"patients"}
+        Public. Which table; see `sample`.
+
+    Returns
+    -------
+    dict of str to list
+        The columns; a missing number is None. `pandas.DataFrame(...)` makes a data frame of it.
+
+    Examples
+    --------
+    >>> from discreet import sample_records
+    >>> {column: values[0] for column, values in sample_records().items()}["department"]
+    'cardiology'
+    """
+    if name not in NAMES:
+        raise ParameterError("sample", f"there is none called {name!r}", f"There is {', '.join(NAMES)}.", name=name)
+    kinds = read_schema(SCHEMA).schema.columns
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    return {
+        column: [_number(text) for text in texts] if isinstance(kinds[column], Number) else list(texts)
+        for column, texts in zip(header, zip(*rows, strict=True), strict=True)
+    }
 
 
 def _number(text: str) -> float | None:
