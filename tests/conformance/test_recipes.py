@@ -35,6 +35,7 @@ WHOLE = (-(10**9), -2, -1, 0, 1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 30, 100, 4097, 2**
 REAL = (-1e300, -3.5, -1.0, -0.0, 5e-324, 1e-300, 1e-9, 0.1, 0.5, 1.0, 2.5, 99.5, 110.0, 1e9, 1e48, 1e300)
 ODD = (True, False, None, "x", "", float("nan"), float("inf"), (), ((),), ("x",), (1, 2), "[]", "{}", np.empty((0, 0)))
 TEXTS = (*COLUMNS, "absent", "l1", "l2", "linf", "[{}]", '[{"two": "f"}, {"x": [-10, 30]}]', "[" * 10**5, "[1]", "null")
+TEXTS += ("x > 3 and two == 'f'", "kind is missing", Recipe("count", {"column": "x"}).written())
 
 
 def found() -> list[str]:

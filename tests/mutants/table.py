@@ -604,7 +604,8 @@ MUTANTS = [
         ("check_relation(plan, self.neighbors, purpose)", "pass"),
         ("            if not self.keeps(event):\n", "            if False:\n"),
         ("if self.neighbors is Neighbors.REPLACE and self.unit.kind", "if self.unit.kind"),
-        tests="trust/test_private_data.py trust/test_local.py",
+        ('purpose = f"{purpose} where {self.condition}"', "pass"),
+        tests="trust/test_private_data.py trust/test_local.py trust/test_filtered.py",
     ),
     *_of(
         "trust/permit",
@@ -612,6 +613,27 @@ MUTANTS = [
         ("self._identity((question, mechanism))", "self._identity(mechanism)"),
         ("self._identity((question, mechanism))", "self._identity(question)"),
         tests="trust/test_permit.py",
+    ),
+    *_of(
+        "questions/filtered",
+        ("np.where(chosen(records)[:, None], question.of(records[:, :width]), 0.0)", "question.of(records[:, :width])"),
+        ("records[chosen(records), : len(columns)]", "records[:, : len(columns)]"),
+        (
+            "return self._view.sum(_sum_of(question, self._condition), sample)",
+            "return self._view.sum(question, sample)",
+        ),
+    ),
+    *_of(
+        "trust/filtered",
+        ("    units = None\n", "    units = 3\n"),
+        ("self.trust.curated and self.neighbors is Neighbors.ADD_REMOVE", "self.trust.curated"),
+        ("self.neighbors is Neighbors.REPLACE and not", "False and not"),
+    ),
+    *_of(
+        "core/condition",
+        ("SIGNS[self.sign](own, self.value) & ~np.isnan(own)", "SIGNS[self.sign](own, self.value)"),
+        ('return f"coalesce({left} {written} {right}, FALSE)"', 'return f"({left} {written} {right})"'),
+        tests="core/test_condition_text.py",
     ),
     *_of(
         "trust/party",

@@ -12,6 +12,7 @@ import numpy as np
 
 from discreet.core.answer import Answer, AnyAnswer
 from discreet.core.bound import Bound
+from discreet.core.condition import Condition
 from discreet.core.formula import Tally
 from discreet.core.grid import Array, Grid, Steps
 from discreet.core.neighbors import Neighbors, Unit
@@ -31,8 +32,8 @@ class View(Protocol):
     def sum(self, question: BoundedSum, sample: SecretSample | None = None) -> Steps:
         """The exact sum, in grid steps, over all records or over a fresh secret sample of the units."""
 
-    def keys(self, column: str) -> Iterator[dict[str, int]]:
-        """Rows per value of a text column, batch by batch."""
+    def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
+        """Rows per value of a text column, batch by batch; of those alone that fulfil a condition."""
 
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
         """All rows, batch by batch."""

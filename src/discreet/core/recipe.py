@@ -113,8 +113,8 @@ class Recipe:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its name; and, if it asks another recipe about transformed records, the names of that one."""
-        inner = self.parameters.get("inner") if self.name == "transformed" else None
+        """Its name; and, if it asks another recipe about transformed or some of the records, the names of that one."""
+        inner = self.parameters.get("inner") if self.name in ("transformed", "filtered") else None
         return (self.name,) if inner is None else (self.name, *Recipe.read(inner).names)
 
     def __eq__(self, other: object) -> bool:

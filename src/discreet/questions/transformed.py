@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.answer import AnyAnswer
+from discreet.core.condition import Condition
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
 from discreet.core.question import BoundedSum, Question, View
@@ -133,9 +134,9 @@ class TransformedView:
         """The exact sum, in grid steps, over all records or over a fresh secret sample of the units."""
         return self._view.sum(_sum_after(question, self._by), sample)
 
-    def keys(self, column: str) -> Iterator[dict[str, int]]:
-        """Rows per value of a text column, batch by batch."""
-        return self._view.keys(column)
+    def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
+        """Rows per value of a text column, batch by batch; a condition is one on the records before."""
+        return self._view.keys(column, condition)
 
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
         """All rows, batch by batch."""

@@ -48,13 +48,15 @@ class ColumnOf:
     column: str
 
 
-def column_of(data: Any, column: str | None, bounds: Bounds | None, budget: Budget) -> ColumnOf:
+def column_of(
+    data: Any, column: str | None, bounds: Bounds | None, budget: Budget, where: str | None = None
+) -> ColumnOf:
     """The column that a statistic is about: of private data, or of an array or data frame with bounds of its own."""
     if column is not None and not isinstance(column, str):
         raise ParameterError("column", f"it is {column!r}", "Give its name, and arguments that follow it by theirs.")
-    private = as_private(data, budget, bounds, column)
+    private = as_private(data, budget, bounds, column, where)
     columns = list(private.schema.columns)
-    if column is None and (private is data or len(columns) > 1):
+    if column is None and (isinstance(data, PrivateData) or len(columns) > 1):
         raise ParameterError("column", "none is given", f"Name one of {', '.join(columns)}.")
     return ColumnOf(private, columns[0] if column is None else column)
 
@@ -68,10 +70,15 @@ class ColumnsOf:
 
 
 def columns_of(
-    asked: str, data: Any, columns: str | Sequence[str] | None, bounds: Bounds | None, budget: Budget
+    asked: str,
+    data: Any,
+    columns: str | Sequence[str] | None,
+    bounds: Bounds | None,
+    budget: Budget,
+    where: str | None = None,
 ) -> ColumnsOf:
     """The columns that a statistic is about, each once: by default all that are numbers."""
-    private = as_private(data, budget, bounds, columns)
+    private = as_private(data, budget, bounds, columns, where)
     given = private.schema.features if columns is None else (columns,) if isinstance(columns, str) else columns
     names = tuple(given) if isinstance(given, Sequence) else ()
     if not names or len(set(names)) != len(names):

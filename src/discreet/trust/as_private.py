@@ -22,7 +22,13 @@ Bounds = tuple[ArrayLike, ArrayLike] | PlainSchema
 """Of records that are not private yet: a lower and an upper one, or one of each for every column; or a schema."""
 
 
-def as_private(records: Any, budget: Budget, bounds: Bounds | None = None, names: Names | None = None) -> PrivateData:
+def as_private(
+    records: Any,
+    budget: Budget,
+    bounds: Bounds | None = None,
+    names: Names | None = None,
+    where: str | None = None,
+) -> PrivateData:
     """Private data as they are; or records behind a curator, with bounds and a one-plan budget of their own.
 
     Parameters
@@ -38,6 +44,8 @@ def as_private(records: Any, budget: Budget, bounds: Bounds | None = None, names
     names : str or sequence of str, optional
         Public. Which columns of a data frame, by default all, or of a file. Those of an array are x0, x1, ..., and
         where it has one axis, value, unless there is another name here for each.
+    where : str, optional
+        Public. Which records are meant; see `PrivateData.where`.
 
     Examples
     --------
@@ -45,6 +53,8 @@ def as_private(records: Any, budget: Budget, bounds: Bounds | None = None, names
     >>> as_private(people, Budget(1.0), (0, 120), "age").schema.features
     ('age',)
     """
+    if where is not None:
+        return as_private(records, budget, bounds, names).where(where)
     if isinstance(records, PrivateData):
         if bounds is not None:
             raise ParameterError("bounds", "the data set's schema has them already", "Leave them out.")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.bits import Bits
+from discreet.core.condition import Condition
 from discreet.core.errors import NotPermitted
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import Neighbors
@@ -59,9 +60,9 @@ class CuratorsView(Secret):
         drawn[permutation(self._bits, units)[: math.floor(Fraction(sample.rate) * units)]] = True
         return _Slices(drawn).next
 
-    def keys(self, column: str) -> Iterator[dict[str, int]]:
-        """Rows per value of a text column, batch by batch."""
-        return self._source.keys(column)
+    def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
+        """Rows per value of a text column, batch by batch; of those alone that fulfil a condition."""
+        return self._source.keys(column, condition)
 
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
         """All rows, batch by batch."""

@@ -8,6 +8,8 @@ from discreet.accounting.admission import check_relation
 from discreet.accounting.single_plan import SinglePlan
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
+from discreet.core.condition import Condition
+from discreet.core.condition_text import condition_of
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import Event, NoPromise, Sampled, walked, written
 from discreet.core.events_in_words import in_words
@@ -17,6 +19,7 @@ from discreet.core.notebook import carded, facts
 from discreet.core.plain_schema import PlainSchema, schema_of
 from discreet.core.receipt import RELATIONS
 from discreet.trust.curator import Curator
+from discreet.trust.filtered import Filtered
 from discreet.trust.permit import Permit, TrustModel, releases
 from discreet.trust.sources.opening import source_of
 
@@ -36,6 +39,7 @@ class PrivateData:
     Examples
     --------
     >>> import numpy as np
+    >>> from discreet.core.schema import Schema
     >>> from discreet.statistics.moments.mean import mean
     >>> data = PrivateData.of(np.ones((1000, 1)), Schema.numeric(0.0, 2.0, 1), Budget(1.0))
     >>> bool(0.5 < mean(data, "x0", epsilon=1.0).value < 1.5)
@@ -94,10 +98,40 @@ class PrivateData:
 
     @property
     def public_size(self) -> int | None:
-        """The number of records where the relation makes it public, else None."""
+        """The number of records where the relation makes it public, else None; none, if a condition chooses them."""
         if self.neighbors is Neighbors.REPLACE and self.unit.kind == "record":
             return self._trust.units
         return None
+
+    def where(self, condition: str) -> PrivateData:
+        """The same data set and account, for questions about the records that fulfil a condition alone.
+
+        Rows beyond a unit's limit are left out before the condition is looked at.
+
+        Parameters
+        ----------
+        condition : str
+            Public. Such as "age >= 18 and sex == 'f'": comparisons of columns with numbers, listed values and dates, or
+            with one another; `in`, `is missing`, `and`, `or`, `not` and brackets. One with a missing value is false.
+
+        Examples
+        --------
+        >>> from discreet.statistics.moments.mean import mean
+        >>> people = {"age": [30.0] * 500 + [60.0] * 500, "sex": ["f", "m"] * 500}
+        >>> data = PrivateData.of(people, {"age": (0, 120), "sex": ["f", "m"]}, Budget(5.0))
+        >>> older = mean(data.where("age >= 50 and sex == 'f'"), "age", epsilon=5.0)
+        >>> bool(abs(older.value - 60) < 5), older.receipt.purpose
+        (True, "mean of age where age >= 50 and sex == 'f'")
+        """
+        own, trust = condition_of(condition, self.schema), self._trust
+        if isinstance(trust, Filtered):
+            own, trust = condition_of(f"({trust.condition}) and ({own})", self.schema), trust.trust
+        return PrivateData(Filtered(trust, own), self.ledger)
+
+    @property
+    def condition(self) -> Condition | None:
+        """What records must fulfil to be asked about; none by default."""
+        return getattr(self._trust, "condition", None)
 
     def keeps(self, event: Event) -> bool:
         """Whether the trust model can keep the promise of this single event."""
@@ -150,6 +184,8 @@ class PrivateData:
         analyst, waiver : str, optional
             Public. Who asks; the owner's reason for a release without a promise.
         """
+        if self.condition is not None:
+            purpose = f"{purpose} where {self.condition}"
         if self.ledger.neighbors is None:  # else the ledger does so
             check_relation(plan, self.neighbors, purpose)
         self._check_sampled(plan, purpose)

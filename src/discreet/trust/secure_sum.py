@@ -182,6 +182,7 @@ class SecureSum:
         --------
         >>> from discreet.accounting.single_plan import SinglePlan
         >>> from discreet.core.budget import Budget
+        >>> from discreet.core.schema import Schema
         >>> from discreet.statistics.moments.mean import mean
         >>> from discreet.trust.private_data import PrivateData
         >>> wards = {name: np.full((2000, 1), 3.0) for name in ("north", "east", "south")}

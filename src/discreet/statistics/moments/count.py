@@ -22,6 +22,7 @@ def count(
     column: str | None = None,
     *,
     bounds: Bounds | None = None,
+    where: str | None = None,
     confidence: float = CONFIDENCE,
     population: bool = False,
     epsilon: float = 1.0,
@@ -32,7 +33,7 @@ def count(
 
     Parameters
     ----------
-    data, confidence, epsilon, delta, key
+    data, where, confidence, epsilon, delta, key
         Public, except for the data. As for `mean`.
     column : str, optional
         Public. A numeric column, or one with public categories; an array has one only.
@@ -58,7 +59,7 @@ def count(
     True
     """
     budget = Budget(epsilon, delta)
-    of = column_of(data, column, bounds, budget)
+    of = column_of(data, column, bounds, budget, where)
     name = f"count of {of.column}"
     check_confidence(name, confidence)
     released = asked(of.data, count_of(of.data.schema, of.column), budget, name, key)

@@ -17,6 +17,7 @@ def mean(
     column: str | None = None,
     *,
     bounds: Bounds | None = None,
+    where: str | None = None,
     population: bool = False,
     confidence: float = CONFIDENCE,
     epsilon: float = 1.0,
@@ -34,6 +35,8 @@ def mean(
     bounds : (float, float) or Schema, optional
         Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
         schema.
+    where : str, optional
+        Public. Which records are meant, such as "age >= 18 and sex == 'f'"; see `PrivateData.where`. All by default.
     population : bool
         Public. Whether the interval is for the population that the records are a sample of, drawn independently: then
         it holds sampling error and noise. Else it is for these data, and holds the noise alone. The sums that
@@ -66,6 +69,6 @@ def mean(
     True
     """
     budget = Budget(epsilon, delta)
-    of = column_of(data, column, bounds, budget)
+    of = column_of(data, column, bounds, budget, where)
     moment = SAMPLED_MEAN if population else MEAN
     return moment.released(of, "mean", budget, key, confidence)

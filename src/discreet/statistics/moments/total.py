@@ -23,6 +23,7 @@ def total(
     column: str | None = None,
     *,
     bounds: Bounds | None = None,
+    where: str | None = None,
     confidence: float = CONFIDENCE,
     population: bool = False,
     epsilon: float = 1.0,
@@ -33,7 +34,7 @@ def total(
 
     Parameters
     ----------
-    data, column, bounds, confidence, epsilon, delta, key
+    data, where, column, bounds, confidence, epsilon, delta, key
         Public, except for the data. As for `mean`.
     population : bool
         Public. Whether the interval is for the expected sum of samples like this one, whose records come independently:
@@ -57,7 +58,7 @@ def total(
     'sum of value'
     """
     budget = Budget(epsilon, delta)
-    of = column_of(data, column, bounds, budget)
+    of = column_of(data, column, bounds, budget, where)
     name = f"sum of {of.column}"
     check_confidence(name, confidence)
     figure, released = (_sampled if population else _exact)(of, name, budget, key)

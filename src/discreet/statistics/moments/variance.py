@@ -23,6 +23,7 @@ def variance(
     column: str | None = None,
     *,
     bounds: Bounds | None = None,
+    where: str | None = None,
     population: bool = False,
     confidence: float = CONFIDENCE,
     epsilon: float = 1.0,
@@ -33,7 +34,7 @@ def variance(
 
     Parameters
     ----------
-    data, column, bounds, confidence, epsilon, delta, key
+    data, where, column, bounds, confidence, epsilon, delta, key
         Public, except for the data. As for `mean`.
     population : bool
         Public. Whether it is the variance of the population that the records are a sample of, drawn independently: the
@@ -61,7 +62,7 @@ def variance(
     ('variance of value', 8)
     """
     budget = Budget(epsilon, delta)
-    of = column_of(data, column, bounds, budget)
+    of = column_of(data, column, bounds, budget, where)
     return released_variance(of, "variance", population, budget, key, confidence)
 
 
@@ -93,6 +94,7 @@ def standard_deviation(
     column: str | None = None,
     *,
     bounds: Bounds | None = None,
+    where: str | None = None,
     population: bool = False,
     confidence: float = CONFIDENCE,
     epsilon: float = 1.0,
@@ -106,7 +108,7 @@ def standard_deviation(
 
     Parameters
     ----------
-    data, column, bounds, confidence, epsilon, delta, key
+    data, where, column, bounds, confidence, epsilon, delta, key
         Public, except for the data. As for `mean`.
     population : bool
         Public. As for `variance`.
@@ -128,7 +130,7 @@ def standard_deviation(
     ('standard deviation of value', 2.9)
     """
     budget = Budget(epsilon, delta)
-    of = column_of(data, column, bounds, budget)
+    of = column_of(data, column, bounds, budget, where)
     return root(released_variance(of, "standard deviation", population, budget, key, confidence))
 
 

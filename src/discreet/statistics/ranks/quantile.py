@@ -124,8 +124,9 @@ class Wanted:
 
 
 def cells_between(of: ColumnOf, step: float | None) -> int:
-    """How many steps there are between a column's bounds: those of a fine grid, if no step is given."""
+    """How many steps there are between a column's bounds: those of a fine grid, if no step is known."""
     number = of.data.schema.number(of.column)
+    step = number.step if step is None else step
     if step is None:
         return CELLS
     steps = (number.upper - number.lower) / step if step > 0 else math.nan
@@ -145,6 +146,7 @@ def quantile(
     q: float | Sequence[float] = 0.5,
     *,
     bounds: Bounds | None = None,
+    where: str | None = None,
     step: float | None = None,
     confidence: float | None = CONFIDENCE,
     population: bool = False,
@@ -166,9 +168,11 @@ def quantile(
     bounds : (float, float) or Schema, optional
         Public. For an array or data frame: values outside are moved to the nearer one. Private data have them in their
         schema.
+    where : str, optional
+        Public. Which records are meant, such as "age >= 18 and sex == 'f'"; see `PrivateData.where`. All by default.
     step : float, optional
-        Public. What values are multiples of, counted from the lower bound, such as 1 for whole numbers. Common values
-        are then found exactly with fewer records.
+        Public. What values are multiples of, counted from the lower bound, such as 1 for whole numbers; the schema's,
+        by default. Common values are then found exactly with fewer records.
     confidence : float, optional
         Public. Of each interval. With None there is no interval, and all of the budget goes to the values.
     population : bool
@@ -206,7 +210,7 @@ def quantile(
     """
     levels = tuple(float(one) for one in np.atleast_1d(np.asarray(q, dtype=np.float64)))
     budget = Budget(epsilon, delta)
-    of = column_of(data, column, bounds, budget)
+    of = column_of(data, column, bounds, budget, where)
     wanted = Wanted(of, tuple(sorted(levels)), confidence, population, step, budget, method)
     if np.ndim(q) == 0:
         return wanted.estimate(f"{levels[0]:.4g} quantile of {of.column}", key)
@@ -228,6 +232,7 @@ def median(
     column: str | None = None,
     *,
     bounds: Bounds | None = None,
+    where: str | None = None,
     step: float | None = None,
     confidence: float | None = CONFIDENCE,
     population: bool = False,
@@ -240,7 +245,7 @@ def median(
 
     Parameters
     ----------
-    data, column, bounds, step, confidence, population, method, epsilon, delta, key
+    data, where, column, bounds, step, confidence, population, method, epsilon, delta, key
         Public, except for the data. As for `quantile`.
 
     Returns
@@ -258,5 +263,5 @@ def median(
     3.0
     """
     budget = Budget(epsilon, delta)
-    of = column_of(data, column, bounds, budget)
+    of = column_of(data, column, bounds, budget, where)
     return Wanted(of, (0.5,), confidence, population, step, budget, method).estimate(f"median of {of.column}", key)

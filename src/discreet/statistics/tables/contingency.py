@@ -92,6 +92,7 @@ def contingency(
     columns: Sequence[str] | None = None,
     *,
     bounds: Bounds | None = None,
+    where: str | None = None,
     bins: Bins = BINS,
     confidence: float = CONFIDENCE,
     population: bool = False,
@@ -109,6 +110,8 @@ def contingency(
         Public. Numbers, each cut into equal cells between its bounds, and columns with public categories.
     bounds : (lower, upper) or Schema, optional
         Public. For an array or data frame: two numbers, or two sequences with one number per column; or a schema.
+    where : str, optional
+        Public. Which records are meant, such as "age >= 18 and sex == 'f'"; see `PrivateData.where`. All by default.
     bins : int, or mapping of str to int
         Public. The number of cells of each numeric column.
     confidence : float
@@ -141,7 +144,7 @@ def contingency(
     """
     check_confidence("table of counts", confidence)
     budget = Budget(epsilon, delta)
-    of = columns_of("table of counts", data, columns, bounds, budget)
+    of = columns_of("table of counts", data, columns, bounds, budget, where)
     domain = Domain.of(of.data.schema, of.columns, bins)
     if domain.size > MOST_CELLS:
         obstacle = f"it has {' x '.join(map(str, domain.shape))} cells, more than {MOST_CELLS}"

@@ -78,6 +78,7 @@ def histogram(
     column: str | None = None,
     *,
     bounds: Bounds | None = None,
+    where: str | None = None,
     bins: int = BINS,
     confidence: float = CONFIDENCE,
     population: bool = False,
@@ -99,7 +100,7 @@ def histogram(
         schema.
     bins : int
         Public. The number of cells of a numeric column.
-    confidence, population, epsilon, delta, key
+    where, confidence, population, epsilon, delta, key
         Public. As for `contingency`.
 
     Returns
@@ -119,7 +120,7 @@ def histogram(
     """
     check_confidence("histogram", confidence)
     budget = Budget(epsilon, delta)
-    of = column_of(data, column, bounds, budget)
+    of = column_of(data, column, bounds, budget, where)
     domain = Domain.listed(of.data.schema, (of.column,), bins)
     question = contingency_of(of.data.schema, domain.columns, domain.bins)
     released = asked(of.data, question, budget, f"histogram of {of.column}", key)

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from discreet.core.condition import Condition
 from discreet.core.dates import Temporal
 from discreet.core.errors import MissingExtra
 from discreet.core.grid import Array
@@ -141,6 +142,16 @@ def matrix(batch: Any, names: Sequence[str], schema: Schema, order: Literal["C",
             kind = decoding.known(schema, name)
             _put(decoded(batch.column(i), kind), kind, values[:, i])
     return values
+
+
+def fulfilling(batch: Any, condition: Condition | None, schema: Schema, *, decoded: bool = False) -> Column:
+    """The texts in the last column of a record batch, of the records that fulfil a condition on the others."""
+    last = texts(batch.column(batch.num_columns - 1))
+    if condition is None:
+        return last
+    width = len(condition.columns)
+    values = (read_matrix(batch, width) if decoded else matrix(batch, condition.columns, schema)).T
+    return last.filter(arrow().array(condition.mask(dict(zip(condition.columns, values, strict=True)))))
 
 
 def _put(column: Array, kind: Number | Category, out: Array) -> None:

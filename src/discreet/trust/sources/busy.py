@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 
+from discreet.core.condition import Condition
 from discreet.core.grid import Array, Steps
 from discreet.core.question import BoundedSum
 from discreet.trust.sources.stream import Stream
@@ -25,10 +26,10 @@ class Busy(Stream):
         with ENGINE_LOCK:
             yield from super().batches(columns)
 
-    def keys(self, column: str) -> Iterator[dict[str, int]]:
+    def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
         """Rows per value of a text column; see `Source`."""
         with ENGINE_LOCK:
-            yield from super().keys(column)
+            yield from super().keys(column, condition)
 
     def units(self) -> int:
         """The number of units."""

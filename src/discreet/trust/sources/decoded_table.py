@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.condition import Condition
 from discreet.core.formula import Formula, Tally
 from discreet.core.grid import Array, Grid, Steps
 from discreet.core.neighbors import RECORD, Unit
@@ -49,11 +50,14 @@ class DecodedTable(Batched):
         for batch in self._batches(lambda: self._chosen(columns)):
             yield read_matrix(batch, len(columns))
 
-    def keys(self, column: str) -> Iterator[dict[str, int]]:
+    def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
         """Rows per value of a text column; see `Source`."""
 
         def counts() -> Any:
-            values = self._rows().project(f"{self._columns[column]} AS key").filter("key IS NOT NULL")
+            rows = self._rows()
+            if condition is not None:
+                rows = rows.filter(condition.sql({name: i for i, name in enumerate(self._columns)}))
+            values = rows.project(f"{self._columns[column]} AS key").filter("key IS NOT NULL")
             return values.aggregate("key, count(*) AS count", "key")
 
         for batch in self._batches(counts):

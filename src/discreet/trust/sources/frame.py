@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.condition import Condition
 from discreet.core.dates import Temporal
 from discreet.core.errors import SchemaError
 from discreet.core.grid import Array, Steps
@@ -85,13 +86,22 @@ class Frame(Batched):
             else:
                 yield np.column_stack(found) if found else np.empty((_length(rows), 0))
 
-    def keys(self, column: str) -> Iterator[dict[str, int]]:
+    def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
         """Rows per value of a text column; see `Source`."""
         if self.unit.pooled:
             raise unbounded(f"count the values of {column!r}")
-        for rows in self._slices():
+        for rows in self._fulfilling(condition):
             counts = Counter(self._texts(column, rows))
             yield {key: count for key, count in counts.items() if key is not None}
+
+    def _fulfilling(self, condition: Condition | None) -> Iterator[Rows]:
+        """The rows that fulfil a condition."""
+        if condition is None:
+            yield from self._slices()
+            return
+        for rows, values in zip(self._slices(), self._matrices(condition.columns), strict=True):
+            places = np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
+            yield places[condition.mask(dict(zip(condition.columns, values.T, strict=True)))]
 
     def units(self) -> int:
         """The number of units."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.condition import Condition
 from discreet.core.dates import Temporal
 from discreet.core.errors import SchemaError
 from discreet.core.grid import Array, Steps
@@ -77,7 +78,7 @@ class Matrix(Batched):
         whole = slice(first, first + len(places))
         return rows[:, whole if places == list(range(first, whole.stop)) else places]
 
-    def keys(self, column: str) -> Iterator[dict[str, int]]:
+    def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
         """Refused: a matrix has no text."""
         raise SchemaError(f"column {column!r}", "a matrix has no text columns", "Give a data frame or a file.")
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.condition import Condition
 from discreet.core.errors import DiscreetError, NotPermitted
 from discreet.core.formula import Tally
 from discreet.core.grid import Array, Steps
@@ -64,7 +65,7 @@ class Pooled(DecodedTable):
         """Refused: the rows of a unit are not bounded."""
         raise unbounded("hand over rows")
 
-    def keys(self, column: str) -> Iterator[dict[str, int]]:
+    def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
         """Refused: the rows of a unit are not bounded."""
         raise unbounded(f"count the values of {column!r}")
 

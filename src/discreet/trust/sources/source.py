@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.condition import Condition
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import Neighbors, Unit
@@ -66,8 +67,8 @@ class Source(Secret, ABC):
         """The exact sum, in grid steps, added up where the records are."""
 
     @abstractmethod
-    def keys(self, column: str) -> Iterator[dict[str, int]]:
-        """Rows per value of a text column, batch by batch."""
+    def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
+        """Rows per value of a text column, batch by batch; of those alone that fulfil a condition."""
 
     @abstractmethod
     def units(self) -> int:

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.condition import Condition
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import RECORD, Unit
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Column, Number, Schema
 from discreet.trust.exact_sum import exact_sum, pooled_sum
-from discreet.trust.sources.arrow_column import arrow, matrix, read_matrix, texts
+from discreet.trust.sources.arrow_column import arrow, fulfilling, matrix, read_matrix, texts
 from discreet.trust.sources.decoding import known
 from discreet.trust.sources.header import check_header, not_single, read_columns, wants_numbers, without_numbers
 from discreet.trust.sources.kept import canonical_batches, choice, place
@@ -69,11 +70,13 @@ class SparkFrame(Source):
             total += np.frombuffer(steps, dtype=np.int64)
         return total
 
-    def keys(self, column: str) -> Iterator[dict[str, int]]:
+    def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
         """Rows per value of a text column; see `Source`."""
         if self.unit.pooled:
             raise unbounded(f"count the values of {column!r}")
-        counts = self._mapped([column], _named, "key binary").groupBy("key").count()
+        read = () if condition is None else condition.columns
+        work = _named(condition, self.schema, decoded=self.unit.column is not None)
+        counts = self._mapped([*read, column], work, "key binary").groupBy("key").count()
         for batch in _collected(counts).to_batches():
             keys, rows = batch.columns
             yield dict(zip(texts(keys).to_pylist(), rows.to_pylist(), strict=True))
@@ -150,9 +153,13 @@ def _canonical(schema: Schema) -> Work:
     return work
 
 
-def _named(batches: Iterable[Any]) -> Iterator[Any]:
-    for batch in batches:
-        yield _with_bytes(arrow().record_batch([texts(batch.column(0)).drop_null()], names=["key"]))
+def _named(condition: Condition | None, schema: Schema, *, decoded: bool) -> Work:
+    def work(batches: Iterable[Any]) -> Iterator[Any]:
+        for batch in batches:
+            keys = fulfilling(batch, condition, schema, decoded=decoded).drop_null()
+            yield _with_bytes(arrow().record_batch([keys], names=["key"]))
+
+    return work
 
 
 def _with_bytes(batch: Any) -> Any:

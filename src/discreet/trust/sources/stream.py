@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from discreet.core.condition import Condition
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import RECORD, Unit
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Schema
 from discreet.trust.exact_sum import exact_sum
-from discreet.trust.sources.arrow_column import arrow, matrix, texts
+from discreet.trust.sources.arrow_column import arrow, fulfilling, matrix
 from discreet.trust.sources.decoded_table import DecodedTable
 from discreet.trust.sources.decoding import known
 from discreet.trust.sources.engine import engine
@@ -75,13 +76,14 @@ class Stream(Batched):
         for batch in self._records(columns or list(self.schema.columns)[:1]):
             yield matrix(batch, columns, self.schema)
 
-    def keys(self, column: str) -> Iterator[dict[str, int]]:
+    def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
         """Rows per value of a text column; see `Source`."""
         if self._kept is not None:
-            yield from self._kept.keys(column)
+            yield from self._kept.keys(column, condition)
             return
-        for batch in self._records([column]):
-            counts = texts(batch.column(0)).drop_null().value_counts()
+        read = () if condition is None else condition.columns
+        for batch in self._records([*read, column]):
+            counts = fulfilling(batch, condition, self.schema).drop_null().value_counts()
             yield {count["values"]: count["counts"] for count in counts.to_pylist()}
 
     def units(self) -> int:
