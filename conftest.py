@@ -1,4 +1,4 @@
-"""Noise that is replayed: a test, or the example of a docstring, fails always or never."""
+"""What is random is replayed: a test, or the example of a docstring, fails always or never."""
 
 from __future__ import annotations
 
@@ -7,12 +7,20 @@ import os
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from discreet.noise import bits
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--fresh", action="store_true", help="draw fresh noise, as releases do")
+    parser.addoption("--fresh", action="store_true", help="draw fresh noise, as releases do, and twice the cases")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Without limits of time, which a busy machine exceeds."""
+    settings.register_profile("replayed", deadline=None, max_examples=50, derandomize=True)
+    settings.register_profile("fresh", deadline=None)
+    settings.load_profile("fresh" if config.getoption("fresh") else "replayed")
 
 
 @pytest.hookimpl(tryfirst=True)

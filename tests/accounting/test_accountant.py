@@ -95,7 +95,7 @@ def test_epsilon_falls_as_delta_grows(name: str) -> None:
     assert found[-1] == 0 or name == "renyi"
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(st.floats(0.6, 5.0), st.floats(1e-3, 0.5), st.integers(1, 400), st.sampled_from([1e-3, 1e-6, 1e-9]))
 def test_the_interval_meets_dp_accounting_s_bounds(multiplier: float, rate: float, times: int, at: float) -> None:
     """Theirs is a bound above from a grid of 1e-3; the truth is below it, and above ours from below."""

@@ -21,7 +21,6 @@ def bits(value: float) -> bytes:
     return struct.pack("<d", value)
 
 
-@settings(deadline=None)
 @given(FINITE)
 def test_a_constant_keeps_its_bits(value: float) -> None:
     (found,) = CONNECTION.execute(f"SELECT {Formula.constant(value).sql}").fetchall()[0]
@@ -38,7 +37,7 @@ def mixed(x: Numbers, y: Numbers, a: float, b: float) -> Numbers:
     return a - (b * (x - a)) / (y + b) + (x * y - a * x) * b
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(*[st.floats(-1e6, 1e6)] * 4)
 def test_numpy_and_an_engine_do_the_same(x: float, y: float, a: float, b: float) -> None:
     formula = mixed(Formula.column(0), Formula.column(1), a, b)

@@ -20,7 +20,6 @@ XYZ = ("x0", "x1", "x2")
 NORMS = BoundedSum(lambda records: records, Bound("l2", 0.3), XYZ)
 
 
-@settings(deadline=None)
 @given(st.permutations(range(10)), st.integers(1, 400))
 def test_order_and_batches_do_not_change_a_bit(blocks: list[int], size: int) -> None:
     moved = RECORDS.reshape(10, 100, 3)[blocks].reshape(1000, 3)
@@ -75,7 +74,7 @@ def test_a_pooled_sum_adds_units_that_are_clipped_whole(bound: Bound) -> None:
     assert pooled_sum(question, [UnitRows(RECORDS, FIRST)]).tolist() == by_hand(question)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(1, 400), st.integers(1, 2000))
 def test_a_unit_may_span_any_number_of_batches(size: int, numbers: int) -> None:
     batches = [UnitRows(RECORDS[start : start + size], FIRST[start : start + size]) for start in range(0, 1000, size)]

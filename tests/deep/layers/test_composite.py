@@ -16,7 +16,7 @@ from discreet.deep.clipped_sum import clipped_sum
 from discreet.deep.forms.precision import MARGINS
 from tests.deep.test_clipped_sum import Tied, squares
 
-FEW = settings(max_examples=12, deadline=None, derandomize=True)
+FEW = settings(max_examples=12)
 SIZES = st.integers(1, 5)
 
 

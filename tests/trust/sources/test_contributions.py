@@ -54,7 +54,7 @@ def by_engine(rows: Rows, most: int) -> Counter[tuple[str, float, str | None]]:
     return Counter(connection.execute("SELECT c2, c0, c1 FROM kept").fetchall())
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(ROWS, st.integers(1, 9))
 def test_arrays_and_engine_keep_the_rows_of_the_definition(rows: Rows, most: int) -> None:
     assert by_arrays(rows, most) == by_hand(rows, most) == by_engine(rows, most)

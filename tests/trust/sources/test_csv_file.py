@@ -121,7 +121,7 @@ def expected(rows: Rows) -> list[tuple[str | None, ...]]:
 
 
 @given(st.data())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_a_record_that_a_common_writer_wrote_is_one_row_whatever_is_in_it(data: Any) -> None:
     width = data.draw(st.integers(1, 3))
     rows = data.draw(st.lists(st.tuples(*[FIELD] * width), min_size=1, max_size=5))

@@ -207,7 +207,7 @@ ANYTHING = st.one_of(
 )
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25)
 @given(st.tuples(*[ANYTHING] * len(EVERYBODY)))
 def test_no_record_changes_another(record: tuple[Any, ...]) -> None:
     table = {name: [*values, value] for (name, values), value in zip(EVERYBODY.items(), record, strict=True)}
