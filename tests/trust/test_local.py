@@ -60,9 +60,9 @@ def test_the_price_is_that_of_a_curator_and_the_noise_that_of_everybody() -> Non
 def test_every_record_has_noise_for_replacing_all_of_it() -> None:
     ones = BoundedSum(lambda records: np.ones((len(records), 1)), Bound("l2", 1.0), ("x0",), grid=Grid(-20))
     local = Local(Matrix(np.zeros((1, 1)), SCHEMA), bits=DeterministicBits(1))
-    sums = [local.ask(ones, Gaussian(1.0))[0] for _ in range(4000)]
-    assert np.std(sums) == pytest.approx(2.0, rel=0.06)
-    assert np.mean(sums) == pytest.approx(1.0, abs=0.16)
+    sums = [local.ask(ones, Gaussian(1.0))[0] for _ in range(1000)]  # known to five standard errors
+    assert np.std(sums) == pytest.approx(2.0, rel=0.12)
+    assert np.mean(sums) == pytest.approx(1.0, abs=0.32)
 
 
 @pytest.mark.parametrize("mechanism", [Laplace(2.0**33), Gaussian(2.0**33), SphereReport(2.0**-33)], ids=str)

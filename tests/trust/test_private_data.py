@@ -182,8 +182,8 @@ def test_the_noise_covers_all_rows_of_a_unit() -> None:
     for rows in (1, 4):
         unit = Unit("user", column="who", rows=rows)
         data = Curator(PrivateData.of(visits, SCHEMA, Budget(1.0), unit=unit)._trust._source)  # type: ignore[attr-defined]
-        spreads[rows] = np.std([data.ask(HEADS, Laplace(1.0))[0] for _ in range(800)])
-    assert spreads[4] / spreads[1] == pytest.approx(4, rel=0.3)  # five standard errors
+        spreads[rows] = np.std([data.ask(HEADS, Laplace(1.0))[0] for _ in range(300)])
+    assert spreads[4] / spreads[1] == pytest.approx(4, rel=0.5)  # five standard errors
 
 
 def test_keys_that_only_the_data_know_can_be_asked_for() -> None:

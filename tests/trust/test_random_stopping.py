@@ -120,14 +120,14 @@ def test_what_is_drawn_has_the_exact_law() -> None:
     """The mean of the best noisy count of three records, and how often each candidate wins, to four standard errors."""
     stopping = RandomStopping(counting, (Laplace(2.0).event,) * 2, SCHEMA, 0.3)
     bits = DeterministicBits(0)
-    found = [stopping.release(records(3), bits) for _ in range(1000)]
+    found = [stopping.release(records(3), bits) for _ in range(400)]
     z = np.arange(-400, 401)
     law = np.where(z == 0, 1 - math.exp(-0.25), np.exp(-np.abs(z) / 2.0) * math.sinh(0.25))  # rounded Laplace
     best = best_of(law / law.sum(), 0.3)
     mean = float(best @ z) + 3
-    error = math.sqrt(float(best @ np.square(z + 3 - mean)) / 1000)
+    error = math.sqrt(float(best @ np.square(z + 3 - mean)) / len(found))
     assert np.mean([one.score for one in found]) == pytest.approx(mean, abs=4 * error)
-    assert np.mean([one.candidate for one in found]) == pytest.approx(0.5, abs=4 * 0.5 / math.sqrt(1000))
+    assert np.mean([one.candidate for one in found]) == pytest.approx(0.5, abs=4 * 0.5 / math.sqrt(len(found)))
 
 
 def test_a_trial_asks_for_no_more_than_it_pays() -> None:

@@ -97,11 +97,11 @@ def test_the_sampling_error_is_the_standard_error(estimator: Any, exact: float) 
 
 
 def test_the_sampling_error_is_what_simulation_finds() -> None:
-    """1500 samples tell a standard deviation to 1.8 %, so 6 % are three standard errors."""
-    samples = np.random.default_rng(1).normal(50, 10, (1500, 500))
+    """600 samples tell a standard deviation to 2.9 %, so 9 % are three standard errors."""
+    samples = np.random.default_rng(1).normal(50, 10, (600, 500))
     simulated = np.std([trim_mean(sample, 0.1) for sample in samples])
     found = one(lambda values: trim_mean(values, 0.1), contamination=0.01, expected_size=500)
-    assert found.sampling_error == pytest.approx(simulated, rel=0.06)
+    assert found.sampling_error == pytest.approx(simulated, rel=0.09)
 
 
 def test_the_privacy_error_is_the_sensitivity_over_epsilon_and_records() -> None:

@@ -194,14 +194,14 @@ BELL, LINE = (30.0,), (55.0, 5.0)
     ],
 )
 def test_an_interval_holds_a_location_as_often_as_it_says(draw: Any, loss: Any, epsilon: float, truth: Any) -> None:
-    """60 runs: 51 of 60 are three and a half standard errors below 95 %."""
-    assert share_held(sweep(draw, loss, 1000, epsilon, 60, truth)) >= 51 / 60
+    """40 runs: 33 of 40 are three and a half standard errors below 95 %."""
+    assert share_held(sweep(draw, loss, 1000, epsilon, 40, truth)) >= 33 / 40
 
 
 @pytest.mark.parametrize(("loss", "truth"), [(Huber(6.0), None), (Pinball(), LINE)])
 def test_intervals_hold_a_line_as_often_as_they_say(loss: Any, truth: Any) -> None:
-    """60 runs: 51 of 60 are three and a half standard errors below 95 %."""
-    assert share_held(sweep(line, loss, 1000, 1.0, 60, truth)) >= 51 / 60
+    """40 runs: 33 of 40 are three and a half standard errors below 95 %."""
+    assert share_held(sweep(line, loss, 1000, 1.0, 40, truth)) >= 33 / 40
 
 
 HARD: list[Any] = [
@@ -221,11 +221,11 @@ def test_intervals_hold_in_easy_and_hard_cases(draw: Any, loss: Any, size: int, 
 
 @pytest.mark.parametrize("loss", [Squared(), Huber(6.0), Pinball()], ids=lambda loss: loss.title)
 def test_standard_errors_are_what_simulation_finds(loss: Loss) -> None:
-    """60 runs show a standard deviation to 9 %, so 28 % are three standard errors."""
-    found = sweep(line, loss, 1000, 1.0, 60, LINE)
+    """40 runs show a standard deviation to 11 %, so 34 % are three standard errors."""
+    found = sweep(line, loss, 1000, 1.0, 40, LINE)
     simulated = np.std([fit.values for fit, _ in found], axis=0)
     told = np.median([fit.standard_error for fit, _ in found], axis=0)
-    np.testing.assert_allclose(told / simulated, 1.0, atol=0.28)
+    np.testing.assert_allclose(told / simulated, 1.0, atol=0.34)
 
 
 def test_kept_negative_counts_have_no_bias_where_raised_ones_have() -> None:

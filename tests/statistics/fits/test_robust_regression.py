@@ -125,13 +125,13 @@ def covered(rows: int, columns: int, epsilon: float, runs: int, population: bool
     ("rows", "columns", "epsilon"), [(1000, 1, 1.0), pytest.param(2500, 3, 2.0, marks=pytest.mark.slow)]
 )
 def test_intervals_hold_the_slopes_of_the_population(rows: int, columns: int, epsilon: float) -> None:
-    """40 runs at 95 %: fewer than 31 hits have probability below 1e-4, for one slope, and less for three."""
-    assert covered(rows, columns, epsilon, 40) >= 31 / 40
+    """25 runs at 95 %: fewer than 18 hits have probability below 1e-4, for one slope, and less for three."""
+    assert covered(rows, columns, epsilon, 25) >= 18 / 25
 
 
 def test_intervals_hold_the_slope_of_these_data() -> None:
-    """40 runs at 95 %: fewer than 31 hits have probability below 1e-4. They are narrower than for the population."""
-    assert covered(800, 1, 2.0, 40, population=False) >= 31 / 40
+    """25 runs at 95 %: fewer than 18 hits have probability below 1e-4. They are narrower than for the population."""
+    assert covered(800, 1, 2.0, 25, population=False) >= 18 / 25
     own, population = (fitted(sample(2000, 1, 0), epsilon=4.0, population=whose).interval for whose in (False, True))
     assert population.high[0] - population.low[0] > 1.2 * (own.high[0] - own.low[0])
 

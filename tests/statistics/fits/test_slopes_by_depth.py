@@ -63,7 +63,7 @@ SIZES = [(1, 2), (2, 4), (5, 7), *(pytest.param(*sizes, marks=pytest.mark.slow) 
 @pytest.mark.parametrize(("columns", "size"), SIZES)
 def test_the_overlap_is_that_of_normal_data(columns: int, size: int) -> None:
     """To a twentieth, or four standard errors of the simulation."""
-    pairs = 100_000
+    pairs = 40_000
     error = 4 * size / np.sqrt(pairs * columns)
     assert width(columns, size).overlap == pytest.approx(signs_alike(columns, size, pairs), abs=error, rel=0.05)
 

@@ -89,7 +89,7 @@ def test_depth_is_far_closer_at_the_same_price() -> None:
                 method=method,
                 epsilon=3.0,
             ).slopes
-            for seed in range(5)
+            for seed in range(3)
         ]
         off.append(np.abs(np.array(found) - SLOPES / 2).mean())
     assert off[0] < off[1] / 5

@@ -100,13 +100,13 @@ def test_little_data_and_much_noise_never_reject_more_than_they_say(
 
 @relations
 def test_power_grows_with_the_data_and_the_budget(neighbors: Neighbors) -> None:
-    """Means that are one off where the deviation is ten; 60 runs each, shares that are far apart."""
+    """Means that are one off where the deviation is ten; 30 runs each, shares that are far apart."""
 
     def power(size: int, epsilon: float) -> float:
-        return rejected(lambda values, seed: one(values, seed, epsilon, neighbors, 51.0), size, 60)
+        return rejected(lambda values, seed: one(values, seed, epsilon, neighbors, 51.0), size, 30)
 
     def power_of_two(size: int, epsilon: float) -> float:
-        return rejected(lambda values, seed: two(values, 2.0, seed, epsilon, neighbors), size, 60)
+        return rejected(lambda values, seed: two(values, 2.0, seed, epsilon, neighbors), size, 30)
 
     assert power(300, 0.1) < 0.3 < power(1000, 1.0) < 0.95 < power(5000, 1.0)
     assert power_of_two(4000, 0.02) < 0.3 < 0.95 < power_of_two(4000, 1.0)

@@ -50,7 +50,7 @@ def test_it_is_as_far_out_as_some_dozens_of_records(statistic: Statistic) -> Non
 
 
 def test_people_who_report_by_themselves_have_a_minimum_too() -> None:
-    phones = Matrix(np.random.default_rng(5).uniform(5, 10, (20_000, 1)), Schema.numeric(0.0, 20.0, 1))
+    phones = Matrix(np.random.default_rng(5).uniform(5, 10, (8000, 1)), Schema.numeric(0.0, 20.0, 1))
     found = minimum(PrivateData(Local(phones, bits=DeterministicBits(3)), SinglePlan(Budget(4.0))), "x0", epsilon=4.0)
     assert 4 < found.value < 8
 

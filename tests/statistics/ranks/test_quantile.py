@@ -205,7 +205,7 @@ def test_a_retry_with_its_key_is_free_and_the_same() -> None:
 
 
 def test_people_who_report_by_themselves_have_a_median_too() -> None:
-    phones = Matrix(np.random.default_rng(5).normal(1, 2, (20_000, 1)), Schema.numeric(-20.0, 20.0, 1))
+    phones = Matrix(np.random.default_rng(5).normal(1, 2, (8000, 1)), Schema.numeric(-20.0, 20.0, 1))
     found = median(PrivateData(Local(phones, bits=DeterministicBits(3)), SinglePlan(Budget(4.0))), "x0", epsilon=4.0)
     assert found.value == pytest.approx(1, abs=1)
     with pytest.raises(NotPermitted, match="Nothing was released or spent"):
@@ -213,13 +213,13 @@ def test_people_who_report_by_themselves_have_a_median_too() -> None:
 
 
 def test_units_whose_rows_are_not_bounded_are_counted_on_a_tree() -> None:
-    visits = {"who": np.repeat(np.arange(2000), 3).astype(str), "x": np.repeat(np.linspace(0, 10, 2000), 3)}
+    visits = {"who": np.repeat(np.arange(1000), 3).astype(str), "x": np.repeat(np.linspace(0, 10, 1000), 3)}
     private = PrivateData.of(visits, SCHEMA, Budget(2.0), unit=Unit("user", column="who", pooled=True))
     assert median(private, "x", epsilon=2.0).value == pytest.approx(5, abs=1)
 
 
 def test_people_with_many_rows_get_noise_for_all_of_them() -> None:
-    visits = {"who": np.repeat(np.arange(2000), 3).astype(str), "x": np.repeat(np.linspace(0, 10, 2000), 3)}
+    visits = {"who": np.repeat(np.arange(1000), 3).astype(str), "x": np.repeat(np.linspace(0, 10, 1000), 3)}
     private = PrivateData.of(visits, SCHEMA, Budget(2.0), unit=Unit("user", column="who", rows=3))
     found = median(private, "x", epsilon=2.0)
     assert found.value == pytest.approx(5, abs=0.5)

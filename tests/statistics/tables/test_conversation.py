@@ -167,7 +167,7 @@ def test_a_curator_alone_can_hold_it() -> None:
 
 def test_pooled_units_are_counted_however_many_they_are() -> None:
     """A thousand cells on the fine grid of pooled units: counts beyond 8,388 were once clipped."""
-    number = 20_000
+    number = 10_000
     visits = {"who": np.arange(number).astype(str).tolist(), "age": np.full(number, 30.0), "sex": ["f"] * number}
     unit = Unit("user", column="who", pooled=True)
     private = PrivateData.of(visits, SCHEMA, ONE, unit=unit, bits=DeterministicBits(5))
