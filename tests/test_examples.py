@@ -12,7 +12,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.util import find_spec
@@ -40,7 +40,7 @@ class Shown:
 
 
 def shown(name: str, folder: Path) -> Shown:
-    """Run an example in a process of its own, in a folder that it must leave as it was."""
+    """Run an example as a program, in a folder that it must leave as it was."""
     result = subprocess.run(
         [sys.executable, "-c", RUN, str(EXAMPLES / name)],
         capture_output=True,
@@ -53,6 +53,19 @@ def shown(name: str, folder: Path) -> Shown:
     assert list(folder.iterdir()) == []
     printed, _, found = result.stdout.rstrip("\n").rpartition("\n")
     return Shown(printed, json.loads(found))
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[[str], Shown]:
+    """Run an example in this process, which has loaded what it needs, in a folder that it must leave as it was."""
+
+    def run(name: str) -> Shown:
+        monkeypatch.chdir(tmp_path)
+        found = runpy.run_path(str(EXAMPLES / name))["main"]()
+        assert list(tmp_path.iterdir()) == []
+        return Shown(capsys.readouterr().out, found)
+
+    return run
 
 
 def test_hospitals_learn_what_a_curator_would(tmp_path: Path) -> None:
@@ -76,9 +89,9 @@ def test_hospitals_learn_what_a_curator_would(tmp_path: Path) -> None:
     assert "OtherSurvivors: secure sum of east, north, south; beside other answers" in example_run.printed
 
 
-def test_a_census_table_becomes_a_private_classifier(tmp_path: Path) -> None:
+def test_a_census_table_becomes_a_private_classifier(here: Callable[[str], Shown]) -> None:
     """Four of five people are put into their class even where noise is worst: the best share is 0.9."""
-    run = shown("adult.py", tmp_path)
+    run = here("adult.py")
     assert run.found["accuracy"] > 0.8
     assert run.found["auc"] > 0.85
     assert run.found["epsilon"] <= 1.0
@@ -86,18 +99,18 @@ def test_a_census_table_becomes_a_private_classifier(tmp_path: Path) -> None:
     assert "recall of >50K" in run.printed
 
 
-def test_an_exact_mixture_gives_a_lone_record_away_and_a_private_one_does_not(tmp_path: Path) -> None:
+def test_an_exact_mixture_gives_a_lone_record_away_and_a_private_one_does_not(here: Callable[[str], Shown]) -> None:
     """Means that were drawn with her are as far from her as those without: at epsilon 1 the medians of 15 fits differ
     by less than a fifth of the ranges."""
-    found = shown("singleton_cluster.py", tmp_path).found
+    found = here("singleton_cluster.py").found
     assert found["exact"] < 1e-6
     assert min(np.median(found["with her"]), np.median(found["without her"])) > 0.3
     assert abs(np.median(found["with her"]) - np.median(found["without her"])) < 0.2
 
 
-def test_a_network_learns_rings(tmp_path: Path) -> None:
+def test_a_network_learns_rings(here: Callable[[str], Shown]) -> None:
     """Of twenty runs the worst had 0.97 right; whoever always says inside has 0.5."""
-    run = shown("private_network.py", tmp_path)
+    run = here("private_network.py")
     assert run.found["right"] > 0.9
     assert run.found["epsilon"] == 1.0
     assert "step 100 of 100" in run.printed
