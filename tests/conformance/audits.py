@@ -64,9 +64,9 @@ class Audit:
         first, second = (self.view(outputs(accused, answer, self.runs, i)) for i, answer in enumerate(answers))
         return judged(self.mechanism.event if self.claim is None else self.claim, first, second)
 
-    def shorter(self) -> list[Audit]:
-        """The same trial with a quarter of the runs, with half, and with all."""
-        return [dataclasses.replace(self, runs=self.runs // part) for part in (4, 2, 1)]
+    def shorter(self, *parts: int) -> list[Audit]:
+        """The same trial with these parts of the runs, and with all."""
+        return [dataclasses.replace(self, runs=self.runs // part) for part in (*parts, 1)]
 
     def pair_for(self, mechanism: Any) -> Apart:
         """The neighbors on which this mechanism is tried."""

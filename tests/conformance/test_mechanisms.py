@@ -119,7 +119,7 @@ def test_no_audit_refutes_a_part_and_each_does_with_two_thirds_of_the_noise() ->
 
 def check(audit: Audit) -> None:
     """Of the claim, with as few runs as refute it with two thirds of the noise."""
-    for shorter in audit.shorter():
+    for shorter in audit.shorter(4, 2):
         weaker = shorter.verdict(less=1.5)
         if not weaker.holds:
             break
@@ -165,7 +165,7 @@ def test_the_audit_does_not_refute_the_claim_at_other_prices(kind: type[Any], va
 
 @for_each(TWINS)
 def test_the_audit_catches_the_broken_twin(twin: Audit) -> None:
-    assert not all(shorter.verdict().holds for shorter in twin.shorter())
+    assert not all(shorter.verdict().holds for shorter in twin.shorter(16, 4))
 
 
 @every
