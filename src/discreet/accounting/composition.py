@@ -201,20 +201,16 @@ class Composition:
 
         Its rounding is that of the transform, relative to the sum of the sizes of what is transformed.
         """
-        series, half = self._series, self.length // 2
-        kernel = -math.expm1(-self.step) * series.ratios / series.under
+        half, far = self.length // 2, -math.expm1(-self.step)
         doubled = np.where((self.frequencies == 0) | (2 * self.frequencies == self.length), 1.0, 2.0)
         spectrum = np.zeros(half + 1, dtype=np.complex128)
-        spectrum[self.frequencies] = self.sizes / doubled * np.exp(1j * self.angles) * kernel
+        spectrum[self.frequencies] = far * self._series.next / doubled
         totals = np.roll(irfft(spectrum, self.length), half)
-        sizes = self.sizes * np.abs(kernel)
-        blurred = -math.expm1(-self.step) * math.exp(-self.tilt * self.step) * series.blurred
-        transform = TRANSFORM * math.log2(self.length) * float(sizes.sum())
-        forgotten = self.length * math.exp(-FORGOTTEN) * abs(kernel[0])
-        error = float(sizes @ self.errors) + KERNEL * blurred + forgotten + transform
+        transform = TRANSFORM * math.log2(self.length) * far * math.exp(-self.tilt * self.step) * self._series.blurred
+        error = self._error(0.0, far) + transform / self.length
         start = self.origin + (self.shift - half) * self.step
         scales = self.log - self.tilt * (start + self.step * np.arange(self.length))
-        return _FoundEverywhere(start, scales, totals, error / self.length)
+        return _FoundEverywhere(start, scales, totals, error)
 
     @cached_property
     def _log_beyond(self) -> float:
@@ -224,31 +220,39 @@ class Composition:
     def _series(self) -> _Series:
         s = self.tilt * self.step - 2j * math.pi / self.length * self.frequencies
         under = np.expm1(-s) * np.expm1(-s - self.step)
-        return _Series(np.exp(-s), under, float((self.sizes / np.abs(under)).sum()))
+        sizes = self.sizes / np.abs(under)
+        terms = self.sizes * np.exp(1j * self.angles) / under
+        return _Series(terms, terms * np.exp(-s), float(sizes.sum()), float((sizes * self.errors).sum()))
 
     def _found(self, epsilon: float) -> _Found:
         first = math.ceil((epsilon - self.origin) / self.step)
         gap = max(0.0, self.origin + first * self.step - epsilon)
-        turn = 2 * math.pi / self.length
         near, far = -math.expm1(-gap), -math.exp(-gap) * math.expm1(gap - self.step)
-        series = self._series
-        kernel = (near + far * series.ratios) / series.under
-        sizes = self.sizes * np.abs(kernel)
-        blurred = (near + far * math.exp(-self.tilt * self.step)) * series.blurred
         turns = (self.frequencies * ((first - self.shift) % self.length)) % self.length
-        total = float(sizes @ np.cos(self.angles + turn * turns + np.angle(kernel)))
-        forgotten = self.length * math.exp(-FORGOTTEN) * abs(kernel[0])
-        error = float(sizes @ self.errors) + KERNEL * blurred + forgotten
-        return _Found(self.log - self.tilt * (epsilon + gap), total / self.length, error / self.length)
+        phases = np.exp(2j * math.pi / self.length * turns)
+        series = self._series
+        total = near * float((series.terms * phases).sum().real) + far * float((series.next * phases).sum().real)
+        return _Found(self.log - self.tilt * (epsilon + gap), total / self.length, self._error(near, far))
+
+    def _error(self, near: float, far: float) -> float:
+        """The error of a sum over frequencies that takes `near` of each term and `far` of the next."""
+        series, decay = self._series, self.tilt * self.step
+        forgotten = self.length * math.exp(-FORGOTTEN) / (math.expm1(-decay) * math.expm1(-decay - self.step))
+        each = series.weighed + KERNEL * series.blurred + forgotten
+        return (near + far * math.exp(-decay)) * each / self.length
 
 
 @dataclass(frozen=True)
 class _Series:
-    """The geometric series of each frequency: its ratio, what its sum is divided by, and how far all may blur."""
+    """The geometric series of each frequency from one point on and from the next, and how far all may be wrong.
 
-    ratios: Complex
-    under: Complex
+    `blurred` is the sum of their sizes, and `weighed` that of their errors.
+    """
+
+    terms: Complex
+    next: Complex
     blurred: float
+    weighed: float
 
 
 @dataclass(frozen=True)
@@ -281,7 +285,7 @@ class _FoundEverywhere:
 def fall_rate(log_delta: Callable[[float], float], epsilon: float, step: float, least: float) -> float:
     """How fast the slope of delta falls at this epsilon: minus the logarithmic derivative, about."""
     slope = (log_delta(epsilon) - log_delta(epsilon + step)) / step
-    away = 0.2 / max(least, slope, 1e-9)
+    away = max(0.2 / max(least, slope, 1e-9), step)  # within a step the profile is a chord
     before, here, after = (math.exp(log_delta(epsilon + x)) for x in (-away, 0.0, away))
     bend, fall = before - 2 * here + after, (before - after) / 2
     return max(least, bend / fall / away) if fall > 0 else max(least, slope)

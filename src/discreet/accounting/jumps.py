@@ -30,7 +30,7 @@ from discreet.accounting.tabulation import connected
 
 SPACING = 5e-4  # between jumps, of their size
 LEAST = 1e-305  # more than all that underflow can have lost
-ROUNDING = 2.0**-40  # of a sum of positive terms, and of its terms
+ROUNDING = 2.0**-36  # of a sum of positive terms, and of its terms
 
 
 @dataclass(frozen=True, eq=False)

@@ -169,18 +169,27 @@ def _epsilon_below(direction: Direction, delta: float, accuracy: float) -> float
     fit = _fitted(direction, AtDelta(delta), accuracy)
     composition = _lower_composition(direction, fit.plan, fit.epsilon, math.log(delta))
 
-    def enough(epsilon: float) -> bool:
-        return composition.log_delta_below(epsilon) >= math.log(delta)
+    return _root_below(composition, delta, fit)
 
-    low, high, gap = fit.epsilon, fit.epsilon + 1e-9, 1e-3 / fit.plan.tilt
-    while not enough(low):
+
+def _root_below(composition: Composition | CompositionWithJumps, delta: float, fit: _Fit) -> float:
+    """An epsilon at which the bound from below on delta is still at least this delta."""
+    from scipy.optimize import brentq  # loading it takes longer than opening a ledger, which seldom needs it
+
+    def excess(epsilon: float) -> float:
+        return max(composition.log_delta_below(epsilon) - math.log(delta), -1e3)
+
+    low, high, gap = fit.epsilon, fit.epsilon * (1 + 1e-9), 1e-3 / fit.plan.tilt
+    while excess(low) < 0:
         if low == 0:
             return 0.0
-        low, high, gap = max(0.0, low - gap), low, 2 * gap
-    while high - low > 1e-9 * high:
-        middle = (low + high) / 2
-        low, high = (middle, high) if enough(middle) else (low, middle)
-    return low
+        low, high, gap = max(0.0, low - gap), low, 4 * gap
+    if excess(high) >= 0:
+        return high
+    root, back = float(brentq(excess, low, high, xtol=1e-9 * high, rtol=1e-9)), 1e-9 * high
+    while excess(root) < 0:
+        root, back = max(low, root - back), 2 * back
+    return root
 
 
 def _delta_below(direction: Direction, epsilon: float, accuracy: float) -> float:

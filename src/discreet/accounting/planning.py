@@ -12,7 +12,7 @@ import numpy as np
 from discreet.accounting.composition import TRANSFORM, Composition, Summand, log_moment, tilted_variance
 from discreet.accounting.directions import Direction
 from discreet.accounting.pairs import UNIT, LossPair
-from discreet.accounting.tabulation import EVERYWHERE, TabulatedLoss, Window, envelope, table_above
+from discreet.accounting.tabulation import EVERYWHERE, TabulatedLoss, Window, best_origin_below, envelope, table_above
 
 MARGIN = 16.0  # tails that are cut off hold less than exp(-MARGIN) of delta
 IMAGES = 18.0  # periodic images add less than exp(-IMAGES) of delta
@@ -20,7 +20,7 @@ CELLS = 4096  # of the coarse look
 SCAN = 20  # tilts of the first look
 SHARES = (1.0, 0.95, 0.85, 0.7, 0.5)  # of the best tilt: where a tail is heavy, a smaller one needs a shorter period
 FLOOR = 1e-6  # of delta, by the rounding of the transform
-LONGEST = 2**23  # of a period, in steps
+LONGEST = 2**20  # of a period, in steps
 SMALLEST = -690.0  # deltas below exp of this are not distinguished
 
 LONG = 2**17  # steps: a length that is worth a look at what a cut would save
@@ -126,7 +126,7 @@ class CompositionPlan:
 
     def finer(self) -> CompositionPlan:
         """The plan with a step half as long, or less while that is cheap."""
-        return replace(self, step=self.step / min(64, max(2, int(2**15 / self.length))))
+        return replace(self, step=self.step / min(64, max(2, int(2**18 / self.length))))
 
 
 def summands(
@@ -140,10 +140,15 @@ def _table(
     pairs: tuple[LossPair, ...], step: float, log_tail: float, tabulate: Tabulate, window: Window
 ) -> TabulatedLoss:
     if len(pairs) == 1:
-        lattice = pairs[0].lattice
-        return tabulate(pairs[0], step, log_tail, lattice.origin if lattice else 0.0, window)
+        return tabulate(pairs[0], step, log_tail, _origin(pairs[0], step, tabulate), window)
     tables = [tabulate(pair, step, log_tail, 0.0, window) for pair in pairs]
     return envelope(tables) if tabulate is table_above else max(tables, key=lambda table: table.mean)
+
+
+def _origin(pair: LossPair, step: float, tabulate: Tabulate) -> float:
+    if pair.lattice is not None:
+        return pair.lattice.origin
+    return 0.0 if tabulate is table_above else best_origin_below(pair, step)
 
 
 def infinite(direction: Direction) -> float:
@@ -340,7 +345,7 @@ def finest_step(direction: Direction, rate: float, epsilon: float, accuracy: flo
     tilt for a rate, that moves epsilon by about count * step^2 * (1 + rate) / 12.
     """
     lattices = [pair.lattice for part in direction for pair in part.alternatives]
-    spacings = {lattice.spacing for lattice in lattices if lattice is not None}
+    spacings = {lattice.spacing for lattice in lattices if lattice is not None and lattice.spacing < math.inf}
     spacing = spacings.pop() if len(spacings) == 1 else math.inf
     if all(lattice is not None and lattice.whole for lattice in lattices) and spacing < math.inf:
         return spacing

@@ -9,6 +9,8 @@ import numpy as np
 
 from discreet.accounting.pairs import UNIT, Array, LossLattice, LossMasses, LossPair, Reach, negative
 
+AT_ZERO = LossLattice(0.0, math.inf, False)
+
 
 @dataclass(frozen=True)
 class SwappedPair:
@@ -88,7 +90,7 @@ class SubsetPair:
 
     pair: LossPair
     rate: float
-    lattice: None = None
+    lattice: LossLattice = AT_ZERO
 
     def reach(self, log_tail: float) -> Reach:
         gains, losses = removal(self.pair, self.rate), addition(self.pair, self.rate)

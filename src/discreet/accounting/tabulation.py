@@ -10,6 +10,7 @@ import numpy as np
 from discreet.accounting.pairs import LOSS_ROUNDING, UNIT, Array, LossMasses, LossPair
 
 SWEPT = 2**14
+NEARBY = 256  # steps around loss 0 that hold most losses, where steps are long
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +125,25 @@ def table_below(
     alone = float(cells.p[-1] - cells.p_error[-1]) if cells.q[-1] == 0 else 0.0
     infinity = alone if alone > 1e-290 else 0.0
     return TabulatedLoss(step, lattice.first, masses * (1 - 4 * UNIT), infinity, _slack(lattice), origin)
+
+
+def best_origin_below(pair: LossPair, step: float) -> float:
+    """Where to put the lattice so that a table below loses least: so that Q gets least above its total.
+
+    The losses of most releases may lie within few steps of one another, and then it matters which of them have a point.
+    """
+    window = Window(-NEARBY * step, NEARBY * step)
+
+    def surplus(origin: float) -> float:
+        table = table_below(pair, step, -40.0, origin, window)
+        return float((table.masses * np.expm1(-table.losses)).sum())
+
+    best, found = 0.0, surplus(0.0)
+    for width in (step, step / 16):
+        for origin in best + width * np.arange(-8, 8) / 16:
+            here = surplus(float(origin))
+            best, found = (float(origin), here) if here < found - 1e-12 else (best, found)
+    return best
 
 
 def _right_shares(p: Array, over: Array, under: Array) -> Array:

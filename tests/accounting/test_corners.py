@@ -1,0 +1,79 @@
+"""Both bounds over many plans, drawn at random: they enclose, they are close, and they are quick."""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from dataclasses import dataclass
+
+import pytest
+
+from discreet.accounting.directions import directions
+from discreet.accounting.loss_distribution import epsilon_above, epsilon_below
+from discreet.core.events import Event, GaussianLoss, Repeated, Sampled
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Samples with Gaussian noise."""
+
+    rate: float
+    multiplier: float
+    times: int
+    delta: float
+
+    @classmethod
+    def drawn(cls, chance: random.Random) -> Plan:
+        smallest = -16 if chance.random() < 0.8 else -120
+        return cls(
+            10 ** chance.uniform(-7, -0.05),
+            10 ** chance.uniform(-0.35, 1.3),
+            int(10 ** chance.uniform(0, 6)),
+            10 ** chance.uniform(smallest, -2),
+        )
+
+    @property
+    def event(self) -> Event:
+        return Repeated(Sampled(GaussianLoss(self.multiplier), self.rate), self.times)
+
+
+def held(plan: Plan) -> None:
+    """The bounds are within a thousandth; below an epsilon of 0.02, within 2e-5; for a million releases, of 0.5 %."""
+    found = directions(plan.event)
+    above, below = epsilon_above(found, plan.delta), epsilon_below(found, plan.delta)
+    apart = 1e-3 if plan.times < 200_000 else 5e-3
+    assert below <= above, plan
+    assert math.isfinite(above), plan
+    assert above - below <= max(apart * above, 2e-5), (plan, below, above)
+
+
+CORNERS = (
+    Plan(1e-4, 1.0, 5, 1e-6),
+    Plan(1e-6, 0.6, 4, 1e-9),
+    Plan(2.56e-7, 1.389, 641_829, 1.4e-84),
+    Plan(2.93e-5, 0.7554, 5, 4e-5),
+)
+
+
+def test_the_corners_are_enclosed() -> None:
+    for plan in CORNERS:
+        held(plan)
+
+
+@pytest.mark.slow
+def test_plans_at_random_are_enclosed() -> None:
+    chance = random.Random(13)
+    for _ in range(150):
+        held(Plan.drawn(chance))
+
+
+@pytest.mark.slow
+def test_every_plan_is_accounted_within_a_second_of_processor_time() -> None:
+    chance = random.Random(14)
+    for _ in range(100):
+        plan = Plan.drawn(chance)
+        found = directions(plan.event)
+        start = time.thread_time()
+        epsilon_above(found, plan.delta)
+        assert time.thread_time() - start < 2.0, plan  # twice what is wanted, since other programs share the caches
