@@ -16,11 +16,10 @@ from typing import Any
 
 import dp_accounting
 import numpy as np
-import opendp.prelude as dp
-from diffprivlib.mechanisms import Laplace as DiffprivlibLaplace
 from dp_accounting import pld
 from tests.accounting.ledger_soak import charge_until_refused, soak
 
+from benchmarks.foundation_corners import corners
 from benchmarks.rows import Row, at_least, at_most, cpu_seconds, report
 from discreet.accounting import calibration as calibration_module
 from discreet.accounting.accountant import epsilon
@@ -70,6 +69,9 @@ def _peak(job: Callable[[], Any]) -> float:
 
 
 def _slow_peers(ours: float) -> Iterator[Row]:
+    import opendp.prelude as dp  # only this part needs them
+    from diffprivlib.mechanisms import Laplace as DiffprivlibLaplace
+
     dp.enable_features("contrib")
     few = 4000
     vector = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.l1_distance(T=float)
@@ -237,11 +239,15 @@ def _kills() -> Row:
     return Row(f"{3 * rounds} kills at random points", found, "0 lost, 0 twice", found == "0 lost, 0 twice")
 
 
+PARTS = {part.__name__: part for part in (noise, accuracy, corners, speed, calibration, ledger, newcomer)}
+
+
 def main() -> None:
+    """All parts, or those that are named on the command line."""
     rows: list[Row] = []
-    for part in (noise, accuracy, speed, calibration, ledger, newcomer):
-        print(f"... {part.__name__}", file=sys.stderr, flush=True)
-        rows += part()
+    for name in sys.argv[1:] or PARTS:
+        print(f"... {name}", file=sys.stderr, flush=True)
+        rows += PARTS[name]()
     report("foundation", rows)
 
 

@@ -10,7 +10,9 @@ from discreet.accounting.composition import Composition, Summand
 from discreet.accounting.directions import directions
 from discreet.accounting.jumps import CompositionWithJumps, Jumping, Jumps, Profile
 from discreet.accounting.loss_distribution import delta_above, delta_below, epsilon_above, epsilon_below
-from discreet.accounting.tabulation import TabulatedLoss
+from discreet.accounting.pairs import GaussianPair
+from discreet.accounting.sampled_pairs import addition
+from discreet.accounting.tabulation import TabulatedLoss, Window, table_above
 from discreet.core.events import Composed, GaussianLoss, Repeated, Sampled
 
 from . import profiles
@@ -89,6 +91,30 @@ def test_jumps_and_the_rest_add_up_to_the_whole_law() -> None:
             if epsilon <= 1:  # above, the lattice is too coarse for one that is near
                 assert high_end <= 1.02 * exact + 1e-11
                 assert low_end >= 0.7 * exact - 1e-11
+
+
+def test_several_jumps_are_counted() -> None:
+    """Releases say nothing, or jump by 1: an epsilon of 1.5 needs two jumps."""
+    often, times = 0.03, 5
+    jumps = Jumps(np.array([1.0]), np.array([often]), 0.0, times)
+    point = [Composition([Summand(_law([1 - often], 0), count)], 1.0, 40.0, 3.0) for count in (times, times - 1)]
+    found = CompositionWithJumps(point[0], [Jumping(jumps, [Profile.above(point[1])])])
+    chances = [math.comb(times, k) * often**k * (1 - often) ** (times - k) for k in range(times + 1)]
+    for epsilon in (0.5, 1.5):
+        exact = sum(chance * max(0.0, -math.expm1(epsilon - k)) for k, chance in enumerate(chances))
+        assert exact <= math.exp(found.log_delta_above(epsilon))
+
+
+def test_losses_moved_into_a_window_are_overstated() -> None:
+    pair = addition(GaussianPair(0.7), 0.01)
+    whole, cut = (table_above(pair, 1e-3, -40.0, 0.0, window) for window in (Window(), Window(-0.02)))
+    assert cut.masses.sum() == pytest.approx(whole.masses.sum(), abs=1e-12)
+    assert cut.losses[0] > whole.losses[0] + 0.1
+    for epsilon in (-0.01, 0.0, 0.005):
+        one, other = (
+            float(table.masses @ np.maximum(-np.expm1(epsilon - table.losses), 0.0)) for table in (whole, cut)
+        )
+        assert one <= other * (1 + 1e-12)
 
 
 def test_a_single_release_needs_no_lattice() -> None:

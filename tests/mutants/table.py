@@ -510,6 +510,29 @@ MUTANTS = [
         tests="accounting/test_single_plan.py accounting/test_ledger.py trust/test_private_data.py",
     ),
     *_of(
+        "accounting/jumps",
+        ("steady + once + self.several + self.infinity", "steady + once + self.infinity"),
+        (
+            "return self.jumps.times * float(self.jumps.masses @ found) * (1 + ROUNDING)",
+            "return float(self.jumps.masses @ found)",
+        ),
+        (
+            "np.minimum.accumulate(np.minimum(found.values, 1.0))",
+            "np.minimum.accumulate(np.minimum(found.values, 1.0)[::-1])[::-1]",
+        ),
+        tests="accounting/test_jumps.py",
+    ),
+    *_of(
+        "accounting/tabulation",
+        ("    masses[0] += cells.p[0] + cells.p_error[0]\n", ""),
+        tests="accounting/test_jumps.py accounting/test_tabulation.py",
+    ),
+    *_of(
+        "accounting/single_release",
+        ("return _Found(p - q, ", "return _Found(p - 2 * q, "),
+        tests="accounting/test_jumps.py",
+    ),
+    *_of(
         "accounting/sampled_renyi",
         ("k * math.log(rate) + (order - k) * math.log1p(-rate)", "k * math.log(rate)"),
         (
