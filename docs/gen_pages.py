@@ -49,6 +49,8 @@ TITLES = {
     "stable": "Stable figures",
     "vectors": "Vectors",
     "online": "Online queries",
+    "bandits": "Bandits",
+    "counters": "Counters of streams",
 }
 DATA = {"core", "trust", "accounting", "query", "releases"}  # rooms whose names are looked for together
 MORE = {

@@ -1238,7 +1238,7 @@ MUTANTS = [
         ("return float(levels * contributions)", "return float(contributions)"),
         ("squares += full * 4**level + rest**2", "squares += contributions"),
         ("int(horizon).bit_length()", "int(horizon).bit_length() - 1"),
-        ("if time.max() > self.horizon:", "if False:"),
+        ("int(time.max()) - 1)", "0)"),
         ("tree_factor(self.levels, int(contributions), noise.norm)", "1.0"),
         ("self._updates.drawn(self._bits, (len(streams), size))", "self._updates.drawn(self._bits, (1, size))"),
     ),
@@ -1259,6 +1259,31 @@ MUTANTS = [
     *_of(
         "sequential/bandits/linear_ucb",
         ("self.penalty = alpha + 2 * self.shift", "self.penalty = alpha"),
+    ),
+    *_of(
+        "sequential/counters/square_root_factor",
+        (
+            "moved[contributions:] -= np.cumsum(self.numerators)[: self.horizon - contributions]",
+            "moved = self.numerators",
+        ),
+        ("math.isqrt(squares) + 1", "math.isqrt(squares) // 2"),
+    ),
+    *_of(
+        "sequential/counters/square_root_counter",
+        ("self.factor.norm(int(contributions))", "self.factor.norm(1)"),
+        ("exact + self._updates.drawn(self._bits, (size,))", "exact + self._updates.drawn(self._bits, (1,))"),
+        ("self.admit((given.size,), (size,), self.clock)", "self.admit((given.size,), (size,), 0)"),
+    ),
+    *_of(
+        "sequential/counters/doubling_counter",
+        ("factor(j) ** power / j for j", "factor(j) ** power / contributions for j"),
+        ("multiplier=terms.noise.multiplier * ratio", "multiplier=terms.noise.multiplier * 0.9"),
+    ),
+    *_of(
+        "sequential/counters/saved_state",
+        ("claimed.unlink()", "claimed.rename(path)"),
+        ("counter.closed = True", "pass"),
+        ("if terms != counter.terms:", "if False:"),
     ),
     *_of(
         "local/means/two_point",

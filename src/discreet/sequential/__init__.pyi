@@ -24,6 +24,10 @@ from .bandits.successive_elimination import SuccessiveElimination as SuccessiveE
 from .bandits.thompson import ThompsonSampling as ThompsonSampling
 from .bandits.tree_ucb import TreeUCB as TreeUCB
 from .bandits.ucb1 import UCB1 as UCB1
+from .counters.doubling_counter import DoublingCounter as DoublingCounter
+from .counters.saved_state import resume_counter as resume_counter
+from .counters.saved_state import save_counter as save_counter
+from .counters.square_root_counter import SquareRootCounter as SquareRootCounter
 from .counters.tree_counter import TreeCounter as TreeCounter
 
 __all__: list[str]

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound, Norm
-from discreet.core.errors import ParameterError
-from discreet.core.events import Event
 from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.core.rounding import upwards
-from discreet.core.secret import Secret
 from discreet.mechanisms.additive.additive_noise import Additive
-from discreet.noise.bits import system_bits
-from discreet.sequential.counters.updates import Updates
-
-UNIT = Bound("linf", 1.0, nonnegative=True)
+from discreet.sequential.counters.counter import Counter, State
+from discreet.sequential.counters.updates import UNIT, Updates
 
 
 def tree_factor(levels: int, contributions: int, norm: Norm) -> float:
@@ -44,7 +40,7 @@ def tree_factor(levels: int, contributions: int, norm: Norm) -> float:
     return upwards(Fraction(math.sqrt(squares)) * (1 + Fraction(2) ** -50))
 
 
-class TreeCounter(Secret):
+class TreeCounter(Counter):
     """Release the sum of all updates so far, after every update, with noise that grows with the logarithm of time.
 
     Updates are the leaves of a binary tree, and each node has noise of its own. The first t updates are the union of as
@@ -86,6 +82,8 @@ class TreeCounter(Secret):
     GaussianLoss(multiplier=0.001)
     """
 
+    purpose: ClassVar[str] = "tree counter"
+
     def __init__(
         self,
         horizon: int,
@@ -98,21 +96,15 @@ class TreeCounter(Secret):
         streams: int = 1,
         bits: Bits | None = None,
     ) -> None:
-        check_whole("tree counter", "horizon", horizon, most=2**30)
-        check_whole("tree counter", "contributions", contributions, most=int(horizon))
-        check_whole("tree counter", "streams", streams)
-        self.horizon, self.levels = int(horizon), int(horizon).bit_length()
+        check_whole(self.purpose, "horizon", horizon, most=2**30)
+        check_whole(self.purpose, "contributions", contributions, most=int(horizon))
+        check_whole(self.purpose, "streams", streams)
+        self.levels = int(horizon).bit_length()
         factor = tree_factor(self.levels, int(contributions), noise.norm)
-        self._updates = Updates(noise, bound, int(size), neighbors, factor)
-        self._bits = system_bits() if bits is None else bits
+        super().__init__(int(horizon), Updates(noise, bound, int(size), neighbors, factor), bits)
         self.clock: NDArray[np.int64] = np.zeros(int(streams), np.int64)
         self._sums: Steps = np.zeros((int(streams), int(size)), np.int64)
         self._noises: Steps = np.zeros((int(streams), self.levels, int(size)), np.int64)
-
-    @property
-    def event(self) -> Event:
-        """The price of all releases."""
-        return self._updates.event
 
     def stddev(self, time: int) -> float:
         """The standard deviation of the noise on each number of the release after so many updates."""
@@ -137,13 +129,8 @@ class TreeCounter(Secret):
         -------
         array of shape (k, size)
         """
-        size = self._updates.size
-        if values.shape != (len(streams), size):
-            raise ParameterError("tree counter", f"updates of shape {values.shape}", f"Give {size} numbers for each.")
-        time = self.clock[streams] + 1
-        if time.max() > self.horizon:
-            obstacle = f"all {self.horizon} updates that were planned have been made"
-            raise ParameterError("tree counter", obstacle, "Plan for more, or count by doubling.")
+        size, time = self._updates.size, self.clock[streams] + 1
+        self.admit(values.shape, (len(streams), size), int(time.max()) - 1)
         self.clock[streams] = time
         self._sums[streams] += self._updates.steps(values)
         levels = np.frexp((time & -time).astype(np.float64))[1] - 1
@@ -151,3 +138,12 @@ class TreeCounter(Secret):
         used = (time[:, None] >> np.arange(self.levels)) & 1
         noise = np.einsum("kl,kls->ks", used, self._noises[streams])
         return self._updates.grid.values(self._sums[streams] + noise)
+
+    def state(self) -> State:
+        """Clocks, exact sums and one noise for each level."""
+        return {"clock": self.clock, "sums": self._sums, "noises": self._noises}
+
+    def restore(self, state: State) -> None:
+        """Go on from a state of a counter with the same terms."""
+        for name, own in self.state().items():
+            own[...] = state[name]

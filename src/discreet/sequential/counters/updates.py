@@ -11,11 +11,12 @@ import numpy as np
 from discreet.core.bits import Bits
 from discreet.core.bound import ULP, Bound
 from discreet.core.events import Event
-from discreet.core.grid import Array, Grid, Steps
+from discreet.core.grid import CELLS, Array, Grid, Steps
 from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
 
+UNIT = Bound("linf", 1.0, nonnegative=True)
 FINE = 50  # bits between a scale of noise and the grid, at most
 
 
@@ -36,6 +37,10 @@ class Updates:
     factor : float
         Public. By how much one unit moves what noise is added to, in the norm of the noise, if each of its updates
         moves by one.
+    cells : int
+        Public. Bits between the bound and the grid of updates.
+    finer : int
+        Public. Bits between the grid of updates and that of noise.
     """
 
     noise: Additive
@@ -43,6 +48,8 @@ class Updates:
     size: int
     neighbors: Neighbors
     factor: float
+    cells: int = CELLS
+    finer: int = 0
 
     def __post_init__(self) -> None:
         check_whole("counter", "size", self.size)
@@ -60,13 +67,19 @@ class Updates:
 
     @cached_property
     def grid(self) -> Grid:
-        """Fine beside the bound, unless noise would not fit."""
-        return Grid(max(Grid.of_radius(self.bound.radius).exponent, math.frexp(self.scale)[1] - FINE))
+        """Fine beside the bound, unless noise would not fit its own grid."""
+        finest = math.frexp(self.bound.radius)[1] - self.cells
+        return Grid(max(finest, math.frexp(self.scale)[1] - FINE + self.finer))
+
+    @property
+    def noise_step(self) -> float:
+        """The step of the grid on which noise is drawn."""
+        return math.ldexp(self.grid.step, -self.finer)
 
     def steps(self, values: Array) -> Steps:
         """Each update, clipped and cut to the grid; one that is not finite counts as zeros."""
         return self.grid.cut(self.bound.clip(values)).astype(np.int64)
 
     def drawn(self, bits: Bits, shape: tuple[int, ...]) -> Steps:
-        """Independent noise, in grid steps."""
-        return self.noise.noise(bits, shape, self.scale / self.grid.step)
+        """Independent noise, in steps of its grid."""
+        return self.noise.noise(bits, shape, self.scale / self.noise_step)

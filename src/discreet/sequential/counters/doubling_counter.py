@@ -1,0 +1,158 @@
+"""Running sums of a stream without an end: counters one after another, each for twice as many updates."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discreet.core.bits import Bits
+from discreet.core.bound import Bound
+from discreet.core.grid import Array
+from discreet.core.knob import check_one_of, check_whole
+from discreet.core.neighbors import Neighbors
+from discreet.mechanisms.additive.additive_noise import Additive
+from discreet.sequential.counters.counter import Counter, State
+from discreet.sequential.counters.square_root_counter import LONGEST, SquareRootCounter
+from discreet.sequential.counters.square_root_factor import square_root_factor
+from discreet.sequential.counters.tree_counter import TreeCounter, tree_factor
+from discreet.sequential.counters.updates import UNIT, Updates
+
+Kind = Literal["square_root", "tree"]
+ENDLESS = 2**62
+
+
+def spread(factor: Callable[[int], float], contributions: int, power: int) -> float:
+    """How much more noise each counter needs, if a unit may take part in several; 1 for a single contribution.
+
+    With it, j of k contributions move a counter by at most (j / k)^(1 / power) of what its noise is made for, so that
+    contributions to all counters, k in all, move by at most that in the norm of this power.
+    """
+    most = max(factor(j) ** power / j for j in range(1, contributions + 1))
+    ratio = (most * contributions) ** (1 / power) / factor(contributions)
+    return 1.0 if contributions == 1 else ratio * (1 + 2.0**-40)
+
+
+class DoublingCounter(Counter):
+    """Release the sum of all updates so far, after every update, for as long as updates come.
+
+    A counter for `first` updates is followed by one for twice as many, and so on. The last release of each is added to
+    the releases of those that follow.
+
+    Parameters
+    ----------
+    noise : Laplace or Gaussian
+        Public. Of all releases together. Laplace noise needs kind "tree".
+    bound, size, neighbors, contributions, bits
+        As for `TreeCounter`.
+    first : int
+        Public. How many updates the first counter is for; at least the contributions of a unit.
+    kind : {"square_root", "tree"}
+        Public. Of the counters. A "square_root" keeps updates, and does not grow beyond 65,536 of them.
+
+    Guarantee
+    ---------
+    `noise.event` for all releases together. A single update is in one counter, whose noise keeps that event, and what
+    the others release does not depend on it. Of k contributions a counter has noise for all at once, and `spread` makes
+    it enough for any division of them among counters.
+
+    Examples
+    --------
+    >>> from discreet.mechanisms import Gaussian
+    >>> counter = DoublingCounter(Gaussian(0.001), first=4)
+    >>> [round(float(counter.update(1.0))) for _ in range(30)][-1]
+    30
+    """
+
+    purpose: ClassVar[str] = "doubling counter"
+
+    def __init__(
+        self,
+        noise: Additive,
+        bound: Bound = UNIT,
+        size: int = 1,
+        *,
+        first: int = 1024,
+        kind: Kind = "square_root",
+        neighbors: Neighbors = Neighbors.ADD_REMOVE,
+        contributions: int = 1,
+        bits: Bits | None = None,
+    ) -> None:
+        check_one_of(self.purpose, "kind", kind, ("square_root", "tree"))
+        check_whole(self.purpose, "first", first, most=LONGEST)
+        check_whole(self.purpose, "contributions", contributions, most=int(first))
+        super().__init__(ENDLESS, Updates(noise, bound, int(size), neighbors, 1.0), bits)
+        self.first, self.kind, self.contributions = int(first), kind, int(contributions)
+        self._begin(0)
+        self._before: Array = np.zeros(self._updates.size)
+        self._latest: Array = np.zeros(self._updates.size)
+
+    @property
+    def terms(self) -> str:
+        """All public parameters, in words."""
+        return f"{super().terms}, {self.kind} from {self.first}, {self.contributions} contributions"
+
+    @property
+    def clock(self) -> int:
+        """How many updates were made."""
+        return sum(self._length(epoch) for epoch in range(self._epoch)) + int(np.max(self._counter.clock))
+
+    def stddev(self, time: int) -> float:
+        """The standard deviation of the noise on each number of the release after so many updates."""
+        squares, epoch, left = 0.0, 0, int(time)
+        while left > 0:
+            made = min(left, self._length(epoch))
+            squares += self._made(epoch).stddev(made) ** 2
+            epoch, left = epoch + 1, left - made
+        return math.sqrt(squares)
+
+    def update(self, value: ArrayLike) -> Array:
+        """Add one update, and release the sum of all so far, in the shape of the update."""
+        given = np.asarray(value, np.float64)
+        self.admit((given.size,), (self._updates.size,), 0)
+        if int(np.max(self._counter.clock)) == self._counter.horizon:
+            self._before = self._before + self._latest
+            self._begin(self._epoch + 1)
+        self._latest = self._counter.update(given.reshape(-1))
+        return (self._before + self._latest).reshape(given.shape)
+
+    def state(self) -> State:
+        """That of the present counter, and the sum of the last releases of those before."""
+        here = {"epoch": np.array(self._epoch), "before": self._before, "latest": self._latest}
+        return {**here, **self._counter.state()}
+
+    def restore(self, state: State) -> None:
+        """Go on from a state of a counter with the same terms."""
+        self._begin(int(state["epoch"]))
+        self._before, self._latest = np.array(state["before"]), np.array(state["latest"])
+        self._counter.restore(state)
+
+    def _begin(self, epoch: int) -> None:
+        self._epoch, self._counter = epoch, self._made(epoch)
+
+    def _length(self, epoch: int) -> int:
+        return min(self.first << min(epoch, 30), LONGEST if self.kind == "square_root" else 2**30)
+
+    def _made(self, epoch: int) -> SquareRootCounter | TreeCounter:
+        length, terms = self._length(epoch), self._updates
+        make: type[SquareRootCounter | TreeCounter] = SquareRootCounter if self.kind == "square_root" else TreeCounter
+        factor: Callable[[int], float] = (
+            square_root_factor(length).norm
+            if self.kind == "square_root"
+            else lambda j: tree_factor(length.bit_length(), j, terms.noise.norm)
+        )
+        ratio = spread(factor, self.contributions, 1 if terms.noise.norm == "l1" else 2)
+        noise = dataclasses.replace(terms.noise, multiplier=terms.noise.multiplier * ratio)
+        return make(
+            length,
+            noise,
+            terms.bound,
+            terms.size,
+            neighbors=terms.neighbors,
+            contributions=self.contributions,
+            bits=self._bits,
+        )
