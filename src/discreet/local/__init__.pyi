@@ -25,5 +25,6 @@ from .rappor.memo_file import MemoFile as MemoFile
 from .rappor.permanent import SecretMemo as SecretMemo
 from .rappor.rappor import Rappor as Rappor
 from .rappor.reports_loss import ReportsLoss as ReportsLoss
+from .reporter import Reporter as Reporter
 
 __all__: list[str]

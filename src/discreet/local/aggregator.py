@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -13,6 +12,7 @@ import numpy as np
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Steps
 from discreet.local.randomizer import UNCOUNTED, Randomizer, Reports, refused
+from discreet.local.whole_file import write_whole
 
 R = TypeVar("R", bound=Randomizer)
 MAGIC = b"discreet tally 1\n"
@@ -77,16 +77,7 @@ class Aggregator(Generic[R]):
 
     def save(self, path: str | Path) -> None:
         """Write the tally to a file, whole or not at all; it replaces what was there."""
-        path = Path(path)
-        part = path.with_name(f".{path.name}.{os.getpid()}.part")
-        try:
-            with open(part, "wb") as file:
-                file.write(self._written())
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(part, path)
-        finally:
-            part.unlink(missing_ok=True)
+        write_whole(path, self._written())
 
     @classmethod
     def load(cls, path: str | Path, randomizer: R) -> Aggregator[R]:

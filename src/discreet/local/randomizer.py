@@ -137,6 +137,11 @@ class Randomizer(ABC):
         plain = {name: list(one) if isinstance(one, tuple) else one for name, one in fields.items()}
         return {"kind": self.kind, **plain}
 
+    @property
+    def derived(self) -> dict[str, Any]:
+        """Numbers that follow from the parameters, for clients in other languages."""
+        return {}
+
     @cached_property
     def fingerprint(self) -> bytes:
         """The first 8 bytes of SHA-256 of the parameters as JSON with sorted keys and without spaces, in UTF-8."""

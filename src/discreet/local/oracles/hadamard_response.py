@@ -80,6 +80,11 @@ class HadamardResponse(CodeOracle):
         return 1 << (-(-self.size // self.blocks)).bit_length()
 
     @property
+    def derived(self) -> dict[str, int]:
+        """The matrices."""
+        return {"blocks": self.blocks, "order": self.order}
+
+    @property
     def codes(self) -> int:
         """All places of all blocks."""
         return self.blocks * self.order

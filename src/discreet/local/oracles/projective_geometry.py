@@ -62,6 +62,11 @@ class ProjectiveGeometry(CodeOracle, PureOracle):
         return min(good, key=lambda space: space.vectors)
 
     @property
+    def derived(self) -> dict[str, int]:
+        """The space."""
+        return {"q": self.space.q, "t": self.space.t}
+
+    @property
     def codes(self) -> int:
         """The points."""
         return self.space.points
