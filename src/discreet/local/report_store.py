@@ -119,6 +119,22 @@ class ReportStore:
         with self._transaction() as db:
             return self._counted(db)
 
+    def count(self) -> int:
+        """How many messages are counted so far."""
+        with self._transaction() as db:
+            return int(db.execute("SELECT count(*) FROM seen").fetchone()[0])
+
+    def check_apart(self, other: ReportStore) -> None:
+        """Refuse another store in which one of these messages was counted too."""
+        with self._lock:
+            self._db.execute("ATTACH ? AS other", (str(other.path),))
+            try:
+                twice = self._db.execute("SELECT 1 FROM seen JOIN other.seen USING (id) LIMIT 1").fetchone()
+            finally:
+                self._db.execute("DETACH other")
+        if twice is not None:
+            raise self._refused(f"a report is also in {other.path}", "Add up stores that have none in common.")
+
     def close(self) -> None:
         """Close the file."""
         self._db.close()

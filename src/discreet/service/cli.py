@@ -60,6 +60,7 @@ def parser() -> Parser:
     _add_identity(commands)
     _add_federation(commands)
     _add_party(commands)
+    _add_collect(commands)
     return root
 
 
@@ -199,6 +200,21 @@ def _plan(arguments: argparse.Namespace) -> int:
     return plan(arguments)
 
 
+def _add_collect(commands: argparse._SubParsersAction[Parser]) -> None:
+    collect = commands.add_parser("collect", help="take in, over HTTP, what people's devices have randomised")
+    collect.add_argument("store", metavar="STORE", help="the file that reports are kept in")
+    collect.add_argument("--protocol", metavar="JSON", help="what is asked; for a new store")
+    collect.add_argument("--listen", default="127.0.0.1:8080", metavar="HOST:PORT", help="(default: 127.0.0.1:8080)")
+    collect.set_defaults(run=_collect)
+    estimate = commands.add_parser("estimate", help="estimate frequencies from what was collected")
+    estimate.add_argument("stores", nargs="+", metavar="STORE", help="of one protocol; they are added up")
+    estimate.add_argument("--confidence", type=float, default=0.95, metavar="C", help="of each interval")
+    estimate.add_argument("--consistent", metavar="METHOD", help="shares of a whole: norm_sub, norm_mul or ibu")
+    estimate.add_argument("--tally", metavar="FILE", help="save the sums, too")
+    estimate.add_argument("--json", action="store_true", help="print JSON instead of text")
+    estimate.set_defaults(run=_estimate)
+
+
 def _report(arguments: argparse.Namespace) -> int:
     from discreet.service.report_command import report
 
@@ -257,6 +273,18 @@ def _party(arguments: argparse.Namespace) -> int:
     from discreet.service.party_command import party
 
     return party(arguments)
+
+
+def _collect(arguments: argparse.Namespace) -> int:
+    from discreet.service.collect_command import collect
+
+    return collect(arguments)
+
+
+def _estimate(arguments: argparse.Namespace) -> int:
+    from discreet.service.collect_command import estimate
+
+    return estimate(arguments)
 
 
 def _code(refusal: DiscreetError) -> int:

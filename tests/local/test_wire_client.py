@@ -1,0 +1,83 @@
+"""The client in one file: the formats and the laws of the library, without the library."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet.local import miss_chance, wire_client
+from discreet.local.oracle import Oracle
+from discreet.local.oracles.hadamard_response import HadamardResponse
+from discreet.local.oracles.projective_geometry import ProjectiveGeometry
+from discreet.local.oracles.randomized_response import KaryResponse
+from discreet.local.oracles.unary_encoding import OptimizedUnary, SymmetricUnary
+from discreet.local.protocol import published
+
+KINDS: list[Oracle] = [
+    KaryResponse(1.0, ("no", "yes", "perhaps")),
+    SymmetricUnary(1.5, 11),
+    OptimizedUnary(1.5, 11),
+    HadamardResponse(3.0, 20),
+    HadamardResponse(0.7, 20),
+    ProjectiveGeometry(1.0, 11),
+    ProjectiveGeometry(2.0, 300),
+]
+
+
+def test_it_needs_nothing_but_the_standard_library() -> None:
+    tree = ast.parse(Path(wire_client.__file__).read_text())
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    names = {alias.name if isinstance(node, ast.Import) else str(node.module) for node in nodes for alias in node.names}
+    assert {name.partition(".")[0] for name in names} <= set(sys.stdlib_module_names)
+
+
+@pytest.mark.parametrize("oracle", KINDS, ids=str)
+def test_its_reports_are_those_of_the_library(oracle: Oracle) -> None:
+    """The share that supports the own value and another, within five standard errors; each message is accepted."""
+    runs, own, other = 600, 1, oracle.size - 1
+    messages = [wire_client.message(published(oracle), _value(oracle, own)) for _ in range(runs)]
+    reports = oracle.decoded(messages)
+    theirs = oracle.reports([_value(oracle, own)] * 20_000, _bits())
+    for place in (own, other):
+        expected = oracle.supports(theirs, place).mean()
+        assert abs(oracle.supports(reports, place).mean() - expected) < 5 * 0.5 / np.sqrt(runs)
+
+
+def test_probabilities_codes_and_points_are_the_same() -> None:
+    for epsilon, inside, outside in ((1.0, 1, 1), (0.3, 13, 27), (5.0, 1, 999)):
+        assert wire_client.miss_chance(epsilon, inside, outside) == miss_chance.miss_chance(epsilon, inside, outside)
+    space = ProjectiveGeometry(1.0, 100).space
+    vectors = space.vector(np.arange(space.points)).T.tolist()
+    assert [wire_client.vector(space.q, space.t, i) for i in range(space.points)] == vectors
+    doubled = [[2 * digit % space.q for digit in vector] for vector in vectors]
+    assert [wire_client.number(space.q, vector) for vector in doubled] == list(range(space.points))
+    oracle = HadamardResponse(3.0, 20)
+    for place in range(20):
+        codes = [wire_client.is_hadamard_code(oracle.order, place, code) for code in range(oracle.codes)]
+        assert np.array_equal(codes, oracle.supports(np.arange(oracle.codes), place))
+
+
+def test_what_would_harm_is_refused() -> None:
+    protocol = published(KaryResponse(1.0, 3))
+    for wrong in (3, -1, "1"):
+        with pytest.raises(ValueError, match="nothing was sent"):
+            wire_client.message(protocol, wrong)
+    for parameters in ({"epsilon": 11.0}, {"epsilon": 0.0}, {"kind": "olh"}):
+        hostile: dict[str, Any] = protocol | {"parameters": protocol["parameters"] | parameters}
+        with pytest.raises(ValueError, match="nothing was sent"):
+            wire_client.message(hostile, 1)
+
+
+def _value(oracle: Oracle, place: int) -> Any:
+    return place if isinstance(oracle.domain, int) else oracle.domain[place]
+
+
+def _bits() -> Any:
+    from discreet.noise.deterministic import DeterministicBits
+
+    return DeterministicBits(1)

@@ -1,0 +1,143 @@
+"""The collector: what it acknowledges is counted once, even if it is killed; what is wrong is refused whole."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discreet.local import wire_client
+from discreet.local.oracles.randomized_response import KaryResponse
+from discreet.local.report_store import Acknowledged, Envelope, ReportStore
+from discreet.noise.bits import system_bits
+from discreet.service.cli import main
+from discreet.service.collector import Collector, envelopes
+
+SURVEY = KaryResponse(2.0, ("no", "yes"))
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> Iterator[str]:
+    """A collector in a thread."""
+    store = ReportStore(tmp_path / "reports", SURVEY)
+    with Collector(store) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+        thread.join()
+    store.close()
+
+
+def report(value: str, number: int) -> dict[str, str]:
+    """What a device sends."""
+    message = SURVEY.encode(SURVEY.report(value, system_bits()))
+    return {"id": f"{number:032x}", "message": base64.b64encode(message).decode()}
+
+
+def sent(url: str, body: Any, path: str = "/reports") -> tuple[int, dict[str, Any]]:
+    """The status and the answer."""
+    data = body if isinstance(body, bytes) or body is None else json.dumps({"reports": body}).encode()
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url + path, data), timeout=20) as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as refusal:
+        return refusal.code, json.load(refusal)
+
+
+def test_reports_are_counted_once_and_wrong_ones_not_at_all(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    first, second, third = (report("yes", i) for i in range(3))
+    assert sent(url, [first, second]) == (200, {"new": 2, "repeated": 0})
+    assert sent(url, [second, third]) == (200, {"new": 1, "repeated": 1})
+    other = {"id": third["id"], "message": base64.b64encode(SURVEY.encode(SURVEY.decode(_raw(third)) ^ 1)).decode()}
+    assert sent(url, [report("no", 4), other])[0] == 409
+    for wrong in (b"{", b"[]", b'{"reports": 3}', [{"id": "00", "message": first["message"]}], [{"id": "zz"}]):
+        status, answer = sent(url, wrong)
+        assert status == 400
+        assert "Nothing was counted" in answer["error"]
+    assert sent(url, [report("no", 5), first | {"id": f"{6:032x}", "message": "AAAA"}])[0] == 400
+    assert sent(url, None, "/status") == (200, {"n": 3})
+    assert sent(url, None, "/elsewhere")[0] == sent(url, [first], "/elsewhere")[0] == 404
+    wire_client.main(url, "yes")
+    assert json.loads(capsys.readouterr().out) == {"new": 1, "repeated": 0}
+
+
+def test_a_request_that_is_too_long_is_not_read(url: str) -> None:
+    request = urllib.request.Request(url + "/reports", b"x", {"Content-Length": str(2**40)})
+    with pytest.raises(urllib.error.HTTPError, match="413"):
+        urllib.request.urlopen(request, timeout=20)
+
+
+def test_what_was_acknowledged_survives_a_kill_and_is_estimated(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("p.json").write_text(json.dumps(SURVEY.parameters))
+    reports = [report("yes" if i % 4 else "no", i) for i in range(400)]
+    process, url = started("s.reports", "--protocol", "p.json")
+    for at in range(0, 400, 50):
+        assert sent(url, reports[at : at + 50]) == (200, {"new": 50, "repeated": 0})
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    store = ReportStore("s.reports")
+    assert store.add(envelopes(json.dumps({"reports": reports}).encode())) == Acknowledged(0, 400)
+    store.close()
+    assert main(["estimate", "s.reports", "--json", "--tally", "all.tally"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["name"] == "frequencies from 400 reports"
+    assert abs(found["numbers"]["frequency"][1] - 0.75) < 5 * found["numbers"]["standard_error"][1]
+    assert Path("all.tally").exists()
+
+
+def test_stores_of_one_protocol_are_added_up_unless_they_share_a_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, numbers in {"a": range(30), "b": range(30, 50), "c": range(49, 60)}.items():
+        store = ReportStore(name, SURVEY)
+        store.add([Envelope(i.to_bytes(16, "big"), _raw(report("yes", i))) for i in numbers])
+        store.close()
+    assert main(["estimate", "a", "b", "--consistent", "norm_sub"]) == 0
+    assert "frequencies from 50 reports, norm_sub" in capsys.readouterr().out
+    for shared in (["a", "b", "c"], ["a", "a"]):
+        assert main(["estimate", *shared]) == 2
+        assert "a report is also in" in capsys.readouterr().err
+
+
+def test_mistakes_in_the_command_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("p.json").write_text(json.dumps(SURVEY.parameters))
+    for command in (
+        ["collect", "new"],
+        ["collect", "new", "--protocol", "p.json", "--listen", "here"],
+        ["collect", "new", "--protocol", "nothing.json"],
+        ["estimate", "nothing"],
+    ):
+        assert main(command) == 2
+        assert "Nothing was" in capsys.readouterr().err
+
+
+def started(*arguments: str) -> tuple[subprocess.Popen[str], str]:
+    """A collector in a process of its own, once it listens."""
+    command = [sys.executable, "-m", "discreet", "collect", *arguments, "--listen", "127.0.0.1:0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ))
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith("collecting")
+    return process, process.stdout.readline().split()[-1]
+
+
+def _raw(sent: dict[str, str]) -> bytes:
+    return base64.b64decode(sent["message"])
