@@ -78,6 +78,10 @@ class Oracle(Randomizer):
         except (KeyError, TypeError):
             raise self._unknown(f"the {self.size} labels of the domain") from None
 
+    def at(self, places: Steps) -> Any:
+        """The values with these numbers."""
+        return places if isinstance(self.domain, int) else [self.domain[place] for place in places]
+
     @property
     def worst_pair(self) -> WorstPair:
         """Any two values: all are treated alike."""

@@ -1,0 +1,171 @@
+"""One of several attributes, drawn by the device, at the price of the whole budget."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import Any, ClassVar
+
+import numpy as np
+
+from discreet.core.bits import Bits
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Steps
+from discreet.local.frequencies import Frequencies
+from discreet.local.frequency_oracle import KINDS, frequency_oracle
+from discreet.local.oracle import Domain, Oracle
+from discreet.local.randomizer import Randomizer, Reports, WorstPair, refused
+from discreet.noise.uniform import uniform_integers
+from discreet.releases.spread import CONFIDENCE
+
+BY_KIND = {kind.kind: kind for kind in KINDS}
+MOST_ATTRIBUTES = 255
+
+
+def person_columns(asked: str, values: Sequence[Sequence[Any]], attributes: int) -> list[list[Any]]:
+    """The values of each attribute, from those of each person."""
+    if any(len(person) != attributes for person in values):
+        raise ParameterError(asked, f"a person does not have {attributes} values", "Give one for each attribute.")
+    return [[person[place] for person in values] for place in range(attributes)]
+
+
+def checked_domains(asked: str, domains: Sequence[Any]) -> tuple[Domain, ...]:
+    """The domains as numbers and tuples, if they are between two and 255 in number."""
+    if not 2 <= len(domains) <= MOST_ATTRIBUTES:
+        raise ParameterError(asked, f"there are {len(domains)} domains", f"Give 2 to {MOST_ATTRIBUTES}.")
+    return tuple(domain if isinstance(domain, int) else tuple(map(str, domain)) for domain in domains)
+
+
+@dataclass(frozen=True)
+class SampledAttribute(Randomizer):
+    """Report one attribute, which the device draws, with the whole epsilon.
+
+    With m attributes, each is estimated from the reports of about n / m people; to divide epsilon among all attributes
+    instead would make errors larger by a factor of about sqrt(m).
+
+    Parameters
+    ----------
+    epsilon : float
+        Public. What one report may cost.
+    domains : tuple of int or of tuples of str
+        Public. The values of each attribute, as for an oracle. A person's value is one of each.
+    kinds : tuple of str
+        Public. The kind of oracle for each attribute; by default as `frequency_oracle` chooses.
+
+    Guarantee
+    ---------
+    Pure, epsilon, where all values of a person are replaced by any others: the attribute does not depend on the values,
+    and given it the report is that of a pure oracle. Nguyen et al. 2016, section 3; Arcolezi et al. 2021, SMP.
+
+    Examples
+    --------
+    >>> SampledAttribute(1.0, (("no", "yes"), 1000)).kinds
+    ('grr', 'pgr')
+    """
+
+    domains: tuple[Domain, ...] = (4, 3)
+    kinds: tuple[str, ...] = ()
+    kind: ClassVar[str] = "smp"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        name = type(self).__name__
+        object.__setattr__(self, "domains", checked_domains(name, self.domains))
+        kinds = tuple(self.kinds) or tuple(frequency_oracle(one, self.epsilon).oracle.kind for one in self.domains)
+        if len(kinds) != len(self.domains) or not set(kinds) <= BY_KIND.keys():
+            raise ParameterError(name, f"the kinds are {kinds}", f"Give one of {', '.join(BY_KIND)} for each domain.")
+        object.__setattr__(self, "kinds", kinds)
+        _ = self.oracles
+
+    @cached_property
+    def oracles(self) -> tuple[Oracle, ...]:
+        """One for each attribute."""
+        pairs = zip(self.kinds, self.domains, strict=True)
+        return tuple(BY_KIND[kind](self.epsilon, domain) for kind, domain in pairs)
+
+    @cached_property
+    def form(self) -> np.dtype[Any]:
+        """The number of the attribute in one byte, the report on it, and zeros up to the length of the longest."""
+        return np.dtype((np.uint8, (1 + max(oracle.form.itemsize for oracle in self.oracles),)))
+
+    @property
+    def worst_pair(self) -> WorstPair:
+        """Two people who agree in nothing."""
+        pairs = [oracle.worst_pair for oracle in self.oracles]
+        return WorstPair(tuple(pair.first for pair in pairs), tuple(pair.second for pair in pairs))
+
+    def reports(self, values: Any, bits: Bits) -> Reports:
+        """A report on one attribute of each. All values are checked, whichever is drawn."""
+        columns = person_columns(f"report by {type(self).__name__}", values, len(self.oracles))
+        places = [oracle.places(column) for oracle, column in zip(self.oracles, columns, strict=True)]
+        attribute = uniform_integers(bits, len(values), len(self.oracles))
+        made = np.zeros((len(values), *self.form.shape), np.uint8)
+        made[:, 0] = attribute
+        for number, oracle in enumerate(self.oracles):
+            rows = np.flatnonzero(attribute == number)
+            drawn = oracle.reports(oracle.at(places[number][rows]), bits).astype(oracle.form.base, copy=False)
+            made[rows, 1 : 1 + oracle.form.itemsize] = (
+                np.ascontiguousarray(drawn).view(np.uint8).reshape(len(rows), oracle.form.itemsize)
+            )
+        return made
+
+    def score(self, reports: Reports) -> Steps:
+        """The attribute, and which of the two people the report on it supports."""
+        found = np.zeros(len(reports), np.int64)
+        for number, oracle in enumerate(self.oracles):
+            rows = np.flatnonzero(reports[:, 0] == number)
+            found[rows] = 4 * number + oracle.score(self._inner(number, reports[rows]))
+        return found
+
+    def accepted(self, reports: Reports) -> Reports:
+        """Attributes that exist, reports that their oracles accept, and zeros."""
+        if reports.dtype != np.uint8 or reports.shape[1:] != self.form.shape:
+            raise refused(self, f"they have the type {reports.dtype} and the shape {reports.shape}")
+        if len(reports) and reports[:, 0].max() >= len(self.oracles):
+            raise refused(self, f"one is on an attribute above {len(self.oracles) - 1}")
+        for number, oracle in enumerate(self.oracles):
+            of = reports[reports[:, 0] == number]
+            if of[:, 1 + oracle.form.itemsize :].any():
+                raise refused(self, "one goes on after its end")
+            oracle.accepted(self._inner(number, of))
+        return reports
+
+    def tallied(self, reports: Reports) -> Steps:
+        """The number of reports on each attribute and the tally of these, one after the other."""
+        parts = []
+        for number, oracle in enumerate(self.oracles):
+            inner = self._inner(number, reports[reports[:, 0] == number])
+            parts += [np.array([len(inner)]), oracle.tallied(inner).ravel()]
+        return np.concatenate(parts)
+
+    def estimated(
+        self, tally: Steps, n: int, *, simulated: bool = False, confidence: float = CONFIDENCE
+    ) -> tuple[Frequencies, ...]:
+        """The shares of the values of each attribute, with intervals for the population, since those who report on an
+        attribute are a sample of all.
+        """
+        found = []
+        for oracle, part in zip(self.oracles, self._parts(tally), strict=True):
+            if not part[0]:
+                raise ParameterError(
+                    f"estimate by {type(self).__name__}", "an attribute has no reports", "Add more.", ""
+                )
+            shape = oracle.tallied(np.empty((0, *oracle.form.shape), oracle.form.base)).shape
+            estimate = oracle.estimated(
+                part[1:].reshape(shape), int(part[0]), confidence=confidence, population=True, simulated=simulated
+            )
+            found.append(estimate)
+        return tuple(found)
+
+    def _parts(self, tally: Steps) -> list[Steps]:
+        empty = (np.empty((0, *oracle.form.shape), oracle.form.base) for oracle in self.oracles)
+        sizes = [1 + math.prod(oracle.tallied(none).shape) for oracle, none in zip(self.oracles, empty, strict=True)]
+        return np.split(tally, list(accumulate(sizes))[:-1])
+
+    def _inner(self, number: int, reports: Reports) -> Reports:
+        form = self.oracles[number].form
+        cells = np.ascontiguousarray(reports[:, 1 : 1 + form.itemsize])
+        return np.frombuffer(cells.tobytes(), form.base).reshape(len(reports), *form.shape)
