@@ -1,4 +1,6 @@
 from .aggregator import Aggregator as Aggregator
+from .attributes.fake_data import FakeData as FakeData
+from .attributes.sampled_attribute import SampledAttribute as SampledAttribute
 from .frequencies import Frequencies as Frequencies
 from .frequency_oracle import frequency_oracle as frequency_oracle
 from .means.half_sphere import HalfSphereVector as HalfSphereVector
@@ -26,5 +28,6 @@ from .rappor.permanent import SecretMemo as SecretMemo
 from .rappor.rappor import Rappor as Rappor
 from .rappor.reports_loss import ReportsLoss as ReportsLoss
 from .reporter import Reporter as Reporter
+from .strings.prefix_extension import PrefixExtension as PrefixExtension
 
 __all__: list[str]

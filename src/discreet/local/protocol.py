@@ -7,10 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import ParameterError
+from discreet.local.attributes.fake_data import FakeData
+from discreet.local.attributes.sampled_attribute import SampledAttribute
 from discreet.local.frequency_oracle import KINDS, frequency_oracle
 from discreet.local.randomizer import VERSION, Randomizer
+from discreet.local.strings.prefix_extension import PrefixExtension
 
-RANDOMIZERS: dict[str, type[Randomizer]] = {kind.kind: kind for kind in KINDS}
+ALL: tuple[type[Randomizer], ...] = (*KINDS, SampledAttribute, FakeData, PrefixExtension)
+RANDOMIZERS = {kind.kind: kind for kind in ALL}
 
 
 def randomizer_of(parameters: Any) -> Randomizer:

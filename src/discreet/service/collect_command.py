@@ -8,8 +8,10 @@ from itertools import combinations
 
 from discreet.core.display import plain
 from discreet.core.errors import ParameterError
+from discreet.local.frequencies import Frequencies
 from discreet.local.protocol import read_protocol
 from discreet.local.report_store import ReportStore
+from discreet.releases.release import Release
 from discreet.service.collector import Collector
 
 
@@ -48,6 +50,15 @@ def estimate(arguments: Namespace) -> int:
     if arguments.tally is not None:
         total.save(arguments.tally)
     found = total.estimate(confidence=arguments.confidence)
-    shown = found if arguments.consistent is None else found.consistent(arguments.consistent)
-    sys.stdout.write((shown.to_json() if arguments.json else str(shown)) + "\n")
+    several = found if isinstance(found, tuple) else (found,)
+    if arguments.consistent is not None:
+        several = tuple(_consistent(one, arguments.consistent) for one in several)
+    lines = [one.to_json() for one in several] if arguments.json else [f"{one}\n" for one in several]
+    sys.stdout.write("\n".join(lines).rstrip() + "\n")
     return 0
+
+
+def _consistent(found: Release, method: str) -> Release:
+    if not isinstance(found, Frequencies):
+        raise ParameterError("estimate", f"{found.name} are not shares of all values", "Leave out --consistent.", "")
+    return found.consistent(method)
