@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import importlib
 import sys
+from pathlib import Path
 
 from benchmarks.rows import Row, report
 
-SECTIONS = ("oracles",)
+SECTIONS = sorted(path.stem.removeprefix("local_") for path in Path(__file__).parent.glob("local_*.py"))
 
 
 def main(names: list[str]) -> None:

@@ -24,7 +24,7 @@ def test_the_examples_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     Path("adult.toml").write_bytes(made["SCHEMA"].read_bytes())
     for seed, name in enumerate(("train.csv", "test.csv")):
         made["stand_in"](Path(name), 3000, seed)
-    for page in ("statistics.md", "files.md", "learners.md", "classifier.md"):
+    for page in ("statistics.md", "files.md", "learners.md", "classifier.md", "local.md"):
         found = doctest.testfile(str(DOCS / page), module_relative=False, optionflags=doctest.ELLIPSIS)
         assert found.attempted > 5
         assert found.failed == 0, page

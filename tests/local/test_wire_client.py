@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,12 @@ import pytest
 
 from discreet.local import miss_chance, wire_client
 from discreet.local.oracle import Oracle
+from discreet.local.oracles.code_oracle import CodeOracle
 from discreet.local.oracles.hadamard_response import HadamardResponse
 from discreet.local.oracles.projective_geometry import ProjectiveGeometry
 from discreet.local.oracles.randomized_response import KaryResponse
 from discreet.local.oracles.unary_encoding import OptimizedUnary, SymmetricUnary
-from discreet.local.protocol import published
+from discreet.local.protocol import published, randomizer_of
 
 KINDS: list[Oracle] = [
     KaryResponse(1.0, ("no", "yes", "perhaps")),
@@ -60,6 +62,24 @@ def test_probabilities_codes_and_points_are_the_same() -> None:
     for place in range(20):
         codes = [wire_client.is_hadamard_code(oracle.order, place, code) for code in range(oracle.codes)]
         assert np.array_equal(codes, oracle.supports(np.arange(oracle.codes), place))
+
+
+def test_the_test_vectors_of_the_manual_are_those_of_the_library_and_of_the_client() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "local.md").read_text()
+    vectors = json.loads(page.partition("```json")[2].partition("```")[0])
+    assert {one["parameters"]["kind"] for one in vectors} == {"grr", "hadamard", "pgr"}
+    for one in vectors:
+        oracle = randomizer_of(one["parameters"])
+        assert isinstance(oracle, CodeOracle)
+        assert published(oracle)["derived"] == one["derived"]
+        assert oracle.fingerprint.hex() == wire_client.fingerprint(one["parameters"]).hex() == one["fingerprint"]
+        assert oracle.miss == float.fromhex(one["chance"])
+        assert np.flatnonzero(oracle.supports(np.arange(oracle.codes), one["value"])).tolist() == one["own"]
+        assert oracle.encode(np.asarray(one["report"])).hex() == one["message"]
+        header = one["message"][: -2 * oracle.form.itemsize]
+        sent = wire_client.message(published(oracle), _value(oracle, one["value"]))
+        assert sent.hex().startswith(header)
+        assert len(sent) == len(one["message"]) // 2
 
 
 def test_what_would_harm_is_refused() -> None:
