@@ -1308,4 +1308,18 @@ MUTANTS = [
         ("return SphereReport(self.epsilon)", "return SphereReport(2 * self.epsilon)"),
         tests=f"local/means/test_sphere_vector.py {REPORTS}",
     ),
+    # local/subspaces
+    *_of(
+        "local/subspaces/gaussian_products",
+        ("grown = self.radius**2 * (math.sqrt(2) +", "grown = self.radius**2 * (1.0 +"),
+        ("grown * (1 + ROUNDING) + self.step * math.sqrt(half_size(self.size))", "grown * (1 - 2e-9)"),
+        ("return GaussianLoss(self.multiplier)", "return GaussianLoss(2 * self.multiplier)"),
+        tests=f"local/subspaces/test_gaussian_products.py {REPORTS}",
+    ),
+    *_of(
+        "local/subspaces/sphere_products",
+        ("half_size(self.size), self.radius**2)", "half_size(self.size), self.radius)"),
+        ("SphereVector(self.epsilon, half_size", "SphereVector(2 * self.epsilon, half_size"),
+        tests=f"local/subspaces/test_sphere_products.py {REPORTS}",
+    ),
 ]

@@ -29,5 +29,9 @@ from .rappor.rappor import Rappor as Rappor
 from .rappor.reports_loss import ReportsLoss as ReportsLoss
 from .reporter import Reporter as Reporter
 from .strings.prefix_extension import PrefixExtension as PrefixExtension
+from .subspaces.gaussian_products import GaussianProducts as GaussianProducts
+from .subspaces.product_moments import ProductMoments as ProductMoments
+from .subspaces.sphere_products import SphereProducts as SphereProducts
+from .subspaces.squared_sine import squared_sine as squared_sine
 
 __all__: list[str]
