@@ -38,6 +38,12 @@ def plot_curve(events: Event | Mapping[str, Event], deltas: Sequence[float] = DE
     ------
     MissingExtra
         matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from discreet.core.events import GaussianLoss
+    >>> plot_curve({"a release": GaussianLoss(4.0)}, [1e-9, 1e-6]).get_xlabel()
+    'epsilon'
     """
     try:
         from matplotlib.figure import Figure

@@ -13,7 +13,13 @@ MOST_ROWS = 2**30  # of a unit, so that noise for all of them fits the grids
 
 
 class Neighbors(Enum):
-    """The relation under which a promise is made; one per data set, never guessed."""
+    """The relation under which a promise is made; one per data set, never guessed.
+
+    Examples
+    --------
+    >>> Neighbors.ADD_REMOVE.reach, Neighbors.REPLACE.reach, Neighbors("replace")
+    (1, 2, <Neighbors.REPLACE: 'replace'>)
+    """
 
     ADD_REMOVE = "add_remove"
     """One data set has one unit more. The number of units is secret."""

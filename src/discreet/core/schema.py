@@ -164,7 +164,13 @@ TRUTH = Number(0, 1)
 
 @dataclass(frozen=True)
 class Text:
-    """A column whose values are not public: they can be named only by private key selection."""
+    """A column whose values are not public: they can be named only by private key selection.
+
+    Examples
+    --------
+    >>> Schema({"town": Text()}).text("town")
+    Text()
+    """
 
 
 Column = Number | Category | Text

@@ -173,6 +173,17 @@ def abadi_network(
     `plan.event`, for neighbors that differ by one record, added or removed. Abadi et al. 2016, Algorithm 1 and
     Section 4 (Differentially Private PCA): one record moves the sum of products by a matrix of length one. The whole
     plan is charged before anything is computed; `moments_epsilon` is their price, `accounting.epsilon` the tight one.
+
+    Examples
+    --------
+    >>> _ = torch.manual_seed(0)
+    >>> x = torch.randn(2000, 8)
+    >>> plan = AbadiPlan.of(Budget(4.0, 1e-5), expected_size=2000, lot=400, epochs=2)
+    >>> network = abadi_network(
+    ...     x, (x[:, 0] > 0).long(), plan, Budget(4.0, 1e-5), classes=2, components=4, hidden=16
+    ... )
+    >>> tuple(network(x).shape)
+    (2000, 2)
     """
     for name, value in (("classes", classes), ("components", components), ("hidden", hidden), ("chunk", chunk)):
         check_whole(ASKED, name, value)

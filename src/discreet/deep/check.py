@@ -54,6 +54,11 @@ class Checked:
         Layers without a rule: the gradient of every sample is written out, which takes memory and a second pass.
     costs : tuple of ParameterCost
         What was planned for each parameter that is trained, if there was an example.
+
+    Examples
+    --------
+    >>> print(Checked(("0", "2"), ("1",)))
+    2 layers by their rules; without a rule, and so written out: 1
     """
 
     by_rule: tuple[str, ...]

@@ -34,6 +34,11 @@ class ClippedSum(Secret):
         The lengths of the gradients before.
     losses : Tensor of shape (samples,)
         What was differentiated.
+
+    Examples
+    --------
+    >>> ClippedSum({"weight": torch.zeros(2)}, torch.zeros(1), torch.zeros(1))
+    ClippedSum()
     """
 
     gradients: dict[str, Tensor] = field(repr=False)

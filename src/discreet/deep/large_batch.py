@@ -49,6 +49,11 @@ def wide_residual_network(depth: int = 16, width: int = 4, *, colors: int = 3, c
         Public. 6 n + 4 layers, and how many times 16 channels there are.
     colors, classes : int
         Public. What goes in and what comes out.
+
+    Examples
+    --------
+    >>> tuple(wide_residual_network(10, 1)(torch.zeros(2, 3, 16, 16)).shape)
+    (2, 10)
     """
     for name, value in (("width", width), ("colors", colors), ("classes", classes)):
         check_whole(ASKED, name, value)

@@ -24,6 +24,13 @@ class LowRank(nn.Module):
         Public. Of the product.
     scale : float
         Public. What the product is multiplied with.
+
+    Examples
+    --------
+    >>> base, inputs = nn.Linear(64, 64), torch.randn(3, 64)
+    >>> layer = LowRank(base, rank=4)
+    >>> torch.equal(layer(inputs), base(inputs)), sum(one.numel() for one in layer.parameters() if one.requires_grad)
+    (True, 512)
     """
 
     def __init__(self, base: nn.Linear, rank: int, scale: float = 1.0) -> None:

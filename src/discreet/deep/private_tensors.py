@@ -45,6 +45,12 @@ class PrivateTensors(Secret):
         The account. A budget alone is an account for a single plan, in memory.
     bits : Bits, optional
         Where samples and noise come from; anything but the system's makes a model that is not private.
+
+    Examples
+    --------
+    >>> import torch
+    >>> PrivateTensors(torch.zeros(100, 2), torch.zeros(100), Budget(1.0, 1e-6)).ledger.budget
+    Budget(epsilon=1.0, delta=1e-06)
     """
 
     def __init__(self, inputs: Tensor, targets: Tensor, ledger: Ledger | Budget, *, bits: Bits | None = None) -> None:

@@ -61,6 +61,12 @@ class DistributedProcesses:
     ---------
     That of `Trainer`, for the records of all processes together: a sample of theirs is a Poisson sample of all records,
     and the sum of their clipped sums is the clipped sum of all.
+
+    Examples
+    --------
+    In a program that `torchrun` starts on every host, after `torch.distributed.init_process_group()`:
+
+    >>> processes = DistributedProcesses()  # given to Trainer(..., processes=processes)
     """
 
     @property

@@ -39,7 +39,13 @@ ASKED = "train"
 
 
 class SlowLayers(UserWarning):
-    """Some layers have no rule: the gradients of single records are written out, in a second pass through them."""
+    """Some layers have no rule: the gradients of single records are written out, in a second pass through them.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> warnings.filterwarnings("ignore", category=SlowLayers)  # for models that are known to be slow
+    """
 
 
 @dataclass(frozen=True)
@@ -56,6 +62,16 @@ class Step:
         What is made.
     delta : float
         That of the account.
+
+    Examples
+    --------
+    >>> from discreet.core.budget import Budget
+    >>> plan = TrainingPlan.of(Budget(3.0, 1e-5), batch=400, expected_size=4000, epochs=5)
+    >>> step = Step(10, plan.steps, 3.0, plan, 1e-5)
+    >>> print(step)
+    step 10 of 50; epsilon 3 at delta 1e-05 is charged
+    >>> step.epsilon < 3.0
+    True
     """
 
     number: int

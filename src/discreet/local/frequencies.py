@@ -42,6 +42,18 @@ class Frequencies(Tabular):
         Of the reports.
     shares, errors : array of shape (d,)
         The estimates and their standard errors.
+
+    Examples
+    --------
+    >>> from discreet.local.aggregator import Aggregator
+    >>> from discreet.local.oracles.randomized_response import KaryResponse
+    >>> from discreet.noise.deterministic import DeterministicBits
+    >>> randomizer = KaryResponse(epsilon=2.0, domain=("no", "yes"))
+    >>> votes = Aggregator(randomizer, simulated=True)
+    >>> votes.add(randomizer.reports(["yes"] * 700 + ["no"] * 300, DeterministicBits(1)))
+    >>> found = votes.estimate()
+    >>> found.labels, bool(abs(found.shares[1] - 0.7) < 0.1)
+    (('no', 'yes'), True)
     """
 
     oracle: Oracle

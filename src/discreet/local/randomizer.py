@@ -50,6 +50,13 @@ class Randomizer(ABC):
     ----------
     epsilon : float
         Public. What one report may cost.
+
+    Examples
+    --------
+    >>> from discreet.local.oracles.randomized_response import KaryResponse
+    >>> randomizer = KaryResponse(epsilon=1.0, domain=("no", "yes"))
+    >>> isinstance(randomizer, Randomizer), randomizer.event
+    (True, PureLoss(epsilon=1.0))
     """
 
     epsilon: float = 1.0

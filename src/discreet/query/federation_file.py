@@ -25,7 +25,22 @@ KEYS = ("threshold", "colluding", "server", "parties")
 
 
 def read_federation(path: str | Path) -> Federation:
-    """The federation in a TOML file; `SchemaError` at the first mistake."""
+    """The federation in a TOML file; `SchemaError` at the first mistake.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from discreet.core.schema import Schema
+    >>> from discreet.trust.secure_sum import SecureSum
+    >>> tables = {"north": {"x0": [1.0]}, "south": {"x0": [2.0]}}
+    >>> with SecureSum.rehearsal(tables, Schema.numeric(0.0, 9.0, 1), threshold=2) as trust:
+    ...     agreed = trust.federation
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "both.federation")
+    ...     _ = path.write_text(written_federation(agreed))
+    ...     read_federation(path) == agreed
+    True
+    """
     described, where = read_schema(path), f"federation {path}"
     table = tomllib.loads(Path(path).read_text(encoding="utf-8-sig")).get("federation")
     if not isinstance(table, dict) or not set(table) <= set(KEYS):

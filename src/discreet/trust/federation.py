@@ -40,6 +40,15 @@ class Federation:
     colluding : int
         Public. How many parties may work together with the server without breaking the promise; at most
         2 threshold - parties - 1.
+
+    Examples
+    --------
+    >>> from discreet.crypto.certificate import Card
+    >>> from discreet.crypto.identity import Identity
+    >>> from discreet.noise.bits import system_bits
+    >>> server, north, south = (Card.of(Identity.drawn(name, system_bits())) for name in ("server", "north", "south"))
+    >>> Federation((north, south), server, 2, Schema.numeric(0.0, 1.0, 1)).honest
+    2
     """
 
     parties: tuple[Card, ...]

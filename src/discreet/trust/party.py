@@ -62,6 +62,17 @@ class Party(Secret):
         Public. Which of these, and what a single question may cost at most; anything where not given.
     bits : Bits, optional
         Where its noise and its masks come from; the operating system's where not given.
+
+    Examples
+    --------
+    >>> from discreet.core.schema import Schema
+    >>> from discreet.crypto.certificate import Card
+    >>> from discreet.noise.bits import system_bits
+    >>> drawn = [Identity.drawn(name, system_bits()) for name in ("server", "north", "south")]
+    >>> server, *cards = map(Card.of, drawn)
+    >>> agreed = Federation(tuple(cards), server, 2, Schema.numeric(0.0, 1.0, 1))
+    >>> Party(drawn[1], {"x0": [0.25, 0.5]}, agreed).name
+    'north'
     """
 
     def __init__(

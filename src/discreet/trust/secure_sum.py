@@ -73,6 +73,14 @@ class SecureSum:
     patience : float
         Public. How many seconds a step of a round may take before it goes on without those who have not answered;
         longer than the slowest party needs to read its records.
+
+    Examples
+    --------
+    >>> from discreet.core.schema import Schema
+    >>> tables = {"north": {"x0": [0.5] * 600}, "south": {"x0": [0.5] * 400}}
+    >>> with SecureSum.rehearsal(tables, Schema.numeric(0.0, 1.0, 1), threshold=2) as trust:
+    ...     trust.federation.threshold, trust.reports
+    (2, 1.0)
     """
 
     curated = local = False

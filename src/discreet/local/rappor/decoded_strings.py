@@ -39,6 +39,17 @@ class DecodedStrings(Tabular):
         The variance of residuals in units of the known noise; clearly above 1 if common strings are not candidates.
     split : bool
         Whether candidates were chosen in other cohorts than they were tested in.
+
+    Examples
+    --------
+    >>> from discreet.local.rappor.decoding import decoded
+    >>> from discreet.local.rappor.rappor import Rappor
+    >>> from discreet.noise.deterministic import DeterministicBits
+    >>> rappor = Rappor(f=0.25, p=0.25, q=0.75)
+    >>> reports = rappor.reports(["cat"] * 6000 + ["dog"] * 4000, DeterministicBits(1))
+    >>> found = decoded(rappor, rappor.tallied(reports), candidates=["cat", "cow", "dog"], simulated=True)
+    >>> found.found, found.candidates
+    (('cat', 'dog'), 3)
     """
 
     found: tuple[str, ...]

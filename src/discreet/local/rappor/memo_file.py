@@ -35,6 +35,16 @@ class MemoFile:
         Of the file; made where there is none.
     bits : Bits, optional
         Where randomness comes from; the operating system's where not given.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> bloom = np.zeros(16, np.uint8)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     memo = MemoFile(Path(folder, "memo.json"))
+    ...     first, again = (memo.permanent(RapporParameters(bits=16), bloom) for _ in range(2))
+    >>> bool((first == again).all())
+    True
     """
 
     path: str | Path

@@ -113,6 +113,18 @@ class OnlineSparseVector:
         Public. The threshold, and the price of all outcomes.
     bits : Bits
         Where noise comes from.
+
+    Examples
+    --------
+    >>> from discreet.core.answer import Answer
+    >>> from discreet.core.bound import Bound
+    >>> from discreet.core.grid import Grid
+    >>> from discreet.core.neighbors import Neighbors
+    >>> from discreet.noise.bits import system_bits
+    >>> online = OnlineSparseVector(SparseVector(threshold=500.0, count=1, epsilon=1.0), system_bits())
+    >>> queries = Answer(np.array([100, 900]), Grid(0), Bound("linf", 1.0), Neighbors.ADD_REMOVE)
+    >>> online.compare(queries).tolist(), online.ended
+    ([0, 1], True)
     """
 
     def __init__(self, mechanism: SparseVector, bits: Bits) -> None:

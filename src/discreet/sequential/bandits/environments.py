@@ -87,6 +87,12 @@ class BoundedArms(MeanArms):
         Above 0 and below 1.
     concentration : float
         c: the larger, the closer rewards are to their mean.
+
+    Examples
+    --------
+    >>> arms = BoundedArms([0.2, 0.7])
+    >>> bool(0 <= arms.rewards(0, np.array([1]), np.random.default_rng(0))[0] <= 1)
+    True
     """
 
     def __init__(self, means: Sequence[float], concentration: float = 4.0) -> None:
@@ -111,6 +117,12 @@ class GaussianArms(MeanArms):
         Of each arm.
     stddev : float
         Of all rewards.
+
+    Examples
+    --------
+    >>> arms = GaussianArms([0.0, 5.0], stddev=0.5)
+    >>> bool(3 < arms.rewards(0, np.array([1]), np.random.default_rng(0))[0] < 7)
+    True
     """
 
     def __init__(self, means: Sequence[float], stddev: float = 1.0) -> None:

@@ -93,7 +93,14 @@ def local_lower_bound(gaps: Sequence[float] | Array, epsilon: float) -> float:
 
 
 def plot_lower_bound(slope: float, rounds: int, ax: Axes | None = None) -> Axes:
-    """The line slope * ln t, beside which regret is drawn: it holds as T grows, not at every T."""
+    """The line slope * ln t, beside which regret is drawn: it holds as T grows, not at every T.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> plot_lower_bound(3.0, 1000, Figure().add_subplot()).lines[0].get_label()
+    'lower bound, asymptotic'
+    """
     ax = drawn_on("a lower bound", ax)
     at = np.unique(np.geomspace(1, max(rounds, 2), 200).astype(np.int64))
     ax.plot(at, slope * np.log(at), "k:", label="lower bound, asymptotic")
