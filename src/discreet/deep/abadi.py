@@ -182,7 +182,7 @@ def abadi_network(
     >>> network = abadi_network(
     ...     x, (x[:, 0] > 0).long(), plan, Budget(4.0, 1e-5), classes=2, components=4, hidden=16
     ... )
-    >>> tuple(network(x).shape)
+    >>> tuple(network.model(x).shape)
     (2000, 2)
     """
     for name, value in (("classes", classes), ("components", components), ("hidden", hidden), ("chunk", chunk)):

@@ -10,9 +10,9 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version
 from typing import NoReturn
 
+from discreet import __version__
 from discreet.core.errors import BudgetExceeded, DiscreetError, LedgerError, ParameterError
 
 DONE, MISTAKE, OVER_BUDGET, NO_LEDGER, INTERRUPTED = 0, 2, 3, 4, 130
@@ -50,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def parser() -> Parser:
     """The whole command line."""
     root = Parser(prog="discreet", description="Learn from sensitive data without giving away anybody in it.")
-    root.add_argument("--version", action="version", version=f"discreet {version('discreet')}")
+    root.add_argument("--version", action="version", version=f"discreet {__version__}")
     commands = root.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
     _add_sample(commands)
     _add_plan(commands)

@@ -33,6 +33,14 @@ class StringReports:
         One for each client.
     candidates : sequence of str
         Public. All other strings count as one more.
+
+    Examples
+    --------
+    >>> from discreet.noise.deterministic import DeterministicBits
+    >>> rappor = Rappor(f=0.25, p=0.25, q=0.75)
+    >>> reports = rappor.reports(["cat", "dog"], DeterministicBits(1))
+    >>> StringReports(rappor, reports, ["cat", "dog"]).likelihoods().shape
+    (2, 3)
     """
 
     rappor: Rappor

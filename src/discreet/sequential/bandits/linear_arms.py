@@ -25,6 +25,11 @@ class LinearArms:
         At least 0, of length at most 1.
     arms : int
         How many contexts each user has to choose from, drawn anew.
+
+    Examples
+    --------
+    >>> LinearArms([0.6, 0.8], arms=3).contexts(5, np.random.default_rng(0)).shape
+    (5, 3, 2)
     """
 
     def __init__(self, theta: Sequence[float], arms: int = 10) -> None:
