@@ -26,6 +26,6 @@ def test_the_table_has_every_oracle_and_the_reason_says_why() -> None:
     assert "ProjectiveGeometry for 100 values at epsilon 1" in text
     assert "OptimizedUnary" in text
     assert text.count("(chosen)") == 1
-    assert "<table>" in choice._repr_html_()
+    assert "<table" in choice._repr_html_()
     with pytest.raises(ParameterError):
         frequency_oracle(100, -1.0)
