@@ -13,8 +13,8 @@ from discreet.accounting.planning import (
     AtDelta,
     AtEpsilon,
     CompositionPlan,
-    Frame,
     ProfilePoint,
+    TiltedFrame,
     finest_step,
     infinite,
     planned,
@@ -84,7 +84,7 @@ def _composition(direction: Direction, plan: CompositionPlan, above: bool) -> Co
     return CompositionWithJumps(_framed(steady, plan.frame), jumping)
 
 
-def _framed(tables: Sequence[Summand], frame: Frame) -> Composition:
+def _framed(tables: Sequence[Summand], frame: TiltedFrame) -> Composition:
     return Composition(tables, frame.tilt, frame.width, frame.beyond)
 
 

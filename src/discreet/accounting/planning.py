@@ -80,7 +80,7 @@ class AtEpsilon:
 
 
 @dataclass(frozen=True)
-class Frame:
+class TiltedFrame:
     """A tilt, the period, and the tilt at which the period's images on the right are bounded."""
 
     tilt: float
@@ -97,13 +97,13 @@ class CompositionPlan:
     profile beside them.
     """
 
-    frame: Frame
+    frame: TiltedFrame
     step: float
     log_tail: float
     epsilon: float
     span: float
     window: Window = EVERYWHERE
-    beside: tuple[Frame, ...] = ()
+    beside: tuple[TiltedFrame, ...] = ()
 
     @property
     def tilt(self) -> float:
@@ -287,7 +287,7 @@ def _lowest(coarse: Sequence[Summand], tilt: float) -> float:
     return min(found, 0.0)
 
 
-def _frames_beside(coarse: Sequence[Summand], tilt: float) -> tuple[Frame, ...]:
+def _frames_beside(coarse: Sequence[Summand], tilt: float) -> tuple[TiltedFrame, ...]:
     """Frames that see the law from its mean up to where this tilt brings it."""
     spread = math.sqrt(tilted_variance(coarse, 0.0))
     least = min(tilt, 1 / spread)
@@ -319,7 +319,7 @@ def _best_tilt(coarse: Sequence[Summand], question: ProfilePoint, infinity: floa
     return math.exp(found.x), height(math.exp(found.x))
 
 
-def _best_frame(coarse: Sequence[Summand], tilt: float, epsilon: float, log_delta: float) -> Frame:
+def _best_frame(coarse: Sequence[Summand], tilt: float, epsilon: float, log_delta: float) -> TiltedFrame:
     """The frame with the least period among those in which rounding does not hide delta."""
     scales = {share: log_moment(coarse, tilt * share) - tilt * share * epsilon - log_delta for share in SHARES}
     rounding = math.log(64 * TRANSFORM * sum(summand.times for summand in coarse) / FLOOR)
@@ -327,14 +327,16 @@ def _best_frame(coarse: Sequence[Summand], tilt: float, epsilon: float, log_delt
     return min((_frame(coarse, tilt * share, epsilon, log_delta) for share in usable), key=lambda frame: frame.width)
 
 
-def _frame(coarse: Sequence[Summand], tilt: float, epsilon: float, log_delta: float) -> Frame:
+def _frame(coarse: Sequence[Summand], tilt: float, epsilon: float, log_delta: float) -> TiltedFrame:
     """The least period whose images do not matter: on the left by delta <= 1, on the right by Chernoff."""
     spread = math.sqrt(tilted_variance(coarse, tilt)) + coarse[0].table.step
     here = log_moment(coarse, tilt)
     further = np.geomspace(0.5, 100.0, 10) / spread
     widths = [(log_moment(coarse, tilt + more) - here + IMAGES) / more - epsilon for more in further]
     best = int(np.argmin(widths))
-    return Frame(tilt, max((IMAGES - log_delta) / tilt, float(widths[best]), 4 * spread), tilt + float(further[best]))
+    return TiltedFrame(
+        tilt, max((IMAGES - log_delta) / tilt, float(widths[best]), 4 * spread), tilt + float(further[best])
+    )
 
 
 def finest_step(direction: Direction, rate: float, epsilon: float, accuracy: float) -> float:
