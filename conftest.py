@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 
 import numpy as np
 import pytest
@@ -37,3 +38,5 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     key = hashlib.sha256(item.nodeid.encode()).digest()
     source._own.stream, source._own.process = bits.KeyStream(key), (os.getpid(), bits._Forks.count)
     np.random.seed(0)  # noqa: NPY002 - what scikit-learn draws from without a random_state
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(0)
