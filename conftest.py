@@ -35,7 +35,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     assert isinstance(source, bits.SystemBits)
     if item.config.getoption("fresh"):
         return
-    key = hashlib.sha256(item.nodeid.encode()).digest()
+    path, _, name = item.location  # to the identifier, workers add their group
+    key = hashlib.sha256(f"{path} {name}".encode()).digest()
     source._own.stream, source._own.process = bits.KeyStream(key), (os.getpid(), bits._Forks.count)
     np.random.seed(0)  # noqa: NPY002 - what scikit-learn draws from without a random_state
     if "torch" in sys.modules:
