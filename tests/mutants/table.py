@@ -533,6 +533,11 @@ MUTANTS = [
         tests="accounting/test_jumps.py",
     ),
     *_of(
+        "accounting/subset_witness",
+        ("<= profile - SAFE", "<= 1.01 * profile"),
+        ("common, apart = 1 - p - q, 1 - 2 * q", "common, apart = 1 - p - q, 1 - 2 * q - 0.01"),
+    ),
+    *_of(
         "accounting/sampled_renyi",
         ("k * math.log(rate) + (order - k) * math.log1p(-rate)", "k * math.log(rate)"),
         (

@@ -12,6 +12,7 @@ from discreet.accounting.convolution import convolved
 from discreet.accounting.pairs import AtomsPair, GaussianPair, LaplacePair, LossPair
 from discreet.accounting.replaced_pair import ReplacedPair
 from discreet.accounting.sampled_pairs import SubsetPair, addition, removal
+from discreet.accounting.subset_witness import subset_witness
 from discreet.accounting.tabulation import TabulatedLoss, envelope
 from discreet.accounting.terms import ROUNDING, refusal, terms
 from discreet.core.events import (
@@ -30,7 +31,7 @@ from discreet.core.events import (
     walked,
 )
 
-Way = Literal["remove", "add"]
+Way = Literal["remove", "add", "both"]
 PAIRED = (PureLoss, ApproximateLoss, GaussianLoss, LaplaceLoss, DiscreteLoss)
 
 
@@ -75,11 +76,13 @@ def has_pairs(event: Event) -> bool:
 def witnesses(event: Event) -> tuple[Direction, ...]:
     """Pairs of releases that do keep the promise, for bounds from below; parts without one are left out.
 
-    A sample of fixed size is witnessed by a unit that is replaced by one like the others; a concentrated loss by
-    Gaussian noise of that concentration.
+    A sample of fixed size is witnessed by a unit that is replaced by one like the others, or, of Gaussian noise, by a
+    release that shows both; a concentrated loss by Gaussian noise of that concentration.
     """
     found = [(witness, term.times) for term in terms(event) if (witness := _witness(term.event)) is not None]
-    ways: tuple[Way, ...] = ("remove", "add") if _lopsided(event) else ("remove",)
+    ways: tuple[Way, ...] = ("remove", "add", "both") if _lopsided(event) else ("remove",)
+    if not any(isinstance(part, Sampled) and part.scheme == "fixed_size" for part in walked(event)):
+        ways = ways[:2]
     return tuple(
         tuple(Part(tuple(_witness_pair(part, way) for part in _choices(witness)), times) for witness, times in found)
         for way in ways
@@ -101,10 +104,12 @@ def _witness(event: Event) -> Event | None:
 
 def _witness_pair(event: Event, way: Way) -> LossPair:
     match event:
+        case Sampled(GaussianLoss(multiplier), rate, "fixed_size") if way == "both":
+            return subset_witness(multiplier, rate)
         case Sampled(inner, rate, "poisson" | "fixed_size"):
-            return (removal if way == "remove" else addition)(_witness_pair(inner, way), rate)
+            return (addition if way == "add" else removal)(_witness_pair(inner, way), rate)
         case DiscreteLoss(step, remove, add):
-            return AtomsPair.of_table(step, remove if way == "remove" else add)
+            return AtomsPair.of_table(step, add if way == "add" else remove)
         case _:
             return _pair(event, way, event)
 

@@ -116,7 +116,8 @@ class CompositionPlan:
 
     def sharpened(self, step: float) -> CompositionPlan:
         """The plan with this step, as far as there is room for it."""
-        return replace(self, step=max(step, self.frame.width / LONGEST, self.span / LONGEST))
+        longest = LONGEST / 4 if self.beside else LONGEST  # a profile beside jumps takes several transforms
+        return replace(self, step=max(step, self.frame.width / longest, self.span / longest))
 
     def widened(self, log_excess: float) -> CompositionPlan:
         """The plan with a longer period, so that the images shrink by exp(-log_excess)."""

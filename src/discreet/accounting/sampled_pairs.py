@@ -86,10 +86,13 @@ class SubsetPair:
     Its profile is that of ((1 - rate) Q + rate P, Q) for positive losses and that of (P, (1 - rate) P + rate Q) for
     negative ones (Zhu, Dong and Wang 2022, Theorem 11); the two meet at loss 0, where the rest of the mass lies. (P, Q)
     must dominate in both directions and have no atom at loss 0, and 0 must be one of the edges asked for.
+
+    Losses of (P, Q) up to `quiet`, in size, may be moved to 0: that is a bound from below.
     """
 
     pair: LossPair
     rate: float
+    quiet: float = 0.0
     lattice: LossLattice = AT_ZERO
 
     def reach(self, log_tail: float) -> Reach:
@@ -98,12 +101,15 @@ class SubsetPair:
         return Reach(low.low, high.high, low.below, high.above)
 
     def cells(self, edges: Array) -> LossMasses:
-        gains, losses = removal(self.pair, self.rate).cells(edges), addition(self.pair, self.rate).cells(edges)
+        nearest = math.log1p(self.rate * math.expm1(self.quiet))
+        gains = removal(self.pair, self.rate).cells(np.maximum(edges, nearest))
+        losses = addition(self.pair, self.rate).cells(np.minimum(edges, -nearest))
         middle = int(np.searchsorted(edges, 0.0, side="right"))
         joined = losses.joined(gains, middle)
         rest = max(0.0, 1 - math.fsum(joined.p))
-        joined.p[middle] += rest
-        joined.q[middle] += rest
+        for masses, errors in ((joined.p, joined.p_error), (joined.q, joined.q_error)):
+            masses[middle] += rest
+            errors[middle] += 16 * UNIT
         return joined
 
     def swapped(self) -> SwappedPair:
