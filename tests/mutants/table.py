@@ -1259,7 +1259,13 @@ MUTANTS = [
         ("np.hstack([ROW.clip(contexts), unit[:, None]])", "np.hstack([contexts, unit[:, None]])"),
         ("* rows[:, self._upper[1]]) * self._weights", "* rows[:, self._upper[1]])"),
         ('AcuteBound("l2", 2.0 * (1 + 2.0**-30))', 'AcuteBound("l2", 1.0)'),
-        ("neighbors=Neighbors.REPLACE", "neighbors=Neighbors.ADD_REMOVE"),
+        ("neighbors=self.neighbors", "neighbors=Neighbors.ADD_REMOVE"),
+    ),
+    *_of(
+        "sequential/open_stream",
+        ("ledger.neighbors not in (None, stream.neighbors)", "False"),
+        ("unit.rows > stream.contributions or", ""),
+        ("if isinstance(reserved, Committed):", "if False:"),
     ),
     *_of(
         "sequential/bandits/linear_ucb",

@@ -29,5 +29,6 @@ from .counters.saved_state import resume_counter as resume_counter
 from .counters.saved_state import save_counter as save_counter
 from .counters.square_root_counter import SquareRootCounter as SquareRootCounter
 from .counters.tree_counter import TreeCounter as TreeCounter
+from .open_stream import open_stream as open_stream
 
 __all__: list[str]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +11,7 @@ from discreet.core.bits import Bits
 from discreet.core.events import LaplaceLoss
 from discreet.core.grid import CELLS, Grid, Steps
 from discreet.core.knob import check_knob, check_whole
+from discreet.core.neighbors import Neighbors
 from discreet.core.secret import Secret
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.bits import system_bits
@@ -48,6 +49,9 @@ class EpisodeSums(Secret):
     [nan, nan, 3.0]
     """
 
+    neighbors: ClassVar[Neighbors] = Neighbors.REPLACE
+    contributions: ClassVar[int] = 1
+
     def __init__(
         self,
         epsilon: float = 1.0,
@@ -67,6 +71,11 @@ class EpisodeSums(Secret):
     def event(self) -> LaplaceLoss:
         """The price of all responses."""
         return self._noise.event
+
+    @property
+    def terms(self) -> str:
+        """All public parameters, in words."""
+        return f"{type(self).__name__}, {self.reward_map}, {self._noise}"
 
     def privatise(self, reward: ArrayLike, arm: ArrayLike = 0, last: ArrayLike = True) -> Any:
         """The noisy sum of the episode that ends here; nan where none does."""

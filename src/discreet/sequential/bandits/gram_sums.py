@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -62,6 +62,9 @@ class GramSums(Secret):
     (3, 3)
     """
 
+    neighbors: ClassVar[Neighbors] = Neighbors.REPLACE
+    contributions: ClassVar[int] = 1
+
     def __init__(
         self,
         dimension: int,
@@ -85,7 +88,7 @@ class GramSums(Secret):
             noise,
             AcuteBound("l2", 2.0 * (1 + 2.0**-30)),
             len(self._weights),
-            neighbors=Neighbors.REPLACE,
+            neighbors=self.neighbors,
             streams=self.runs or 1,
             bits=bits,
         )
@@ -94,6 +97,11 @@ class GramSums(Secret):
     def event(self) -> Event:
         """The price of all responses."""
         return self._counter.event
+
+    @property
+    def terms(self) -> str:
+        """All public parameters, in words."""
+        return f"{type(self).__name__}, {self.reward_map}, {self._counter.terms}"
 
     @property
     def stddev(self) -> float:

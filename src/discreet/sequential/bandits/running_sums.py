@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -49,6 +49,9 @@ class RunningSums(Secret):
     LaplaceLoss(multiplier=2.0)
     """
 
+    neighbors: ClassVar[Neighbors] = Neighbors.REPLACE
+    contributions: ClassVar[int] = 1
+
     def __init__(
         self,
         arms: int,
@@ -66,7 +69,7 @@ class RunningSums(Secret):
         self._counter = TreeCounter(
             rounds,
             Laplace(1 / float(epsilon)),
-            neighbors=Neighbors.REPLACE,
+            neighbors=self.neighbors,
             streams=self.arms * int(runs or 1),
             bits=bits,
         )
@@ -75,6 +78,11 @@ class RunningSums(Secret):
     def event(self) -> Event:
         """The price of all responses."""
         return self._counter.event
+
+    @property
+    def terms(self) -> str:
+        """All public parameters, in words."""
+        return f"{type(self).__name__}, {self.reward_map}, {self._counter.terms}"
 
     def privatise(self, reward: ArrayLike, arm: ArrayLike = 0, last: ArrayLike = True) -> Any:
         """The noisy sum of the rewards of this arm, with this one."""

@@ -12,6 +12,7 @@ from discreet.core.bits import Bits
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Array
+from discreet.core.neighbors import Neighbors
 from discreet.core.secret import Secret
 from discreet.noise.bits import system_bits
 from discreet.sequential.counters.updates import Updates
@@ -38,6 +39,16 @@ class Counter(Secret, ABC):
         self.horizon, self._updates = horizon, updates
         self._bits = system_bits() if bits is None else bits
         self.closed = False
+
+    @property
+    def neighbors(self) -> Neighbors:
+        """The relation that the price speaks of."""
+        return self._updates.neighbors
+
+    @property
+    def contributions(self) -> int:
+        """In how many updates a unit takes part at most."""
+        return self._updates.contributions
 
     @property
     def event(self) -> Event:

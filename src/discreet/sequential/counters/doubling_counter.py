@@ -85,8 +85,8 @@ class DoublingCounter(Counter):
         check_one_of(self.purpose, "kind", kind, ("square_root", "tree"))
         check_whole(self.purpose, "first", first, most=LONGEST)
         check_whole(self.purpose, "contributions", contributions, most=int(first))
-        super().__init__(ENDLESS, Updates(noise, bound, int(size), neighbors, 1.0), bits)
-        self.first, self.kind, self.contributions = int(first), kind, int(contributions)
+        super().__init__(ENDLESS, Updates(noise, bound, int(size), neighbors, 1.0, int(contributions)), bits)
+        self.first, self.kind = int(first), kind
         self._begin(0)
         self._before: Array = np.zeros(self._updates.size)
         self._latest: Array = np.zeros(self._updates.size)
@@ -94,7 +94,7 @@ class DoublingCounter(Counter):
     @property
     def terms(self) -> str:
         """All public parameters, in words."""
-        return f"{super().terms}, {self.kind} from {self.first}, {self.contributions} contributions"
+        return f"{super().terms}, {self.kind} from {self.first}"
 
     @property
     def clock(self) -> int:

@@ -84,7 +84,8 @@ class SquareRootCounter(Counter):
             raise ParameterError(self.purpose, f"the noise is {noise}", "Give Gaussian noise.")
         self.factor = square_root_factor(int(horizon))
         moved = self.factor.norm(int(contributions))
-        super().__init__(int(horizon), Updates(noise, bound, int(size), neighbors, moved, CELLS, BINARY), bits)
+        updates = Updates(noise, bound, int(size), neighbors, moved, int(contributions), CELLS, BINARY)
+        super().__init__(int(horizon), updates, bits)
         self._into = StreamingConvolution(self.factor.numerators.astype(np.float64), int(size))
         self._out = StreamingConvolution(self.factor.left, int(size))
 

@@ -1,0 +1,86 @@
+"""The charge for a stream of releases: all of it, once, before the first."""
+
+from __future__ import annotations
+
+from typing import Protocol, TypeVar
+
+from discreet.core.errors import NotPermitted
+from discreet.core.events import Event
+from discreet.core.ledger import Committed, Ledger
+from discreet.core.neighbors import Neighbors
+
+ASKED = "open a stream"
+
+
+class Stream(Protocol):
+    """What releases again and again, at a price that is known beforehand."""
+
+    @property
+    def event(self) -> Event:
+        """The price of all releases together."""
+
+    @property
+    def neighbors(self) -> Neighbors:
+        """The relation that the price speaks of."""
+
+    @property
+    def contributions(self) -> int:
+        """In how many updates a unit takes part at most."""
+
+    @property
+    def terms(self) -> str:
+        """All public parameters, in words."""
+
+
+S = TypeVar("S", bound=Stream)
+
+
+def open_stream(stream: S, ledger: Ledger, *, purpose: str, key: str | None = None) -> S:
+    """Charge a ledger for all releases of a counter, or of a curator that is trusted with rewards.
+
+    Parameters
+    ----------
+    stream : TreeCounter, SquareRootCounter, DoublingCounter, RunningSums, EpisodeSums or GramSums
+        A new one.
+    ledger : Ledger
+        The account that pays.
+    purpose : str
+        Public. What it is for, in words.
+    key : str, optional
+        Public. A stream is opened once under a key. One that was saved is resumed, without another charge.
+
+    Returns
+    -------
+    The stream itself.
+
+    Raises
+    ------
+    BudgetExceeded
+        The account cannot pay; nothing was spent.
+    NotPermitted
+        The account speaks of other neighbors or larger units, or a stream was opened under this key already.
+
+    Examples
+    --------
+    >>> from discreet.accounting.single_plan import SinglePlan
+    >>> from discreet.core.budget import Budget
+    >>> from discreet.mechanisms import Laplace
+    >>> from discreet.sequential import TreeCounter
+    >>> ledger = SinglePlan(Budget(1.0))
+    >>> counter = open_stream(TreeCounter(100, Laplace(1.0)), ledger, purpose="visits")
+    >>> ledger.balance().spent
+    1.0
+    """
+    if ledger.neighbors not in (None, stream.neighbors):
+        obstacle = f"the account is for {ledger.neighbors} and the stream for {stream.neighbors}"
+        raise NotPermitted(ASKED, obstacle, "Make the stream for the neighbors of the account.")
+    unit = ledger.unit
+    if unit is not None and (unit.rows > stream.contributions or unit.pooled or unit.kind == "attribute"):
+        obstacle = f"a unit of the account has {unit.limit}, and one of the stream {stream.contributions} updates"
+        raise NotPermitted(ASKED, obstacle, "Allow as many contributions as the account does.")
+    reserved = ledger.reserve(stream.event, purpose, request=stream.terms, key=key)
+    if isinstance(reserved, Committed):
+        remedy = "Resume its saved state, or take another key."
+        raise NotPermitted(ASKED, f"a stream was opened under the key {key!r} before", remedy)
+    ledger.commit(reserved, stream.terms.encode())
+    return stream

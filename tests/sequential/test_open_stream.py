@@ -1,0 +1,65 @@
+"""A stream is paid for once, before it starts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discreet.accounting.single_plan import SinglePlan
+from discreet.core.budget import Budget
+from discreet.core.errors import BudgetExceeded, NotPermitted
+from discreet.core.neighbors import Neighbors, Unit
+from discreet.mechanisms.additive.laplace import Laplace
+from discreet.sequential import (
+    EpisodeSums,
+    GramSums,
+    RunningSums,
+    TreeCounter,
+    open_stream,
+    resume_counter,
+    save_counter,
+)
+
+
+def test_each_stream_pays_its_event_and_more_is_refused() -> None:
+    streams: list[Any] = [
+        TreeCounter(10, Laplace(1.0)),
+        EpisodeSums(1.0),
+        RunningSums(3, 100, 1.0),
+        GramSums(2, 100, 1.0, 1e-6),
+    ]
+    for stream in streams:
+        ledger = SinglePlan(Budget(1.0, 2e-6))
+        assert open_stream(stream, ledger, purpose="a trial") is stream
+        assert ledger.entries()[0].event == stream.event
+        with pytest.raises(BudgetExceeded):
+            open_stream(stream, ledger, purpose="another")
+
+
+def test_a_key_opens_one_stream_which_is_resumed_without_another_charge(tmp_path: Path) -> None:
+    ledger = SinglePlan(Budget(1.0))
+    first, second = (TreeCounter(10, Laplace(1.0)) for _ in range(2))
+    open_stream(first, ledger, purpose="visits", key="2026")
+    with pytest.raises(NotPermitted, match="opened under the key '2026' before"):
+        open_stream(second, ledger, purpose="visits", key="2026")
+    save_counter(first, tmp_path / "state")
+    resume_counter(second, tmp_path / "state")
+    second.update(1.0)
+    assert len(ledger.entries()) == 1
+
+
+def test_other_neighbors_and_larger_units_are_refused_before_any_charge() -> None:
+    units = (Unit("user", column="who", rows=3), Unit("user", column="who", pooled=True), Unit("attribute", column="x"))
+    replace = SinglePlan(Budget(1.0), Neighbors.REPLACE)
+    with pytest.raises(NotPermitted, match="Make the stream for the neighbors of the account"):
+        open_stream(TreeCounter(10, Laplace(1.0)), replace, purpose="visits")
+    for unit in units:
+        ledger = SinglePlan(Budget(1.0), Neighbors.ADD_REMOVE, unit)
+        with pytest.raises(NotPermitted, match="Allow as many contributions"):
+            open_stream(TreeCounter(10, Laplace(1.0), contributions=2), ledger, purpose="visits")
+        assert ledger.entries() == ()
+    paid = SinglePlan(Budget(1.0), Neighbors.ADD_REMOVE, units[0])
+    open_stream(TreeCounter(10, Laplace(1.0), contributions=3), paid, purpose="visits")
+    assert len(paid.entries()) == 1
