@@ -1177,6 +1177,41 @@ MUTANTS = [
         ("self.tally, self.n = self.tally + new, self.n + len(accepted)", "self.tally, self.n = self.tally + new, 1"),
         tests=REPORTS,
     ),
+    *_of(
+        "local/reporter",
+        ("(len(self._sent) + 1) * Fraction(self._each) > Fraction(self.budget)", "self.spent >= self.budget + 1"),
+        ("if key not in self._sent:", "if True:"),
+        ("write_whole(self._path, self._written(sent))", "pass"),
+    ),
+    *_of(
+        "local/report_store",
+        ("if before is None:", "if True:"),
+        ("before[0] != digest", "False"),
+        ('db.execute("DELETE FROM waiting")', "pass"),
+        ('self._db.execute("ROLLBACK")', 'self._db.execute("COMMIT")'),
+    ),
+    *_of(
+        "local/attributes/fake_data",
+        ("np.where(real == number, drawn, fake)", "np.where(real == number, drawn, drawn)"),
+        ("_HiddenAttribute(self.epsilon, domain", "_HiddenAttribute(1.5 * self.epsilon, domain"),
+        tests=f"local/attributes/test_fake_data.py {REPORTS}",
+    ),
+    *_of(
+        "local/attributes/sampled_attribute",
+        ("BY_KIND[kind](self.epsilon, domain)", "BY_KIND[kind](len(self.domains) * self.epsilon, domain)"),
+        tests=REPORTS,
+    ),
+    *_of(
+        "local/strings/prefix_extension",
+        ("return miss_chance(self.epsilon)", "return miss_chance(1.5 * self.epsilon)"),
+        tests=REPORTS,
+    ),
+    *_of(
+        "local/wire_client",
+        ("chance if Decimal(chance) >= exact else math.nextafter(chance, 1.0)", "chance"),
+        ("if any(drawn) and orthogonal != miss:", "if any(drawn) and orthogonal:"),
+        ("if not 0 < epsilon <= MOST_EPSILON:", "if False:"),
+    ),
     *_of("noise/packed_coins", ("ones[equal] = bernoulli", "ones[:0] = bernoulli")),
     # local/rappor
     *_of(

@@ -109,7 +109,7 @@ class ReportStore:
             raise self._refused("an identifier does not have 16 bytes", "Draw 16 random bytes for each message.")
         self.randomizer.decoded([one.message for one in batch])
         with self._transaction() as db:
-            new = sum(self._is_new(db, one) for one in batch)
+            new = sum(self._inserted(db, one) for one in batch)
             if db.execute("SELECT count(*) FROM waiting").fetchone()[0] >= FOLDED:
                 self._fold(db)
         return Acknowledged(new, len(batch) - new)
@@ -150,7 +150,7 @@ class ReportStore:
                 raise
             self._db.execute("COMMIT")
 
-    def _is_new(self, db: sqlite3.Connection, one: Envelope) -> bool:
+    def _inserted(self, db: sqlite3.Connection, one: Envelope) -> bool:
         digest = hashlib.sha256(one.message).digest()
         before = db.execute("SELECT digest FROM seen WHERE id = ?", (one.id,)).fetchone()
         if before is not None and before[0] != digest:
