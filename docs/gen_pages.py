@@ -1,4 +1,4 @@
-"""Write the reference: what each public room offers, and the proofs.
+"""Write the navigation, the figures, the reference (what each public room offers), and the proofs.
 
 Public names are those of the rooms' stubs (`__init__.pyi`). A room whose names come from several sub-rooms has a page
 for each of these. A proof lies beside its module (`laplace.md` beside `laplace.py`) and gets a page of its own.
@@ -24,7 +24,28 @@ from discreet.releases.release import Release
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src"
 PACKAGE = SOURCE / "discreet"
-FIRST = "index.md"
+HOME = "index.md"
+PARTS = {  # the pages that are written by hand; one that is not named here is a how-to
+    "Tutorial": ["tutorial.md"],
+    "How to": [
+        "choosing_epsilon.md",
+        "group_by.md",
+        "users.md",
+        "team_budget.md",
+        "publish_a_table.md",
+        "files.md",
+        "spark.md",
+        "trust.md",
+        "classifier.md",
+        "deep.md",
+        "fair.md",
+        "local.md",
+        "bandits.md",
+        "coming_from.md",
+    ],
+    "What there is": ["statistics.md", "learners.md", "names.md", "gallery.md"],
+    "Explanation": ["sentence.md", "composition.md", "exact_noise.md", "attacks.md"],
+}
 ROOMS = (
     "discreet",
     "discreet.learners",
@@ -65,7 +86,12 @@ MORE = {
         "service.key_file.read_identity",
         "service.local_parties.local_parties",
     ],
-    "Reports": ["query.report.profile", "query.report.Report", "query.schema_file.read_schema"],
+    "Reports and plans": [
+        "query.report.Report",
+        "query.forecast.forecast.Forecast",
+        "query.forecast.forecast.Expectation",
+        "query.schema_file.read_schema",
+    ],
     "Audits": [
         "audit.trial.trial",
         "audit.verdict.judged",
@@ -215,14 +241,35 @@ def write_learners() -> None:
         write_figure(draw(), page)
 
 
+def write_gallery() -> None:
+    """Draw the gallery, and the figures of the page on epsilon."""
+    made: dict[str, Any] = runpy.run_path(str(ROOT / "docs" / "gallery_figures.py"))
+    text = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    write(Path("gallery.md"), text + made["gallery"]())
+    for page, draw in made["FIGURES"].items():
+        write_figure(draw(), page)
+
+
+def write_parts(nav: mkdocs_gen_files.Nav) -> None:
+    """Put the pages that are written by hand into their parts."""
+    here = {page.name: page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs").glob("*.md"))}
+    titles = {name: text.partition("\n")[0].lstrip("# ") for name, text in here.items()}
+    nav[titles.pop(HOME)] = HOME
+    listed = {name for names in PARTS.values() for name in names}
+    for part, names in PARTS.items():
+        more = [name for name in titles if name not in listed] if part == "How to" else []
+        for name in [*names, *more]:
+            if name in titles:
+                nav[part, titles[name]] = name
+
+
 def main() -> None:
     """Write all pages and the navigation: the pages written by hand first."""
     write_learners()
     write_statistics()
+    write_gallery()
     nav = mkdocs_gen_files.Nav()
-    for page in sorted((ROOT / "docs").glob("*.md"), key=lambda page: (page.name != FIRST, page.name)):
-        title = page.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
-        nav[title] = page.name
+    write_parts(nav)
     for room in ROOMS:
         write_room(nav, room)
     write_more(nav)

@@ -8,6 +8,7 @@ import re
 import runpy
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,10 +25,33 @@ def test_the_examples_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     Path("adult.toml").write_bytes(made["SCHEMA"].read_bytes())
     for seed, name in enumerate(("train.csv", "test.csv")):
         made["stand_in"](Path(name), 3000, seed)
-    for page in ("statistics.md", "files.md", "learners.md", "classifier.md", "local.md"):
-        found = doctest.testfile(str(DOCS / page), module_relative=False, optionflags=doctest.ELLIPSIS)
-        assert found.attempted > 5
+    pages = sorted(page for page in DOCS.glob("*.md") if ">>> " in page.read_text(encoding="utf-8"))
+    assert len(pages) > 10
+    for page in pages:
+        found = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS)
+        assert found.attempted > 1
         assert found.failed == 0, page
+
+
+def test_every_page_and_every_figure_that_is_linked_is_there() -> None:
+    """Links to the reference and to proofs, which are written when the manual is built, are checked by mkdocs."""
+    made = {name for file in ("gallery_figures.py", "learner_figures.py") for name in run(file)["FIGURES"]}
+    there = {path.name for path in DOCS.iterdir()} | made | {"mean_and_median.svg"}
+    for page in DOCS.glob("*.md"):
+        links = re.findall(r"\]\(([\w.]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+        assert {link for link in links if link not in there} == set(), page
+
+
+def test_every_figure_of_the_gallery_is_drawn_by_its_line() -> None:
+    made = run("gallery_figures.py")
+    for page, draw in made["FIGURES"].items():
+        (ax, *_) = draw().axes
+        assert ax.has_data(), page
+    assert all(line in made["gallery"]() for line in made["LINES"].values())
+
+
+def run(name: str) -> dict[str, Any]:
+    return runpy.run_path(str(DOCS / name))
 
 
 def test_the_how_to_is_short() -> None:

@@ -35,10 +35,13 @@ class Rappor(RapporParameters, Randomizer):
 
     Parameters
     ----------
-    epsilon : float
-        Public. What one report costs; it follows from the others and is not given.
     bits, hashes, cohorts, f, p, q : int, int, int, float, float, float
         Public. See `RapporParameters`.
+
+    Attributes
+    ----------
+    epsilon : float
+        Public. What one report costs: it follows from the parameters.
 
     Guarantee
     ---------
