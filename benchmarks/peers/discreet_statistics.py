@@ -32,7 +32,8 @@ from discreet.releases.least_noise import least_noise
 from discreet.statistics.moments.column_moments import Moments
 from discreet.statistics.moments.mean import mean
 from discreet.statistics.moments.variance import variance
-from discreet.statistics.ranks.quantile import Method, Wanted, quantile
+from discreet.statistics.ranks.quantile import quantile
+from discreet.statistics.ranks.wanted import Method, Wanted
 from discreet.statistics.tables.histogram import histogram
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix

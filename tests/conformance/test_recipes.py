@@ -186,7 +186,7 @@ def tally_holds(question: BoundedSum, connection: duckdb.DuckDBPyConnection) -> 
         for number in [isinstance(SCHEMA.columns[name], Number)]
     )
     values = {f"c{i}": records[:, i] for i in range(records.shape[1])}
-    rows = connection.from_arrow(pa_table(values)).project(places)
+    rows = connection.from_arrow(pa_table(values or {"c0": np.zeros(len(records))})).project(places or "c0")
     expected = question.steps(records).sum(axis=0)
     np.testing.assert_array_equal(tallied(rows, question.tally, question.grid), expected)
 

@@ -652,6 +652,12 @@ MUTANTS = [
         ),
     ),
     *_of(
+        "questions/grouped",
+        ('if bound.norm == "linf" and size == 1 else bound', "if False else bound"),
+        ("inside &= (records[:, i] >= edges[0]) & (records[:, i] <= edges[-1])", "pass"),
+        ('order = np.argsort(places, kind="stable")', "order = np.arange(len(places))"),
+    ),
+    *_of(
         "trust/filtered",
         ("    units = None\n", "    units = 3\n"),
         ("self.trust.curated and self.neighbors is Neighbors.ADD_REMOVE", "self.trust.curated"),

@@ -23,7 +23,7 @@ from discreet.trust.private_data import PrivateData
 
 AGES = np.random.default_rng(0).gamma(8, 5, 4000)
 CLIPPED = np.clip(AGES, 0, 100)
-TRUTH = {mean: CLIPPED.mean(), variance: CLIPPED.var(), total: CLIPPED.sum(), count: 4000.0}
+TRUTH: dict[Any, float] = {mean: CLIPPED.mean(), variance: CLIPPED.var(), total: CLIPPED.sum(), count: 4000.0}
 Statistic = Callable[..., Estimate]
 
 

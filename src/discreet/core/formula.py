@@ -59,6 +59,10 @@ class Formula:
         """The number where the record has the other one too."""
         return Formula(f"CASE WHEN {there.sql} IS NOT NULL THEN {self.sql} END")
 
+    def between(self, lower: float, upper: float) -> Formula:
+        """The number where it is between these two, or one of them."""
+        return Formula(f"CASE WHEN {self.sql} BETWEEN {_written(lower)} AND {_written(upper)} THEN {self.sql} END")
+
     def place_among(self, edges: Sequence[float] | Array) -> Formula:
         """How many of these edges, which ascend, are at or below the number: what `np.searchsorted` finds."""
         return Formula(_place(self.sql, list(edges), 0)).where(self)

@@ -113,8 +113,8 @@ class Recipe:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its name; and, if it asks another recipe about transformed or some of the records, the names of that one."""
-        inner = self.parameters.get("inner") if self.name in ("transformed", "filtered") else None
+        """Its name; and, if it asks another recipe about some, or changed, records, the names of that one."""
+        inner = self.parameters.get("inner") if self.name in ("transformed", "filtered", "grouped") else None
         return (self.name,) if inner is None else (self.name, *Recipe.read(inner).names)
 
     def __eq__(self, other: object) -> bool:
@@ -215,7 +215,7 @@ def check_question(question: BoundedSum, schema: Schema) -> None:
     middle of all columns, and missing values.
     """
     asked = "a question" if question.recipe is None else f"recipe {question.recipe.name}"
-    columns, size = schema.values(question.columns), question.size
+    columns, size = schema.values(question.columns) if question.columns else (), question.size
     if not 1 <= size <= MOST_NUMBERS or question.bound.radius > MOST_STEPS * question.grid.step:
         raise ParameterError(
             asked,

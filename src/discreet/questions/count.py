@@ -1,10 +1,11 @@
-"""One for each record that has a value."""
+"""One for each record, or for each that has a value."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from discreet.core.bound import Bound
+from discreet.core.formula import Formula, Tally
 from discreet.core.grid import Array, Grid
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import recipe
@@ -12,11 +13,16 @@ from discreet.core.schema import Schema
 
 
 @recipe("count")
-def count_of(schema: Schema, column: str) -> BoundedSum:
-    """One for each record whose value is not missing."""
-    columns = schema.values((column,))
+def count_of(schema: Schema, column: str | None) -> BoundedSum:
+    """One for each record whose value is not missing; without a column, for each record."""
+    columns = () if column is None else schema.values((column,))
+    cell = Formula.constant(0) if column is None else Formula.constant(0).where(Formula.column(0))
 
     def of(records: Array) -> Array:
-        return (~np.isnan(records[:, :1])).astype(np.float64)
+        return (~np.isnan(records).any(axis=1, keepdims=True)).astype(np.float64)
 
-    return BoundedSum(of, Bound("l1", 1.0, nonnegative=True), columns, Grid(0), lambda records: of(records).sum(axis=0))
+    def total(records: Array) -> Array:
+        return of(records).sum(axis=0)
+
+    tally = Tally(cell, 1, (Formula.constant(1),))
+    return BoundedSum(of, Bound("l1", 1.0, nonnegative=True), columns, Grid(0), total, tally=tally)

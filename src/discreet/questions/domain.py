@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, pairwise, product
 from typing import Any
@@ -40,6 +40,8 @@ class Domain:
         The columns.
     axes : tuple of (tuple of str, or array)
         The values of each category, or the edges of each number's cells.
+    named : mapping of str to tuple of str
+        What the cells of some numbers are called, where their edges do not say it well.
 
     Examples
     --------
@@ -58,6 +60,7 @@ class Domain:
 
     columns: tuple[str, ...]
     axes: tuple[tuple[str, ...] | Array, ...]
+    named: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, schema: Schema, columns: Sequence[str], bins: Bins) -> Domain:
@@ -83,8 +86,10 @@ class Domain:
     def labels(self) -> tuple[tuple[str, ...], ...]:
         """The names of each column's cells."""
         return tuple(
-            tuple(f"[{a:.4g}, {b:.4g})" for a, b in pairwise(axis)) if isinstance(axis, np.ndarray) else axis
-            for axis in self.axes
+            self.named.get(name) or (tuple(f"[{a:.4g}, {b:.4g})" for a, b in pairwise(axis)))
+            if isinstance(axis, np.ndarray)
+            else axis
+            for name, axis in zip(self.columns, self.axes, strict=True)
         )
 
     @property
@@ -111,7 +116,8 @@ class Domain:
                 f"Name some of {', '.join(self.columns)}, each once, in a list.",
                 "The release is as it was.",
             )
-        return Domain(tuple(columns), tuple(self.axes[self.columns.index(name)] for name in columns))
+        axes = tuple(self.axes[self.columns.index(name)] for name in columns)
+        return Domain(tuple(columns), axes, {name: self.named[name] for name in columns if name in self.named})
 
     def places(self, records: Array) -> Codes:
         """The place of each record on each axis, for the records without a missing value."""
@@ -138,6 +144,13 @@ class Domain:
             place = Formula.category(i) if edges is None else Formula.column(i).place_among(edges[1:-1])
             cell = cell * cells + place
         return cell
+
+    def listable(self, asked: str, remedy: str) -> Domain:
+        """The same, if it has few enough cells to count all of them."""
+        if self.size > MOST_CELLS:
+            obstacle = f"it has {' x '.join(map(str, self.shape))} cells, more than {MOST_CELLS}"
+            raise ParameterError(asked, obstacle, remedy, size=self.size)
+        return self
 
     def where(self, condition: Condition) -> Mask:
         """The cells, row after row, that a query counts.

@@ -24,9 +24,10 @@ from discreet.releases.ask import ColumnOf
 from discreet.releases.estimate import Estimate
 from discreet.releases.table import Table
 from discreet.statistics.ranks.interquartile_range import interquartile_range
-from discreet.statistics.ranks.quantile import Wanted, median, quantile
+from discreet.statistics.ranks.quantile import median, quantile
 from discreet.statistics.ranks.quantiles_by_records import ByRecords
 from discreet.statistics.ranks.quantiles_by_tree import ByTree
+from discreet.statistics.ranks.wanted import Wanted
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix

@@ -14,11 +14,13 @@ from discreet.core.budget import Budget
 from discreet.core.grid import Array
 from discreet.core.schema import Number
 from discreet.questions.moments import moments_of
-from discreet.releases.ask import ColumnOf, asked
+from discreet.releases.ask import ColumnOf, Released, asked
 from discreet.releases.estimate import Estimate, estimate_of
 from discreet.releases.figure import Figure as Figure
 from discreet.releases.figure import Sampling
+from discreet.releases.groups import Groups
 from discreet.releases.release import check_confidence
+from discreet.releases.table import Table
 
 
 @dataclass(frozen=True)
@@ -196,10 +198,22 @@ class Moment:
     def released(self, of: ColumnOf, name: str, budget: Budget, key: str | None, confidence: float) -> Estimate:
         """Pay for the sums, and read the figure off their release."""
         title, size = f"{name} of {of.column}", of.data.public_size
-        number = of.data.schema.number(of.column)
         check_confidence(title, confidence)
         question = moments_of(of.data.schema, of.column, self.degree, size is not None)
-        released = asked(of.data, question, budget, title, key)
+        return self.estimate(of, title, asked(of.data, question, budget, title, key), size, confidence)
+
+    def grouped(
+        self, of: ColumnOf, name: str, groups: Groups, budget: Budget, key: str | None, confidence: float
+    ) -> Table:
+        """The same for every group, whose size is never public."""
+        title = f"{name} of {of.column}"
+        check_confidence(title, confidence)
+        question = moments_of(of.data.schema, of.column, self.degree, False)
+        return groups.table(title, question, lambda one: self.estimate(of, title, one, None, confidence), budget, key)
+
+    def estimate(self, of: ColumnOf, title: str, released: Released, size: int | None, confidence: float) -> Estimate:
+        """The figure in a release of its sums, about this public number of records."""
+        number = of.data.schema.number(of.column)
         moments = Moments(released.values, number, size)
         bend = 0.0 if size is not None else 1 / max(moments.count().value, 1.0)
         found = dataclasses.replace(self.figure(moments), bend=bend)

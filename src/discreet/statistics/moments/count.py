@@ -3,40 +3,52 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Unpack, overload
 
 import numpy as np
 
 from discreet.core.budget import Budget
+from discreet.questions.cells import Edges
 from discreet.questions.count import count_of
-from discreet.releases.ask import asked, column_of
+from discreet.releases.ask import Released, asked
 from discreet.releases.estimate import Estimate
 from discreet.releases.figure import Figure, Sampling
+from discreet.releases.groups import By, Groups
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE, whole_half_width
-from discreet.trust.as_private import Bounds
+from discreet.releases.table import Table
+from discreet.statistics.moments.mean import Options
+from discreet.trust.as_private import Bounds, as_private
+from discreet.trust.private_data import PrivateData
 
 
+@overload
+def count(data: Any, column: str | None = None, *, by: None = None, **options: Unpack[Options]) -> Estimate: ...
+@overload
+def count(data: Any, column: str | None = None, *, by: By, **options: Unpack[Options]) -> Table: ...
 def count(
     data: Any,
     column: str | None = None,
     *,
     bounds: Bounds | None = None,
     where: str | None = None,
+    by: By | None = None,
+    edges: Edges | None = None,
     confidence: float = CONFIDENCE,
     population: bool = False,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
-) -> Estimate:
-    """Release how many records have a value in a column.
+) -> Estimate | Table:
+    """Release how many records there are, or how many have a value in a column.
 
     Parameters
     ----------
-    data, where, confidence, epsilon, delta, key
+    data, where, by, edges, confidence, epsilon, delta, key
         Public, except for the data. As for `mean`.
     column : str, optional
-        Public. A numeric column, or one with public categories; an array has one only.
+        Public. A numeric column, or one with public categories. All records are counted where none is given, except of
+        an array with one column.
     bounds : (lower, upper) or Schema, optional
         Public. For an array or data frame: numbers outside count as the nearer one; or a schema.
     population : bool
@@ -45,7 +57,7 @@ def count(
 
     Returns
     -------
-    Estimate
+    Estimate, or Table with a row for each group
         A whole number, its interval and its receipt. The ends are whole numbers, too, so the interval holds the exact
         number a little more often than it says.
 
@@ -57,14 +69,30 @@ def count(
     --------
     >>> count(np.zeros(500), bounds=(0, 1), epsilon=1.0).value.is_integer()
     True
+    >>> people = {"age": np.arange(500) % 90, "sex": ["f", "m"] * 250}
+    >>> described = {"age": (0, 90), "sex": ["f", "m"]}
+    >>> count(people, bounds=described, where="age >= 18").name
+    'count of records'
+    >>> count(people, by=["sex", "age"], edges=[0, 18, 90], bounds=described).labels["age"]
+    ('[0, 18)', '[18, 90]', '[0, 18)', '[18, 90]')
     """
     budget = Budget(epsilon, delta)
-    of = column_of(data, column, bounds, budget, where)
-    name = f"count of {of.column}"
+    private = as_private(data, budget, bounds, column, where)
+    if column is None and len(private.schema.columns) == 1 and not isinstance(data, PrivateData):
+        (column,) = private.schema.columns
+    name = f"count of {'records' if column is None else column}"
     check_confidence(name, confidence)
-    released = asked(of.data, count_of(of.data.schema, of.column), budget, name, key)
+    question = count_of(private.schema, column)
+    if by is None:
+        return _estimate(name, asked(private, question, budget, name, key), private.public_size, confidence, population)
+    groups = Groups.of(private, by, edges)
+    return groups.table(name, question, lambda one: _estimate(name, one, None, confidence, population), budget, key)
+
+
+def _estimate(name: str, released: Released, size: int | None, confidence: float, population: bool) -> Estimate:
+    """The number in a release, of records of which there is this public number."""
     value, spread = float(released.values[0]), released.spread
-    figure = _sampled(value, of.data.public_size) if population else Figure(value, np.ones(1))
+    figure = _sampled(value, size) if population else Figure(value, np.ones(1))
     half = figure.half_width(spread, confidence) if population else whole_half_width(spread, np.ones(1), confidence)
     return Estimate.around(
         name,

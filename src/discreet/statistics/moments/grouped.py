@@ -1,4 +1,4 @@
-"""Private count, sum and mean of a column in every group of a category, from one bounded sum.
+"""Private count, sum and mean of a column in every group, from one bounded sum.
 
 A record adds the Bernstein mass of its value (see `moments`) to the numbers of its group. The mass is one, whatever the
 number of groups, so all groups together cost what one of them would; and count, sum and mean of a group come from
@@ -15,9 +15,11 @@ import numpy as np
 from discreet.core.budget import Budget
 from discreet.core.grid import Array
 from discreet.core.schema import Number
-from discreet.questions.grouped_moments import grouped_moments_of
+from discreet.questions.cells import Edges
+from discreet.questions.moments import moments_of
 from discreet.releases.ask import asked
 from discreet.releases.columns import Series
+from discreet.releases.groups import By, Groups
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE, Spread
 from discreet.releases.table import Table
@@ -31,8 +33,10 @@ def grouped(
     data: Any,
     column: str,
     *,
-    by: str,
+    by: By,
+    edges: Edges | None = None,
     bounds: Bounds | None = None,
+    where: str | None = None,
     confidence: float = CONFIDENCE,
     population: bool = False,
     epsilon: float = 1.0,
@@ -47,8 +51,8 @@ def grouped(
         The records.
     column : str
         Public. A numeric column.
-    by : str
-        Public. A column with public categories: the groups.
+    by, edges, where
+        Public. Which columns make the groups, and which records are meant; as for `mean`.
     bounds : Schema, optional
         Public. For a data frame: its bounds and categories.
     population : bool
@@ -84,17 +88,18 @@ def grouped(
     >>> bool(found["mean"].values[0] < 50 < found["mean"].values[1])
     True
     """
-    budget, title = Budget(epsilon, delta), f"{column} by {by}"
+    budget = Budget(epsilon, delta)
+    private, degree = as_private(data, budget, bounds, where=where), 2 if population else 1
+    number, groups = private.schema.number(column), Groups.of(private, by, edges)
+    title = f"{column} by {groups.title}"
     check_confidence(title, confidence)
-    private, degree = as_private(data, budget, bounds), 2 if population else 1
-    number, labels = private.schema.number(column), private.schema.category(by).values
-    question = grouped_moments_of(private.schema, by, column, degree)
+    question = groups.question(moments_of(private.schema, column, degree, False))
     released = asked(private, question, budget, title, key)
-    masses = released.values.reshape(len(labels), degree + 1)
+    masses = released.values.reshape(groups.domain.size, degree + 1)
     series = (_sampled if population else _exact)(masses, number, released.spread, confidence)
     return Table(
         name=title,
-        labels={by: labels},
+        labels=groups.labels,
         series=series,
         confidence=confidence,
         population=population,

@@ -2,39 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack, overload
 
 import numpy as np
 
 from discreet.core.budget import Budget
+from discreet.questions.cells import Edges
 from discreet.questions.moments import moments_of
 from discreet.questions.total import total_of
 from discreet.releases.ask import ColumnOf, Released, asked, column_of
 from discreet.releases.estimate import Estimate, estimate_of
 from discreet.releases.figure import Figure
+from discreet.releases.groups import By, Groups
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
+from discreet.releases.table import Table
 from discreet.statistics.moments.column_moments import Moments
+from discreet.statistics.moments.mean import Options
 from discreet.trust.as_private import Bounds
 
 
+@overload
+def total(data: Any, column: str | None = None, *, by: None = None, **options: Unpack[Options]) -> Estimate: ...
+@overload
+def total(data: Any, column: str | None = None, *, by: By, **options: Unpack[Options]) -> Table: ...
 def total(
     data: Any,
     column: str | None = None,
     *,
     bounds: Bounds | None = None,
     where: str | None = None,
+    by: By | None = None,
+    edges: Edges | None = None,
     confidence: float = CONFIDENCE,
     population: bool = False,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
-) -> Estimate:
+) -> Estimate | Table:
     """Release the sum of a column.
 
     Parameters
     ----------
-    data, where, column, bounds, confidence, epsilon, delta, key
+    data, column, bounds, where, by, edges, confidence, epsilon, delta, key
         Public, except for the data. As for `mean`.
     population : bool
         Public. Whether the interval is for the expected sum of samples like this one, whose records come independently:
@@ -43,7 +53,7 @@ def total(
 
     Returns
     -------
-    Estimate
+    Estimate, or Table with a row for each group
         The value, its interval and its receipt.
 
     Guarantee
@@ -61,8 +71,27 @@ def total(
     of = column_of(data, column, bounds, budget, where)
     name = f"sum of {of.column}"
     check_confidence(name, confidence)
+    if by is not None:
+        return _grouped(of, Groups.of(of.data, by, edges), name, population, budget, key, confidence)
     figure, released = (_sampled if population else _exact)(of, name, budget, key)
     return estimate_of(name, figure, released, confidence)
+
+
+def _grouped(
+    of: ColumnOf, groups: Groups, name: str, population: bool, budget: Budget, key: str | None, confidence: float
+) -> Table:
+    """The sum of every group, whose size is never public."""
+    schema = of.data.schema
+
+    def estimate(released: Released) -> Estimate:
+        if not population:
+            return estimate_of(name, Figure(float(released.values[0]), np.ones(1)), released, confidence)
+        return estimate_of(
+            name, Moments(released.values, schema.number(of.column), None).sampled_sum(), released, confidence
+        )
+
+    question = moments_of(schema, of.column, 2, False) if population else total_of(schema, of.column, 0.0)
+    return groups.table(name, question, estimate, budget, key)
 
 
 def _exact(of: ColumnOf, name: str, budget: Budget, key: str | None) -> tuple[Figure, Released]:

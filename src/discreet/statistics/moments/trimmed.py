@@ -24,7 +24,7 @@ from discreet.releases.joint_plan import Together, priced
 from discreet.releases.least_noise import least_noise
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE, spread
-from discreet.statistics.ranks.quantile import Wanted
+from discreet.statistics.ranks.wanted import Wanted
 from discreet.trust.as_private import Bounds
 
 CUTS = 0.5  # what the cuts get of the price; the mean gets the rest

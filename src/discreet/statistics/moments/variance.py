@@ -4,37 +4,48 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any
+from typing import Any, Unpack, overload
 
 from discreet.core.budget import Budget
-from discreet.releases.ask import ColumnOf, column_of
+from discreet.questions.cells import Edges
+from discreet.questions.moments import moments_of
+from discreet.releases.ask import ColumnOf, Released, column_of
 from discreet.releases.estimate import Estimate
+from discreet.releases.groups import By, Groups
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
+from discreet.releases.table import Table
 from discreet.statistics.moments.column_moments import SAMPLED_VARIANCE, VARIANCE
+from discreet.statistics.moments.mean import Options
 from discreet.statistics.moments.squared_deviations import centre_share, squared_deviations
 from discreet.trust.as_private import Bounds
 
 LARGEST = 0.2  # share of the budget that a centre is worth, measured at every mean
 
 
+@overload
+def variance(data: Any, column: str | None = None, *, by: None = None, **options: Unpack[Options]) -> Estimate: ...
+@overload
+def variance(data: Any, column: str | None = None, *, by: By, **options: Unpack[Options]) -> Table: ...
 def variance(
     data: Any,
     column: str | None = None,
     *,
     bounds: Bounds | None = None,
     where: str | None = None,
+    by: By | None = None,
+    edges: Edges | None = None,
     population: bool = False,
     confidence: float = CONFIDENCE,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
-) -> Estimate:
+) -> Estimate | Table:
     """Release the variance of a column.
 
     Parameters
     ----------
-    data, where, column, bounds, confidence, epsilon, delta, key
+    data, column, bounds, where, by, edges, confidence, epsilon, delta, key
         Public, except for the data. As for `mean`.
     population : bool
         Public. Whether it is the variance of the population that the records are a sample of, drawn independently: the
@@ -44,7 +55,7 @@ def variance(
 
     Returns
     -------
-    Estimate
+    Estimate, or Table with a row for each group
         The value, its interval and its receipt. Fewer than two values show nothing of a population: then the interval
         reaches as far as a variance can.
 
@@ -63,6 +74,9 @@ def variance(
     """
     budget = Budget(epsilon, delta)
     of = column_of(data, column, bounds, budget, where)
+    if by is not None:
+        moment = SAMPLED_VARIANCE if population else VARIANCE
+        return moment.grouped(of, "variance", Groups.of(of.data, by, edges), budget, key, confidence)
     return released_variance(of, "variance", population, budget, key, confidence)
 
 
@@ -89,18 +103,26 @@ def released_variance(
     )
 
 
+@overload
+def standard_deviation(
+    data: Any, column: str | None = None, *, by: None = None, **options: Unpack[Options]
+) -> Estimate: ...
+@overload
+def standard_deviation(data: Any, column: str | None = None, *, by: By, **options: Unpack[Options]) -> Table: ...
 def standard_deviation(
     data: Any,
     column: str | None = None,
     *,
     bounds: Bounds | None = None,
     where: str | None = None,
+    by: By | None = None,
+    edges: Edges | None = None,
     population: bool = False,
     confidence: float = CONFIDENCE,
     epsilon: float = 1.0,
     delta: float = 0.0,
     key: str | None = None,
-) -> Estimate:
+) -> Estimate | Table:
     """Release the standard deviation of a column: the root of its private variance.
 
     Noise is added to the variance, never to its root: one record moves a variance by a share of about 1/n of the
@@ -108,14 +130,14 @@ def standard_deviation(
 
     Parameters
     ----------
-    data, where, column, bounds, confidence, epsilon, delta, key
+    data, column, bounds, where, by, edges, confidence, epsilon, delta, key
         Public, except for the data. As for `mean`.
     population : bool
         Public. As for `variance`.
 
     Returns
     -------
-    Estimate
+    Estimate, or Table with a row for each group
         The value, its interval, which is the root of that of the variance, and its receipt.
 
     Guarantee
@@ -131,7 +153,22 @@ def standard_deviation(
     """
     budget = Budget(epsilon, delta)
     of = column_of(data, column, bounds, budget, where)
+    if by is not None:
+        return _grouped_roots(of, Groups.of(of.data, by, edges), population, budget, key, confidence)
     return root(released_variance(of, "standard deviation", population, budget, key, confidence))
+
+
+def _grouped_roots(
+    of: ColumnOf, groups: Groups, population: bool, budget: Budget, key: str | None, confidence: float
+) -> Table:
+    moment, title = SAMPLED_VARIANCE if population else VARIANCE, f"standard deviation of {of.column}"
+    check_confidence(title, confidence)
+    question = moments_of(of.data.schema, of.column, moment.degree, False)
+
+    def estimate(released: Released) -> Estimate:
+        return root(moment.estimate(of, title, released, None, confidence))
+
+    return groups.table(title, question, estimate, budget, key)
 
 
 def root(square: Estimate) -> Estimate:

@@ -22,8 +22,8 @@ from discreet.releases.estimate import Estimate
 from discreet.releases.joint_plan import Together
 from discreet.releases.release import check_confidence, check_population
 from discreet.releases.spread import CONFIDENCE, spread
-from discreet.statistics.ranks.quantile import Wanted
 from discreet.statistics.ranks.quantiles_by_tree import ByTree
+from discreet.statistics.ranks.wanted import Wanted
 from discreet.trust.as_private import Bounds
 from discreet.trust.permit import Permit
 

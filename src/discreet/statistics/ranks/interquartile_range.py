@@ -21,10 +21,10 @@ from discreet.releases.estimate import Estimate
 from discreet.releases.joint_plan import Together
 from discreet.releases.release import check_confidence, check_population
 from discreet.releases.spread import CONFIDENCE, Spread
-from discreet.statistics.ranks.quantile import Wanted
 from discreet.statistics.ranks.quantiles_by_records import ByRecords
 from discreet.statistics.ranks.quantiles_by_tree import ByTree
 from discreet.statistics.ranks.rank_width import Found
+from discreet.statistics.ranks.wanted import Wanted
 from discreet.trust.as_private import Bounds
 
 QUARTILES, BESIDE = (0.25, 0.75), (0.2, 0.3, 0.7, 0.8)

@@ -14,6 +14,7 @@ from discreet.core.grid import Array
 from discreet.core.question import BoundedSum
 from discreet.questions.tree import Tree
 from discreet.releases.ask import ColumnOf
+from discreet.releases.groups import Groups
 from discreet.releases.joint_plan import priced
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import Spread, spread
@@ -63,7 +64,17 @@ class ByTree:
 
     def found(self, permit: Permit, mechanisms: tuple[Any, ...]) -> Found:
         """The quantiles, for a permit that pays for this noise."""
-        tree, unit = self.tree(permit, mechanisms[0]), self.unit(mechanisms[0])
+        return self.read(self.tree(permit, mechanisms[0]), self.unit(mechanisms[0]))
+
+    def found_in(self, groups: Groups, permit: Permit, mechanisms: tuple[Any, ...]) -> list[Found]:
+        """The quantiles of every group, for a permit that pays for this noise: a record is in one group only."""
+        (noise,), tree, number = mechanisms, self._tree(self.norm), self.of.data.schema.number(self.of.column)
+        counts = permit.ask(groups.question(self._question(self.norm)), noise).reshape(groups.domain.size, -1)
+        unit = self.unit(noise)
+        return [self.read(CumulativeCounts(tree, tree.leaves_of(own), number), unit) for own in counts]
+
+    def read(self, tree: CumulativeCounts, unit: Spread) -> Found:
+        """The quantiles in counts with this noise: post-processing."""
         values = np.array([tree.quantile(q) for q in self.levels])
         if self.confidence is None:
             return Found(self._on_grid(values))
@@ -84,6 +95,11 @@ class ByTree:
     def unit(self, noise: Any) -> Spread:
         """How this noise spreads on each count."""
         return spread(self.of.data, self._question(self.norm), noise)
+
+    @property
+    def question(self) -> BoundedSum:
+        """What is asked."""
+        return self._question(self.norm)
 
     def _question(self, norm: Norm) -> BoundedSum:
         tree = self._tree(norm)

@@ -10,11 +10,11 @@ from typing import Any, Self
 import numpy as np
 
 from discreet.core.budget import Budget
-from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.receipt import Receipt
-from discreet.questions.contingency import contingency_of
-from discreet.questions.domain import BINS, MOST_CELLS, Bins, Domain
+from discreet.questions.cells import Edges, cut
+from discreet.questions.domain import BINS, Bins, Domain
+from discreet.questions.grouped import counted
 from discreet.releases.ask import asked, columns_of
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE, Spread
@@ -94,6 +94,7 @@ def contingency(
     bounds: Bounds | None = None,
     where: str | None = None,
     bins: Bins = BINS,
+    edges: Edges | None = None,
     confidence: float = CONFIDENCE,
     population: bool = False,
     epsilon: float = 1.0,
@@ -113,7 +114,11 @@ def contingency(
     where : str, optional
         Public. Which records are meant, such as "age >= 18 and sex == 'f'"; see `PrivateData.where`. All by default.
     bins : int, or mapping of str to int
-        Public. The number of cells of each numeric column.
+        Public. The number of cells of each numeric column. One with a step, such as whole numbers or dates, may have
+        fewer: all but the last then hold equally many of its values.
+    edges : sequence, or mapping of str to sequences, optional
+        Public. The ends of the cells of a numeric column, ascending, such as [18, 25, 45, 98]; by column where several
+        are meant. What is outside is in no cell.
     confidence : float
         Public. Of each interval.
     population : bool
@@ -145,13 +150,10 @@ def contingency(
     check_confidence("table of counts", confidence)
     budget = Budget(epsilon, delta)
     of = columns_of("table of counts", data, columns, bounds, budget, where)
-    domain = Domain.of(of.data.schema, of.columns, bins)
-    if domain.size > MOST_CELLS:
-        obstacle = f"it has {' x '.join(map(str, domain.shape))} cells, more than {MOST_CELLS}"
-        remedy = "Ask for `marginals` of fewer columns at a time, for the `frequent_cells` alone, or for fewer bins."
-        raise ParameterError(f"table of {', '.join(domain.columns)}", obstacle, remedy, size=domain.size)
-    question = contingency_of(of.data.schema, domain.columns, domain.bins)
-    released = asked(of.data, question, budget, f"table of {', '.join(domain.columns)}", key)
+    purpose = f"table of {', '.join(of.columns)}"
+    remedy = "Ask for `marginals` of fewer columns at a time, for the `frequent_cells` alone, or for fewer bins."
+    domain = cut(of.data.schema, of.columns, bins, edges).listable(purpose, remedy)
+    released = asked(of.data, counted(domain, of.data.schema), budget, purpose, key)
     return ContingencyTable.of(
         domain, released.values, released.spread, released.receipt, confidence=confidence, population=population
     )

@@ -11,8 +11,9 @@ import numpy as np
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.questions.contingency import contingency_of
-from discreet.questions.domain import BINS, Domain
+from discreet.questions.cells import Edges, cut
+from discreet.questions.domain import BINS
+from discreet.questions.grouped import counted
 from discreet.releases.ask import asked, column_of
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
@@ -80,6 +81,7 @@ def histogram(
     bounds: Bounds | None = None,
     where: str | None = None,
     bins: int = BINS,
+    edges: Edges | None = None,
     confidence: float = CONFIDENCE,
     population: bool = False,
     epsilon: float = 1.0,
@@ -100,7 +102,7 @@ def histogram(
         schema.
     bins : int
         Public. The number of cells of a numeric column.
-    where, confidence, population, epsilon, delta, key
+    edges, where, confidence, population, epsilon, delta, key
         Public. As for `contingency`.
 
     Returns
@@ -121,9 +123,9 @@ def histogram(
     check_confidence("histogram", confidence)
     budget = Budget(epsilon, delta)
     of = column_of(data, column, bounds, budget, where)
-    domain = Domain.listed(of.data.schema, (of.column,), bins)
-    question = contingency_of(of.data.schema, domain.columns, domain.bins)
-    released = asked(of.data, question, budget, f"histogram of {of.column}", key)
+    purpose = f"histogram of {of.column}"
+    domain = cut(of.data.schema, (of.column,), bins, edges).listable(purpose, "Ask for fewer bins.")
+    released = asked(of.data, counted(domain, of.data.schema), budget, purpose, key)
     return Histogram.of(
         domain, released.values, released.spread, released.receipt, confidence=confidence, population=population
     )
