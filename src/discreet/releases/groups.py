@@ -43,6 +43,13 @@ class Groups:
     domain: Domain
 
     @classmethod
+    def wanted(cls, data: PrivateData, by: By | None, edges: Edges | None) -> Groups | None:
+        """The groups, or None where no columns are given that make them; edges alone are refused."""
+        if by is None and edges is not None:
+            raise ParameterError("edges", "no column is given that makes groups", "Give `by`, too.")
+        return None if by is None else cls.of(data, by, edges)
+
+    @classmethod
     def of(cls, data: PrivateData, by: By, edges: Edges | None = None) -> Groups:
         """The groups of the listed values, of the steps of numbers that have one, or between edges.
 
@@ -55,7 +62,7 @@ class Groups:
         edges : sequence, or mapping of str to sequences, optional
             Public. The ends of the cells of numbers; see `cut`.
         """
-        columns = (by,) if isinstance(by, str) else tuple(by)
+        columns = (by,) if isinstance(by, str) else tuple(by) if isinstance(by, Sequence) else ()
         known = () if edges is None else columns if not isinstance(edges, dict) else tuple(edges)
         for name in data.schema.values(columns):
             kind = data.schema.columns[name]

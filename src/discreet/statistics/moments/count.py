@@ -83,9 +83,9 @@ def count(
     name = f"count of {'records' if column is None else column}"
     check_confidence(name, confidence)
     question = count_of(private.schema, column)
-    if by is None:
+    groups = Groups.wanted(private, by, edges)
+    if groups is None:
         return _estimate(name, asked(private, question, budget, name, key), private.public_size, confidence, population)
-    groups = Groups.of(private, by, edges)
     return groups.table(name, question, lambda one: _estimate(name, one, None, confidence, population), budget, key)
 
 

@@ -102,6 +102,7 @@ def mean(
     budget = Budget(epsilon, delta)
     of = column_of(data, column, bounds, budget, where)
     moment = SAMPLED_MEAN if population else MEAN
-    if by is not None:
-        return moment.grouped(of, "mean", Groups.of(of.data, by, edges), budget, key, confidence)
+    groups = Groups.wanted(of.data, by, edges)
+    if groups is not None:
+        return moment.grouped(of, "mean", groups, budget, key, confidence)
     return moment.released(of, "mean", budget, key, confidence)

@@ -71,8 +71,9 @@ def total(
     of = column_of(data, column, bounds, budget, where)
     name = f"sum of {of.column}"
     check_confidence(name, confidence)
-    if by is not None:
-        return _grouped(of, Groups.of(of.data, by, edges), name, population, budget, key, confidence)
+    groups = Groups.wanted(of.data, by, edges)
+    if groups is not None:
+        return _grouped(of, groups, name, population, budget, key, confidence)
     figure, released = (_sampled if population else _exact)(of, name, budget, key)
     return estimate_of(name, figure, released, confidence)
 

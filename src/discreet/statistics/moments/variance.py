@@ -74,9 +74,10 @@ def variance(
     """
     budget = Budget(epsilon, delta)
     of = column_of(data, column, bounds, budget, where)
-    if by is not None:
+    groups = Groups.wanted(of.data, by, edges)
+    if groups is not None:
         moment = SAMPLED_VARIANCE if population else VARIANCE
-        return moment.grouped(of, "variance", Groups.of(of.data, by, edges), budget, key, confidence)
+        return moment.grouped(of, "variance", groups, budget, key, confidence)
     return released_variance(of, "variance", population, budget, key, confidence)
 
 
@@ -153,8 +154,9 @@ def standard_deviation(
     """
     budget = Budget(epsilon, delta)
     of = column_of(data, column, bounds, budget, where)
-    if by is not None:
-        return _grouped_roots(of, Groups.of(of.data, by, edges), population, budget, key, confidence)
+    groups = Groups.wanted(of.data, by, edges)
+    if groups is not None:
+        return _grouped_roots(of, groups, population, budget, key, confidence)
     return root(released_variance(of, "standard deviation", population, budget, key, confidence))
 
 

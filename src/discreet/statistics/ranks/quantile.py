@@ -96,9 +96,10 @@ def quantile(
     budget = Budget(epsilon, delta)
     of = column_of(data, column, bounds, budget, where)
     wanted = Wanted(of, tuple(sorted(levels)), confidence, population, step, budget, method)
-    if by is not None:
+    groups = Groups.wanted(of.data, by, edges)
+    if groups is not None:
         called = f"{levels[0]:.4g} quantile" if np.ndim(q) == 0 else "quantiles"
-        return wanted.grouped(Groups.of(of.data, by, edges), f"{called} of {of.column}", levels, key)
+        return wanted.grouped(groups, f"{called} of {of.column}", levels, key)
     if np.ndim(q) == 0:
         return wanted.estimate(f"{levels[0]:.4g} quantile of {of.column}", key)
     paid, name = wanted.paid(f"quantiles of {of.column}", key), f"quantiles of {of.column}"
@@ -173,6 +174,7 @@ def median(
     budget = Budget(epsilon, delta)
     of = column_of(data, column, bounds, budget, where)
     wanted, name = Wanted(of, (0.5,), confidence, population, step, budget, method), f"median of {of.column}"
-    if by is not None:
-        return wanted.grouped(Groups.of(of.data, by, edges), name, (0.5,), key)
+    groups = Groups.wanted(of.data, by, edges)
+    if groups is not None:
+        return wanted.grouped(groups, name, (0.5,), key)
     return wanted.estimate(name, key)
