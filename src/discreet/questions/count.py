@@ -19,7 +19,7 @@ def count_of(schema: Schema, column: str | None) -> BoundedSum:
     cell = Formula.constant(0) if column is None else Formula.constant(0).where(Formula.column(0))
 
     def of(records: Array) -> Array:
-        return (~np.isnan(records).any(axis=1, keepdims=True)).astype(np.float64)
+        return np.asarray(~np.isnan(records).any(axis=1, keepdims=True), dtype=np.float64)
 
     def total(records: Array) -> Array:
         return of(records).sum(axis=0)
