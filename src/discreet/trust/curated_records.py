@@ -11,6 +11,8 @@ from discreet.core.errors import NotPermitted
 from discreet.core.grid import Array
 from discreet.core.neighbors import RECORD, Neighbors
 from discreet.core.secret import Secret
+from discreet.questions.filtered import FilteredView
+from discreet.trust.filtered import Filtered
 from discreet.trust.private_data import PrivateData
 
 
@@ -44,6 +46,8 @@ def curated_records(data: PrivateData, columns: Sequence[str], purpose: str) -> 
     >>> data = PrivateData.of(np.array([[0.5], [7.0]]), Schema.numeric(0.0, 1.0, 1), Budget(1.0))
     >>> curated_records(data, ["x0"], "train").values.tolist()
     [[0.5], [1.0]]
+    >>> curated_records(data.where("x0 < 1"), ["x0"], "train").values.tolist()
+    [[0.5]]
     """
     data.check_curated(purpose)
     if data.neighbors is not Neighbors.ADD_REMOVE or data.unit != RECORD:
@@ -54,4 +58,7 @@ def curated_records(data: PrivateData, columns: Sequence[str], purpose: str) -> 
             "Open the data set for records that are added or removed.",
         )
     curator: Any = data._trust
-    return CuratedRecords(curator._view.everything(columns), curator._bits)
+    if not isinstance(curator, Filtered):
+        return CuratedRecords(curator._view.everything(columns), curator._bits)
+    view = FilteredView(curator.trust._view, curator.condition)  # type: ignore[attr-defined]
+    return CuratedRecords(view.everything(columns), curator.trust._bits)  # type: ignore[attr-defined]
