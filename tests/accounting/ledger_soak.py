@@ -138,7 +138,7 @@ def check(path: str, notes: Path, deaths: int) -> None:
         assert len(entries) - len(reserved) <= deaths
         assert all(entries[key].committed for key in released)
         assert report.dangling <= deaths
-        assert ledger.balance().spent == len(entries) * EVENT.epsilon
+        assert ledger.balance().certified == len(entries) * EVENT.epsilon
         replay_some(ledger, released, [key for key, entry in entries.items() if not entry.committed])
 
 

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from discreet.accounting.filters import privacy_filter
+from discreet.accounting.amount import LOSS_UNITS
 from discreet.accounting.ledger_view import verify
 from discreet.accounting.sqlite_ledger import SqliteLedger
+from discreet.accounting.standing import Standing
 from discreet.accounting.statement import show
+from discreet.accounting.union import chosen
 from discreet.core.budget import Budget
 from discreet.core.errors import (
     BudgetExceeded,
@@ -63,7 +65,7 @@ def test_a_sqlite_ledger_is_a_ledger(ledger: SqliteLedger) -> None:
 
 def test_a_charge_is_spent_from_the_reservation_on(ledger: SqliteLedger, path: Path) -> None:
     asked(ledger, PureLoss(0.25))
-    assert ledger.balance().spent == 0.25
+    assert ledger.balance().certified == 0.25
     assert SqliteLedger.open(path).balance().remaining == 0.75
 
 
@@ -84,7 +86,7 @@ def test_a_committed_key_gives_the_same_bytes_and_charges_nothing(ledger: Sqlite
     first = ledger.commit(asked(ledger, PureLoss(0.5), key="k"), result)
     replayed = SqliteLedger.open(path).reserve(PureLoss(0.5), "again", request="q", key="k")
     assert replayed == Committed("k", first.number, first.head, first.at, result, replayed=True)
-    assert ledger.balance().spent == 0.5
+    assert ledger.balance().certified == 0.5
     assert ledger.head == first.head
 
 
@@ -121,7 +123,7 @@ def test_a_refusal_spends_nothing_and_leaves_the_head(ledger: SqliteLedger, path
         asked(ledger, PureLoss(0.5), key="k")
     assert (refusal.value.values["needed"], refusal.value.values["left"]) == (0.5, 0.25)
     assert (ledger.head, len(ledger.entries())) == (before, size)
-    assert SqliteLedger.open(path, before).balance().spent == 0.75
+    assert SqliteLedger.open(path, before).balance().certified == 0.75
     asked(ledger, PureLoss(0.25), key="k")
 
 
@@ -129,7 +131,7 @@ def test_affords_says_what_reserve_would_do(ledger: SqliteLedger) -> None:
     asked(ledger, PureLoss(0.75))
     assert ledger.affords(PureLoss(0.25))
     assert not ledger.affords(PureLoss(0.2500001))
-    assert ledger.balance().spent == 0.75
+    assert ledger.balance().certified == 0.75
 
 
 def test_one_charge_pays_for_one_result(ledger: SqliteLedger) -> None:
@@ -154,7 +156,11 @@ def test_one_cap_holds_for_all_analysts_together(path: Path) -> None:
     with pytest.raises(BudgetExceeded, match="account of the data set"):
         asked(ledger, PureLoss(0.5), analyst="bob")
     asked(ledger, PureLoss(0.25), analyst="bob")
-    assert (ledger.balance("ann").spent, ledger.balance("bob").spent, ledger.balance().spent) == (0.75, 0.25, 1.0)
+    assert (ledger.balance("ann").certified, ledger.balance("bob").certified, ledger.balance().certified) == (
+        0.75,
+        0.25,
+        1.0,
+    )
 
 
 def test_an_analyst_is_held_to_a_smaller_cap(path: Path) -> None:
@@ -201,8 +207,8 @@ def test_a_release_without_a_promise_needs_a_waiver_and_is_recorded_at_no_cost(l
             ledger.reserve(event, "table", request="t", waiver=waiver)
     ledger.commit(asked(ledger, event, waiver="approved by the board"), b"table")
     (entry,) = ledger.entries()
-    assert (entry.waiver, entry.divergence, entry.delta) == ("approved by the board", 0.0, 0.0)
-    assert ledger.balance().spent == 0.0
+    assert (entry.waiver, entry.epsilon, entry.delta) == ("approved by the board", 0.0, 0.0)
+    assert ledger.balance().certified == 0.0
 
 
 def test_a_waiver_covers_nothing_that_keeps_a_promise(ledger: SqliteLedger) -> None:
@@ -236,24 +242,34 @@ def test_the_relation_and_the_unit_are_kept(path: Path) -> None:
     ledger = SqliteLedger.open(path)
     assert (ledger.name, ledger.neighbors, ledger.unit) == ("clinic", REPLACE, unit)
     assert ledger.budget == Budget(2.0, 1e-6)
-    assert ledger.filters[None] == privacy_filter(Budget(2.0, 1e-6))
+    assert ledger.accounts[None] == Standing(Budget(2.0, 1e-6))
 
 
-def test_the_owner_may_choose_the_order(path: Path) -> None:
-    SqliteLedger.create(path, Budget(3.0, 1e-6), name="s", neighbors=ADD_REMOVE, order=10.0).close()
-    ledger = SqliteLedger.open(path)
-    asked(ledger, GaussianLoss(10.0))
-    assert ledger.filters[None].order == 10.0
-    assert ledger.entries()[0].divergence == pytest.approx(10 / 2 / 10**2)
+def test_a_reopened_account_stands_as_it_stood(path: Path) -> None:
+    training = Repeated(Sampled(GaussianLoss(1.5), 0.01), 200)
+    for first in (PureLoss(0.1), GaussianLoss(10.0), ApproximateLoss(0.2, 1e-7), training):
+        ledger = SqliteLedger.create(path, Budget(3.0, 1e-6), name="s", neighbors=ADD_REMOVE)
+        asked(ledger, first)
+        asked(ledger, GaussianLoss(20.0))
+        asked(ledger, LaplaceLoss(50.0))
+        ledger.close()
+        again = SqliteLedger.open(path)
+        assert again.accounts == ledger.accounts
+        assert again.balance() == ledger.balance()
+        assert again.accounts[None].union == chosen(Budget(3.0, 1e-6), first)
+        again.close()
+        for file in path.parent.iterdir():
+            file.unlink()
 
 
-def test_a_renyi_account_charges_deltas_apart(path: Path) -> None:
+def test_an_account_charges_deltas_apart(path: Path) -> None:
     ledger = SqliteLedger.create(path, Budget(5.0, 1e-6), name="s", neighbors=ADD_REMOVE)
     asked(ledger, ApproximateLoss(0.01, 4e-7))
-    with pytest.raises(BudgetExceeded, match="delta 4e-07"):
+    with pytest.raises(BudgetExceeded, match="delta 1e-06"):
         asked(ledger, ApproximateLoss(0.01, 4e-7))
     asked(ledger, GaussianLoss(10.0))
-    assert ledger.entries()[0].delta == pytest.approx(4e-7)
+    assert ledger.entries()[0].epsilon == pytest.approx(0.01, abs=1e-4)
+    assert ledger.entries()[0].delta == 1e-6
 
 
 def test_a_pure_account_has_no_price_for_gaussian_noise(ledger: SqliteLedger) -> None:
@@ -267,7 +283,7 @@ def test_an_entry_keeps_event_purpose_time_and_head(ledger: SqliteLedger) -> Non
     (entry,) = ledger.entries()
     assert (entry.event, entry.purpose, entry.key, entry.head) == (event, "a fit", "k", paid.head)
     assert entry.at.endswith("+00:00")
-    assert entry.divergence == 3 / 16 + 0.125
+    assert (entry.epsilon, entry.delta) == (3 / 16 + 0.125, 0.0)
 
 
 def test_create_refuses_to_overwrite_and_open_to_create(path: Path) -> None:
@@ -303,7 +319,7 @@ def test_all_names_of_a_file_are_one_account(ledger: SqliteLedger, path: Path) -
     other = SqliteLedger.open(link)
     asked(other, PureLoss(0.5))
     assert other.path == ledger.path
-    assert ledger.balance().spent == 0.5
+    assert ledger.balance().certified == 0.5
 
 
 def test_a_copy_is_the_same_account(ledger: SqliteLedger) -> None:
@@ -315,7 +331,7 @@ def test_a_copy_is_the_same_account(ledger: SqliteLedger) -> None:
 def test_a_closed_ledger_opens_again_by_itself(ledger: SqliteLedger) -> None:
     with ledger:
         asked(ledger, PureLoss(0.25))
-    assert ledger.balance().spent == 0.25
+    assert ledger.balance().certified == 0.25
 
 
 def test_the_statement_tells_what_was_spent_and_what_dangles(ledger: SqliteLedger, path: Path) -> None:
@@ -323,7 +339,7 @@ def test_the_statement_tells_what_was_spent_and_what_dangles(ledger: SqliteLedge
     asked(ledger, LaplaceLoss(4.0), analyst="ann")
     asked(ledger, NoPromise("none"), waiver="the\x1b[2Jboard")
     text = show(path)
-    assert "epsilon 0.5 of 1 spent, 0.5 left" in text
+    assert "epsilon 0.5 of 1 at delta 0 (asked 0.5); 50% of the account is used" in text
     assert "3, of which 2 dangling" in text
     assert ledger.head in text
     assert "\x1b" not in text
@@ -346,12 +362,14 @@ def test_the_form_of_the_entries_is_permanent(ledger: SqliteLedger) -> None:
     with ledger._book.reading() as db:
         first, second, third = (json.loads(body) for (body,) in db.execute("select body from entry order by number"))
     unit = {"kind": "record", "column": None, "rows": 1}
-    cap = {"divergence": str(2**40), "delta": "0"}
-    account = {"account": None, "epsilon": 1.0, "delta": 0.0, "order": "inf", "cap": cap}
+    whole = {"loss": str(LOSS_UNITS), "delta": "0"}
+    account = {"account": None, "epsilon": 1.0, "delta": 0.0}
     opened = {"name": "survey", "neighbors": "add_remove", "unit": unit, "accounts": [account]}
     assert first == {"number": 0, "kind": "open", "key": "", "at": first["at"], **opened}
-    half = {"divergence": str(2**39), "delta": "0"}
-    assert second["charges"] == [{"account": None, "price": half, "spent": half}]
+    half = {"loss": str(LOSS_UNITS // 2), "delta": "0"}
+    members = [{"is": "pure", "share": "0", "cap": whole}]
+    assert second["charges"] == [{"account": None, "members": members, "spent": [half]}]
+    assert second["price"] == {"epsilon": 0.5, "delta": 0.0}
     assert second["event"] == {"discreet.event": 1, "event": {"is": "pure", "epsilon": 0.5}}
     assert third["result"] == "73475cb40a568e8da8a045ced110137e159f890ac4da883b6b17dc651b3a8049"
     assert third["reservation"] == 1
@@ -359,10 +377,10 @@ def test_the_form_of_the_entries_is_permanent(ledger: SqliteLedger) -> None:
 
 def test_the_epsilon_spent_reaches_the_budget_with_the_cap(path: Path) -> None:
     ledger = SqliteLedger.create(path, Budget(1.0, 1e-6), name="s", neighbors=ADD_REMOVE)
-    assert ledger.balance().spent == 0.0
+    assert ledger.balance().certified == 0.0
     noise = GaussianLoss(30.0)
     while ledger.affords(noise):
         asked(ledger, noise)
-    assert 0.95 < ledger.balance().spent <= 1.0
+    assert 0.95 < ledger.balance().certified <= 1.0
     assert 0.9 < ledger.balance().used <= 1.0
-    assert math.isclose(ledger.balance().remaining, 1.0 - ledger.balance().spent)
+    assert math.isclose(ledger.balance().remaining, 1.0 - ledger.balance().certified)

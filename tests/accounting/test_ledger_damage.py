@@ -22,7 +22,7 @@ from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.accounting.statement import show
 from discreet.core.budget import Budget
 from discreet.core.errors import LedgerBroken, LedgerError, LedgerMissing
-from discreet.core.events import PureLoss
+from discreet.core.events import Event, GaussianLoss, LaplaceLoss, PureLoss, Repeated, Sampled
 from discreet.core.ledger import Committed, Reservation
 from discreet.core.neighbors import Neighbors
 
@@ -105,21 +105,54 @@ def test_a_key_that_was_moved_is_found(path: Path) -> None:
 
 def test_an_edited_balance_is_found_even_if_every_hash_is_made_anew(path: Path) -> None:
     def lighten(fields: dict[str, Any]) -> None:
-        for charge in fields.get("charges", ()):
-            if fields["key"] == "c":
-                charge["spent"]["divergence"] = charge["price"]["divergence"]
+        if (fields["kind"], fields["key"]) == ("reserve", "c"):
+            fields["charges"][0]["spent"][0]["loss"] = "1"
 
     rewritten(path, lighten)
-    refuses(path, "sum of the charges")
+    refuses(path, "became less")
 
 
 def test_an_overdrawn_account_is_found_even_if_every_hash_is_made_anew(path: Path) -> None:
     def tighten(fields: dict[str, Any]) -> None:
-        for account in fields.get("accounts", ()):
-            account["cap"]["divergence"] = str(2**38)
+        for charge in fields.get("charges", ()):
+            for member in charge.get("members", ()):
+                member["cap"]["loss"] = "1"
 
     rewritten(path, tighten)
     refuses(path, "overdrawn")
+
+
+@pytest.mark.parametrize("first", [PureLoss(0.01), GaussianLoss(50.0), Repeated(Sampled(GaussianLoss(2.0), 0.01), 9)])
+def test_verify_computes_caps_and_charges_anew(tmp_path: Path, first: Event) -> None:
+    def lenient(fields: dict[str, Any]) -> None:
+        for charge in fields.get("charges", ()):
+            for member in charge.get("members", ()):
+                member["cap"]["loss"] = str(int(member["cap"]["loss"]) * 101 // 100)
+
+    def greedy(fields: dict[str, Any]) -> None:
+        for charge in fields.get("charges", ()):
+            for member in charge.get("members", ()):
+                member["cap"]["delta"] = str(2**126)
+
+    def cheap(fields: dict[str, Any]) -> None:
+        if fields["key"] == "b":
+            for spent in filter(None, fields["charges"][0]["spent"]):
+                spent["loss"] = str(int(spent["loss"]) * 99 // 100)
+
+    def revived(fields: dict[str, Any]) -> None:
+        if fields["key"] in "bc" and fields["kind"] == "reserve":
+            fields["charges"][0]["spent"] = [{"loss": "0", "delta": "0"} for _ in fields["charges"][0]["spent"]]
+
+    faults = {lenient: "allows", greedy: "more delta", cheap: "costs|less", revived: "costs|less"}
+    for number, (change, fault) in enumerate(faults.items()):
+        path = tmp_path / f"{number}.ledger"
+        with SqliteLedger.create(path, Budget(1.0, 1e-6), name="s", neighbors=Neighbors.ADD_REMOVE) as ledger:
+            for key, event in (("a", first), ("b", LaplaceLoss(100.0)), ("c", GaussianLoss(80.0))):
+                ledger.reserve(event, "q", request="q", key=key)
+        verify(path)
+        rewritten(path, change)
+        with pytest.raises(LedgerBroken, match=fault):
+            verify(path)
 
 
 def test_only_a_head_kept_elsewhere_shows_that_the_whole_chain_was_rewritten(path: Path) -> None:
@@ -284,7 +317,7 @@ def test_a_lost_anchor_is_an_error_that_says_how_to_go_on(path: Path, content: b
         SqliteLedger.reanchor(path, "0" * 64, "disk exchanged")
     SqliteLedger.reanchor(path, kept, "disk exchanged").close()
     assert verify(path, kept).entries == 8
-    assert SqliteLedger.open(path).balance().spent == 0.375
+    assert SqliteLedger.open(path).balance().certified == 0.375
 
 
 def test_an_anchor_lost_while_in_use_stops_the_ledger(path: Path) -> None:
@@ -311,11 +344,11 @@ def test_a_full_disk_is_an_error_before_anything_is_handed_out(path: Path) -> No
     ledger._book.file._connection().execute("pragma max_page_count = 1")
     with pytest.raises(LedgerError, match="full"):
         ledger.commit(paid, b"x" * 1_000_000)
-    assert (ledger.head, ledger.balance().spent) == (before, 0.5)
+    assert (ledger.head, ledger.balance().certified) == (before, 0.5)
     ledger._book.file._connection().execute("pragma max_page_count = 1")
     with pytest.raises(LedgerError, match="full"):
         ledger.reserve(PureLoss(0.125), "p" * 100_000, request="more", key="more")
-    assert (ledger.head, ledger.balance().spent) == (before, 0.5)
+    assert (ledger.head, ledger.balance().certified) == (before, 0.5)
     assert ledger.commit(paid, b"x" * 1_000_000).result == b"x" * 1_000_000
     assert verify(path).dangling == 0
 
@@ -324,7 +357,7 @@ LIMITED = """
 import resource, sys
 from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.errors import LedgerError
-from discreet.core.events import PureLoss
+from discreet.core.events import Event, GaussianLoss, LaplaceLoss, PureLoss, Repeated, Sampled
 
 ledger = SqliteLedger.open(sys.argv[1])
 paid = ledger.reserve(PureLoss(0.125), "big", request="big", key="big")

@@ -83,7 +83,7 @@ def test_sixty_four_threads_asking_a_bit_more_than_a_64th_cannot_all_be_paid(pat
 
     with ThreadPoolExecutor(64) as pool:
         assert sum(pool.map(ask, range(64))) == 63
-    assert ledger.balance().spent == 63 * event.epsilon
+    assert ledger.balance().certified == 63 * event.epsilon
     assert ledger.verify().entries == 64
 
 
@@ -101,7 +101,7 @@ def test_one_key_from_many_threads_is_charged_once(path: str) -> None:
     with ThreadPoolExecutor(16) as pool:
         kinds = [kind.__name__ for kind in pool.map(ask, range(16))]
     assert sorted(kinds) == ["Dangling"] * 15 + ["Reservation"]
-    assert first.balance().spent == 0.5
+    assert first.balance().certified == 0.5
 
 
 @forks
@@ -114,7 +114,7 @@ def test_a_forked_child_opens_the_ledger_anew_and_both_see_every_charge(path: st
     assert process.exitcode == 0
     ledger = SqliteLedger.open(path)
     assert ledger.verify().entries == 1 + 2 + 3 * 2
-    assert ledger.balance().spent == 4 / 16
+    assert ledger.balance().certified == 4 / 16
 
 
 def charge_in_parent_and_children(path: str) -> None:
@@ -135,7 +135,7 @@ def charge_in_parent_and_children(path: str) -> None:
             finally:
                 os._exit(1)
         assert os.waitpid(pid, 0)[1] == 0
-    assert ledger.balance().spent == 4 / 16
+    assert ledger.balance().certified == 4 / 16
 
 
 @forks
@@ -178,7 +178,7 @@ def test_a_writer_stopped_while_it_holds_the_lock_blocks_the_others_for_a_limite
     monkeypatch.setattr(file_lock, "PATIENCE", 0.2)
     with pytest.raises(LedgerError, match=f"process {process.pid} has held it.*Nothing was handed out"):
         ledger.reserve(PureLoss(0.5), "meanwhile", request="meanwhile")
-    assert ledger.balance().spent == 0
+    assert ledger.balance().certified == 0
     monkeypatch.undo()
     os.kill(process.pid, signal.SIGCONT)
     process.join()

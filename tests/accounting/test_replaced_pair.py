@@ -9,9 +9,9 @@ import pytest
 from scipy.special import ndtr
 
 from discreet.accounting.accountant import delta, epsilon, epsilon_interval
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.accounting.renyi import renyi
 from discreet.accounting.replaced_pair import ReplacedPair
-from discreet.accounting.single_plan import SinglePlan
 from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted, Unaccountable
 from discreet.core.events import Composed, GaussianLoss, LaplaceLoss, PureLoss, Repeated, Sampled, read, written
@@ -140,7 +140,7 @@ def test_only_gaussian_noise_is_priced() -> None:
 
 
 def test_accounts_of_the_other_relation_and_mixtures_refuse_it() -> None:
-    account = SinglePlan(Budget(5.0, 1e-5), Neighbors.ADD_REMOVE)
+    account = MemoryLedger(Budget(5.0, 1e-5), Neighbors.ADD_REMOVE)
     with pytest.raises(Unaccountable, match="replace neighbors only"):
         account.reserve(replaced(2.0, 0.1), "test", request="test")
     with pytest.raises(Unaccountable, match="add/remove"):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import RECORD, Unit
@@ -85,7 +85,7 @@ def private(
     }
     source: Any = source_of(records, Schema({n: c for n, c in columns.items() if n != "name" or not unit.pooled}), unit)
     trust = Local(source) if local else Curator(source)
-    return PrivateData(trust, SinglePlan(Budget(1e7, 1e-5), trust.neighbors, unit))
+    return PrivateData(trust, MemoryLedger(Budget(1e7, 1e-5), trust.neighbors, unit))
 
 
 def trials(function: Any) -> Iterator[tuple[PrivateData, dict[str, Any]]]:
@@ -140,6 +140,6 @@ def refused(function: Any, data: PrivateData, asked: dict[str, Any]) -> str | No
     try:
         str(function(data, **asked))
     except DiscreetError as refusal:
-        fine = data.ledger.balance().spent == 0 and "Nothing was released or spent" in str(refusal)
+        fine = data.ledger.balance().certified == 0 and "Nothing was released or spent" in str(refusal)
         return "" if fine else str(refusal)
     return None

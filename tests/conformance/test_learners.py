@@ -240,4 +240,4 @@ def test_what_would_have_to_come_from_the_data_is_asked_for(kind: type[Any]) -> 
             one.of_private().set_params(target=None).fit(data)
         with pytest.raises(DiscreetError, match=r"no column 'nobody'.*Nothing was released or spent"):
             one.of_private().set_params(target="nobody").fit(data)
-        assert data.ledger.balance().spent == 0
+        assert data.ledger.balance().certified == 0

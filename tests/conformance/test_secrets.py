@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.answer import GramAnswer, KeyedAnswer, Records, whole_numbers
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
@@ -49,12 +49,12 @@ def holders(folder: Path) -> Iterator[Any]:
     for source in sources(folder):
         yield source
         yield Curator(source)
-        yield PrivateData(Curator(source), SinglePlan(Budget(1.0)))
+        yield PrivateData(Curator(source), MemoryLedger(Budget(1.0)))
         if isinstance(source, Batched) and source.unit.kind == "record":
             yield Local(source)
-            yield PrivateData(Local(source), SinglePlan(Budget(1.0)))
+            yield PrivateData(Local(source), MemoryLedger(Budget(1.0)))
     together = SecureSum.rehearsal(dict.fromkeys(("a", "b", "c"), TABLE), SCHEMA, threshold=2)
-    yield from (together, PrivateData(together, SinglePlan(Budget(1.0))))
+    yield from (together, PrivateData(together, MemoryLedger(Budget(1.0))))
     yield from (one._party for one in together._here.values())
     yield whole_numbers([31337], Bound("l1", 1.0))
     yield KeyedAnswer(("Xanadu",), np.array([31337]), 1, Neighbors.ADD_REMOVE)

@@ -14,7 +14,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from discreet.accounting.accountant import epsilon
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, NotPermitted, ParameterError
 from discreet.core.question import BoundedSum
@@ -93,7 +93,7 @@ def trust_in(name: str, rows: int) -> Any:
 
 
 def private(trust: Any, spy: list[BoundedSum] | None = None) -> PrivateData:
-    data = PrivateData(trust, SinglePlan(Budget(1.0, 1e-6)))
+    data = PrivateData(trust, MemoryLedger(Budget(1.0, 1e-6)))
     if spy is not None:
         ask = trust.ask
 
@@ -138,7 +138,7 @@ def test_what_needs_a_curator_is_refused_before_anything_is_spent(function: Any)
         data = private(trust_in(trust, 300))
         with pytest.raises(NotPermitted, match="Nothing was released or spent"):
             asked(function, data, column="name" if function.__name__ == "key_counts" else "x")
-        assert data.ledger.balance().spent == 0
+        assert data.ledger.balance().certified == 0
 
 
 @each
@@ -192,7 +192,7 @@ def test_a_receipt_states_what_the_accountant_finds(function: Any) -> None:
     """At most what was asked for, and by the accountant at that delta."""
     column = {"column": "name"} if function.__name__ == "key_counts" else {}
     for most in (0.0, 1e-6) if function.__name__ not in NEED_DELTA else (1e-6,):
-        data = PrivateData(trust_in("curator", 300), SinglePlan(Budget(1.0, most)))
+        data = PrivateData(trust_in("curator", 300), MemoryLedger(Budget(1.0, most)))
         receipt = asked(function, data, delta=most, **column).receipt
         assert receipt.delta in (0.0, most)
         assert receipt.epsilon == epsilon(receipt.event, receipt.delta)
@@ -213,7 +213,7 @@ def test_an_interval_for_a_population_is_given_or_refused_before_any_charge(func
     if refusal is not None:
         assert "there is no interval for the population: " in refusal.obstacle
         assert refusal.remedy
-        assert data.ledger.balance().spent == 0
+        assert data.ledger.balance().certified == 0
 
 
 NAMED = {"grouped": "groups", "key_counts": "texts", "two_sample_t_test": "a second"}  # what one array has not
@@ -261,7 +261,7 @@ def test_private_data_bring_their_own_bounds(function: Any) -> None:
     data = private(trust_in("curator", 300))
     with pytest.raises(ParameterError, match="Nothing was released or spent"):
         asked(function, data, bounds=(0.0, 1.0))
-    assert data.ledger.balance().spent == 0
+    assert data.ledger.balance().certified == 0
 
 
 @for_each(one for one in OF_ARRAYS if "columns" in inspect.signature(one).parameters)
@@ -302,7 +302,7 @@ def test_a_mistake_is_explained_and_costs_nothing(mistake: tuple[Any, str, Any])
     data = private(trust_in("curator", 300))
     with pytest.raises(DiscreetError, match="Nothing was released or spent"):
         asked(function, data, **{**({"column": "name"} if function.__name__ == "key_counts" else {}), name: value})
-    assert data.ledger.balance().spent == 0
+    assert data.ledger.balance().certified == 0
 
 
 def questions() -> list[BoundedSum]:

@@ -109,4 +109,4 @@ def trial(path: str, notes: str, kills: int, seed: int) -> None:
     with SqliteLedger.open(path) as ledger:
         ledger.verify()
         assert 2 * drawn >= kills
-        assert ledger.balance().spent >= epsilon(PLAN.event_of(drawn), ledger.budget.delta)
+        assert ledger.balance().certified >= epsilon(PLAN.event_of(drawn), ledger.budget.delta)

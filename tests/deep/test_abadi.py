@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from discreet.accounting.accountant import epsilon
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, ParameterError
 from discreet.core.events import GaussianLoss, Repeated, Sampled
@@ -78,7 +78,7 @@ def test_it_learns_and_is_charged_once() -> None:
     torch.manual_seed(0)
     inputs, targets = records(3000)
     targets[:2] = torch.tensor([-7, 3])  # no classes
-    account = SinglePlan(BUDGET)
+    account = MemoryLedger(BUDGET)
     found = abadi_network(inputs, targets, plan(), account, classes=3, components=2, hidden=20, chunk=300)
     fresh, wanted = records(500, seed=1)
     assert (found.model(fresh).argmax(dim=1) == wanted).float().mean() > 0.95
@@ -89,7 +89,7 @@ def test_it_learns_and_is_charged_once() -> None:
 
 
 def test_more_components_than_numbers_are_refused_before_a_charge() -> None:
-    account = SinglePlan(BUDGET)
+    account = MemoryLedger(BUDGET)
     with pytest.raises(ParameterError, match=r"12 numbers in a record, and 60 components.*Nothing was released"):
         abadi_network(*records(5), plan(), account, classes=3)
     assert not account.entries()

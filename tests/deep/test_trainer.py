@@ -121,15 +121,15 @@ def test_steps_are_charged_in_blocks_before_they_are_drawn(tmp_path: Path) -> No
     plan = TrainingPlan(SecretSample(0.1), Gaussian(4.0), 10, 1.0, 20.0)
     account = ledger(tmp_path)
     steps = trainer(PrivateTensors(x, y, account), plan, block=4).steps()
-    assert account.balance().spent == 0
+    assert account.balance().certified == 0
     next(steps)
-    first = account.balance().spent
+    first = account.balance().certified
     assert [entry.committed for entry in account.entries()] == [False]
     for _ in range(3):
         next(steps)
-    assert account.balance().spent == first
+    assert account.balance().certified == first
     next(steps)
-    assert account.balance().spent > first
+    assert account.balance().certified > first
     assert [entry.committed for entry in account.entries()] == [True, False]
     del steps  # as if it were killed: what was drawn stays paid for
     assert [entry.committed for entry in account.entries()] == [True, False]
@@ -145,7 +145,7 @@ def test_it_stops_where_the_next_block_does_not_fit(tmp_path: Path) -> None:
     assert 0 < made < 1000
     assert made % 50 == 0
     assert all(entry.committed for entry in account.entries())
-    assert 0 < account.balance().spent <= BUDGET.epsilon
+    assert 0 < account.balance().certified <= BUDGET.epsilon
 
 
 def test_going_on_from_an_older_checkpoint_pays_again(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_released_weights_carry_what_they_cost(tmp_path: Path) -> None:
     kept = torch.load(tmp_path / "model.pt", weights_only=True)
     card = json.loads(kept["card"])
     assert card == json.loads((tmp_path / "model.pt.card.json").read_text())
-    assert card["epsilon"] == account.balance().spent > 0
+    assert card["epsilon"] == account.balance().certified > 0
     assert (card["unit"], card["neighbors"], card["ledger_head"]) == ("record", "add_remove", account.head)
     torch.testing.assert_close(kept["weights"]["0.weight"], run.model.state_dict()["0.weight"])
 
@@ -279,7 +279,7 @@ def test_a_model_that_cannot_be_private_is_refused_before_any_charge(wrong: type
             data,
             STEP,
         )
-    assert data.ledger.balance().spent == 0
+    assert data.ledger.balance().certified == 0
 
 
 def test_a_loss_of_the_whole_batch_is_refused_before_any_charge() -> None:
@@ -288,7 +288,7 @@ def test_a_loss_of_the_whole_batch_is_refused_before_any_charge() -> None:
     with pytest.raises(ParameterError, match=r"one loss for each sample.*") as refusal:
         run.run()
     assert "Nothing was released or spent" in str(refusal.value)
-    assert data.ledger.balance().spent == 0
+    assert data.ledger.balance().certified == 0
 
 
 def test_what_fails_after_the_charge_says_so() -> None:
@@ -302,7 +302,7 @@ def test_what_fails_after_the_charge_says_so() -> None:
     run = Trainer(model, torch.optim.SGD(model.parameters()), fickle, data, STEP)
     with pytest.raises(ParameterError, match="The plan was charged and stays so"):
         run.run()
-    assert data.ledger.balance().spent > 0
+    assert data.ledger.balance().certified > 0
 
 
 def test_records_are_neither_printed_nor_copied() -> None:
@@ -329,11 +329,11 @@ def test_a_run_says_how_far_it_is_and_what_that_cost(tmp_path: Path) -> None:
     seen: list[tuple[int, int, str]] = []
     steps = run.steps()
     first, second = next(steps), next(steps)
-    assert first.charged == second.charged == account.balance().spent
+    assert first.charged == second.charged == account.balance().certified
     assert first.epsilon == epsilon(plan.event_of(1), BUDGET.delta) < second.epsilon <= second.charged
     last = run.run(progress=lambda *told: seen.append(told))
     assert [told[:2] for told in seen] == [(number, 6) for number in (3, 4, 5, 6)]
-    assert seen[-1][2] == f"epsilon {account.balance().spent:.4g} charged"
+    assert seen[-1][2] == f"epsilon {account.balance().certified:.4g} charged"
     for shown in (str(last), str(run), run._repr_html_()):
         assert f"step 6 of 6; epsilon {last.charged:.4g}" in shown
     assert "Gaussian noise, 4 sensitivities" in run._repr_html_()
@@ -381,4 +381,4 @@ def test_an_optimizer_that_looks_at_more_than_noisy_gradients_is_refused() -> No
         Trainer(model, optimizer, crossed, data, STEP)
     bias.grad = None
     Trainer(model, optimizer, crossed, data, STEP)
-    assert data.ledger.balance().spent == 0
+    assert data.ledger.balance().certified == 0

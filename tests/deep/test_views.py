@@ -51,6 +51,6 @@ def test_records_that_change_one_another_are_refused_before_any_charge() -> None
     for views, word in ((shuffled, "by itself"), (Views(lambda x: x.repeat(2, 1), 2), "keeps their number")):
         with pytest.raises(ParameterError, match=word):
             Trainer(model, optimizer, product, data, plan, views=views).run()
-    assert data.ledger.balance().spent == 0
+    assert data.ledger.balance().certified == 0
     with pytest.raises(ParameterError, match="count"):
         Views(lambda x: x, 0)

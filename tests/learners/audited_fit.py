@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.answer import GramAnswer
 from discreet.core.bound import ORDER
 from discreet.core.budget import Budget
@@ -55,7 +55,7 @@ def releases_of(model: Any) -> list[tuple[Any, Any]]:
 
     trust.ask = listening  # type: ignore[method-assign]
     budget = Budget(model.epsilon, model.delta)
-    model.set_params(bounds=None).fit(PrivateData(trust, SinglePlan(budget)))
+    model.set_params(bounds=None).fit(PrivateData(trust, MemoryLedger(budget)))
     return asked
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.audit.verdict import Verdict, judged
 from discreet.core.answer import Answer
 from discreet.core.budget import Budget
@@ -35,7 +35,7 @@ def transcript(model: Any, records: Array, schema: Schema) -> list[Asked]:
         return ask(question, mechanism)
 
     trust.ask = listening  # type: ignore[method-assign]
-    model.fit(PrivateData(trust, SinglePlan(Budget(model.epsilon, model.delta))))
+    model.fit(PrivateData(trust, MemoryLedger(Budget(model.epsilon, model.delta))))
     return heard
 
 

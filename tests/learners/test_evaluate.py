@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression as Exact
 from sklearn.metrics import confusion_matrix, roc_auc_score
 from sklearn.naive_bayes import GaussianNB as ExactNB
 
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, KeyReused
@@ -58,15 +58,15 @@ def private(n: int, budget: Budget, trust: str = "curator", seed: int = 0) -> Pr
     matrix = np.column_stack(people(n, seed))
     if trust == "parties":
         parts = {f"p{i}": Matrix(matrix[i::3], SCHEMA) for i in range(3)}
-        return PrivateData(SecureSum.rehearsal(parts, SCHEMA, threshold=2), SinglePlan(budget))
+        return PrivateData(SecureSum.rehearsal(parts, SCHEMA, threshold=2), MemoryLedger(budget))
     kind = Local if trust == "local" else Curator
-    return PrivateData(kind(Matrix(matrix, SCHEMA)), SinglePlan(budget))
+    return PrivateData(kind(Matrix(matrix, SCHEMA)), MemoryLedger(budget))
 
 
 def seeded(n: int, epsilon: float, noise: int, records: int = 0, **fields: Any) -> Evaluation:
     """An evaluation that is the same in every run of the tests."""
     trust = Curator(Matrix(np.column_stack(people(n, records)), SCHEMA), bits=DeterministicBits(noise))
-    return evaluate(MODEL, PrivateData(trust, SinglePlan(Budget(epsilon))), target="y", epsilon=epsilon, **fields)
+    return evaluate(MODEL, PrivateData(trust, MemoryLedger(Budget(epsilon))), target="y", epsilon=epsilon, **fields)
 
 
 def test_the_figures_are_close_to_the_exact_ones() -> None:
@@ -162,7 +162,7 @@ def test_classes_are_found_by_their_names_and_not_by_their_places(learned: Any) 
     parts = {f"p{i}": Matrix(matrix[i::3], turned) for i in range(3)}
     trusts = (Curator(Matrix(matrix, turned)), SecureSum.rehearsal(parts, turned, threshold=2))
     for trust in trusts:
-        found = evaluate(learned, PrivateData(trust, SinglePlan(Budget(50.0))), target="y", epsilon=50.0)
+        found = evaluate(learned, PrivateData(trust, MemoryLedger(Budget(50.0))), target="y", epsilon=50.0)
         assert found.classes == ("1", "0")
         assert found.accuracy.value == pytest.approx(learned.score(X, y), abs=0.01)
         assert found.auc.value > 0.8
@@ -213,4 +213,4 @@ def test_a_mistake_is_refused_before_anything_is_spent() -> None:
         model, records, labels, target = given
         with pytest.raises(DiscreetError, match="Nothing was released or spent"):
             evaluate(model, records, labels, target=target)
-    assert data.ledger.balance().spent == 0
+    assert data.ledger.balance().certified == 0

@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import Ridge as Exact
 from sklearn.neighbors import KNeighborsRegressor
 
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.grid import Array
@@ -43,9 +43,9 @@ def private(trust: str, epsilon: float, n: int = 3000, noise: int = 0) -> Privat
     matrix, bits = np.column_stack(people(n)), DeterministicBits(noise)
     if trust == "parties":
         parts = {f"p{i}": Matrix(matrix[i::3], SCHEMA) for i in range(3)}
-        return PrivateData(SecureSum.rehearsal(parts, SCHEMA, threshold=2, bits=bits), SinglePlan(Budget(epsilon)))
+        return PrivateData(SecureSum.rehearsal(parts, SCHEMA, threshold=2, bits=bits), MemoryLedger(Budget(epsilon)))
     kind = Local if trust == "local" else Curator
-    return PrivateData(kind(Matrix(matrix, SCHEMA), bits=bits), SinglePlan(Budget(epsilon)))
+    return PrivateData(kind(Matrix(matrix, SCHEMA), bits=bits), MemoryLedger(Budget(epsilon)))
 
 
 def test_the_figures_are_close_to_the_exact_ones() -> None:

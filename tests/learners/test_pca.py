@@ -70,7 +70,7 @@ def test_directions_one_by_one_take_a_curator() -> None:
     data = TRIAL.private(Local(TRIAL.source(TRIAL.features()), bits=DeterministicBits(0)))
     with pytest.raises(DiscreetError, match=r"takes a curator.*Nothing was released or spent"):
         PCA(1, method="exponential").fit(data)
-    assert data.ledger.balance().spent == 0
+    assert data.ledger.balance().certified == 0
 
 
 def test_by_the_exponential_mechanism_shares_of_variance_add_up() -> None:

@@ -11,7 +11,7 @@ from sklearn import preprocessing
 from sklearn.base import clone
 
 from discreet.accounting.accountant import delta, epsilon, pure_epsilon
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, KeyReused
@@ -65,7 +65,7 @@ def features(table: dict[str, np.ndarray]) -> pd.DataFrame:
 
 def test_numbers_and_categories_are_learned_from_and_paid_for_once() -> None:
     table = people()
-    account = SinglePlan(Budget(1.0, 1e-6))
+    account = MemoryLedger(Budget(1.0, 1e-6))
     data = PrivateData.of(table, SCHEMA, account)
     model = PrivatePipeline(STEPS, target="ill", epsilon=1.0).fit(data)
     assert model.score(features(table), table["ill"]) > 0.9
@@ -143,7 +143,7 @@ def test_parties_learn_a_pipeline_together() -> None:
     }
     trust = SecureSum.rehearsal(parts, schema, threshold=2)
     model = PrivatePipeline(STEPS, target="ill", epsilon=4.0, delta=0.0).fit(
-        PrivateData(trust, SinglePlan(Budget(4.0)))
+        PrivateData(trust, MemoryLedger(Budget(4.0)))
     )
     assert model.score(features(table), table["ill"]) > 0.8
     assert model.receipt_.participants is not None

@@ -10,7 +10,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression as Exact
 
 from discreet.accounting.accountant import delta, epsilon, pure_epsilon
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
@@ -52,7 +52,7 @@ def people(n: int = 4000) -> tuple[Array, Array]:
     return X, (X[:, 0] + 0.1 * rng.normal(size=n) > 0).astype(int)
 
 
-def private(n: int, account: SinglePlan | SqliteLedger) -> PrivateData:
+def private(n: int, account: MemoryLedger | SqliteLedger) -> PrivateData:
     X, y = people(n)
     return PrivateData.of({"a": X[:, 0], "b": X[:, 1], "y": y}, SCHEMA, account)
 
@@ -63,7 +63,7 @@ def test_it_finds_the_better_candidate_within_its_budget(method: str, price: flo
     X, y = people()
     trust = Curator(Matrix(np.column_stack([X, y]), SCHEMA), bits=DeterministicBits(1))  # else it stops early at times
     search = PrivateSearchCV(GaussianNB(), GRID, method=method, n_iter=30, target="y", epsilon=2.0, delta=price)
-    search.fit(PrivateData(trust, SinglePlan(Budget(2.0, price))))
+    search.fit(PrivateData(trust, MemoryLedger(Budget(2.0, price))))
     exact = search.score(pd.DataFrame(X, columns=["a", "b"]), y.astype(str))
     assert exact > 0.9
     assert search.best_score_ == pytest.approx(exact, abs=0.1)
@@ -98,7 +98,7 @@ def test_a_regressor_is_searched_by_its_r2() -> None:
 
 
 def test_a_pipeline_is_searched_and_charged_once() -> None:
-    account = SinglePlan(Budget(3.0))
+    account = MemoryLedger(Budget(3.0))
     steps = [("scale", MinMaxScaler(q=None)), ("fit", GaussianNB())]
     grid = {"fit__radius": [0.02, 0.03, 0.05, 1.4]}
     search = PrivateSearchCV(PrivatePipeline(steps), grid, n_iter=20, target="y", epsilon=3.0, delta=0.0)
@@ -112,7 +112,7 @@ def test_a_pipeline_is_searched_and_charged_once() -> None:
 def test_where_no_curator_holds_the_records_every_candidate_is_paid_for() -> None:
     X, y = people(50)
     for method in (None, "random_stopping"):
-        data = PrivateData(Local(Matrix(np.column_stack([X, y]), SCHEMA)), SinglePlan(Budget(1.0, 1e-6)))
+        data = PrivateData(Local(Matrix(np.column_stack([X, y]), SCHEMA)), MemoryLedger(Budget(1.0, 1e-6)))
         search = PrivateSearchCV(GaussianNB(), GRID, method=method, target="y")
         if method is None:
             assert search.fit(data).scores_.shape == (5,)

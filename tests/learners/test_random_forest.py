@@ -11,7 +11,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from discreet.accounting.accountant import delta, pure_epsilon
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.audit.verdict import judged
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
@@ -130,7 +130,7 @@ def test_one_tree_is_printed_and_drawn() -> None:
 def test_nobody_can_choose_trees_who_does_not_hold_all_records() -> None:
     X, _ = people(10)
     for number, refused in ((None, False), (8, True)):
-        data = PrivateData(Local(TRIAL.source(X)), SinglePlan(trial.BUDGET))
+        data = PrivateData(Local(TRIAL.source(X)), MemoryLedger(trial.BUDGET))
         model = TRIAL.of_private().set_params(n_candidates=number)
         with pytest.raises(DiscreetError, match="takes a curator") if refused else nullcontext():
             model.fit(data)

@@ -26,7 +26,7 @@ def test_fewer_records_than_parts_are_refused_where_their_number_is_public_and_n
     replaced = PrivateData.of(X, schema, budget, neighbors=Neighbors.REPLACE)
     with pytest.raises(DiscreetError, match=r"there are 2 records.*Nothing was released or spent"):
         clone(model).fit(replaced)
-    assert replaced.ledger.balance().spent == 0
+    assert replaced.ledger.balance().certified == 0
     clone(model).fit(PrivateData.of(X, schema, budget))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
 
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.schema import Category, Number, Schema
 from discreet.trust.private_data import PrivateData
@@ -82,4 +82,4 @@ class LearnerTrial:
 
     def private(self, trust: Any) -> PrivateData:
         """Behind this trust model, with a budget for one fit."""
-        return PrivateData(trust, SinglePlan(BUDGET))
+        return PrivateData(trust, MemoryLedger(BUDGET))

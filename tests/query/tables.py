@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.core.schema import Category, Number, Schema, Text
@@ -47,5 +47,5 @@ def private(
     unit: Unit = RECORD,
 ) -> PrivateData:
     """The records behind a curator whose noise can be replayed."""
-    account = SinglePlan(budget, neighbors, unit)
+    account = MemoryLedger(budget, neighbors, unit)
     return PrivateData.of(records, schema, account, neighbors=neighbors, unit=unit, bits=DeterministicBits(seed))

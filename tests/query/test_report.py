@@ -171,18 +171,18 @@ def test_a_key_is_charged_once_and_gives_the_same_report(tmp_path: Path) -> None
     path = written(tmp_path / "t.csv", rows(400))
     with SqliteLedger.create(tmp_path / "l", Budget(3.0, 1e-5), name="t", neighbors=Neighbors.ADD_REMOVE) as ledger:
         first = profile(PrivateData.of(path, SCHEMA, ledger), BUDGET, key="monday")
-        spent = ledger.balance().spent
+        spent = ledger.balance().certified
         again = profile(PrivateData.of(path, SCHEMA, ledger), BUDGET, key="monday")
         assert [column.figures[0].value for column in again.columns[:1]] == [first.columns[0].figures[0].value]
         assert [column.bars for column in again.columns] == [column.bars for column in first.columns]
         assert (first.receipt.replayed, again.receipt.replayed) == (False, True)
-        assert ledger.balance().spent == spent
+        assert ledger.balance().certified == spent
         assert len(ledger.entries()) == 1
         with pytest.raises(KeyReused):
             profile(
                 PrivateData.of(path, Schema({**SCHEMA.columns, "age": Number(0, 99)}), ledger), BUDGET, key="monday"
             )
-        assert ledger.balance().spent == spent
+        assert ledger.balance().certified == spent
 
 
 def test_a_ledger_that_cannot_pay_is_left_alone(tmp_path: Path) -> None:
@@ -259,4 +259,4 @@ def test_any_budget_can_be_spent_whole(epsilon: float, tmp_path: Path) -> None:
     frame, budget = {"age": [1.0], "sex": ["f"]}, Budget(epsilon)
     assert profile(private(frame, NUMBERS, budget), budget).budget == budget
     with SqliteLedger.create(tmp_path / "l", budget, name="t", neighbors=Neighbors.ADD_REMOVE) as ledger:
-        assert profile(PrivateData.of(frame, NUMBERS, ledger), budget).balance.spent <= epsilon
+        assert profile(PrivateData.of(frame, NUMBERS, ledger), budget).balance.certified <= epsilon

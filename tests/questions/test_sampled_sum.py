@@ -10,7 +10,7 @@ import pytest
 
 from discreet.accounting.accountant import delta
 from discreet.accounting.calibration import calibrate
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.audit.verdict import judged
 from discreet.core.answer import SampledAnswer, whole_numbers
 from discreet.core.bound import Bound
@@ -90,12 +90,12 @@ def test_whoever_cannot_draw_a_sample_is_told_before_anything_is_spent() -> None
     cheap = OnSample(Gaussian(2.0), TENTH)
     visits = {"x0": [0.5] * 6, "who": list("aabbcc")}
     people = PrivateData.of(visits, SCHEMA, Budget(10.0, 1e-6), unit=Unit("user", column="who", rows=2))
-    phones = PrivateData(Local(Matrix(ROWS, SCHEMA)), SinglePlan(Budget(10.0, 1e-6)))
+    phones = PrivateData(Local(Matrix(ROWS, SCHEMA)), MemoryLedger(Budget(10.0, 1e-6)))
     counted = PrivateData.of(ROWS, SCHEMA, Budget(10.0, 1e-6), neighbors=Neighbors.REPLACE)
     for data in (people, phones, counted):
         with pytest.raises(DiscreetError, match="Nothing was released or spent"):
             data.permit(cheap.event, "step")
-        assert data.ledger.balance().spent == 0
+        assert data.ledger.balance().certified == 0
 
 
 def test_a_sample_that_is_none_is_refused() -> None:

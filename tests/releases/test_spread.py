@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import pure_epsilon
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.grid import Grid
@@ -35,7 +35,7 @@ VECTORS = vectors(64)
 def phones(size: int, people: int = 400) -> PrivateData:
     records = np.full((people, size), 0.5 / np.sqrt(size))
     return PrivateData(
-        Local(Matrix(records, Schema.numeric(-1.0, 1.0, size)), bits=DeterministicBits(1)), SinglePlan(Budget(1.0))
+        Local(Matrix(records, Schema.numeric(-1.0, 1.0, size)), bits=DeterministicBits(1)), MemoryLedger(Budget(1.0))
     )
 
 

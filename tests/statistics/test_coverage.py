@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
@@ -332,6 +332,6 @@ def test_it_holds_where_everybody_reports_by_themselves(statistic: Any) -> None:
         records = case.drawn(rng)
         source = source_of(records, SCHEMA)
         assert isinstance(source, Batched)
-        data = PrivateData(Local(source, bits=DeterministicBits(seed)), SinglePlan(Budget(case.epsilon)))
+        data = PrivateData(Local(source, bits=DeterministicBits(seed)), MemoryLedger(Budget(case.epsilon)))
         hits += holds(statistic(data, "x", epsilon=case.epsilon), float(OF_REPORTS[statistic](records["x"])))
     assert hits / 200 >= 0.935 - 2 * 0.0154

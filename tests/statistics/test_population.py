@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
@@ -123,7 +123,7 @@ def test_no_trust_model_needs_a_line_of_its_own(
 ) -> None:
     """Within four half-widths, that is eight standard errors."""
     values = POPULATIONS["normal"](np.random.default_rng(9), 6000)
-    data = PrivateData(trust({"x": values, "group": ["a", "b"] * 3000}), SinglePlan(budget))
+    data = PrivateData(trust({"x": values, "group": ["a", "b"] * 3000}), MemoryLedger(budget))
     found = statistic(data, "x", epsilon=budget.epsilon, delta=budget.delta, population=True)
     assert found.population
     assert abs(found.value - STATISTICS[statistic](truth("normal"))) <= 4 * found.half_width

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pytest
 
 import discreet
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.answer import whole_numbers
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
@@ -97,7 +97,7 @@ def released(
     """What `PrivateData` releases of each recipe with each kind of noise, bit by bit."""
     found = {}
     for noise in noises:
-        data = PrivateData(trust, SinglePlan(WEALTH))
+        data = PrivateData(trust, MemoryLedger(WEALTH))
         with data.permit(Repeated(noise.event, len(recipes)), "all recipes") as permit:
             for name, build in recipes.items():
                 found[f"{name}, {type(noise).__name__}"] = permit.ask(build(data.schema), noise).tobytes()
@@ -239,7 +239,7 @@ def test_a_learner_ends_at_the_same_centers_under_every_trust(tmp_path: Path) ->
         models: list[TrustModel] = [Curator(frame), Curator(frame, Neighbors.REPLACE), Local(frame), secure]
         fits = [
             KMeans(2, init="random", epsilon=50.0, max_iter=4, random_state=0).fit(
-                PrivateData(trust, SinglePlan(budget))
+                PrivateData(trust, MemoryLedger(budget))
             )
             for trust in models
         ]

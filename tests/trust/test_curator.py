@@ -86,7 +86,7 @@ def test_one_person_s_report_is_not_for_a_curator() -> None:
     data = PrivateData.of(VISITS, SCHEMA, Budget(1.0))
     with pytest.raises(NotPermitted, match=r"cannot keep the promise.*Nothing was released or spent"):
         data.permit(SphereReport(1.0).event, "report")
-    assert data.ledger.balance().spent == 0
+    assert data.ledger.balance().certified == 0
 
 
 def test_all_records_reach_a_mechanism() -> None:

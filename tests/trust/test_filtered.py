@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.condition_text import condition_of
@@ -128,11 +128,11 @@ def test_keys_of_text_are_counted_among_those_records() -> None:
 def test_parties_and_people_bind_the_condition() -> None:
     numbers = {"age": PEOPLE["age"], "sex": PEOPLE["sex"]}
     schema = schema_of({"age": (0, 100), "sex": ["f", "m"]})
-    local = PrivateData(Local(Frame(numbers, schema)), SinglePlan(Budget(200.0)))
+    local = PrivateData(Local(Frame(numbers, schema)), MemoryLedger(Budget(200.0)))
     assert abs(mean(local.where("age > 30"), "age", epsilon=200.0).value - 65) < 3
     wards = dict.fromkeys(("a", "b", "c"), numbers)
     with SecureSum.rehearsal(wards, schema, threshold=3) as trust:
-        found = count(PrivateData(trust, SinglePlan(Budget(50.0))).where("sex == 'm'"), "age", epsilon=50.0)
+        found = count(PrivateData(trust, MemoryLedger(Budget(50.0))).where("sex == 'm'"), "age", epsilon=50.0)
     assert abs(found.value - N) < 5
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import pure_epsilon
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted, ParameterError
@@ -35,7 +35,7 @@ SCHEMA = Schema.numeric(0.0, 100.0, 1)
 
 
 def phones(budget: Budget, seed: int = 0) -> PrivateData:
-    return PrivateData(Local(Matrix(PEOPLE, SCHEMA), bits=DeterministicBits(seed)), SinglePlan(budget))
+    return PrivateData(Local(Matrix(PEOPLE, SCHEMA), bits=DeterministicBits(seed)), MemoryLedger(budget))
 
 
 @pytest.mark.parametrize("budget", [Budget(1.0), Budget(1.0, 1e-6)])
@@ -97,7 +97,7 @@ def test_a_histogram_and_a_learner_run_without_a_line_of_their_own() -> None:
     np.testing.assert_allclose(cells.counts, exact, atol=4 * cells.half_width)
     rng = np.random.default_rng(0)
     points = np.vstack([rng.normal(center, 0.05, (15_000, 2)) for center in (-0.5, 0.5)])
-    data = PrivateData(Local(Matrix(points, Schema.numeric(-1.0, 1.0, 2))), SinglePlan(Budget(30.0, 1e-6)))
+    data = PrivateData(Local(Matrix(points, Schema.numeric(-1.0, 1.0, 2))), MemoryLedger(Budget(30.0, 1e-6)))
     model = KMeans(2, epsilon=30.0, max_iter=3, random_state=0).fit(data)
     np.testing.assert_allclose(np.sort(model.cluster_centers_[:, 0]), [-0.5, 0.5], atol=0.2)
 

@@ -189,13 +189,13 @@ def test_a_round_whose_charge_was_cut_short_stays_spent_and_is_refused(
             patch.setattr(SqliteLedger, "commit", struck)
             with pytest.raises(SystemExit):
                 party("north", ledger=ledger).seated(call())._noisy_sum()
-        spent = ledger.balance().spent
+        spent = ledger.balance().certified
         assert spent > 0
     with SqliteLedger.open(path) as again:
         with pytest.raises(Dangling):
             party("north", ledger=again).seated(call())._noisy_sum()
         assert [entry.committed for entry in again.entries()] == [False]
-        assert again.balance().spent == spent
+        assert again.balance().certified == spent
 
 
 def test_one_round_cannot_pay_for_another_question(tmp_path: Path) -> None:

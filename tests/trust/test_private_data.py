@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
@@ -82,10 +82,10 @@ def test_over_budget_nothing_is_asked_and_nothing_spent(tmp_path: Path) -> None:
 def test_a_retry_with_the_key_gives_the_same_release_and_charges_nothing(tmp_path: Path) -> None:
     data = opened(tmp_path)
     first = heads(data, key="monday")
-    spent = data.ledger.balance().spent
+    spent = data.ledger.balance().certified
     again = heads(data, key="monday")
     np.testing.assert_array_equal(first, again)
-    assert data.ledger.balance().spent == spent
+    assert data.ledger.balance().certified == spent
     assert len(data.ledger.entries()) == 1
 
 
@@ -113,7 +113,7 @@ def test_a_failure_after_the_charge_leaves_it_spent_and_dangling(tmp_path: Path)
     with pytest.raises(RuntimeError):
         fails()
     assert [entry.committed for entry in data.ledger.entries()] == [False]
-    assert data.ledger.balance().spent > 0
+    assert data.ledger.balance().certified > 0
     with pytest.raises(Dangling):
         heads(data, key="k")
 
@@ -221,6 +221,6 @@ def test_a_plan_for_the_other_relation_is_refused_by_an_account_that_knows_none(
     trust = PrivateData.of(
         np.zeros((5, 1)), Schema.numeric(0.0, 1.0, 1), Budget(1.0), neighbors=Neighbors.REPLACE
     )._trust
-    data = PrivateData(trust, SinglePlan(Budget(1.0)))
+    data = PrivateData(trust, MemoryLedger(Budget(1.0)))
     with pytest.raises(Unaccountable, match="add_remove"):
         data.permit(Parallel((LaplaceLoss(2.0), LaplaceLoss(3.0))), "parts")

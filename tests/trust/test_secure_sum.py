@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from discreet.accounting.calibration import calibrate
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
@@ -86,7 +86,7 @@ def hospitals(
 
 def test_the_total_is_that_of_everybody_and_the_price_that_of_a_curator() -> None:
     people = np.random.default_rng(0).uniform(0, 1, (4000, 1))
-    data = PrivateData(hospitals(people), SinglePlan(Budget(1.0, 1e-6)))
+    data = PrivateData(hospitals(people), MemoryLedger(Budget(1.0, 1e-6)))
     estimate = mean(data, "x0", epsilon=1.0, delta=1e-6)
     assert estimate.value == pytest.approx(people.mean(), abs=4 * estimate.half_width)
     assert estimate.receipt.event == calibrate(Laplace(), Budget(1.0, 1e-6)).event
@@ -95,7 +95,7 @@ def test_the_total_is_that_of_everybody_and_the_price_that_of_a_curator() -> Non
 @pytest.mark.parametrize("budget", [Budget(1.0), Budget(1.0, 1e-6)])
 def test_whole_numbers_are_counted_too(budget: Budget) -> None:
     people = np.random.default_rng(0).uniform(0, 1, (4000, 1))
-    data = PrivateData(hospitals(people), SinglePlan(budget))
+    data = PrivateData(hospitals(people), MemoryLedger(budget))
     cells = histogram(data, "x0", bins=5, epsilon=1.0, delta=budget.delta)
     np.testing.assert_allclose(cells.counts, np.histogram(people, 5, (0, 1))[0], atol=5 * cells.half_width)
 
@@ -129,13 +129,13 @@ def test_a_learner_runs_without_a_line_of_its_own() -> None:
     rng = np.random.default_rng(0)
     points = rng.permutation(np.vstack([rng.normal(center, 0.05, (3000, 2)) for center in (-0.5, 0.5)]))
     trust = hospitals(points, schema=Schema.numeric(-1.0, 1.0, 2), threshold=4, colluding=1)
-    model = KMeans(2, epsilon=1.0, random_state=0).fit(PrivateData(trust, SinglePlan(Budget(1.0, 1e-6))))
+    model = KMeans(2, epsilon=1.0, random_state=0).fit(PrivateData(trust, MemoryLedger(Budget(1.0, 1e-6))))
     np.testing.assert_allclose(np.sort(model.cluster_centers_[:, 0]), [-0.5, 0.5], atol=0.1)
 
 
 def test_noise_that_cannot_be_shared_is_refused_before_anything_is_spent() -> None:
     trust = hospitals(np.zeros((8, 1)))
-    data = PrivateData(trust, SinglePlan(Budget(1.0, 1e-6)))
+    data = PrivateData(trust, MemoryLedger(Budget(1.0, 1e-6)))
     with pytest.raises(NotPermitted, match="Nothing was released or spent"):
         data.permit(Exponential().event, "best")
     mean(data, "x0", epsilon=1.0)
@@ -166,7 +166,7 @@ def test_parties_with_other_schemas_or_identities_are_refused() -> None:
 
 def test_the_number_of_records_is_public_only_where_nobody_may_drop_out() -> None:
     trust = hospitals(np.zeros((8, 1)), neighbors=Neighbors.REPLACE, threshold=4)
-    assert PrivateData(trust, SinglePlan(Budget(1.0))).public_size == 8
+    assert PrivateData(trust, MemoryLedger(Budget(1.0))).public_size == 8
     with pytest.raises(ParameterError, match="drops out"):
         hospitals(np.zeros((8, 1)), neighbors=Neighbors.REPLACE, threshold=3)
 
@@ -208,7 +208,7 @@ def test_every_party_pays_from_its_own_account_and_is_asked_no_more_than_that(tm
             trust.ask(HEADS, noise)
         with pytest.raises(TooFewSurvivors, match="its account cannot pay"):
             trust.ask(HEADS, noise)
-    assert all(ledger.balance().spent <= cap for ledger, cap in zip(ledgers, caps, strict=True))
+    assert all(ledger.balance().certified <= cap for ledger, cap in zip(ledgers, caps, strict=True))
 
 
 def asked_otherwise(signed: Signed, identity: Identity, federation: Federation) -> Signed:
@@ -301,7 +301,7 @@ def test_the_difference_is_told() -> None:
 
 def test_a_receipt_tells_who_was_in_every_sum() -> None:
     trust = hospitals(np.zeros((400, 1)), steps={1: 0})
-    data = PrivateData(trust, SinglePlan(Budget(1.0)))
+    data = PrivateData(trust, MemoryLedger(Budget(1.0)))
     receipt = mean(data, "x0", epsilon=1.0).receipt
     assert receipt.participants == Participants(("h0", "h2", "h3"))
     assert "parties: h0, h2, h3\n" in f"{receipt}\n"
@@ -329,7 +329,7 @@ def test_sums_of_different_parties_are_told_apart_and_warned_of() -> None:
 
 def test_a_plan_of_several_sums_tells_who_was_in_all_and_who_in_some() -> None:
     trust = hospitals(np.zeros((400, 1)), steps={2: 7})
-    data = PrivateData(trust, SinglePlan(Budget(100.0)))
+    data = PrivateData(trust, MemoryLedger(Budget(100.0)))
     noise = Laplace(1.0)
     with data.permit(Repeated(noise.event, 2), "twice") as permit:
         permit.ask(HEADS, noise)

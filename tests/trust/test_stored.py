@@ -108,7 +108,7 @@ def test_a_failure_while_it_is_made_commits_nothing_and_keeps_the_charge(tmp_pat
 
     with pytest.raises(ValueError, match="no model"), data.permit(Repeated(NOISE.event, 3), "model", key="a") as permit:
         permit.artefact(fail, "model")
-    assert data.ledger.balance().spent > 0
+    assert data.ledger.balance().certified > 0
 
 
 def test_what_cannot_be_stored_is_refused() -> None:

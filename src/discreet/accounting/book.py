@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from discreet.accounting.anchor import Anchor, Mark
-from discreet.accounting.chain import BEFORE_ALL, Chain, ChainEntry, sealed
+from discreet.accounting.chain import BEFORE_ALL, Chain, ChainEntry, RecomputedChain, entry, sealed
 from discreet.accounting.ledger_file import LedgerFile, found, insert, links, transaction
 from discreet.accounting.replay import result_digest
 from discreet.core.errors import LedgerBroken, LedgerError
+from discreet.core.ledger import Entry
 
 
 @dataclass
@@ -116,15 +117,21 @@ class Book:
             self.chain.follow(link)
             self.anchor.create(self._mark)
 
+    def entries(self) -> tuple[Entry, ...]:
+        """Every charge, oldest first."""
+        with self.reading() as db:
+            dangling = self.chain.dangling
+            return tuple(entry(link, link.key not in dangling) for link in links(db, 0) if link.kind == "reserve")
+
     def verify(self, expected_head: str | None = None) -> Verified:
-        """Check everything again from the first entry on, the stored results too."""
+        """Check everything again from the first entry on, every price and every stored result too."""
         with self.file.reading() as db:
             mark = self.anchor.read()
             problems = [text for (text,) in db.execute("pragma integrity_check")]
             if problems != ["ok"]:
                 raise LedgerBroken(f"ledger {self.file.path}", f"SQLite finds: {problems[0]}", "Restore a copy.")
             self._catch_up(db, mark)
-            again = Chain()
+            again = RecomputedChain()
             for link in links(db, 0):
                 again.follow(link)
             _check_results(db)

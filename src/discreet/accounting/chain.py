@@ -1,11 +1,12 @@
 """A chain of entries, each sealed by a hash over itself and all before it, and what they add up to.
 
 The body of an entry is canonical JSON (sorted keys, no spaces, ASCII). Its hash is SHA-256 of the hash before it, a
-newline and the body; the first entry follows 64 zeros. Amounts are decimal text in the units of `filters.Amount`.
+newline and the body; the first entry follows 64 zeros. Amounts are decimal text in the units of `amount.Amount`.
 
-    open      the data set's name, neighbors, unit and the filter of every account
-    admit     the filter of an analyst who came later
-    reserve   a charge: event, purpose, analyst, waiver, the request's digest; the charges and the balances after them
+    open      the data set's name, neighbors, unit and the budget of every account
+    admit     the budget of an analyst who came later
+    reserve   a charge: event, purpose, analyst, waiver, the request's digest, its price by itself; for every account
+              what is spent after it and, with the account's first charge, the members of its filter
     commit    the digest of the result that the reservation paid for
     reanchor  the owner trusts the chain as it stands, and why
 
@@ -17,17 +18,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from discreet.accounting.filters import NOTHING, Amount, Filter
+from discreet.accounting.price import Price
+from discreet.accounting.standing import Standing, recompute
 from discreet.core.budget import Budget
-from discreet.core.errors import BudgetExceeded, DiscreetError, LedgerBroken
-from discreet.core.events import read
-from discreet.core.ledger import Balance, Entry
-from discreet.core.neighbors import RECORD, Neighbors, Unit
+from discreet.core.errors import DiscreetError, LedgerBroken
+from discreet.core.events import Event, read
+from discreet.core.ledger import Entry
+from discreet.core.neighbors import Neighbors, Unit
 
 BEFORE_ALL = "0" * 64
 Account = str | None
@@ -77,10 +79,9 @@ class Chain:
         self.number = -1
         self.head = BEFORE_ALL
         self.name = ""
-        self.neighbors = Neighbors.ADD_REMOVE
-        self.unit = RECORD
-        self.filters: dict[Account, Filter] = {}
-        self.spent: dict[Account, Amount] = {}
+        self.neighbors: Neighbors | None = None
+        self.unit: Unit | None = None
+        self.accounts: dict[Account, Standing] = {}
         self.reserved: set[str] = set()
         self.dangling: dict[str, int] = {}
 
@@ -88,25 +89,9 @@ class Chain:
         """The entry that would come next."""
         return sealed(self.head, self.number + 1, kind, key, **fields)
 
-    def charges(self, prices: dict[Account, Amount]) -> list[dict[str, Any]]:
-        """The charges as an entry holds them, with the balances after them."""
-        return [
-            {"account": account, "price": _text(price), "spent": _text(self.spent[account] + price)}
-            for account, price in prices.items()
-        ]
-
-    def refusal(self, asked: str, prices: dict[Account, Amount]) -> BudgetExceeded | None:
-        """Why these charges cannot be paid, if they cannot."""
-        for account, price in prices.items():
-            rule, spent = self.filters[account], self.spent[account]
-            if not rule.admits(spent, price):
-                return _exceeded(asked, account, rule, spent, price)
-        return None
-
-    def balance(self, account: Account) -> Balance:
-        """How an account stands."""
-        rule, spent = self.filters[account], self.spent[account]
-        return Balance(rule.budget, rule.epsilon(spent), rule.used(spent))
+    def charges(self, event: Event, accounts: Iterable[Account]) -> list[dict[str, Any]]:
+        """The charges as an entry holds them."""
+        return [{"account": account, **self.accounts[account].charged(event)} for account in accounts]
 
     def holds(self, kind: str, key: str) -> bool:
         """Whether there is a reservation, or a commit, of this key."""
@@ -131,14 +116,14 @@ class Chain:
         match link.kind:
             case "open":
                 self.name = fields["name"]
-                self.neighbors = Neighbors(fields["neighbors"])
-                self.unit = Unit(**fields["unit"])
+                self.neighbors = fields["neighbors"] and Neighbors(fields["neighbors"])
+                self.unit = fields["unit"] and Unit(**fields["unit"])
                 self._accounts(fields["accounts"])
             case "admit":
                 self._accounts(fields["accounts"])
             case "reserve":
                 for charge in fields["charges"]:
-                    self._charge(charge)
+                    self._charge(self.accounts[charge["account"]], charge, fields)
                 self.reserved.add(link.key)
                 self.dangling[link.key] = link.number
             case "commit":
@@ -149,80 +134,54 @@ class Chain:
             case other:
                 raise ValueError(f"there is no kind {other!r}")
 
-    def _accounts(self, rules: list[dict[str, Any]]) -> None:
-        for rule in rules:
-            if rule["account"] in self.filters:
-                raise ValueError(f"the account of {rule['account']} is opened twice")
-            self.filters[rule["account"]] = _filter(rule)
-            self.spent[rule["account"]] = NOTHING
+    def _charge(self, before: Standing, charge: dict[str, Any], fields: dict[str, Any]) -> None:
+        self.accounts[charge["account"]] = before.followed(charge, _price(fields), lambda: _event(fields))
 
-    def _charge(self, charge: dict[str, Any]) -> None:
-        account, price = charge["account"], _amount(charge["price"])
-        after = self.spent[account] + price
-        if min(price.divergence, price.delta) < 0 or after != _amount(charge["spent"]):
-            raise ValueError("the balance is not the sum of the charges")
-        if not after.within(self.filters[account].cap):
-            raise ValueError("the account is overdrawn")
-        self.spent[account] = after
+    def _accounts(self, opened: list[dict[str, Any]]) -> None:
+        for fields in opened:
+            if fields["account"] in self.accounts:
+                raise ValueError(f"the account of {fields['account']} is opened twice")
+            self.accounts[fields["account"]] = Standing(Budget(fields["epsilon"], fields["delta"]))
 
 
-def rule(account: Account, filter: Filter) -> dict[str, Any]:
-    """A filter as an entry holds it."""
-    return {
-        "account": account,
-        "epsilon": filter.budget.epsilon,
-        "delta": filter.budget.delta,
-        "order": "inf" if math.isinf(filter.order) else filter.order,
-        "cap": _text(filter.cap),
-    }
+class RecomputedChain(Chain):
+    """A chain that also computes every cap and every charge anew from the events."""
+
+    def _charge(self, before: Standing, charge: dict[str, Any], fields: dict[str, Any]) -> None:
+        recompute(before, charge, _event(fields))
+        super()._charge(before, charge, fields)
+
+
+def opened(account: Account, budget: Budget) -> dict[str, Any]:
+    """An account as an entry opens it."""
+    return {"account": account, "epsilon": budget.epsilon, "delta": budget.delta}
 
 
 def entry(link: ChainEntry, committed: bool) -> Entry:
     """A reservation as people read it."""
     fields = link.fields
-    shared = [_amount(charge["price"]) for charge in fields["charges"] if charge["account"] is None]
-    divergence, delta = sum(shared, NOTHING).floats
+    price = Price(0.0, 0.0) if fields["price"] is None else _price(fields)
     return Entry(
         number=link.number,
         at=fields["at"],
         key=link.key,
         purpose=fields["purpose"],
-        event=read(canonical(fields["event"])),
+        event=_event(fields),
         analyst=fields["analyst"],
         waiver=fields["waiver"],
-        divergence=divergence,
-        delta=delta,
+        epsilon=price.epsilon,
+        delta=price.delta,
         committed=committed,
         head=link.hash,
     )
 
 
-def _filter(rule: dict[str, Any]) -> Filter:
-    return Filter(Budget(rule["epsilon"], rule["delta"]), float(rule["order"]), _amount(rule["cap"]))
+def _event(fields: dict[str, Any]) -> Event:
+    return read(canonical(fields["event"]))
 
 
-def _text(amount: Amount) -> dict[str, str]:
-    return {"divergence": str(amount.divergence), "delta": str(amount.delta)}
-
-
-def _amount(text: dict[str, str]) -> Amount:
-    return Amount(int(text["divergence"]), int(text["delta"]))
-
-
-def _exceeded(asked: str, account: Account, rule: Filter, spent: Amount, price: Amount) -> BudgetExceeded:
-    (needed, needed_delta), (left, left_delta) = price.floats, (rule.cap - spent).floats
-    loss = "epsilon" if math.isinf(rule.order) else f"Renyi divergence (order {rule.order:g})"
-    return BudgetExceeded(
-        asked,
-        f"it needs {loss} {needed:.12g} and delta {needed_delta:.6g}; the account of"
-        f" {account or 'the data set'} has {left:.12g} and {left_delta:.6g} left",
-        "Ask with more noise, or for less.",
-        account=account,
-        needed=needed,
-        left=left,
-        needed_delta=needed_delta,
-        left_delta=left_delta,
-    )
+def _price(fields: dict[str, Any]) -> Price:
+    return Price(fields["price"]["epsilon"], fields["price"]["delta"])
 
 
 def _fault(link: ChainEntry, obstacle: str) -> LedgerBroken:

@@ -1,4 +1,4 @@
-"""What a ledger's file says, without changing it."""
+"""What a ledger says, without changing it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from typing import Self
 
 from discreet.accounting.book import Book, Verified
-from discreet.accounting.chain import Account, entry
-from discreet.accounting.filters import Filter
-from discreet.accounting.ledger_file import LedgerFile, links
+from discreet.accounting.chain import Account
+from discreet.accounting.ledger_file import LedgerFile
+from discreet.accounting.memory_book import MemoryBook
+from discreet.accounting.standing import Standing
 from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted
 from discreet.core.ledger import Balance, Entry
@@ -19,18 +20,13 @@ from discreet.core.neighbors import Neighbors, Unit
 class LedgerView:
     """The read-only side of a ledger."""
 
-    def __init__(self, book: Book) -> None:
+    def __init__(self, book: Book | MemoryBook) -> None:
         self._book = book
-
-    @property
-    def path(self) -> str:
-        """The ledger's file."""
-        return str(self._book.file.path)
 
     @property
     def budget(self) -> Budget:
         """The cap for everybody together."""
-        return self._book.chain.filters[None].budget
+        return self._book.chain.accounts[None].budget
 
     @property
     def name(self) -> str:
@@ -38,20 +34,20 @@ class LedgerView:
         return self._book.chain.name
 
     @property
-    def neighbors(self) -> Neighbors:
+    def neighbors(self) -> Neighbors | None:
         """The relation that every charge speaks of."""
         return self._book.chain.neighbors
 
     @property
-    def unit(self) -> Unit:
+    def unit(self) -> Unit | None:
         """The privacy unit that every charge speaks of."""
         return self._book.chain.unit
 
     @property
-    def filters(self) -> Mapping[Account, Filter]:
-        """The rule of the data set's account, under None, and that of every analyst."""
+    def accounts(self) -> Mapping[Account, Standing]:
+        """How the data set's account stands, under None, and that of every analyst."""
         with self._book.reading():
-            return dict(self._book.chain.filters)
+            return dict(self._book.chain.accounts)
 
     @property
     def head(self) -> str:
@@ -61,16 +57,25 @@ class LedgerView:
 
     def balance(self, analyst: str | None = None) -> Balance:
         """How the account of the data set stands, or that of one analyst."""
-        with self._book.reading():
-            if analyst not in self._book.chain.filters:
-                raise unknown(f"balance of {analyst}", analyst)
-            return self._book.chain.balance(analyst)
+        accounts = self.accounts
+        if analyst not in accounts:
+            raise unknown(f"balance of {analyst}", analyst)
+        return accounts[analyst].balance()
 
     def entries(self) -> tuple[Entry, ...]:
         """Every charge, oldest first."""
-        with self._book.reading() as db:
-            dangling = self._book.chain.dangling
-            return tuple(entry(link, link.key not in dangling) for link in links(db, 0) if link.kind == "reserve")
+        return self._book.entries()
+
+
+class FileView(LedgerView):
+    """The read-only side of a ledger in a file."""
+
+    _book: Book
+
+    @property
+    def path(self) -> str:
+        """The ledger's file."""
+        return str(self._book.file.path)
 
     def verify(self) -> Verified:
         """Check the file, the chain, every balance and every stored result; `LedgerBroken` at the first fault."""
@@ -99,5 +104,5 @@ def unknown(asked: str, analyst: str | None) -> NotPermitted:
 
 def verify(path: str | os.PathLike[str], expected_head: str | None = None) -> Verified:
     """Check all of the ledger in this file; `LedgerBroken` at the first fault, `LedgerMissing` if there is none."""
-    with LedgerView(Book(LedgerFile(path))) as ledger:
+    with FileView(Book(LedgerFile(path))) as ledger:
         return ledger._book.verify(expected_head)

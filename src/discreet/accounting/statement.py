@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import os
 from html import escape
 
 from discreet.accounting.book import Book
 from discreet.accounting.ledger_file import LedgerFile
-from discreet.accounting.ledger_view import LedgerView
+from discreet.accounting.ledger_view import FileView, LedgerView
 from discreet.core.ledger import Entry
 
 COLUMNS = ("entry", "time", "analyst", "purpose", "event", "cost", "state")
@@ -16,7 +15,7 @@ COLUMNS = ("entry", "time", "analyst", "purpose", "event", "cost", "state")
 
 def show(path: str | os.PathLike[str]) -> str:
     """The statement of the ledger in this file, as text."""
-    with LedgerView(Book(LedgerFile(path))) as ledger:
+    with FileView(Book(LedgerFile(path))) as ledger:
         return text(ledger)
 
 
@@ -38,22 +37,18 @@ def html(ledger: LedgerView) -> str:
 
 def _summary(ledger: LedgerView) -> list[tuple[str, str]]:
     entries = ledger.entries()
-    unit = ledger.unit
-    per = f"{unit.kind} ({unit.column}, {unit.limit})" if unit.column else unit.kind
-    lines = [("ledger", f"{ledger.name}, for one {per} under {ledger.neighbors.value}")]
-    for analyst, rule in ledger.filters.items():
-        stands = ledger.balance(analyst)
-        how = "pure" if math.isinf(rule.order) else f"Renyi, order {rule.order:g}"
-        lines.append(
-            (
-                analyst or "data set",
-                f"epsilon {stands.spent:.6g} of {rule.budget.epsilon:g} spent, {stands.remaining:.6g} left,"
-                f" at delta {rule.budget.delta:g}; {stands.used:.1%} of the cap ({how})",
-            )
-        )
+    lines = [("ledger", f"{ledger.name}, {_protects(ledger)}")]
+    lines += [(analyst or "data set", str(ledger.balance(analyst))) for analyst in ledger.accounts]
     dangling = sum(not entry.committed for entry in entries)
     lines.append(("charges", f"{len(entries)}, of which {dangling} dangling"))
     return [*lines, ("head", ledger.head)]
+
+
+def _protects(ledger: LedgerView) -> str:
+    unit, relation = ledger.unit, ledger.neighbors
+    if unit is None or relation is None:
+        return "for any relation"
+    return f"for one {unit.kind}{f' ({unit.column}, {unit.limit})' if unit.column else ''} under {relation.value}"
 
 
 def _rows(ledger: LedgerView) -> list[tuple[str, ...]]:
@@ -62,7 +57,7 @@ def _rows(ledger: LedgerView) -> list[tuple[str, ...]]:
 
 def _row(entry: Entry) -> tuple[str, ...]:
     state = "committed" if entry.committed else "dangling: spent, never handed out"
-    cost = f"{entry.divergence:.6g}" + (f", delta {entry.delta:.3g}" if entry.delta else "")
+    cost = f"epsilon {entry.epsilon:.6g}" + (f", delta {entry.delta:.3g}" if entry.delta else "")
     return (
         str(entry.number),
         f"{entry.at[:19]}Z",

@@ -45,9 +45,9 @@ class Committed:
 class Entry:
     """One charge as it stands in the ledger.
 
-    `divergence` and `delta` are what the data set's account paid: a Renyi divergence of the account's order, and the
-    probability of failure. A release without a promise has a waiver and cost nothing. An entry that is not
-    `committed` is dangling: spent, and never handed out.
+    `epsilon` and `delta` are its price by itself, as its receipt has it; in an account, charges cost less together. A
+    release without a promise has a waiver and cost nothing. An entry that is not `committed` is dangling: spent, and
+    never handed out.
     """
 
     number: int
@@ -57,7 +57,7 @@ class Entry:
     event: Event
     analyst: str | None
     waiver: str | None
-    divergence: float
+    epsilon: float
     delta: float
     committed: bool
     head: str
@@ -71,24 +71,49 @@ class Balance:
     ----------
     budget : Budget
         The cap.
-    spent : float
-        Epsilon at the budget's delta, if this were all that is ever asked. Zero before the first charge.
+    asked : float
+        The plain sum of the epsilons of all charges, each by itself. It may exceed the budget: together they cost less.
+    certified : float
+        Epsilon at the budget's delta of all charges together, if this were all that is ever asked.
     used : float
-        The share of the cap that is gone, from 0 to 1.
+        The share of the account that is gone, from 0 to 1.
+
+    Examples
+    --------
+    >>> print(Balance(Budget(1.0, 1e-6), 0.25, 0.25, 0.25))
+    epsilon 0.25 of 1 at delta 1e-06 (asked 0.25); 25% of the account is used
     """
 
     budget: Budget
-    spent: float
+    asked: float
+    certified: float
     used: float
 
     @property
     def remaining(self) -> float:
         """The epsilon that is left, at the budget's delta."""
-        return self.budget.epsilon - self.spent
+        return self.budget.epsilon - self.certified
 
     def __str__(self) -> str:
-        whole = f"{self.budget.epsilon:g} at delta {self.budget.delta:g}"
-        return f"epsilon {self.spent:.4g} of {whole} spent; {self.used:.0%} of the account is used"
+        return (
+            f"epsilon {self.certified:.4g} of {self.budget.epsilon:g} at delta {self.budget.delta:g}"
+            f" (asked {self.asked:.4g}); {_percent(self.used)} of the account is used"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = {
+            "asked": f"epsilon {self.asked:.4g}",
+            "certified": f"epsilon {self.certified:.4g} of {self.budget.epsilon:g} at delta {self.budget.delta:g}",
+            "used": f"{_percent(self.used)} of the account",
+        }
+        return f"<table>{''.join(f'<tr><th>{name}</th><td>{text}</td></tr>' for name, text in rows.items())}</table>"
+
+
+def _percent(share: float) -> str:
+    """A share in percent, with two digits; only all is 100%."""
+    if share >= 1:
+        return "100%"
+    return f"{100 * share:.2g}%" if share < 0.99 else "over 99%"
 
 
 class Ledger(Protocol):

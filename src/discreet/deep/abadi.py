@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from discreet.accounting.calibration import calibrate
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, ParameterError
@@ -223,7 +223,7 @@ def _trained(
         coordinates = projection(unit)
     network = nn.Sequential(nn.Linear(components, hidden), nn.ReLU(), nn.Linear(hidden, classes)).to(inputs.device)
     # The account of what is charged already: it pays for the steps alone.
-    prepaid = SinglePlan(Budget(2.0**40, 0.5), Neighbors.ADD_REMOVE, RECORD)
+    prepaid = MemoryLedger(Budget(2.0**40, 0.5), Neighbors.ADD_REMOVE, RECORD)
     data = PrivateTensors(coordinates, targets, prepaid, bits=whole.bits)
     optimizer = torch.optim.SGD(network.parameters(), lr=learning_rate)
     falling = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.1, plan.training.steps)

@@ -14,8 +14,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from discreet.accounting.calibration import calibrate
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.accounting.price import price
-from discreet.accounting.single_plan import SinglePlan
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event
@@ -80,7 +80,7 @@ class PrivateMLP(BaseEstimator, ABC):
             records = self._of_arrays(X, y)
         inputs, targets = self._scaled(records.values[:, :-1]), records.values[:, -1]
         known = np.isfinite(inputs).all(axis=1) & np.isfinite(targets)
-        account = SinglePlan(budget, Neighbors.ADD_REMOVE, RECORD) if ledger is None else ledger
+        account = MemoryLedger(budget, Neighbors.ADD_REMOVE, RECORD) if ledger is None else ledger
         data = PrivateTensors(*self._tensors(inputs[known], targets[known]), account, bits=records.bits)
         self._train(data, self._plan(budget), inputs.shape[1])
         return self

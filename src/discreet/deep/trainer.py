@@ -179,7 +179,7 @@ class Trainer:
         self._data, self._block, self._done, self._opened = data, block or plan.steps, 0, False
         self.charges: list[Reservation] = []
         self._current: Reservation | None = None
-        self._charged = data.ledger.balance().spent
+        self._charged = data.ledger.balance().certified
 
     def steps(self) -> Iterator[Step]:
         """Make the steps that are left, one at a time."""
@@ -258,7 +258,7 @@ class Trainer:
         return PrivacyCard(
             unit="record",
             neighbors="add_remove",
-            epsilon=balance.spent,
+            epsilon=balance.certified,
             delta=ledger.budget.delta,
             steps=self._done,
             event=json.loads(written(self.plan.event)),
@@ -286,7 +286,7 @@ class Trainer:
         event = event if self._opened else self.plan.opened(event)
         charge = ledger.reserve(event, ASKED, request=self._request(count))
         assert isinstance(charge, Reservation)  # its key is fresh
-        return charge, ledger.balance().spent
+        return charge, ledger.balance().certified
 
     def _commit(self, charge: Reservation) -> None:
         self._data.ledger.commit(charge, digest(self._gradients.trained))

@@ -138,7 +138,7 @@ def _promise(report: Report) -> dict[str, str]:
         "promise": f"({budget.epsilon:g}, {budget.delta:g})-differential privacy for the whole report",
         "event": receipt.lines()["released"],
         "noise": receipt.lines()["noise"],
-        "ledger": f"epsilon {balance.spent:.4g} of {balance.budget.epsilon:g} spent, at delta {balance.budget.delta:g}",
+        "ledger": str(balance),
         "key": receipt.key,
         "head": receipt.head,
         "software": f"discreet {report.version}",

@@ -67,7 +67,7 @@ class Report:
             "title": self.title,
             "confidence": CONFIDENCE,
             "budget": asdict(self.budget),
-            "spent": self.balance.spent,
+            "account": asdict(self.balance),
             "receipt": self.receipt.to_dict(),
             "columns": [_column_json(column) for column in self.columns],
         }

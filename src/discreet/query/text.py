@@ -20,7 +20,7 @@ BLOCKS = " ▁▂▃▄▅▆▇█"
 def text(report: Report) -> str:
     """The whole report: every column, then the receipt."""
     words = report.receipt.lines()
-    words["spent"] = f"epsilon {report.balance.spent:.4g} of {report.balance.budget.epsilon:g}"
+    words["account"] = str(report.balance)
     receipt = [f"{name:>10}  {plain(said)}" for name, said in words.items()]
     head = f"Private profile of {plain(report.title)}"
     cost = f"epsilon {report.budget.epsilon:g}, delta {report.budget.delta:g}; error bars hold with 95 % confidence"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import UNTOUCHED, BudgetExceeded, DiscreetError, ParameterError
@@ -91,7 +91,7 @@ def _ledger(arguments: Namespace, budget: Budget, open_files: ExitStack) -> Ledg
             "discreet: no --ledger, so nothing will remember what this report costs. If there are to be more releases"
             " about the same people, open an account: discreet ledger create\n"
         )
-    return SinglePlan(budget)
+    return MemoryLedger(budget)
 
 
 def _made(request: Request, described: SchemaFile, ledger: Ledger, key: str | None) -> Report:

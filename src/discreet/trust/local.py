@@ -45,12 +45,12 @@ class Local(Secret):
     --------
     >>> from discreet.core.budget import Budget
     >>> from discreet.core.schema import Schema
-    >>> from discreet.accounting.single_plan import SinglePlan
+    >>> from discreet.accounting.memory_ledger import MemoryLedger
     >>> from discreet.statistics.moments.mean import mean
     >>> from discreet.trust.private_data import PrivateData
     >>> from discreet.trust.sources.matrix import Matrix
     >>> phones = Matrix(np.full((10_000, 1), 3.0), Schema.numeric(0.0, 10.0, 1))
-    >>> data = PrivateData(Local(phones), SinglePlan(Budget(2.0)))
+    >>> data = PrivateData(Local(phones), MemoryLedger(Budget(2.0)))
     >>> bool(abs(mean(data, "x0", epsilon=2.0).value - 3) < 0.5)
     True
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from discreet.accounting.admission import check_relation
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.condition import Condition
@@ -93,7 +93,7 @@ class PrivateData:
         bits : Bits, optional
             Where noise comes from; anything but the system's makes releases that are not private.
         """
-        account = SinglePlan(ledger, neighbors, unit) if isinstance(ledger, Budget) else ledger
+        account = MemoryLedger(ledger, neighbors, unit) if isinstance(ledger, Budget) else ledger
         return cls(Curator(source_of(records, schema_of(schema), unit), neighbors, bits=bits), account)
 
     @property

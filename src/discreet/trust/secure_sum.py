@@ -188,14 +188,14 @@ class SecureSum:
 
         Examples
         --------
-        >>> from discreet.accounting.single_plan import SinglePlan
+        >>> from discreet.accounting.memory_ledger import MemoryLedger
         >>> from discreet.core.budget import Budget
         >>> from discreet.core.schema import Schema
         >>> from discreet.statistics.moments.mean import mean
         >>> from discreet.trust.private_data import PrivateData
         >>> wards = {name: np.full((2000, 1), 3.0) for name in ("north", "east", "south")}
         >>> with SecureSum.rehearsal(wards, Schema.numeric(0.0, 10.0, 1), threshold=2) as trust:
-        ...     found = mean(PrivateData(trust, SinglePlan(Budget(1.0))), "x0", epsilon=1.0)
+        ...     found = mean(PrivateData(trust, MemoryLedger(Budget(1.0))), "x0", epsilon=1.0)
         >>> bool(abs(found.value - 3) < 0.5)
         True
         """

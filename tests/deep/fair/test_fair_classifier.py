@@ -106,6 +106,6 @@ def test_an_account_for_records_does_not_pay_for_an_attribute(tmp_path: Any) -> 
     )
     with pytest.raises((ParameterError, Unaccountable), match="opened for"):
         classifier().fit(X, Y, sensitive_features=SEX, ledger=account)
-    assert account.balance().spent == 0
+    assert account.balance().certified == 0
     classifier(protects="record", expected_size=1000).fit(X, Y, sensitive_features=SEX, ledger=account)
-    assert 0 < account.balance().spent <= 3.0
+    assert 0 < account.balance().certified <= 3.0

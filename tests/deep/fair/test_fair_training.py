@@ -343,7 +343,7 @@ def test_a_durable_account_of_the_attribute_pays_and_refuses(tmp_path: object) -
         return AttributeTraining(linear(), DemographicParity(), x, y, attribute, plan, Descent()).run()
 
     receipt = run()
-    assert 0 < account.balance().spent <= 1.5
+    assert 0 < account.balance().certified <= 1.5
     assert [entry.committed for entry in account.entries()] == [True]
     assert receipt.unit == unit  # type: ignore[attr-defined]
     with pytest.raises(BudgetExceeded):
@@ -361,7 +361,7 @@ def test_what_cannot_be_trained_is_refused_before_any_charge() -> None:
         AttributeTraining(nn.Linear(4, 2), DemographicParity(), x, y, attribute, plan, Descent()).run()
     with pytest.raises(ParameterError, match="49 labels"):
         AttributeTraining(linear(), DemographicParity(), x, y[1:], attribute, plan, Descent())
-    assert attribute.ledger.balance().spent == 0
+    assert attribute.ledger.balance().certified == 0
     with pytest.raises(ParameterError, match="delta"):
         FairPlan.of(Budget(1.0), protects="attribute", batch=10, size=50, epochs=1)
     with pytest.raises(ParameterError, match="a batch of 60"):

@@ -111,7 +111,7 @@ def test_what_cannot_be_measured_is_refused_before_any_charge() -> None:
         attribute_fairness(account, SAID, LABELS, confidence=2.0)
     with pytest.raises(ParameterError, match="the same two classes"):
         fairness(records(Budget(1.0)), "said", "sex", "sex")
-    assert account.ledger.balance().spent == 0
+    assert account.ledger.balance().certified == 0
 
 
 def test_the_unit_of_an_attribute_is_not_for_records() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.schema import Schema
 from discreet.learners import PCA
@@ -34,7 +34,7 @@ def test_subspaces_are_found_with_less_noise() -> None:
 def test_the_learner_agrees_under_local_trust() -> None:
     """Both find the subspace that holds nine tenths of the variance, so each finds the other's."""
     rows = elongated(20_000, 6, 2)
-    data = PrivateData(Local(Matrix(rows, Schema.numeric(-1.0, 1.0, 6))), SinglePlan(Budget(4.0, 1e-6)))
+    data = PrivateData(Local(Matrix(rows, Schema.numeric(-1.0, 1.0, 6))), MemoryLedger(Budget(4.0, 1e-6)))
     learned = PCA(2, epsilon=4.0, delta=1e-6).fit(data).components_
     for randomizer in (SphereProducts(4.0, 6), GaussianProducts(4.0, 6)):
         collector = Aggregator(randomizer, simulated=True)

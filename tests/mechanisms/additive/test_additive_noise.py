@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.answer import Answer
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
@@ -39,7 +39,7 @@ class Capped(Gaussian):
 
 
 def asked(trust: Curator | Local | SecureSum, noise: Gaussian) -> float:
-    data = PrivateData(trust, SinglePlan(Budget(10.0, 1e-6)))
+    data = PrivateData(trust, MemoryLedger(Budget(10.0, 1e-6)))
     with data.permit(noise.event, "count") as permit:
         return float(permit.ask(count_of(SCHEMA, "x0"), noise)[0])
 

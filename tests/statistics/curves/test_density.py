@@ -148,7 +148,7 @@ def test_there_is_no_band_for_a_population() -> None:
     data = stays(0, Budget(1.0))
     with pytest.raises(DiscreetError, match=r"no interval for the population.*Nothing was released or spent"):
         density(data, "stay", population=True)
-    assert data.ledger.balance().spent == 0
+    assert data.ledger.balance().certified == 0
 
 
 def test_a_mistake_is_refused_before_anything_is_spent() -> None:

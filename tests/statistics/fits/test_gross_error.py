@@ -175,7 +175,7 @@ def test_private_data_are_refused() -> None:
     data = PrivateData.of(np.ones((10, 1)), Schema.numeric(0.0, 2.0, 1), Budget(1.0))
     with pytest.raises(NotPermitted, match="public or made-up"):
         gross_error_sensitivity(np.mean, data, bounds=(0, 2))
-    assert data.ledger.balance().spent == 0
+    assert data.ledger.balance().certified == 0
 
 
 MISTAKES: list[dict[str, Any]] = [

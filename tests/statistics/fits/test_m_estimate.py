@@ -254,7 +254,7 @@ def test_one_release_serves_for_any_number() -> None:
         m_estimate_of(table, "squared", "y"),
     ]
     again = m_estimate_of(fits[0].table, "tukey", ["x", "y"])
-    assert data.ledger.balance().spent == pytest.approx(1.0)
+    assert data.ledger.balance().certified == pytest.approx(1.0)
     assert {fit.receipt for fit in fits} == {table.receipt}
     assert [fit.names for fit in fits] == [("intercept", "x"), ("x",), ("y",)]
     assert again.names == ("intercept", "y")
@@ -387,7 +387,7 @@ def test_a_mistake_is_refused_before_anything_is_spent() -> None:
     for wrong in MISTAKES:
         with pytest.raises(DiscreetError, match="Nothing was released or spent"):
             wrong(data)
-    assert data.ledger.balance().spent == 0
+    assert data.ledger.balance().certified == 0
 
 
 def test_any_table_of_counts_makes_m_estimates() -> None:

@@ -276,7 +276,7 @@ def test_what_cannot_be_is_refused_before_anything_is_spent() -> None:
     for wrong in MISTAKES:
         with pytest.raises(DiscreetError, match="Nothing was released or spent"):
             robust_regression(data, **wrong)
-    assert data.ledger.balance().spent == 0
+    assert data.ledger.balance().certified == 0
 
 
 def test_an_array_needs_bounds() -> None:

@@ -79,7 +79,7 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_spent(wrong: dict[st
     private = data()
     with pytest.raises(ParameterError, match="Nothing was released or spent"):
         sample_and_aggregate(private, np.mean, ["x0"], **{"lower": 0, "upper": 1, **wrong})
-    assert private.ledger.balance().spent == 0
+    assert private.ledger.balance().certified == 0
 
 
 def test_a_key_stands_for_one_function() -> None:
@@ -100,7 +100,7 @@ def test_where_functions_cannot_be_isolated_nothing_is_spent(unfiltered: None) -
         sample_and_aggregate(private, np.mean, ["x0"], lower=0, upper=1)
     with pytest.raises(ParameterError, match="cannot be sent"):
         sample_and_aggregate(private, lambda rows: lock, ["x0"], lower=0, upper=1, isolation="process")
-    assert private.ledger.balance().spent == 0
+    assert private.ledger.balance().certified == 0
 
 
 def test_nobody_holds_all_records_under_a_secure_sum() -> None:

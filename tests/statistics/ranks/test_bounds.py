@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import pure_epsilon
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.digits import exact
 from discreet.core.errors import DiscreetError
@@ -82,7 +82,7 @@ def test_a_fused_sum_is_the_sum_of_its_clipped_rows() -> None:
 
 def test_people_who_report_by_themselves_have_bounds_too() -> None:
     phones = Matrix(np.full((20_000, 1), 3.0), Schema.numeric(-1e6, 1e6, 1))
-    private = PrivateData(Local(phones, bits=DeterministicBits(1)), SinglePlan(Budget(4.0)))
+    private = PrivateData(Local(phones, bits=DeterministicBits(1)), MemoryLedger(Budget(4.0)))
     found = bounds(private, "x0", least=1.0, epsilon=4.0)
     assert (found.lower, found.upper) == (2.0, 4.0)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import pure_epsilon
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.schema import Number, Schema
@@ -51,7 +51,7 @@ def test_it_is_as_far_out_as_some_dozens_of_records(statistic: Statistic) -> Non
 
 def test_people_who_report_by_themselves_have_a_minimum_too() -> None:
     phones = Matrix(np.random.default_rng(5).uniform(5, 10, (8000, 1)), Schema.numeric(0.0, 20.0, 1))
-    found = minimum(PrivateData(Local(phones, bits=DeterministicBits(3)), SinglePlan(Budget(4.0))), "x0", epsilon=4.0)
+    found = minimum(PrivateData(Local(phones, bits=DeterministicBits(3)), MemoryLedger(Budget(4.0))), "x0", epsilon=4.0)
     assert 4 < found.value < 8
 
 

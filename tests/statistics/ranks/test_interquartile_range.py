@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import delta, pure_epsilon
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, NotPermitted
 from discreet.core.neighbors import Neighbors, Unit
@@ -85,10 +85,10 @@ def test_only_a_curator_can_be_asked_and_nothing_is_spent() -> None:
         Budget(1.0, 1e-6),
         unit=Unit("user", column="who", pooled=True),
     )
-    for private, column in ((PrivateData(phones, SinglePlan(Budget(1.0, 1e-6))), "x0"), (pooled, "x")):
+    for private, column in ((PrivateData(phones, MemoryLedger(Budget(1.0, 1e-6))), "x0"), (pooled, "x")):
         with pytest.raises(NotPermitted, match="Nothing was released or spent"):
             stable_interquartile_range(private, column, epsilon=1.0)
-        assert private.ledger.balance().spent == 0
+        assert private.ledger.balance().certified == 0
 
 
 MISTAKES: list[dict[str, Any]] = [

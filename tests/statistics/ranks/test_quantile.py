@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 from discreet.accounting.accountant import delta, pure_epsilon
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, NotPermitted
 from discreet.core.events import Composed, PureLoss, RenyiLoss
@@ -207,10 +207,10 @@ def test_a_retry_with_its_key_is_free_and_the_same() -> None:
 
 def test_people_who_report_by_themselves_have_a_median_too() -> None:
     phones = Matrix(np.random.default_rng(5).normal(1, 2, (8000, 1)), Schema.numeric(-20.0, 20.0, 1))
-    found = median(PrivateData(Local(phones, bits=DeterministicBits(3)), SinglePlan(Budget(4.0))), "x0", epsilon=4.0)
+    found = median(PrivateData(Local(phones, bits=DeterministicBits(3)), MemoryLedger(Budget(4.0))), "x0", epsilon=4.0)
     assert found.value == pytest.approx(1, abs=1)
     with pytest.raises(NotPermitted, match="Nothing was released or spent"):
-        median(PrivateData(Local(phones), SinglePlan(Budget(4.0))), "x0", method="records", epsilon=4.0)
+        median(PrivateData(Local(phones), MemoryLedger(Budget(4.0))), "x0", method="records", epsilon=4.0)
 
 
 def test_units_whose_rows_are_not_bounded_are_counted_on_a_tree() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, Dangling, NotPermitted, ParameterError
@@ -160,7 +160,7 @@ def test_it_can_be_asked_inside_its_block_alone_and_not_be_pickled() -> None:
 
 def test_a_curator_alone_can_hold_it() -> None:
     source: Any = source_of(TABLE, SCHEMA)
-    data = PrivateData(Local(source), SinglePlan(Budget(1.0)))
+    data = PrivateData(Local(source), MemoryLedger(Budget(1.0)))
     with pytest.raises(NotPermitted), Conversation(data, ("age",)):
         pass
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import pure_epsilon
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.events import ApproximateLoss, Composed, Repeated
@@ -109,7 +109,7 @@ def test_bars_hold_the_exact_counts(neighbors: Neighbors) -> None:
 def test_parties_find_them_without_showing_their_records() -> None:
     halves = {f"p{i}": {name: column[i::3] for name, column in TABLE.items()} for i in range(3)}
     with SecureSum.rehearsal(halves, SCHEMA, threshold=2) as trust:
-        found = frequent_cells(PrivateData(trust, SinglePlan(Budget(2.0))), NAMES[:7], epsilon=2.0)
+        found = frequent_cells(PrivateData(trust, MemoryLedger(Budget(2.0))), NAMES[:7], epsilon=2.0)
     assert "".join(found.labels[0]) == "1234567"
 
 

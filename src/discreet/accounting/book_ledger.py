@@ -1,0 +1,121 @@
+"""A ledger that keeps its charges in a book, of a file or in memory."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import secrets
+from collections.abc import Mapping
+
+from discreet.accounting.admission import check_relation, waived
+from discreet.accounting.book import Book
+from discreet.accounting.chain import Account
+from discreet.accounting.ledger_view import LedgerView, unknown
+from discreet.accounting.memory_book import MemoryBook
+from discreet.accounting.price import price
+from discreet.accounting.replay import check_same, committed, paid, request_digest, result_digest
+from discreet.accounting.standing import Standing
+from discreet.accounting.statement import html, text
+from discreet.core.errors import LedgerError
+from discreet.core.events import Event, written
+from discreet.core.ledger import Committed, Reservation
+from discreet.core.neighbors import Unit
+from discreet.core.notebook import carded
+
+
+class BookLedger(LedgerView):
+    """The paying side of a ledger: one transaction of its book decides and records a charge."""
+
+    def __init__(self, book: Book | MemoryBook, analyst: str | None = None) -> None:
+        super().__init__(book)
+        self.analyst = analyst
+
+    def affords(self, event: Event, *, analyst: str | None = None) -> bool:
+        """Whether `reserve` would accept this event now; charges nothing."""
+        standings = self._standings(analyst or self.analyst, "preview")
+        check_relation(event, self.neighbors, "preview")
+        return all(standing.affords(event) for standing in standings.values())
+
+    def reserve(
+        self,
+        event: Event,
+        purpose: str,
+        *,
+        request: bytes | str,
+        key: str | None = None,
+        analyst: str | None = None,
+        waiver: str | None = None,
+    ) -> Reservation | Committed:
+        """Charge the event durably, or give back what its key already paid for; see `core.ledger.Ledger`."""
+        analyst = analyst or self.analyst
+        key = secrets.token_hex(16) if key is None else key
+        digest = request_digest(event, request, analyst)
+        standings = self._standings(analyst, purpose)
+        check_relation(event, self.neighbors, purpose)
+        if waived(event, waiver, purpose):
+            standings, cost = {}, None
+        else:
+            cost = price(event, self.budget)
+        for standing in standings.values():
+            standing.after(event)  # the work is remembered, so that the lock is held for less
+        with self._book.writing() as page:
+            if reserved := page.found("reserve", key):
+                done = paid(reserved, page.found("commit", key), digest)
+                return committed(done, page.result(done), replayed=True)
+            for account in standings:
+                if cost and (no := page.chain.accounts[account].refusal(purpose, event, cost, account)):
+                    raise no
+            page.anchor_durable = False
+            link = page.add(
+                "reserve",
+                key,
+                event=json.loads(written(event)),
+                purpose=purpose,
+                analyst=analyst,
+                waiver=waiver,
+                request=digest,
+                price=cost and dataclasses.asdict(cost),
+                charges=page.chain.charges(event, standings),
+            )
+            return Reservation(key, link.number, link.hash)
+
+    def commit(self, reservation: Reservation, result: bytes) -> Committed:
+        """Record the result durably; only what this returns may be handed out.
+
+        Committing the same bytes twice is one commit; other bytes for the same charge are refused.
+        """
+        with self._book.writing() as page:
+            reserved = page.found("reserve", reservation.key)
+            if reserved is None or (reserved.number, reserved.hash) != (reservation.number, reservation.head):
+                raise LedgerError(
+                    f"commit {reservation.key}", "this ledger holds no such reservation", "Reserve it first."
+                )
+            if done := page.found("commit", reservation.key):
+                check_same(done, result)
+                return committed(done, result, replayed=True)
+            digest = result_digest(result)
+            link = page.add("commit", reservation.key, reservation=reserved.number, result=digest)
+            page.store(link, result)
+            return committed(link, result, replayed=False)
+
+    def __str__(self) -> str:
+        return text(self)
+
+    def _repr_html_(self) -> str:
+        return carded(html(self))
+
+    def _standings(self, analyst: str | None, purpose: str) -> Mapping[Account, Standing]:
+        """The data set's account and, where analysts have caps, that of the one who asks."""
+        accounts = self.accounts
+        if len(accounts) == 1:
+            return accounts
+        if analyst is None or analyst not in accounts:
+            raise unknown(purpose, analyst)
+        return {None: accounts[None], analyst: accounts[analyst]}
+
+
+def unit_fields(unit: Unit | None) -> dict[str, object] | None:
+    """A unit as it is written. The form of entries is permanent: what came later is left out where it says nothing."""
+    if unit is None:
+        return None
+    return {name: value for name, value in dataclasses.asdict(unit).items() if name != "pooled" or value}

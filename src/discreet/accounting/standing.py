@@ -1,0 +1,201 @@
+"""How one account stands: its budget, the members of its filter, and what is spent in each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from discreet.accounting.amount import Amount
+from discreet.accounting.gaussian_filter import GaussianFilter
+from discreet.accounting.price import Price
+from discreet.accounting.pure_filter import PureFilter, pure_price
+from discreet.accounting.renyi_filter import RenyiFilter
+from discreet.accounting.union import Member, Spent, Union, chosen, payable
+from discreet.core.budget import Budget
+from discreet.core.errors import BudgetExceeded, Unaccountable
+from discreet.core.events import Event
+from discreet.core.ledger import Balance
+
+
+@dataclass(frozen=True)
+class Standing:
+    """An account after its charges so far.
+
+    Parameters
+    ----------
+    budget : Budget
+        What may be spent in all.
+    union : Union, optional
+        The filter; None before the first charge, which determines it.
+    spent : tuple of Amount
+        What is spent in each member of the filter.
+    asked : float
+        The sum of the epsilons of the charges, each by itself.
+    charges : int
+        How many there were.
+
+    Examples
+    --------
+    >>> from discreet.core.events import PureLoss
+    >>> Standing(Budget(1.0, 1e-6)).after(PureLoss(0.25)).holds
+    True
+    """
+
+    budget: Budget
+    union: Union | None = None
+    spent: Spent = ()
+    asked: float = 0.0
+    charges: int = 0
+
+    def after(self, event: Event) -> Standing:
+        """The account after one more charge, whether it holds or not."""
+        if self.union is None:
+            union = chosen(self.budget, event)
+            return replace(self, union=union, spent=union.opening(event))
+        return replace(self, spent=self.union.after(event, self.spent))
+
+    def affords(self, event: Event) -> bool:
+        """Whether the account would hold after this charge; of a fresh account no members need to be chosen for that."""
+        return payable(self.budget, event) if self.union is None else self.after(event).holds
+
+    @property
+    def holds(self) -> bool:
+        """Whether the account keeps its budget."""
+        return self.union is None or self.union.holds(self.spent)
+
+    def balance(self) -> Balance:
+        """The account in numbers for people. One charge alone costs what it would cost anywhere."""
+        if self.union is None:
+            return Balance(self.budget, 0.0, 0.0, 0.0)
+        certified = self.union.certified(self.spent)
+        if self.charges == 1:
+            certified = min(certified, self.asked)
+        return Balance(self.budget, self.asked, certified, self.union.used(self.spent))
+
+    def refusal(self, asked: str, event: Event, price: Price, account: str | None) -> BudgetExceeded | None:
+        """Why the event cannot be paid, if it cannot."""
+        after = self.after(event)
+        if after.holds:
+            return None
+        if after.union is None or all(amount is None for amount in after.spent):
+            raise Unaccountable(
+                asked,
+                f"its loss is unbounded, and the account of {_name(account)} has no delta left for such",
+                "Ask with a mechanism of finite pure loss, such as Laplace noise, or open the account with more delta.",
+            )
+        budget, certified = self.budget, self.balance().certified
+        if price.epsilon == math.inf and (known := pure_price(event)):
+            price = Price(*known.floats)
+        return BudgetExceeded(
+            asked,
+            f"it needs epsilon {price.epsilon:.12g} at delta {price.delta:.6g}; the account of {_name(account)} has"
+            f" {budget.epsilon - certified:.12g} of {budget.epsilon:g} left at delta {budget.delta:g}",
+            "Ask with more noise, or for less.",
+            account=account,
+            needed=price.epsilon,
+            needed_delta=price.delta,
+            left=budget.epsilon - certified,
+            budget=budget,
+        )
+
+    def charged(self, event: Event) -> dict[str, Any]:
+        """The charge as an entry of the chain holds it: the members with the first one, and what is spent after it."""
+        after = self.after(event)
+        members = [] if self.union or after.union is None else [_written(member) for member in after.union.members]
+        return ({"members": members} if members else {}) | {"spent": [_text(amount) for amount in after.spent]}
+
+    def followed(self, charge: dict[str, Any], price: Price, event: Callable[[], Event]) -> Standing:
+        """The account after a charge of the chain, which must add up; the event is read if it is the first.
+
+        Raises
+        ------
+        ValueError
+            It does not.
+        """
+        spent = tuple(_amount(text) for text in charge["spent"])
+        union = self.union
+        if union is None:
+            union = Union(tuple(_read(member, self.budget, event()) for member in charge["members"]))
+            if union.delta > self.budget.delta:
+                raise ValueError("the members of the filter have more delta than the account")
+        elif "members" in charge:
+            raise ValueError("the members of a filter do not change")
+        elif any(not _grown(before, after) for before, after in zip(self.spent, spent, strict=True)):
+            raise ValueError("what is spent became less")
+        asked, charges = self.asked + price.epsilon, self.charges + 1
+        found = Standing(self.budget, union, spent, asked, charges)
+        if len(spent) != len(union.members) or not found.holds:
+            raise ValueError("the account is overdrawn")
+        return found
+
+
+def recompute(standing: Standing, charge: dict[str, Any], event: Event) -> None:
+    """Compute a charge of the chain anew from its event: neither caps nor what is spent may be on the lenient side.
+
+    Raises
+    ------
+    ValueError
+        A cap is more than its share of delta allows, or less is spent than the event costs, by more than rounding.
+    """
+    if standing.union is None:
+        union = Union(tuple(_read(member, standing.budget, event) for member in charge["members"]))
+        if not all(member.sound for member in union.members):
+            raise ValueError("the cap of a filter is more than its share of delta allows")
+        costs = union.opening(event)
+    else:
+        costs = standing.after(event).spent
+    for cost, text in zip(costs, charge["spent"], strict=True):
+        spent = _amount(text)
+        if spent is not None and (cost is None or not cost.within(Amount(_more(spent.loss), _more(spent.delta)))):
+            raise ValueError("less is spent than the event costs")
+
+
+def _more(units: int) -> int:
+    """A little more, for another machine's rounding: a billionth."""
+    return units + units // 10**9 + 10**6
+
+
+def _grown(before: Amount | None, after: Amount | None) -> bool:
+    return after is None or (before is not None and before.within(after))
+
+
+def _name(account: str | None) -> str:
+    return account or "the data set"
+
+
+def _written(member: Member) -> dict[str, Any]:
+    """A member as an entry holds it."""
+    plain = {"share": str(member.share), "cap": _text(member.cap)}
+    match member:
+        case GaussianFilter(first=first):
+            return {"is": "gaussian", "first": first is not None, **plain}
+        case RenyiFilter(order=order):
+            return {"is": "renyi", "order": order, **plain}
+        case _:
+            return {"is": "pure", **plain}
+
+
+def _read(plain: dict[str, Any], budget: Budget, first: Event) -> Member:
+    cap = _amount(plain["cap"])
+    share = int(plain["share"])
+    if cap is None or min(share, cap.loss, cap.delta) < 0:
+        raise ValueError("a share or a cap is negative")
+    match plain["is"]:
+        case "gaussian":
+            return GaussianFilter(budget.epsilon, share, first if plain["first"] else None, cap)
+        case "renyi":
+            return RenyiFilter(budget.epsilon, share, float(plain["order"]), cap)
+        case "pure":
+            return PureFilter(budget.epsilon, share, cap)
+        case other:
+            raise ValueError(f"there is no filter {other!r}")
+
+
+def _text(amount: Amount | None) -> dict[str, str] | None:
+    return None if amount is None else {"loss": str(amount.loss), "delta": str(amount.delta)}
+
+
+def _amount(text: dict[str, str] | None) -> Amount | None:
+    return None if text is None else Amount(int(text["loss"]), int(text["delta"]))

@@ -1,0 +1,200 @@
+"""The privacy filter of an account: a union of filters, of which one must hold.
+
+Each member keeps (epsilon, delta_j) by itself, and the delta_j add up to the account's delta at most. A charge is
+admitted while at least one member holds that held all along; then all charges together are (epsilon, delta), as
+`union.md` proves. Every charge counts in every member, whichever of them admitted it.
+
+What the members are is decided by the first charge, before anything is released: so a fresh account pays any plan that
+costs no more than its budget. Of the delta that such a plan leaves, the members get fixed shares.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Protocol
+
+from discreet.accounting.amount import DELTA_UNITS, NOTHING, Amount
+from discreet.accounting.directions import has_pairs
+from discreet.accounting.gaussian_filter import GaussianFilter, delta_beside, gaussian_price
+from discreet.accounting.pure_filter import PureFilter
+from discreet.accounting.renyi import renyi
+from discreet.accounting.renyi_filter import RenyiFilter, order_for
+from discreet.accounting.terms import terms
+from discreet.core.budget import Budget
+from discreet.core.events import Event, GaussianLoss
+
+Spent = tuple[Amount | None, ...]
+"""An amount for each member; None for one that was broken by a charge without a price."""
+
+
+class Member(Protocol):
+    """One filter of a union: it holds on a path while what was spent in it stays within the cap."""
+
+    @property
+    def share(self) -> int:
+        """The delta, in units, that it needs without failures; `cap.delta` is for those."""
+
+    @property
+    def cap(self) -> Amount:
+        """The most that may be spent."""
+
+    @property
+    def sound(self) -> bool:
+        """Whether the cap is what the share of delta allows; computed anew."""
+
+    def opening(self, event: Event) -> Amount | None:
+        """What the first charge costs."""
+
+    def price(self, event: Event, spent: Amount) -> Amount | None:
+        """What the event costs after this was spent; None if it has no price here."""
+
+    def certified(self, spent: Amount) -> float:
+        """The epsilon, at the member's delta, if this were all that is ever asked."""
+
+    def used(self, spent: Amount) -> float:
+        """The part of a fresh account that is gone, from 0 to 1."""
+
+
+@dataclass(frozen=True)
+class Union:
+    """The members of an account's filter.
+
+    Guarantee
+    ---------
+    Everything that was ever admitted is, together, (epsilon, sum of the members' deltas), however it was chosen.
+
+    Examples
+    --------
+    >>> from discreet.core.events import LaplaceLoss
+    >>> question = LaplaceLoss(10.0)
+    >>> union = chosen(Budget(1.0, 1e-6), question)
+    >>> spent = union.opening(question)
+    >>> for _ in range(9):
+    ...     spent = union.after(question, spent)
+    >>> union.holds(spent), union.holds(union.after(question, spent))
+    (True, False)
+    """
+
+    members: tuple[Member, ...]
+
+    @property
+    def delta(self) -> Fraction:
+        """The deltas of all members together."""
+        return Fraction(sum(member.share + member.cap.delta for member in self.members), DELTA_UNITS)
+
+    def opening(self, first: Event) -> Spent:
+        """What is spent in each member after the first charge."""
+        return tuple(member.opening(first) for member in self.members)
+
+    def after(self, event: Event, spent: Spent) -> Spent:
+        """What is spent in each member after one more charge. A member that was broken stays broken."""
+        found = []
+        for member, before in zip(self.members, spent, strict=True):
+            price = None if before is None else member.price(event, before)
+            found.append(None if before is None or price is None else before + price)
+        return tuple(found)
+
+    def living(self, spent: Spent) -> dict[Member, Amount]:
+        """The members that hold, with what is spent in them."""
+        pairs = zip(self.members, spent, strict=True)
+        return {member: amount for member, amount in pairs if amount is not None and amount.within(member.cap)}
+
+    def holds(self, spent: Spent) -> bool:
+        """Whether at least one member holds."""
+        return bool(self.living(spent))
+
+    def certified(self, spent: Spent) -> float:
+        """The least epsilon that a member certifies; where none holds, how much it would take."""
+        known = {member: amount for member, amount in zip(self.members, spent, strict=True) if amount is not None}
+        among = self.living(spent) or known
+        return min((member.certified(amount) for member, amount in among.items()), default=math.inf)
+
+    def used(self, spent: Spent) -> float:
+        """The part of the account that is gone, in the member that has most left."""
+        return min((member.used(amount) for member, amount in self.living(spent).items()), default=1.0)
+
+
+@dataclass(frozen=True)
+class Shares:
+    """How delta is divided, in sixteenths. `exact` lets sums of rounded epsilons reach epsilon."""
+
+    exact: int
+    pure_failures: int
+    gaussian: int
+    gaussian_failures: int
+    renyi: int
+    renyi_failures: int
+
+
+PARTS = 16
+USUAL = Shares(exact=1, pure_failures=1, gaussian=10, gaussian_failures=1, renyi=2, renyi_failures=1)
+FAILING = Shares(exact=1, pure_failures=9, gaussian=3, gaussian_failures=1, renyi=1, renyi_failures=1)
+"""Where the first plan fails with a probability of more than a hundredth of delta."""
+DIVERGENT = Shares(exact=1, pure_failures=1, gaussian=0, gaussian_failures=0, renyi=12, renyi_failures=2)
+"""Where the first plan is known by its Renyi divergences alone."""
+SAMPLED = Shares(exact=1, pure_failures=1, gaussian=7, gaussian_failures=1, renyi=5, renyi_failures=1)
+"""Where the first plan is one that the Gaussian filter can take only once, as training on samples."""
+CHEAP = 8  # a first charge of less than this part of the room may as well be priced as later ones are
+WHOLE = 1 - 2.0**-10  # a plan that takes more than this part of delta leaves nothing
+
+
+@lru_cache(maxsize=256)
+def chosen(budget: Budget, first: Event) -> Union:
+    """The members for an account whose first charge is this event.
+
+    A plan that takes much of the account enters the Gaussian filter with its loss distribution. What it needs of delta
+    is taken off first, so that it can be paid whenever its delta at the budget's epsilon is not above the budget's.
+    """
+    whole, epsilon = Fraction(budget.delta), budget.epsilon
+    if whole == 0:
+        return Union((PureFilter.of(epsilon, whole, whole),))
+    shares = _shares(first, whole)
+    if not has_pairs(first):
+        divergent = _union(epsilon, whole, DIVERGENT, first)
+        if divergent.used(divergent.opening(first)) < 1 / CHEAP:
+            return divergent
+    elif _cheap(first, epsilon, whole / PARTS, shares):
+        return _union(epsilon, whole, shares, first)
+    needed = Fraction(math.ceil(Fraction(delta_beside(first, epsilon, 0.0)) * DELTA_UNITS), DELTA_UNITS)
+    return _union(epsilon, whole, shares, first, needed if needed <= whole else None)
+
+
+def payable(budget: Budget, first: Event) -> bool:
+    """Whether a fresh account can pay this plan: whether its delta at the budget's epsilon is within the budget's."""
+    if budget.delta == 0:
+        union = chosen(budget, first)
+        return union.holds(union.opening(first))
+    return delta_beside(first, budget.epsilon, 0.0) <= budget.delta
+
+
+def _shares(first: Event, whole: Fraction) -> Shares:
+    if renyi(first, 2.0).delta > whole / 100:
+        return FAILING
+    return SAMPLED if gaussian_price(first, 1.0) is None else USUAL
+
+
+def _cheap(first: Event, epsilon: float, part: Fraction, shares: Shares) -> bool:
+    """Whether the Gaussian filter loses little by pricing the first plan as it does later ones."""
+    rule = GaussianFilter.of(epsilon, shares.gaussian * part, shares.gaussian_failures * part)
+    price = rule.price(first, NOTHING)
+    exact = all(isinstance(term.event, GaussianLoss) for term in terms(first))
+    return price is not None and price.within(Amount(rule.cap.loss // (1 if exact else CHEAP), rule.cap.delta))
+
+
+def _union(epsilon: float, whole: Fraction, shares: Shares, first: Event, needed: Fraction | None = None) -> Union:
+    """Members with these shares of what the first plan leaves; those that cannot pay it give theirs to the Gaussian."""
+    part = (whole - (needed or 0)) / PARTS
+    members: list[Member] = []
+    if float(part * PARTS) > (1 - WHOLE) * float(whole):
+        members.append(PureFilter.of(epsilon, shares.exact * part, shares.pure_failures * part))
+        order = order_for(first, epsilon, float(shares.renyi * part))
+        members.append(RenyiFilter.of(epsilon, shares.renyi * part, shares.renyi_failures * part, order))
+    kept = [member for member in members if member.cap.loss and Union((member,)).holds((member.opening(first),))]
+    share = whole - Union(tuple(kept)).delta - shares.gaussian_failures * part
+    if shares.gaussian:
+        entering = None if needed is None else first
+        kept.append(GaussianFilter.of(epsilon, share, shares.gaussian_failures * part, entering))
+    return Union(tuple(kept))
