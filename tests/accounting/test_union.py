@@ -138,7 +138,7 @@ def test_every_kind_of_first_charge_gets_members_within_delta() -> None:
             union = chosen(budget, event)
             assert union.delta <= Fraction(budget.delta)
             assert all(member.sound for member in union.members), (budget, event)
-            if delta_of(event, min(budget.epsilon, 1e3)) <= budget.delta:
+            if delta_of(event, min(budget.epsilon, 500.0)) <= budget.delta:
                 assert union.holds(union.opening(event)), (budget, event)
 
 

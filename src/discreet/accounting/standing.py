@@ -57,7 +57,7 @@ class Standing:
         return replace(self, spent=self.union.after(event, self.spent))
 
     def affords(self, event: Event) -> bool:
-        """Whether the account would hold after this charge; of a fresh account no members need to be chosen for that."""
+        """Whether the account would hold after this charge."""
         return payable(self.budget, event) if self.union is None else self.after(event).holds
 
     @property

@@ -163,11 +163,11 @@ def chosen(budget: Budget, first: Event) -> Union:
 
 
 def payable(budget: Budget, first: Event) -> bool:
-    """Whether a fresh account can pay this plan: whether its delta at the budget's epsilon is within the budget's."""
-    if budget.delta == 0:
-        union = chosen(budget, first)
-        return union.holds(union.opening(first))
-    return delta_beside(first, budget.epsilon, 0.0) <= budget.delta
+    """Whether a fresh account can pay this plan; where its delta tells, no members are chosen."""
+    if budget.delta > 0 and delta_beside(first, budget.epsilon, 0.0) <= budget.delta:
+        return True
+    union = chosen(budget, first)
+    return union.holds(union.opening(first))
 
 
 def _shares(first: Event, whole: Fraction) -> Shares:
