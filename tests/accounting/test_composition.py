@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.fft import rfft
 
-from discreet.accounting.composition import TRANSFORM, Composition, Summand, tilted
+from discreet.accounting.composition import TRANSFORM, Composition
 from discreet.accounting.convolution import convolved
 from discreet.accounting.pairs import AtomsPair, GaussianPair, LaplacePair
 from discreet.accounting.tabulation import TabulatedLoss, table_above
+from discreet.accounting.tilting import Summand, tilted
 
 from . import profiles
 

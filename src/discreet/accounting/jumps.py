@@ -24,9 +24,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.accounting.composition import Composition, fall_rate, log_moment
+from discreet.accounting.composition import Composition, fall_rate
 from discreet.accounting.pairs import LOSS_ROUNDING, Array, LossPair
 from discreet.accounting.tabulation import connected
+from discreet.accounting.tilting import log_moment
 
 SPACING = 5e-4  # between jumps, of their size
 LEAST = 1e-305  # more than all that underflow can have lost

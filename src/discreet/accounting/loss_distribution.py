@@ -6,15 +6,11 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from discreet.accounting.composition import Composition, Summand
+from discreet.accounting.composition import Composition
 from discreet.accounting.directions import Direction
 from discreet.accounting.jumps import CompositionWithJumps, Jumping, Profile, jumps_above, jumps_below
 from discreet.accounting.planning import (
-    AtDelta,
-    AtEpsilon,
     CompositionPlan,
-    ProfilePoint,
-    TiltedFrame,
     finest_step,
     infinite,
     planned,
@@ -23,8 +19,11 @@ from discreet.accounting.planning import (
     summands,
     without_infinity,
 )
+from discreet.accounting.profile_point import AtDelta, AtEpsilon, ProfilePoint
 from discreet.accounting.single_release import is_single, single_delta_above, single_delta_below, single_epsilon
 from discreet.accounting.tabulation import table_above, table_below
+from discreet.accounting.tilted_frame import TiltedFrame
+from discreet.accounting.tilting import Summand
 
 ACCURACY = 1.25e-5  # of epsilon, relative
 ROUGH = 64.0  # times less accurate is a first look

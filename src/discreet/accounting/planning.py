@@ -3,89 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 
-from discreet.accounting.composition import TRANSFORM, Composition, Summand, log_moment, tilted_variance
+from discreet.accounting.composition import Composition
 from discreet.accounting.directions import Direction
 from discreet.accounting.pairs import UNIT, LossPair
+from discreet.accounting.profile_point import SMALLEST, ProfilePoint
 from discreet.accounting.tabulation import EVERYWHERE, TabulatedLoss, Window, best_origin_below, envelope, table_above
+from discreet.accounting.tilted_frame import TiltedFrame, best_frame, best_tilt, frames_beside, lowest
+from discreet.accounting.tilting import Summand
 
 MARGIN = 16.0  # tails that are cut off hold less than exp(-MARGIN) of delta
-IMAGES = 18.0  # periodic images add less than exp(-IMAGES) of delta
 CELLS = 4096  # of the coarse look
-SCAN = 20  # tilts of the first look
-SHARES = (1.0, 0.95, 0.85, 0.7, 0.5)  # of the best tilt: where a tail is heavy, a smaller one needs a shorter period
-FLOOR = 1e-6  # of delta, by the rounding of the transform
 LONGEST = 2**20  # of a period, in steps
-SMALLEST = -690.0  # deltas below exp of this are not distinguished
-
 LONG = 2**17  # steps: a length that is worth a look at what a cut would save
 SHORTER = 4.0  # times shorter pays for the profile beside jumps
-TRIMMED = 1e-7  # of a moment, by losses that are moved up to the lowest of a table
 SEVERAL = 1e-6  # of delta, by two jumps or more
 
 Tabulate = Callable[[LossPair, float, float, float, Window], TabulatedLoss]
-
-
-class ProfilePoint(Protocol):
-    """Epsilon at some delta, or delta at some epsilon.
-
-    The answers are estimates by the saddle point: delta is about exp(height - tilt * epsilon), where the height is the
-    log moment less the logarithm of (1 + tilt) (1 + 2.5 * tilt * spread).
-    """
-
-    def objective(self, height: float, tilt: float, infinity: float) -> float:
-        """What the best tilt minimises."""
-        ...
-
-    def epsilon(self, height: float, tilt: float, infinity: float) -> float: ...
-
-    def log_delta(self, height: float, tilt: float, infinity: float) -> float: ...
-
-
-@dataclass(frozen=True)
-class AtDelta:
-    """Which epsilon goes with this delta?"""
-
-    delta: float
-
-    def objective(self, height: float, tilt: float, infinity: float) -> float:
-        return (height - self.log_delta(height, tilt, infinity)) / tilt
-
-    def epsilon(self, height: float, tilt: float, infinity: float) -> float:
-        return max(0.0, self.objective(height, tilt, infinity))
-
-    def log_delta(self, height: float, tilt: float, infinity: float) -> float:
-        return math.log(max(self.delta - infinity, 1e-300))
-
-
-@dataclass(frozen=True)
-class AtEpsilon:
-    """Which delta goes with this epsilon?"""
-
-    at: float
-
-    def objective(self, height: float, tilt: float, infinity: float) -> float:
-        return height - tilt * self.at
-
-    def epsilon(self, height: float, tilt: float, infinity: float) -> float:
-        return self.at
-
-    def log_delta(self, height: float, tilt: float, infinity: float) -> float:
-        return min(0.0, max(SMALLEST, height - tilt * self.at))
-
-
-@dataclass(frozen=True)
-class TiltedFrame:
-    """A tilt, the period, and the tilt at which the period's images on the right are bounded."""
-
-    tilt: float
-    width: float
-    beyond: float
 
 
 @dataclass(frozen=True)
@@ -246,24 +184,24 @@ def _sighted(
     direction: Direction, question: ProfilePoint, log_tail: float, accuracy: float, cut: float, jump: float
 ) -> _Sight:
     reaches = [pair.reach(log_tail) for part in direction for pair in part.alternatives]
-    lowest, highest = min(reach.low for reach in reaches), min(cut, max(reach.high for reach in reaches))
-    window, span = Window(-math.inf, cut), max(highest - lowest, 1e-6)
+    least_loss, highest = min(reach.low for reach in reaches), min(cut, max(reach.high for reach in reaches))
+    window, span = Window(-math.inf, cut), max(highest - least_loss, 1e-6)
     step = span / CELLS
     while True:
         coarse = summands(direction, step, log_tail, table_above, window)
         if cut < math.inf:
             coarse = [without_infinity(summand) for summand in coarse]
         infinity = Composition.infinite(coarse)
-        tilt, height = _best_tilt(coarse, question, infinity, span)
+        tilt, height = best_tilt(coarse, question, infinity, span)
         epsilon, log_delta = question.epsilon(height, tilt, infinity), question.log_delta(height, tilt, infinity)
         epsilon = max(epsilon, jump)
         finest = finest_step(direction, tilt, epsilon, accuracy)
         tilt = min(tilt, 1 / finest)  # a greater one would hide all but one point of a coarse lattice
-        frame = _best_frame(coarse, tilt, epsilon, log_delta)
-        beside = _frames_beside(coarse, frame.tilt) if cut < math.inf else ()
+        frame = best_frame(coarse, tilt, epsilon, log_delta)
+        beside = frames_beside(coarse, frame.tilt) if cut < math.inf else ()
         least = min(frame.tilt for frame in (frame, *beside))
-        window = Window(max(window.low, _lowest(coarse, least)), cut)
-        span = min(span, highest - max(window.low, lowest) + step)
+        window = Window(max(window.low, lowest(coarse, least)), cut)
+        span = min(span, highest - max(window.low, least_loss) + step)
         plan = CompositionPlan(frame, step, log_tail, epsilon, span, window, beside).sharpened(finest)
         if step <= 50 * plan.step:
             return _Sight(plan, log_delta)
@@ -273,71 +211,6 @@ def _sighted(
 def without_infinity(summand: Summand) -> Summand:
     """The summand without what its table says of losses above it."""
     return replace(summand, table=replace(summand.table, infinity=0.0))
-
-
-def _lowest(coarse: Sequence[Summand], tilt: float) -> float:
-    """The greatest loss to which all lower ones may be moved, for the moment's sake; below 0."""
-    found = math.inf
-    for summand in coarse:
-        losses, below = summand.table.losses, np.cumsum(summand.table.masses)
-        log = log_moment([replace(summand, times=1)], tilt)
-        with np.errstate(divide="ignore"):
-            moved = math.log(summand.times) + np.log(below) + tilt * losses - log
-        enough = int(np.searchsorted(moved > math.log(TRIMMED), True))
-        found = min(found, float(losses[max(enough - 1, 0)]) - summand.table.step)
-    return min(found, 0.0)
-
-
-def _frames_beside(coarse: Sequence[Summand], tilt: float) -> tuple[TiltedFrame, ...]:
-    """Frames that see the law from its mean up to where this tilt brings it."""
-    spread = math.sqrt(tilted_variance(coarse, 0.0))
-    least = min(tilt, 1 / spread)
-    tilts = np.geomspace(least, tilt, 3).tolist() if least < tilt / 2 else [tilt]
-    frames, seen = [], sum(summand.times * summand.table.mean for summand in coarse) - 8 * spread
-    for each in tilts:
-        mean = (log_moment(coarse, each * (1 + 1e-4)) - log_moment(coarse, each)) / (1e-4 * each)
-        log_delta = log_moment(coarse, each) - each * mean - math.log1p(each) - math.log1p(2.5 * spread * each)
-        frames.append(_frame(coarse, each, seen, log_delta))
-        seen = mean
-    return tuple(frames)
-
-
-def _best_tilt(coarse: Sequence[Summand], question: ProfilePoint, infinity: float, span: float) -> tuple[float, float]:
-    from scipy.optimize import minimize_scalar  # loading it takes longer than opening a ledger, which seldom needs it
-
-    spread = max(math.sqrt(tilted_variance(coarse, 0.0)), coarse[0].table.step / 16)
-
-    def height(tilt: float) -> float:
-        return log_moment(coarse, tilt) - math.log1p(tilt) - math.log1p(2.5 * spread * tilt)
-
-    def objective(log: float) -> float:
-        return question.objective(height(math.exp(log)), math.exp(log), infinity)
-
-    scan = np.linspace(math.log(0.01 / (spread + span)), math.log(1e4 / spread), SCAN)
-    best = int(np.argmin([objective(log) for log in scan]))
-    bounds = (scan[max(best - 1, 0)], scan[min(best + 1, SCAN - 1)])
-    found = minimize_scalar(objective, bounds=bounds, method="bounded", options={"xatol": 0.02})
-    return math.exp(found.x), height(math.exp(found.x))
-
-
-def _best_frame(coarse: Sequence[Summand], tilt: float, epsilon: float, log_delta: float) -> TiltedFrame:
-    """The frame with the least period among those in which rounding does not hide delta."""
-    scales = {share: log_moment(coarse, tilt * share) - tilt * share * epsilon - log_delta for share in SHARES}
-    rounding = math.log(64 * TRANSFORM * sum(summand.times for summand in coarse) / FLOOR)
-    usable = [share for share, scale in scales.items() if scale + rounding < 0] or [min(scales, key=scales.__getitem__)]
-    return min((_frame(coarse, tilt * share, epsilon, log_delta) for share in usable), key=lambda frame: frame.width)
-
-
-def _frame(coarse: Sequence[Summand], tilt: float, epsilon: float, log_delta: float) -> TiltedFrame:
-    """The least period whose images do not matter: on the left by delta <= 1, on the right by Chernoff."""
-    spread = math.sqrt(tilted_variance(coarse, tilt)) + coarse[0].table.step
-    here = log_moment(coarse, tilt)
-    further = np.geomspace(0.5, 100.0, 10) / spread
-    widths = [(log_moment(coarse, tilt + more) - here + IMAGES) / more - epsilon for more in further]
-    best = int(np.argmin(widths))
-    return TiltedFrame(
-        tilt, max((IMAGES - log_delta) / tilt, float(widths[best]), 4 * spread), tilt + float(further[best])
-    )
 
 
 def finest_step(direction: Direction, rate: float, epsilon: float, accuracy: float) -> float:

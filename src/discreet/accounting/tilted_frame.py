@@ -1,0 +1,93 @@
+"""Under which tilt, and with which period, to look at a composition: chosen from coarse tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from discreet.accounting.composition import TRANSFORM
+from discreet.accounting.profile_point import ProfilePoint
+from discreet.accounting.tilting import Summand, log_moment, tilted_variance
+
+IMAGES = 18.0  # periodic images add less than exp(-IMAGES) of delta
+SCAN = 20  # tilts of the first look
+SHARES = (1.0, 0.95, 0.85, 0.7, 0.5)  # of the best tilt: where a tail is heavy, a smaller one needs a shorter period
+FLOOR = 1e-6  # of delta, by the rounding of the transform
+TRIMMED = 1e-7  # of a moment, by losses that are moved up to the lowest of a table
+
+
+@dataclass(frozen=True)
+class TiltedFrame:
+    """A tilt, the period, and the tilt at which the period's images on the right are bounded."""
+
+    tilt: float
+    width: float
+    beyond: float
+
+
+def lowest(coarse: Sequence[Summand], tilt: float) -> float:
+    """The greatest loss to which all lower ones may be moved, for the moment's sake; below 0."""
+    found = math.inf
+    for summand in coarse:
+        losses, below = summand.table.losses, np.cumsum(summand.table.masses)
+        log = log_moment([replace(summand, times=1)], tilt)
+        with np.errstate(divide="ignore"):
+            moved = math.log(summand.times) + np.log(below) + tilt * losses - log
+        enough = int(np.searchsorted(moved > math.log(TRIMMED), True))
+        found = min(found, float(losses[max(enough - 1, 0)]) - summand.table.step)
+    return min(found, 0.0)
+
+
+def frames_beside(coarse: Sequence[Summand], tilt: float) -> tuple[TiltedFrame, ...]:
+    """Frames that see the law from its mean up to where this tilt brings it."""
+    spread = math.sqrt(tilted_variance(coarse, 0.0))
+    least = min(tilt, 1 / spread)
+    tilts = np.geomspace(least, tilt, 3).tolist() if least < tilt / 2 else [tilt]
+    frames, seen = [], sum(summand.times * summand.table.mean for summand in coarse) - 8 * spread
+    for each in tilts:
+        mean = (log_moment(coarse, each * (1 + 1e-4)) - log_moment(coarse, each)) / (1e-4 * each)
+        log_delta = log_moment(coarse, each) - each * mean - math.log1p(each) - math.log1p(2.5 * spread * each)
+        frames.append(_frame(coarse, each, seen, log_delta))
+        seen = mean
+    return tuple(frames)
+
+
+def best_tilt(coarse: Sequence[Summand], question: ProfilePoint, infinity: float, span: float) -> tuple[float, float]:
+    from scipy.optimize import minimize_scalar  # loading it takes longer than opening a ledger, which seldom needs it
+
+    spread = max(math.sqrt(tilted_variance(coarse, 0.0)), coarse[0].table.step / 16)
+
+    def height(tilt: float) -> float:
+        return log_moment(coarse, tilt) - math.log1p(tilt) - math.log1p(2.5 * spread * tilt)
+
+    def objective(log: float) -> float:
+        return question.objective(height(math.exp(log)), math.exp(log), infinity)
+
+    scan = np.linspace(math.log(0.01 / (spread + span)), math.log(1e4 / spread), SCAN)
+    best = int(np.argmin([objective(log) for log in scan]))
+    bounds = (scan[max(best - 1, 0)], scan[min(best + 1, SCAN - 1)])
+    found = minimize_scalar(objective, bounds=bounds, method="bounded", options={"xatol": 0.02})
+    return math.exp(found.x), height(math.exp(found.x))
+
+
+def best_frame(coarse: Sequence[Summand], tilt: float, epsilon: float, log_delta: float) -> TiltedFrame:
+    """The frame with the least period among those in which rounding does not hide delta."""
+    scales = {share: log_moment(coarse, tilt * share) - tilt * share * epsilon - log_delta for share in SHARES}
+    rounding = math.log(64 * TRANSFORM * sum(summand.times for summand in coarse) / FLOOR)
+    usable = [share for share, scale in scales.items() if scale + rounding < 0] or [min(scales, key=scales.__getitem__)]
+    return min((_frame(coarse, tilt * share, epsilon, log_delta) for share in usable), key=lambda frame: frame.width)
+
+
+def _frame(coarse: Sequence[Summand], tilt: float, epsilon: float, log_delta: float) -> TiltedFrame:
+    """The least period whose images do not matter: on the left by delta <= 1, on the right by Chernoff."""
+    spread = math.sqrt(tilted_variance(coarse, tilt)) + coarse[0].table.step
+    here = log_moment(coarse, tilt)
+    further = np.geomspace(0.5, 100.0, 10) / spread
+    widths = [(log_moment(coarse, tilt + more) - here + IMAGES) / more - epsilon for more in further]
+    best = int(np.argmin(widths))
+    return TiltedFrame(
+        tilt, max((IMAGES - log_delta) / tilt, float(widths[best]), 4 * spread), tilt + float(further[best])
+    )
