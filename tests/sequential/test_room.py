@@ -1,10 +1,11 @@
-"""Who may draw what: agents and invented users from numpy, curators and counters from `discreet.noise` alone."""
+"""Rules of this room. Agents and invented users draw from numpy, curators and counters from `discreet.noise` alone."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import discreet
+import discreet.sequential
 
 ROOM = Path(discreet.__file__).parent / "sequential"
 CHOOSE = {"environments.py", "exp3.py", "linear_arms.py", "simulation.py", "thompson.py"}
@@ -15,3 +16,8 @@ def test_only_agents_and_invented_users_draw_from_numpy() -> None:
     assert {path.name for path, text in texts.items() if "np.random" in text} == CHOOSE
     for path, text in texts.items():
         assert "np.random" not in text or "\nfrom discreet.noise" not in text, path
+
+
+def test_every_public_name_can_be_loaded() -> None:
+    assert len(discreet.sequential.__all__) > 30
+    assert all(getattr(discreet.sequential, name) is not None for name in discreet.sequential.__all__)

@@ -79,6 +79,8 @@ def test_streams_have_clocks_of_their_own() -> None:
     for streams in ([0, 2], [2], [2, 1]):
         found = counter.add(np.ones((len(streams), 1)), np.array(streams))
     np.testing.assert_allclose(found, [[3.0], [1.0]], atol=0.05)
+    with pytest.raises(ParameterError, match="two updates at once"):
+        counter.add(np.ones((2, 1)), np.array([1, 1]))
     assert counter.clock.tolist() == [1, 1, 3]
 
 

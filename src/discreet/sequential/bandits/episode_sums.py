@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.core.bits import Bits
+from discreet.core.errors import ParameterError
 from discreet.core.events import LaplaceLoss
 from discreet.core.grid import CELLS, Grid, Steps
 from discreet.core.knob import check_knob, check_whole
@@ -79,7 +80,10 @@ class EpisodeSums(Secret):
 
     def privatise(self, reward: ArrayLike, arm: ArrayLike = 0, last: ArrayLike = True) -> Any:
         """The noisy sum of the episode that ends here; nan where none does."""
-        self._sums = self._sums + GRID.cut(self.reward_map.unit(reward)).astype(np.int64)
+        unit = self.reward_map.unit(reward)
+        if unit.shape != self._sums.shape:
+            raise ParameterError("sums of episodes", f"rewards of shape {unit.shape}", f"Give {self._sums.shape}.")
+        self._sums = self._sums + GRID.cut(unit).astype(np.int64)
         ends = np.broadcast_to(np.asarray(last, np.bool_), self._sums.shape)
         found = np.full(self._sums.shape, np.nan)
         if ends.any():

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.core.bits import Bits
+from discreet.core.errors import ParameterError
 from discreet.core.events import Event
 from discreet.core.knob import check_knob, check_whole
 from discreet.core.neighbors import Neighbors
@@ -15,6 +16,8 @@ from discreet.core.secret import Secret
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.sequential.bandits.reward_map import Clipped, RewardMap
 from discreet.sequential.counters.tree_counter import TreeCounter
+
+ASKED = "running sums of rewards"
 
 
 class RunningSums(Secret):
@@ -62,10 +65,11 @@ class RunningSums(Secret):
         runs: int | None = None,
         bits: Bits | None = None,
     ) -> None:
-        check_knob("running sums of rewards", "epsilon", epsilon, least=1e-6, most=1e6)
-        check_whole("running sums of rewards", "arms", arms)
-        check_whole("running sums of rewards", "runs", 1 if runs is None else runs)
+        check_knob(ASKED, "epsilon", epsilon, least=1e-6, most=1e6)
+        check_whole(ASKED, "arms", arms)
+        check_whole(ASKED, "runs", 1 if runs is None else runs)
         self.arms, self.reward_map = int(arms), reward_map
+        self._shape: tuple[int, ...] = () if runs is None else (int(runs),)
         self._counter = TreeCounter(
             rounds,
             Laplace(1 / float(epsilon)),
@@ -86,6 +90,9 @@ class RunningSums(Secret):
 
     def privatise(self, reward: ArrayLike, arm: ArrayLike = 0, last: ArrayLike = True) -> Any:
         """The noisy sum of the rewards of this arm, with this one."""
-        unit = self.reward_map.unit(reward)
-        streams = np.arange(unit.size) * self.arms + np.asarray(arm)
+        unit, arms = self.reward_map.unit(reward), np.asarray(arm)
+        if unit.shape != self._shape or arms.dtype.kind not in "iu" or not ((arms >= 0) & (arms < self.arms)).all():
+            obstacle = f"rewards of shape {unit.shape} for arms {arms}"
+            raise ParameterError(ASKED, obstacle, f"Give shape {self._shape} and arms from 0 to {self.arms - 1}.")
+        streams = np.arange(unit.size) * self.arms + arms
         return self._counter.add(unit.reshape(-1, 1), streams).reshape(unit.shape)[()]

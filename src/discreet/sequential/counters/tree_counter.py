@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound, Norm
+from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
@@ -131,6 +132,8 @@ class TreeCounter(Counter):
         array of shape (k, size)
         """
         size, time = self._updates.size, self.clock[streams] + 1
+        if len(streams) > 1 and not np.diff(np.sort(streams)).all():
+            raise ParameterError(self.purpose, "a stream has two updates at once", "Give one after the other.")
         self.admit(values.shape, (len(streams), size), int(time.max()) - 1)
         self.clock[streams] = time
         self._sums[streams] += self._updates.steps(values)
