@@ -12,7 +12,7 @@ from discreet.core.neighbors import Neighbors
 ASKED = "open a stream"
 
 
-class Stream(Protocol):
+class PaidStream(Protocol):
     """What releases again and again, at a price that is known beforehand."""
 
     @property
@@ -32,7 +32,7 @@ class Stream(Protocol):
         """All public parameters, in words."""
 
 
-S = TypeVar("S", bound=Stream)
+S = TypeVar("S", bound=PaidStream)
 
 
 def open_stream(stream: S, ledger: Ledger, *, purpose: str, key: str | None = None) -> S:

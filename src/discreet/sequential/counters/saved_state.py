@@ -27,6 +27,17 @@ def save_counter(counter: Counter, path: str | os.PathLike[str]) -> None:
         It takes no further update.
     path : path
         Of a file that does not exist yet.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from discreet.mechanisms import Gaussian
+    >>> from discreet.sequential.counters.tree_counter import TreeCounter
+    >>> counter = TreeCounter(100, Gaussian(1.0))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_counter(counter, f"{folder}/state")
+    >>> counter.closed
+    True
     """
     if counter.closed:
         raise NotPermitted("save a counter", "its state was saved already", "Resume it from that file.", NOTHING)
