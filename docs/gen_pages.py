@@ -41,6 +41,7 @@ PARTS = {  # the pages that are written by hand; one that is not named here is a
         "fair.md",
         "local.md",
         "bandits.md",
+        "counters.md",
         "coming_from.md",
     ],
     "What there is": ["statistics.md", "learners.md", "names.md", "gallery.md"],
