@@ -1313,7 +1313,8 @@ MUTANTS = [
         ("int(horizon).bit_length()", "int(horizon).bit_length() - 1"),
         ("int(time.max()) - 1)", "0)"),
         ("tree_factor(self.levels, int(contributions), noise.norm)", "1.0"),
-        ("self._updates.drawn(self._bits, (len(streams), size))", "self._updates.drawn(self._bits, (1, size))"),
+        ("self._reserve[count * size :]", "self._reserve"),
+        ("self._drawn(len(streams), size)", "self._drawn(1, size)"),
     ),
     *_of(
         "sequential/counters/updates",

@@ -20,6 +20,8 @@ from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.counters.counter import Counter, State
 from discreet.sequential.counters.updates import UNIT, Updates
 
+AHEAD = 1 << 14  # numbers that are drawn at once for several streams
+
 
 def tree_factor(levels: int, contributions: int, norm: Norm) -> float:
     """How far all nodes of a tree move together if this many updates, wherever they are, move by one each; rounded up.
@@ -105,6 +107,7 @@ class TreeCounter(Counter):
         updates = Updates(noise, bound, int(size), neighbors, factor, int(contributions))
         super().__init__(int(horizon), updates, bits)
         self.clock: NDArray[np.int64] = np.zeros(int(streams), np.int64)
+        self._reserve: Steps = np.empty(0, np.int64)
         self._sums: Steps = np.zeros((int(streams), int(size)), np.int64)
         self._noises: Steps = np.zeros((int(streams), self.levels, int(size)), np.int64)
 
@@ -138,10 +141,19 @@ class TreeCounter(Counter):
         self.clock[streams] = time
         self._sums[streams] += self._updates.steps(values)
         levels = np.frexp((time & -time).astype(np.float64))[1] - 1
-        self._noises[streams, levels] = self._updates.drawn(self._bits, (len(streams), size))
+        self._noises[streams, levels] = self._drawn(len(streams), size)
         used = (time[:, None] >> np.arange(self.levels)) & 1
         noise = np.einsum("kl,kls->ks", used, self._noises[streams])
         return self._updates.grid.values(self._sums[streams] + noise)
+
+    def _drawn(self, count: int, size: int) -> Steps:
+        """Noise for so many updates; for several streams from a reserve, each number of which is used once."""
+        if len(self.clock) == 1:
+            return self._updates.drawn(self._bits, (1, size))
+        if len(self._reserve) < count * size:
+            self._reserve = self._updates.drawn(self._bits, (max(AHEAD, count * size),))
+        taken, self._reserve = self._reserve[: count * size], self._reserve[count * size :]
+        return taken.reshape(count, size)
 
     def state(self) -> State:
         """Clocks, exact sums and one noise for each level."""
