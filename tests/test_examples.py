@@ -116,6 +116,16 @@ def test_a_network_learns_rings(here: Callable[[str], Shown]) -> None:
     assert "step 100 of 100" in run.printed
 
 
+def test_phones_answer_a_survey_and_each_is_counted_once(tmp_path: Path) -> None:
+    """Five standard errors for each of four answers."""
+    run = shown("device_survey.py", tmp_path)
+    assert run.found["n"] == 3000
+    misses = np.abs(np.array(run.found["shares"]) - [0.5, 0.3, 0.15, 0.05]) / run.found["errors"]
+    assert misses.max() < 5
+    assert run.found["shuffled"] < 0.5
+    assert "secret, from the operating system" in run.printed
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("pyspark") is None, reason="pyspark is not installed")
 @pytest.mark.skipif(shutil.which("java") is None and "JAVA_HOME" not in os.environ, reason="Java is not installed")

@@ -127,11 +127,9 @@ class Frequencies(Tabular):
 
 
 def receipt_of(oracle: Oracle, name: str, simulated: bool) -> Receipt:
-    """What the reports cost each person."""
-    cost = oracle.epsilon
-    return Receipt(
-        f"{name} by {oracle.kind}", oracle.event, cost, 0.0, Neighbors.REPLACE, RECORD, not simulated, "", ""
-    )
+    """What the reports cost each person, if the devices have drawn them as they should."""
+    purpose, account, secret = f"{name} by {oracle.kind}", "of each device", not simulated
+    return Receipt(purpose, oracle.event, oracle.epsilon, 0.0, Neighbors.REPLACE, RECORD, secret, account, "")
 
 
 def frequencies_of(

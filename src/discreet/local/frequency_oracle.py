@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.core.notebook import carded
 from discreet.local.oracle import Domain, Oracle
 from discreet.local.oracles.count_mean_sketch import CountMeanSketch, HadamardSketch
 from discreet.local.oracles.hadamard_response import HadamardResponse
@@ -67,7 +68,7 @@ class OracleChoice:
         return f"{self.reason}\n{self.tabulated().text()}"
 
     def _repr_html_(self) -> str:
-        return self.tabulated().html(self.reason)
+        return carded(self.tabulated().html(self.reason))
 
 
 def frequency_oracle(domain: Domain | Iterable[str], epsilon: float = 1.0) -> OracleChoice:
