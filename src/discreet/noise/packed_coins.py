@@ -44,19 +44,17 @@ def packed_coins(bits: Bits, rows: int, columns: int, probability: float) -> Pac
     if not 0 <= probability < 1:
         raise ParameterError("coins", f"the probability is {probability}", "Give a probability from 0 to below 1.")
     out = np.empty((rows, -(-columns // 8)), np.uint8)
-    step = max(1, CHUNK // max(columns, 1))
+    whole, step = int(probability * 256), max(1, CHUNK // max(columns, 1))
+    ones, equal = np.empty((2, min(step, rows) * columns), np.bool_)  # used again: fresh pages take longer than coins
+    undecided = [np.empty(0, np.int64)]
     for start in range(0, rows, step):
         part = out[start : start + step]
-        part[:] = np.packbits(_tossed(bits, len(part), columns, probability), axis=-1, bitorder="little")
+        count = len(part) * columns
+        digits = bits.words(-(-count // 8)).view(np.uint8)[:count]
+        np.less(digits, whole, out=ones[:count])
+        part[:] = np.packbits(ones[:count].reshape(len(part), columns), axis=-1, bitorder="little")
+        undecided.append(np.flatnonzero(np.equal(digits, whole, out=equal[:count])) + start * columns)
+    rest = np.concatenate(undecided)
+    row, column = np.divmod(rest[bernoulli(bits, rest.size, probability * 256 - whole)], columns)
+    np.bitwise_or.at(out, (row, column >> 3), np.uint8(1) << (column & 7).astype(np.uint8))
     return out
-
-
-def _tossed(bits: Bits, rows: int, columns: int, probability: float) -> NDArray[np.bool_]:
-    whole, count = int(probability * 256), rows * columns
-    digits = bits.words(-(-count // 8)).view(np.uint8)[:count]
-    ones = digits < whole
-    rest = probability * 256 - whole
-    if rest:
-        equal = np.flatnonzero(digits == whole)
-        ones[equal] = bernoulli(bits, equal.size, rest)
-    return ones.reshape(rows, columns)

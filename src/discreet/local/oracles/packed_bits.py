@@ -16,7 +16,7 @@ from discreet.local.randomizer import Reports, refused
 from discreet.noise.packed_coins import Packed
 
 ROWS = 255  # whose bits add up in a byte without a carry
-STRIPS = 8  # of so many rows that are unpacked at a time
+STRIPS = 3  # of so many rows that are unpacked at a time
 
 
 def bits_at(packed: Packed, places: Any) -> NDArray[np.bool_]:
