@@ -16,6 +16,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.events import read, written
 from discreet.core.neighbors import Neighbors
 from discreet.local.aggregator import Aggregator
+from discreet.local.randomizer import HEADER
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import RUNS, with_less_noise
 from tests.conformance.walk import for_each, mirror, randomizers
@@ -124,3 +125,21 @@ def check_tally(randomizer: Any, path: Path) -> None:
     path.write_bytes(poisoned)
     with pytest.raises(ParameterError, match="damaged"):
         Aggregator.load(path, randomizer)
+
+
+@every
+def test_any_bytes_after_a_header_are_a_report_that_can_be_counted_or_refused(kind: type[Any]) -> None:
+    randomizer = kind()
+    header = randomizer.encode(randomizer.report(randomizer.worst_pair.first, DeterministicBits(8)))[: HEADER.size]
+    bodies = np.random.default_rng(1).integers(0, 256, (60, randomizer.form.itemsize), np.uint8)
+    bodies[:20] &= 1
+    for body in bodies:
+        tally = Aggregator(randomizer)
+        try:
+            tally.add_messages([header + body.tobytes()])
+        except ParameterError as refusal:
+            assert "Nothing was counted" in str(refusal)
+            assert tally.n == 0
+        else:
+            assert tally.n == 1
+    Aggregator(randomizer).add_messages([])
