@@ -29,7 +29,11 @@ CLIENTS, SEEDS = 10**6, 10
 SIZES = {"tiny": (100, 10**3), "small": (100, 10**6), "medium": (1000, 10**7), "large": (10_000, 10**8)}
 DISTRIBUTIONS = ("unif", "exp", "gauss", "zipf1", "zipf1.5")
 NOTED = {"zipf1.5 typical": 9, "zipf1.5 loose": 26, "zipf1.5 over_x10": 8, "exp typical": 25, "exp loose": 43}
-NOTED |= {"gauss typical": 37, "unif typical": 32, "unif over_x10": 1}  # found earlier by a rule of thumb, Bonferroni
+NOTED |= {
+    "gauss typical": 37,
+    "unif typical": 32,
+    "unif over_x10": 1,
+}  # Bonferroni, earlier: a penalty by rule of thumb, and no column for other strings, which finds more and is biased
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,15 @@ class Configuration:
     @property
     def rappor(self) -> Rappor:
         return Rappor(bits=8, hashes=2, cohorts=128, f=self.f, p=self.p, q=self.q)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What one test of the grid shows."""
+
+    row: Row
+    found: int
+    false: int
 
 
 CONFIGURATIONS = {
@@ -97,12 +110,12 @@ def encode_and_decode(clients: int) -> DecodedStrings:
 def clients() -> list[Row]:
     """Time and memory of a million clients, in one process."""
     encode_and_decode(10 * BLOCK)
-    before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.perf_counter()
+    before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
     found = encode_and_decode(CLIENTS)
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     return [
-        at_most("a million clients encoded and decoded, seconds", seconds, 20),
+        at_most("a million clients encoded and decoded, processor seconds", seconds, 20),
         at_most("memory beyond that of 160,000 clients, MB", grown, 50),
         at_least("strings found among theirs", len(found.found), 40),
     ]
@@ -127,7 +140,7 @@ def paper() -> list[Row]:
     ]
 
 
-def cell(size: str, distribution: str, name: str, seed: int) -> tuple[Row, list[int]]:
+def cell(size: str, distribution: str, name: str, seed: int) -> Cell:
     """One test of the grid: what is found, what of it is false, and the distance of the distributions."""
     configuration, (strings, n) = CONFIGURATIONS[name], SIZES[size]
     rng, words = np.random.default_rng(seed), [f"v{number}" for number in range(1, strings + 1)]
@@ -142,32 +155,25 @@ def cell(size: str, distribution: str, name: str, seed: int) -> tuple[Row, list[
     distance = sum(abs(estimated.get(word, 0) - true.get(word, 0)) for word in {*estimated, *true}) / 2 / counts.sum()
     false = sum(word not in true for word in found.found)
     sure = decoded(configuration.rappor, tally, candidates=candidates, correction="bonferroni")
-    told = f"{len(found.found) - false}/{false}/{distance:.2f}, {seconds:.1f} s"
-    return printed(f"grid {size} {distribution} {name}: true/false/TV", told), [
-        len(found.found),
-        false,
-        len(sure.found),
-    ]
+    told = f"{len(found.found) - false}/{false}/{distance:.2f}, Bonferroni {len(sure.found)}, {seconds:.1f} s"
+    earlier = (
+        f" ({NOTED[f'{distribution} {name}']} noted)" if size == "small" and f"{distribution} {name}" in NOTED else ""
+    )
+    return Cell(printed(f"grid {size} {distribution} {name}: true/false/TV{earlier}", told), len(found.found), false)
 
 
 def grid(sizes: tuple[str, ...] = ("tiny", "small", "medium")) -> list[Row]:
     """Google's grid. The largest size takes minutes for each cell: `grid(("large",))`."""
-    table, sums, noted = [], np.zeros(2), {}
-    for size in sizes:
-        for distribution in DISTRIBUTIONS:
-            for seed, name in enumerate(CONFIGURATIONS):
-                row, numbers = cell(size, distribution, name, seed)
-                table.append(row)
-                sums += numbers[:2]
-                if size == "small":
-                    noted[f"{distribution} {name}"] = numbers[2]
-    least = min(noted[name] - figure for name, figure in NOTED.items()) if noted else 0
-    more = sum(noted[name] - figure for name, figure in NOTED.items()) if noted else 0
+    cells = [
+        cell(size, distribution, name, seed)
+        for size in sizes
+        for distribution in DISTRIBUTIONS
+        for seed, name in enumerate(CONFIGURATIONS)
+    ]
+    found, false = sum(one.found for one in cells), sum(one.false for one in cells)
     return [
-        *table,
-        at_most("grid: false ones among all that are found", float(sums[1] / max(sums[0], 1)), 0.05),
-        at_least("grid small, Bonferroni: strings more than noted, in all eight cells", more, 0),
-        printed("grid small, Bonferroni: strings more than noted, in the worst cell", float(least)),
+        *(one.row for one in cells),
+        at_most("grid: false ones among all that are found", false / max(found, 1), 0.05),
     ]
 
 

@@ -13,7 +13,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.knob import check_whole
 from discreet.local.randomizer import Reports
 from discreet.local.rappor.bloom import bloom_positions, bloom_rows
-from discreet.local.rappor.permanent import PermanentMemo, SecretMemo, derived
+from discreet.local.rappor.permanent import PermanentMemo, SecretMemo, check_secret, derived
 from discreet.local.rappor.rappor import Rappor, blooms_of, instantaneous
 from discreet.noise.bits import system_bits
 
@@ -88,10 +88,10 @@ def client_reports(
     bits = system_bits() if bits is None else bits
     for start in range(0, len(values), BLOCK):
         part = slice(start, start + BLOCK)
-        memos = [SecretMemo(secret, metric) for secret in secrets[part]]
-        cohorts = np.array([cohort_from(memo.secret, rappor.cohorts) for memo in memos], np.int64)
+        check_secret(min(secrets[part], key=len))
+        cohorts = np.array([cohort_from(secret, rappor.cohorts) for secret in secrets[part]], np.int64)
         blooms = blooms_of(rappor, values[part], cohorts)
-        yield rappor.packed(cohorts, instantaneous(rappor, derived(rappor, blooms, memos), bits))
+        yield rappor.packed(cohorts, instantaneous(rappor, derived(rappor, blooms, secrets[part], metric), bits))
 
 
 def client_secret(master: bytes, client: str) -> bytes:

@@ -15,7 +15,7 @@ from discreet.local.rappor.parameters import RapporParameters
 if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
 
-LEVEL = 0.05  # the probability with which the Lasso keeps a candidate that nobody has, about
+LEVEL = 0.1  # the probability with which the Lasso keeps a candidate that nobody has, about
 UNPENALIZED = 1e3  # by how much less the column of other strings is penalised
 PASSES = 2
 MOST_KEPT = 0.5  # candidates that are kept at most, per count

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -68,24 +69,32 @@ class SecretMemo:
     metric: bytes = b""
 
     def __post_init__(self) -> None:
-        if len(self.secret) < LEAST_SECRET:
-            obstacle = f"the secret has {len(self.secret)} bytes"
-            raise ParameterError("RAPPOR client", obstacle, f"Give at least {LEAST_SECRET} random bytes, better 32.")
+        check_secret(self.secret)
 
     def __repr__(self) -> str:
         return f"SecretMemo(secret=..., metric={self.metric!r})"
 
     def permanent(self, setup: RapporParameters, bloom: BitRows) -> BitRows:
         """The response of one filter."""
-        return derived(setup, bloom[None], [self])[0]
+        return derived(setup, bloom[None], [self.secret], self.metric)[0]
 
 
-def derived(setup: RapporParameters, blooms: BitRows, memos: list[SecretMemo]) -> BitRows:
+def check_secret(secret: bytes) -> None:
+    """Refuse a secret that can be guessed."""
+    if len(secret) < LEAST_SECRET:
+        obstacle = f"the secret has {len(secret)} bytes"
+        raise ParameterError("RAPPOR client", obstacle, f"Give at least {LEAST_SECRET} random bytes, better 32.")
+
+
+def derived(setup: RapporParameters, blooms: BitRows, secrets: Sequence[bytes], metric: bytes = b"") -> BitRows:
     """The responses of many clients, each with a secret of its own."""
+    prefix = hashlib.sha256(metric).digest() if metric else b""
+    messages = [prefix + word for word in _words(blooms)]
     if setup.bits <= WORD and (setup.f * LEVELS).is_integer():
-        drawn = np.frombuffer(b"".join(_digests(memos, blooms)), np.uint8).reshape(len(memos), WORD)[:, : setup.bits]
+        stream = b"".join(_digests(secrets, messages))
+        drawn = np.frombuffer(stream, np.uint8).reshape(len(blooms), WORD)[:, : setup.bits]
         return np.where(drawn >> 1 < setup.f * LEVELS, drawn & 1, blooms)
-    seeds = _digests(memos, blooms, b"\1")
+    seeds = _digests(secrets, [message + b"\1" for message in messages])
     stream = b"".join(hashlib.shake_256(seed).digest(setup.bits) for seed in seeds)
     drawn = np.frombuffer(stream, np.uint8).reshape(blooms.shape)
     level = int(setup.f * LEVELS)
@@ -95,11 +104,8 @@ def derived(setup: RapporParameters, blooms: BitRows, memos: list[SecretMemo]) -
     return np.where(tossed, drawn & 1, blooms)
 
 
-def _digests(memos: list[SecretMemo], blooms: BitRows, end: bytes = b"") -> list[bytes]:
-    return [
-        hmac.digest(memo.secret, _prefix(memo) + word + end, "sha256")
-        for memo, word in zip(memos, _words(blooms), strict=True)
-    ]
+def _digests(secrets: Sequence[bytes], messages: list[bytes]) -> list[bytes]:
+    return [hmac.digest(secret, message, "sha256") for secret, message in zip(secrets, messages, strict=True)]
 
 
 def _words(blooms: BitRows) -> list[bytes]:
@@ -110,10 +116,6 @@ def _words(blooms: BitRows) -> list[bytes]:
     packed[:, : little.shape[1]] = little
     flat = packed[:, ::-1].tobytes()
     return [flat[start : start + size] for start in range(0, len(flat), size)]
-
-
-def _prefix(memo: SecretMemo) -> bytes:
-    return hashlib.sha256(memo.metric).digest() if memo.metric else b""
 
 
 def _settle(setup: RapporParameters, seeds: list[bytes], ties: Steps, tossed: Coins) -> None:
