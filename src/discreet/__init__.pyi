@@ -7,6 +7,7 @@ from .core.dates import Date as Date
 from .core.dates import Datetime as Datetime
 from .core.neighbors import Neighbors as Neighbors
 from .core.neighbors import Unit as Unit
+from .core.progress_bar import ProgressBar as ProgressBar
 from .core.schema import Boolean as Boolean
 from .core.schema import Category as Category
 from .core.schema import Number as Number
@@ -17,7 +18,6 @@ from .query.forecast.plan import plan as plan
 from .query.report import profile as profile
 from .query.sample.sample import sample as sample
 from .query.sample.sample import sample_records as sample_records
-from .releases.progress_bar import ProgressBar as ProgressBar
 from .statistics.curves.density import density as density
 from .statistics.curves.distribution import distribution as distribution
 from .statistics.curves.kernel_density import kernel_density as kernel_density

@@ -1402,4 +1402,15 @@ MUTANTS = [
         ("SphereVector(self.epsilon, half_size", "SphereVector(2 * self.epsilon, half_size"),
         tests=f"local/subspaces/test_sphere_products.py {REPORTS}",
     ),
+    # query: what is planned comes from public facts alone, and is charged to nobody
+    *_of(
+        "query/forecast/plan",
+        ("known = data.public_size if", "known = data._trust.units if"),
+        tests="query/forecast/test_plan.py",
+    ),
+    *_of(
+        "query/forecast/practice",
+        ("source, bits, ledger = self._source(shape)", "source, bits, ledger = getattr(self.of, '_trust')._source"),
+        tests="query/forecast/test_plan.py",
+    ),
 ]

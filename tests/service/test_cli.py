@@ -14,7 +14,7 @@ import pytest
 import discreet.service.report_command as report_command
 from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.errors import UNTOUCHED
-from discreet.releases.progress_bar import ProgressBar
+from discreet.core.progress_bar import ProgressBar
 from discreet.service.cli import main
 
 SCHEMA = """

@@ -71,6 +71,15 @@ class Slow(Counter[Any]):
         return super().__isub__(other)
 
 
+def test_a_permit_says_how_many_of_its_releases_were_made(tmp_path: Path) -> None:
+    said: list[tuple[int, int, str]] = []
+    with opened(tmp_path).permit(Repeated(NOISE.event, 3), "heads") as permit:
+        permit.progress = lambda *told: said.append(told)
+        for _ in range(2):
+            permit.ask(heads(), NOISE)
+    assert said == [(1, 3, "heads"), (2, 3, "heads"), (3, 3, "heads")]
+
+
 def test_threads_get_as_many_releases_from_a_permit_as_it_paid_for(tmp_path: Path) -> None:
     with opened(tmp_path).permit(Repeated(NOISE.event, 5), "counts") as permit:
         permit._unspent = Slow(permit._unspent)

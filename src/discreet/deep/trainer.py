@@ -20,6 +20,7 @@ from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.events import written
 from discreet.core.knob import check_whole
 from discreet.core.ledger import Reservation
+from discreet.core.progress_bar import Progress
 from discreet.deep.card import PrivacyCard, as_table, as_text
 from discreet.deep.check import check
 from discreet.deep.clipped_sum import Losses
@@ -32,7 +33,6 @@ from discreet.deep.processes import current_processes
 from discreet.deep.training_plan import TrainingPlan
 from discreet.deep.views import Views
 from discreet.deep.weight_average import WeightAverage
-from discreet.releases.progress_bar import Progress
 from discreet.trust.permit import KEPT
 
 ASKED = "train"

@@ -11,13 +11,13 @@ from typing import Any
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.ledger import Balance
+from discreet.core.progress_bar import Progress
 from discreet.core.receipt import Receipt
 from discreet.query.column_ask import Setting, column_ask
 from discreet.query.column_profile import ColumnProfile
 from discreet.query.page import fragment, page
 from discreet.query.plan import planned
 from discreet.query.text import text
-from discreet.releases.progress_bar import Progress
 from discreet.releases.spread import CONFIDENCE
 from discreet.trust.private_data import PrivateData
 
@@ -145,6 +145,7 @@ def profile(
     asks = [ask for column in columns for ask in column.asks()]
     releases = []
     with data.permit(plan.event, f"report on {title}", key=key) as permit:
+        permit.progress = _silent if progress is not None else permit.progress
         for done, ask in enumerate(asks):
             if progress is not None:
                 progress(done, len(asks), ask.what)
@@ -154,6 +155,10 @@ def profile(
     parts = iter(releases)
     profiles = [column.profile([next(parts) for _ in column.asks()], permit.receipt) for column in columns]
     return Report(title, tuple(profiles), budget, data.ledger.balance(), permit.receipt)
+
+
+def _silent(done: int, total: int, what: str) -> None:
+    """Shows nothing, where somebody else does."""
 
 
 def _check(bins: int, quantiles: Sequence[float]) -> None:

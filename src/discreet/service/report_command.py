@@ -14,11 +14,11 @@ from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import UNTOUCHED, BudgetExceeded, DiscreetError, ParameterError
 from discreet.core.ledger import Ledger
+from discreet.core.progress_bar import ProgressBar
 from discreet.query.plan import planned
 from discreet.query.report import Report, profile
 from discreet.query.sample import SCHEMA, TABLE
 from discreet.query.schema_file import SchemaFile, read_schema
-from discreet.releases.progress_bar import ProgressBar
 from discreet.service.out_file import OutFile
 from discreet.service.plan_command import foreseen
 from discreet.trust.private_data import PrivateData

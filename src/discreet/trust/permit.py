@@ -16,12 +16,14 @@ from discreet.core.identity import Unidentified, identity
 from discreet.core.ledger import Committed, Ledger, Reservation
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors, Unit
+from discreet.core.progress_bar import Progress, ProgressBar
 from discreet.core.question import Question
 from discreet.core.receipt import Participants, Receipt
 from discreet.core.schema import Schema
 from discreet.trust.stored import Artefact, KeptArtefact, Stored
 
 Release = TypeVar("Release")
+PATIENCE = 1.0  # seconds, before a progress bar is drawn
 
 
 class TrustModel(Protocol):
@@ -72,7 +74,8 @@ class Permit:
 
     A permit whose key was committed before gives the stored releases again, each to the question and the mechanism
     that it was made for, without touching the data. Leaving the block by an exception commits nothing, and the charge
-    stays spent. Threads may share a permit; they are answered one after another.
+    stays spent. Threads may share a permit; they are answered one after another. After a second, `progress` shows how
+    many of the planned releases were made.
     """
 
     def __init__(
@@ -93,6 +96,8 @@ class Permit:
         self._participants: Participants | None = None
         self._stored = Stored.read(charge.result) if isinstance(charge, Committed) else None
         self._open, self._lock = False, threading.RLock()
+        self.progress: Progress = ProgressBar(after=PATIENCE)
+        self._done, self._planned = 0, sum(self._unspent.values())
 
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
         """Release the answer to a question, if the plan pays for it."""
@@ -108,6 +113,8 @@ class Permit:
             if asked is not None:
                 self._made.add(asked, release)
             self._note_participants()
+            self._done += 1
+            self.progress(min(self._done, self._planned), self._planned, self._purpose)
             return release
 
     def artefact(self, make: Callable[[], Artefact], about: Any, where: str | None = None) -> Artefact:
@@ -240,6 +247,7 @@ class Permit:
     ) -> None:
         with self._lock:
             self._open = False
+            self.progress(self._planned, self._planned, self._purpose)
             if isinstance(error, DiscreetError):
                 error.settle(self._consequence)
             if kind is None and isinstance(self._charge, Reservation):

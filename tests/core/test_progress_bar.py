@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from discreet.releases.progress_bar import ProgressBar
+from discreet.core.progress_bar import ProgressBar
 
 
 class Terminal(StringIO):
@@ -23,6 +23,28 @@ def test_a_terminal_shows_one_line_that_is_wiped_at_the_end() -> None:
     assert "\x1b[2J" not in drawn
     bar(2, 2, "done")
     assert terminal.getvalue().endswith("\r\x1b[K")
+
+
+def test_it_grows_from_nothing() -> None:
+    terminal = Terminal()
+    bar = ProgressBar(terminal)
+    for done in range(4):
+        bar(done, 3, "mean of age")
+    assert [line.count("#") for line in terminal.getvalue().split("\r\x1b[K")[1:]] == [0, 10, 20, 0]
+
+
+def test_what_is_quick_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter((0.0, 0.9, 1.1, 1.2, 1.3))
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    terminal = Terminal()
+    bar = ProgressBar(terminal, after=1.0)
+    bar(1, 3, "early")
+    assert terminal.getvalue() == ""
+    bar(2, 3, "late")
+    assert "2/3 late" in terminal.getvalue()
+    terminal.truncate(0)
+    ProgressBar(terminal)(3, 3, "never drawn")
+    assert terminal.getvalue() == ""
 
 
 def test_a_file_stays_empty() -> None:

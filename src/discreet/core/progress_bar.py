@@ -38,17 +38,18 @@ class ProgressBar:
         self._stream = sys.stderr if stream is None else stream
         self._notebook = _notebook() if stream is None else None
         self._shown: Any = None
-        self.started = False
+        self.started = self._drawn = False
         self._due = time.monotonic() + after
 
     def __call__(self, done: int, total: int, what: str) -> None:
         """Draw the bar anew; wipe it from a terminal when all is done."""
         self.started = True
-        if time.monotonic() < self._due:
+        if time.monotonic() < self._due or (done == total and not self._drawn):
             return
+        self._drawn = True
         if self._notebook is not None:
             self._show(f"<progress value='{done}' max='{total}'></progress> {done}/{total} {html.escape(what)}")
-        elif self._stream.isatty():
+        elif self._stream is not None and not self._stream.closed and self._stream.isatty():
             filled = round(WIDTH * done / total)
             room = max(shutil.get_terminal_size().columns - WIDTH - 14, 8)
             line = f"[{'#' * filled}{'.' * (WIDTH - filled)}] {done}/{total} {shortened(what, room)}"
