@@ -34,7 +34,8 @@ def phones(url: str) -> None:
         protocol = json.load(answer)
     truths = [answer for answer, people in PEOPLE.items() for _ in range(people)]
     reports = [
-        {"id": secrets.token_hex(16), "message": base64.b64encode(message(protocol, truth)).decode()} for truth in truths
+        {"id": secrets.token_hex(16), "message": base64.b64encode(message(protocol, truth)).decode()}
+        for truth in truths
     ]
     for start in range(0, len(reports), 100):
         body = json.dumps({"reports": reports[start : start + 100]}).encode()

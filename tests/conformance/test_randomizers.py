@@ -16,7 +16,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.events import read, written
 from discreet.core.neighbors import Neighbors
 from discreet.local.aggregator import Aggregator
-from discreet.local.randomizer import HEADER
+from discreet.local.randomizer import HEADER, UNCOUNTED
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import RUNS, with_less_noise
 from tests.conformance.walk import for_each, mirror, randomizers
@@ -66,7 +66,7 @@ def test_its_docstring_says_what_is_public_and_what_it_promises(kind: type[Any])
     text = kind.__doc__ or ""
     assert re.search(r"\d{4}", text.partition("Guarantee\n    ---------")[2]), "the theorem is not named"
     parameters = text.partition("Parameters\n    ----------")[2].partition("\n\n")[0]
-    for field in dataclasses.fields(kind):
+    for field in (one for one in dataclasses.fields(kind) if one.init):
         assert re.search(rf"\b{field.name}\b[^:]* :[^\n]*\n\s+Public\.", parameters), field.name
 
 
@@ -137,9 +137,9 @@ def test_any_bytes_after_a_header_are_a_report_that_can_be_counted_or_refused(ki
         tally = Aggregator(randomizer)
         try:
             tally.add_messages([header + body.tobytes()])
+            counted, said = 1, UNCOUNTED
         except ParameterError as refusal:
-            assert "Nothing was counted" in str(refusal)
-            assert tally.n == 0
-        else:
-            assert tally.n == 1
+            counted, said = 0, str(refusal)
+        assert tally.n == counted
+        assert UNCOUNTED in said
     Aggregator(randomizer).add_messages([])

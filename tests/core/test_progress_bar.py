@@ -47,6 +47,14 @@ def test_what_is_quick_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert terminal.getvalue() == ""
 
 
+def test_a_terminal_that_went_away_stops_nothing() -> None:
+    class Gone(Terminal):
+        def write(self, text: str, /) -> int:
+            raise OSError("gone")
+
+    ProgressBar(Gone())(1, 2, "mean")
+
+
 def test_a_file_stays_empty() -> None:
     log = StringIO()
     ProgressBar(log)(1, 2, "mean")

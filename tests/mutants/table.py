@@ -1298,7 +1298,7 @@ MUTANTS = [
     ),
     *_of(
         "sequential/bandits/running_sums",
-        ("np.arange(unit.size) * self.arms + np.asarray(arm)", "np.arange(unit.size) * self.arms"),
+        ("np.arange(unit.size) * self.arms + arms", "np.arange(unit.size) * self.arms"),
         ("Laplace(1 / float(epsilon))", "Laplace(0.5 / float(epsilon))"),
     ),
     *_of(

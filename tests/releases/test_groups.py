@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import UNTOUCHED, ParameterError
 from discreet.core.neighbors import Neighbors
@@ -116,7 +116,7 @@ def test_the_grouped_table_takes_several_columns_too() -> None:
 
 def test_parties_release_groups_together() -> None:
     with SecureSum.rehearsal({"a": PEOPLE, "b": PEOPLE}, SCHEMA, threshold=2) as trust:
-        found = mean(PrivateData(trust, SinglePlan(Budget(5.0))), "stay", by="sex", epsilon=5.0)
+        found = mean(PrivateData(trust, MemoryLedger(Budget(5.0))), "stay", by="sex", epsilon=5.0)
     sexes = np.array(PEOPLE["sex"])
     assert np.abs(found.values - [STAY[sexes == sex].mean() for sex in ("f", "m")]).max() < 1
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, NotPermitted
 from discreet.core.neighbors import Neighbors, Unit
@@ -31,7 +31,7 @@ def test_each_stream_pays_its_event_and_more_is_refused() -> None:
         GramSums(2, 100, 1.0, 1e-6),
     ]
     for stream in streams:
-        ledger = SinglePlan(Budget(1.0, 2e-6))
+        ledger = MemoryLedger(Budget(1.0, 2e-6))
         assert open_stream(stream, ledger, purpose="a trial") is stream
         assert ledger.entries()[0].event == stream.event
         with pytest.raises(BudgetExceeded):
@@ -39,7 +39,7 @@ def test_each_stream_pays_its_event_and_more_is_refused() -> None:
 
 
 def test_a_key_opens_one_stream_which_is_resumed_without_another_charge(tmp_path: Path) -> None:
-    ledger = SinglePlan(Budget(1.0))
+    ledger = MemoryLedger(Budget(1.0))
     first, second = (TreeCounter(10, Laplace(1.0)) for _ in range(2))
     open_stream(first, ledger, purpose="visits", key="2026")
     with pytest.raises(NotPermitted, match="opened under the key '2026' before"):
@@ -52,14 +52,14 @@ def test_a_key_opens_one_stream_which_is_resumed_without_another_charge(tmp_path
 
 def test_other_neighbors_and_larger_units_are_refused_before_any_charge() -> None:
     units = (Unit("user", column="who", rows=3), Unit("user", column="who", pooled=True), Unit("attribute", column="x"))
-    replace = SinglePlan(Budget(1.0), Neighbors.REPLACE)
+    replace = MemoryLedger(Budget(1.0), Neighbors.REPLACE)
     with pytest.raises(NotPermitted, match="Make the stream for the neighbors of the account"):
         open_stream(TreeCounter(10, Laplace(1.0)), replace, purpose="visits")
     for unit in units:
-        ledger = SinglePlan(Budget(1.0), Neighbors.ADD_REMOVE, unit)
+        ledger = MemoryLedger(Budget(1.0), Neighbors.ADD_REMOVE, unit)
         with pytest.raises(NotPermitted, match="Allow as many contributions"):
             open_stream(TreeCounter(10, Laplace(1.0), contributions=2), ledger, purpose="visits")
         assert ledger.entries() == ()
-    paid = SinglePlan(Budget(1.0), Neighbors.ADD_REMOVE, units[0])
+    paid = MemoryLedger(Budget(1.0), Neighbors.ADD_REMOVE, units[0])
     open_stream(TreeCounter(10, Laplace(1.0), contributions=3), paid, purpose="visits")
     assert len(paid.entries()) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import shutil
 import sys
@@ -53,8 +54,9 @@ class ProgressBar:
             filled = round(WIDTH * done / total)
             room = max(shutil.get_terminal_size().columns - WIDTH - 14, 8)
             line = f"[{'#' * filled}{'.' * (WIDTH - filled)}] {done}/{total} {shortened(what, room)}"
-            self._stream.write("\r\x1b[K" + (line if done < total else ""))
-            self._stream.flush()
+            with contextlib.suppress(OSError):  # a terminal that went away must not cost what was paid for
+                self._stream.write("\r\x1b[K" + (line if done < total else ""))
+                self._stream.flush()
 
     def _show(self, page: str) -> None:
         assert self._notebook is not None

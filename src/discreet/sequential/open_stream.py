@@ -62,13 +62,13 @@ def open_stream(stream: S, ledger: Ledger, *, purpose: str, key: str | None = No
 
     Examples
     --------
-    >>> from discreet.accounting.single_plan import SinglePlan
+    >>> from discreet.accounting.memory_ledger import MemoryLedger
     >>> from discreet.core.budget import Budget
     >>> from discreet.mechanisms import Laplace
     >>> from discreet.sequential import TreeCounter
-    >>> ledger = SinglePlan(Budget(1.0))
+    >>> ledger = MemoryLedger(Budget(1.0))
     >>> counter = open_stream(TreeCounter(100, Laplace(1.0)), ledger, purpose="visits")
-    >>> ledger.balance().spent
+    >>> ledger.balance().certified
     1.0
     """
     if ledger.neighbors not in (None, stream.neighbors):

@@ -247,11 +247,11 @@ class Permit:
     ) -> None:
         with self._lock:
             self._open = False
-            self.progress(self._planned, self._planned, self._purpose)
             if isinstance(error, DiscreetError):
                 error.settle(self._consequence)
             if kind is None and isinstance(self._charge, Reservation):
                 self._charge = self._ledger.commit(self._charge, self._made.written())
+            self.progress(self._planned, self._planned, self._purpose)
 
     def __reduce__(self) -> Any:
         raise TypeError("a permit reaches the records of its data set and is neither copied nor pickled")
