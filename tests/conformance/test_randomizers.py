@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import re
 import tempfile
@@ -16,7 +17,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.events import read, written
 from discreet.core.neighbors import Neighbors
 from discreet.local.aggregator import Aggregator
-from discreet.local.randomizer import HEADER, UNCOUNTED
+from discreet.local.randomizer import HEADER
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import RUNS, with_less_noise
 from tests.conformance.walk import for_each, mirror, randomizers
@@ -66,7 +67,7 @@ def test_its_docstring_says_what_is_public_and_what_it_promises(kind: type[Any])
     text = kind.__doc__ or ""
     assert re.search(r"\d{4}", text.partition("Guarantee\n    ---------")[2]), "the theorem is not named"
     parameters = text.partition("Parameters\n    ----------")[2].partition("\n\n")[0]
-    for field in (one for one in dataclasses.fields(kind) if one.init):
+    for field in (field for field in dataclasses.fields(kind) if field.init):
         assert re.search(rf"\b{field.name}\b[^:]* :[^\n]*\n\s+Public\.", parameters), field.name
 
 
@@ -133,13 +134,14 @@ def test_any_bytes_after_a_header_are_a_report_that_can_be_counted_or_refused(ki
     header = randomizer.encode(randomizer.report(randomizer.worst_pair.first, DeterministicBits(8)))[: HEADER.size]
     bodies = np.random.default_rng(1).integers(0, 256, (60, randomizer.form.itemsize), np.uint8)
     bodies[:20] &= 1
+    counted = []
     for body in bodies:
         tally = Aggregator(randomizer)
-        try:
+        with contextlib.suppress(ParameterError):
             tally.add_messages([header + body.tobytes()])
-            counted, said = 1, UNCOUNTED
-        except ParameterError as refusal:
-            counted, said = 0, str(refusal)
-        assert tally.n == counted
-        assert UNCOUNTED in said
+        assert tally.n or not tally.tally.any()
+        counted.append(tally.n)
+    whole = Aggregator(randomizer)
+    whole.add_messages([header + body.tobytes() for body, n in zip(bodies, counted, strict=True) if n])
+    assert whole.n == sum(counted)
     Aggregator(randomizer).add_messages([])

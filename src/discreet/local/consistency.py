@@ -20,8 +20,8 @@ STILL = 1e-7  # change of the shares, all together, at which updates end
 def norm_sub(shares: Array) -> Array:
     """The nearest shares of a whole, in the Euclidean distance: a constant is subtracted, and what is negative is 0.
 
-    Norm-Sub of Wang et al. 2020, section 4.2, which is the projection onto the probability simplex (their Theorem 1);
-    the constant is found by sorting.
+    Norm-Sub of Wang et al. 2020 (consistency), which is the projection onto the probability simplex; the constant is
+    found by sorting.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def bayesian_update(oracle: Oracle, tally: Steps) -> Array:
     """The shares that make the reports most likely, by iterative Bayesian updates from equal shares.
 
     Each update is a step of expectation maximisation: the shares of all values among the people, given the reports and
-    the shares before. Agrawal and Aggarwal 2001, section 3; ElSalamouny and Palamidessi 2020.
+    the shares before. Agrawal and Aggarwal 2001; ElSalamouny and Palamidessi 2020.
 
     Raises
     ------

@@ -159,7 +159,7 @@ class PureOracle(Oracle):
     """An oracle whose reports support the own value with one probability and every other value with another.
 
     With c reports out of n that support a value, (c / n - other) / (own - other) is an unbiased estimate of its share.
-    Wang, Blocki, Li and Jha 2017, Theorems 1 and 2.
+    Wang, Blocki, Li and Jha 2017, who call such protocols pure.
     """
 
     @property

@@ -58,7 +58,7 @@ class SampledAttribute(Randomizer):
     Guarantee
     ---------
     Pure, epsilon, where all values of a person are replaced by any others: the attribute does not depend on the values,
-    and given it the report is that of a pure oracle. Nguyen et al. 2016, section 3; Arcolezi et al. 2021, SMP.
+    and given it the report is that of a pure oracle. Nguyen et al. 2016; Arcolezi et al. 2021, SMP.
 
     Examples
     --------

@@ -114,7 +114,7 @@ class CountMeanSketch(Sketch):
     ---------
     Pure, epsilon, where one value is replaced by any other: the function does not depend on the value, and given it two
     bits change, each at most exp(epsilon / 2) times as likely kept as flipped. The probability of a flip is rounded up
-    and tossed exactly (`miss_chance`). Differential Privacy Team, Apple 2017, Algorithm 1 and Theorem 4.1.
+    and tossed exactly (`miss_chance`). Differential Privacy Team, Apple 2017, count-mean sketch.
 
     Examples
     --------
@@ -204,7 +204,7 @@ class HadamardSketch(Sketch):
     ---------
     Pure, epsilon, where one value is replaced by any other: function and coefficient do not depend on the value, and
     the sign is at most exp(epsilon) times as likely kept as flipped. The probability of a flip is rounded up and tossed
-    exactly (`miss_chance`). Differential Privacy Team, Apple 2017, Algorithm 3 and Theorem 4.2.
+    exactly (`miss_chance`). Differential Privacy Team, Apple 2017, Hadamard count-mean sketch.
 
     Examples
     --------

@@ -58,7 +58,7 @@ class HadamardResponse(CodeOracle):
     ---------
     Pure, epsilon, where one value is replaced by any other: each of the codes of a value is at most exp(epsilon) times
     as likely as any other, with the probability of the others together rounded up and tossed exactly (`miss_chance`).
-    Acharya, Sun and Zhang 2019, section 5 and Theorem 1.
+    Acharya, Sun and Zhang 2019.
 
     Examples
     --------

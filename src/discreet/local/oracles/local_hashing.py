@@ -41,7 +41,7 @@ class LocalHashing(PureOracle):
     ---------
     Pure, epsilon, where one value is replaced by any other: the hash function does not depend on the value, and given
     it the report is randomised response, whose probability of a lie is rounded up and tossed exactly (`miss_chance`).
-    Wang, Blocki, Li and Jha 2017, section 4.4.
+    Wang, Blocki, Li and Jha 2017, optimised local hashing.
 
     Examples
     --------

@@ -18,7 +18,7 @@ def hashed(factor: Any, shift: Any, values: Any, buckets: int) -> Steps:
     """The bucket of each value: the upper 32 bits of factor * value + shift modulo 2**64, scaled to the buckets.
 
     With factor and shift uniform in [0, 2**64), the upper halves of any two different values below 2**32 are uniform
-    and independent (Dietzfelbinger 1996, Theorem 3), so that a bucket has the probability 1 / buckets up to 2**-32.
+    and independent (Dietzfelbinger 1996), so that a bucket has the probability 1 / buckets up to 2**-32.
 
     Parameters
     ----------

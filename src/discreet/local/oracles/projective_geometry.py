@@ -42,7 +42,7 @@ class ProjectiveGeometry(CodeOracle, PureOracle):
     ---------
     Pure, epsilon, where one value is replaced by any other: each point that is orthogonal to that of the value is at
     most exp(epsilon) times as likely as any other, with the probability of the others together rounded up and tossed
-    exactly (`miss_chance`). Feldman, Nelson, Nguyen and Talwar 2022, section 3.
+    exactly (`miss_chance`). Feldman, Nelson, Nguyen and Talwar 2022.
 
     Examples
     --------

@@ -94,7 +94,7 @@ class ProjectiveSpace:
 
         With F the Fourier transform of the weights, put on all multiples of each point, the sum is (sum of all weights
         + F) / q, since the characters of multiples of the point add up to q on its hyperplane and to 0 elsewhere.
-        Feldman, Nelson, Nguyen and Talwar 2022, section 4.
+        Feldman, Nelson, Nguyen and Talwar 2022 have a recursion in its place.
         """
         full = np.zeros(self.vectors)
         for times in range(1, self.q):

@@ -37,7 +37,7 @@ class SubsetSelection(BitOracle):
     ---------
     Pure, epsilon, where one value is replaced by any other: a set with the value is at most exp(epsilon) times as
     likely as one without. There are w sets with it for every d - w without, and the probability of the latter together
-    is rounded up and tossed exactly (`miss_chance`). Ye and Barg 2018, section III; Wang et al. 2016.
+    is rounded up and tossed exactly (`miss_chance`). Ye and Barg 2018; Wang et al. 2016.
 
     Examples
     --------

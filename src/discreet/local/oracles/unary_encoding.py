@@ -58,7 +58,7 @@ class SymmetricUnary(UnaryEncoding):
     ---------
     Pure, epsilon, where one value is replaced by any other: two bits change, and each is at most exp(epsilon / 2) times
     as likely kept as flipped. The probability of a flip is rounded up and tossed exactly (`miss_chance`).
-    Erlingsson, Pihur and Korolova 2014, Theorem 1, without its second step; Wang, Blocki, Li and Jha 2017, section 4.2.
+    Erlingsson, Pihur and Korolova 2014, Theorem 1, with one hash; Wang, Blocki, Li and Jha 2017, symmetric encoding.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class OptimizedUnary(UnaryEncoding):
     ---------
     Pure, epsilon, where one value is replaced by any other: two bits change, from a fair coin to one that is set with
     probability q and back, so that the likelihood ratio is at most (1 - q) / q <= exp(epsilon). q is rounded up and
-    tossed exactly (`miss_chance`). Wang, Blocki, Li and Jha 2017, section 4.2.
+    tossed exactly (`miss_chance`). Wang, Blocki, Li and Jha 2017, optimised unary encoding.
 
     Examples
     --------

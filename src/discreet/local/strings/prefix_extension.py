@@ -57,7 +57,7 @@ class PrefixExtension(Randomizer):
     ---------
     Pure, epsilon, where one string is replaced by any other: length, function and coefficient do not depend on the
     string, and the sign is at most exp(epsilon) times as likely kept as flipped. The probability of a flip is rounded
-    up and tossed exactly (`miss_chance`). Bassily and Smith 2015, Theorem 3.1; the search is that of Wang, Li and
+    up and tossed exactly (`miss_chance`). Bassily and Smith 2015; the search is that of Wang, Li and
     Jha 2018, and only post-processing.
 
     Examples
