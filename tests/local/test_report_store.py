@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +38,17 @@ def test_what_is_sent_again_is_counted_once_before_and_after_folding(
     expected = SURVEY.tallied(SURVEY.decoded([one.message for one in messages + sent(2, 100)]))
     assert np.array_equal(again.aggregator().tally, expected)
     assert again.aggregator().n == 37
+
+
+def test_threads_and_stores_that_share_a_file_count_each_message_once(tmp_path: Path) -> None:
+    path, messages = tmp_path / "reports", sent(120)
+    stores = [ReportStore(path, SURVEY) for _ in range(2)]
+    batches = [messages[start : start + 40] for start in range(0, 81, 10)]
+    with ThreadPoolExecutor(4) as pool:
+        done = list(pool.map(lambda i: stores[i % 2].add(batches[i % 9]), range(36)))
+    assert sum(one.new for one in done) == 120
+    assert [store.aggregator().n for store in stores] == [120, 120]
+    assert np.array_equal(stores[0].aggregator().tally, SURVEY.tallied(SURVEY.decoded([m.message for m in messages])))
 
 
 def test_a_batch_with_one_mistake_is_not_counted_at_all(tmp_path: Path) -> None:
