@@ -1193,9 +1193,13 @@ MUTANTS = [
     *_of(
         "local/oracles/count_mean_sketch",
         ("return miss_chance(self.epsilon / 2)", "return miss_chance(self.epsilon)"),
-        ("return miss_chance(self.epsilon)", "return miss_chance(1.5 * self.epsilon)"),
         ("~bernoulli(bits, len(places), self.flip)", "~bernoulli(bits, len(places), self.flip / 4)"),
         tests=f"local/oracles/test_count_mean_sketch.py {REPORTS}",
+    ),
+    *_of(
+        "local/oracles/hadamard_sketch",
+        ("return miss_chance(self.epsilon)", "return miss_chance(1.5 * self.epsilon)"),
+        tests=f"local/oracles/test_sketch.py {REPORTS}",
     ),
     *_of(
         "local/randomizer",

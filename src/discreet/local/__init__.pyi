@@ -9,8 +9,8 @@ from .means.piecewise import PiecewiseReport as PiecewiseReport
 from .means.sphere_vector import SphereVector as SphereVector
 from .means.two_point import TwoPointReport as TwoPointReport
 from .oracles.count_mean_sketch import CountMeanSketch as CountMeanSketch
-from .oracles.count_mean_sketch import HadamardSketch as HadamardSketch
 from .oracles.hadamard_response import HadamardResponse as HadamardResponse
+from .oracles.hadamard_sketch import HadamardSketch as HadamardSketch
 from .oracles.local_hashing import LocalHashing as LocalHashing
 from .oracles.projective_geometry import ProjectiveGeometry as ProjectiveGeometry
 from .oracles.randomized_response import KaryResponse as KaryResponse

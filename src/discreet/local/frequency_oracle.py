@@ -9,8 +9,9 @@ import numpy as np
 
 from discreet.core.notebook import carded
 from discreet.local.oracle import Domain, Oracle
-from discreet.local.oracles.count_mean_sketch import CountMeanSketch, HadamardSketch
+from discreet.local.oracles.count_mean_sketch import CountMeanSketch
 from discreet.local.oracles.hadamard_response import HadamardResponse
+from discreet.local.oracles.hadamard_sketch import HadamardSketch
 from discreet.local.oracles.local_hashing import LocalHashing
 from discreet.local.oracles.projective_geometry import ProjectiveGeometry
 from discreet.local.oracles.randomized_response import KaryResponse

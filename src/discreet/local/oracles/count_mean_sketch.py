@@ -1,8 +1,7 @@
-"""Count-mean sketches: a hash of the value by one of several public functions, in unary or as one coefficient."""
+"""Count-mean sketch: a hash of the value by one of several public functions, in unary."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -11,84 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.bits import Bits
-from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
-from discreet.core.knob import check_whole
 from discreet.local.miss_chance import miss_chance
-from discreet.local.oracle import Oracle
-from discreet.local.oracles.hadamard_response import hadamard, odd
-from discreet.local.oracles.multiply_shift import hashed, public_functions
 from discreet.local.oracles.packed_bits import bit_counts, bits_at, set_bits
+from discreet.local.oracles.sketch import Sketch
 from discreet.local.randomizer import Reports, refused
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.packed_coins import packed_coins
 from discreet.noise.uniform import uniform_integers
-
-
-@dataclass(frozen=True)
-class Sketch(Oracle):
-    """An oracle that hashes values to a few cells by one of several public functions, which the device draws.
-
-    Estimates are unbiased over the choice of the functions. Given these, values that fall in the same cells are
-    mistaken for one another: that is part of the variance, and does not vanish with the number of people.
-    """
-
-    functions: int = 256
-    cells: int = 256
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        name = type(self).__name__
-        check_whole(name, "functions", self.functions, least=1, most=2**15)
-        check_whole(name, "cells", self.cells, least=8, most=2**15)
-        if self.cells & (self.cells - 1):
-            raise ParameterError(name, f"cells is {self.cells}", "Give a power of two.", knob="cells")
-
-    @cached_property
-    def hashes(self) -> Steps:
-        """The cell of each value under each function, of shape (functions, d)."""
-        factor, shift = public_functions(self.seed, self.functions)
-        return hashed(factor[:, None], shift[:, None], np.arange(self.size), self.cells)
-
-    @property
-    @abstractmethod
-    def contrast(self) -> float:
-        """How much a report adds to the own cell, in expectation, more than to another."""
-
-    @abstractmethod
-    def cell_sums(self, tally: Steps, n: int) -> Array:
-        """What all reports add to each cell, of shape (functions, cells), less what they add to cells of nobody."""
-
-    @property
-    @abstractmethod
-    def spread(self) -> Array:
-        """The variance of what a report adds to the own cell, and to another."""
-
-    def frequencies(self, tally: Steps, n: int) -> Array:
-        """Unbiased over the choice of hash functions."""
-        sums = np.take_along_axis(self.cell_sums(tally, n), self.hashes, axis=1).sum(axis=0)
-        return (sums / (n * self.contrast) - 1 / self.cells) * self.cells / (self.cells - 1)
-
-    def variances(self, shares: Array, n: int) -> Array:
-        """Those of the reports, and those of the collisions, over the choice of hash functions."""
-        return self._variances(shares, float(np.square(shares).sum()), n)
-
-    def estimated_variances(self, tally: Steps, n: int, found: Array) -> Array:
-        """With the sum of squares of the shares, which decides about collisions, estimated without bias.
-
-        The squares of the estimates add up to more, by their variances, which have the sum of squares in them again.
-        """
-        shares = np.clip(found, 0.0, 1.0)
-        more = float(np.square(found).sum() - self._variances(shares, 0.0, n).sum())
-        squares = more / (1 + (self.size - 1) / (self.functions * (self.cells - 1)))
-        return self._variances(shares, min(max(squares, 0.0), 1.0), n)
-
-    def _variances(self, shares: Array, squares: float, n: int) -> Array:
-        own, other = self.spread
-        met = self.contrast**2 * (1 - 1 / self.cells) / self.cells  # of being in the cell or not
-        reports = (shares * own + (1 - shares) * (other + met)) * (self.cells / (self.cells - 1) / self.contrast) ** 2
-        return reports / n + (squares - np.square(shares)).clip(0.0) / (self.functions * (self.cells - 1))
 
 
 @dataclass(frozen=True)
@@ -179,83 +108,3 @@ class CountMeanSketch(Sketch):
     @staticmethod
     def _functions(reports: Reports) -> Steps:
         return reports[:, 0] + reports[:, 1].astype(np.int64) * 256
-
-
-@dataclass(frozen=True)
-class HadamardSketch(Sketch):
-    """Report a random function and one random coefficient of the Hadamard transform of the cell of the value under it.
-
-    The coefficient is a sign, flipped with some probability. A report is 4 bytes, whatever the domain is.
-
-    Parameters
-    ----------
-    epsilon : float
-        Public. What one report may cost.
-    domain : int or tuple of str
-        Public. The values: a number d for the integers from 0 to d - 1, or labels. At least two.
-    functions : int
-        Public. How many hash functions there are.
-    cells : int
-        Public. How many cells each has: a power of two.
-    seed : int
-        Public. Determines the functions (`public_functions`).
-
-    Guarantee
-    ---------
-    Pure, epsilon, where one value is replaced by any other: function and coefficient do not depend on the value, and
-    the sign is at most exp(epsilon) times as likely kept as flipped. The probability of a flip is rounded up and tossed
-    exactly (`miss_chance`). Differential Privacy Team, Apple 2017, Hadamard count-mean sketch.
-
-    Examples
-    --------
-    >>> HadamardSketch(epsilon=2.0, domain=10_000).form.itemsize
-    4
-    """
-
-    kind: ClassVar[str] = "hcms"
-
-    @cached_property
-    def flip(self) -> float:
-        """The probability that the sign is flipped."""
-        return miss_chance(self.epsilon)
-
-    @property
-    def contrast(self) -> float:
-        """The mean of a sign."""
-        return 1 - 2 * self.flip
-
-    @property
-    def spread(self) -> Array:
-        """The variances of signs, the latter of mean 0."""
-        return np.array([1 - self.contrast**2, 1.0])
-
-    @cached_property
-    def form(self) -> np.dtype[Any]:
-        """The number 2 (cells * function + coefficient) + sign, where a sign of 1 is a minus."""
-        return np.dtype("<u4")
-
-    def reports(self, values: Any, bits: Bits) -> Reports:
-        """A function, a coefficient and its sign."""
-        places = self.places(values)
-        place = uniform_integers(bits, len(places), self.functions * self.cells)
-        function, coefficient = place // self.cells, place % self.cells
-        minus = odd(self.hashes[function, places] & coefficient) ^ bernoulli(bits, len(places), self.flip)
-        return (2 * place + minus).astype(self.form)
-
-    def supports(self, reports: Reports, place: int) -> NDArray[np.bool_]:
-        """Whether the sign is that of the value."""
-        at, minus = np.divmod(reports.astype(np.int64), 2)
-        return odd(self.hashes[at // self.cells, place] & at % self.cells) == minus
-
-    def accepted(self, reports: Reports) -> Reports:
-        """Numbers of coefficients and signs."""
-        return self._whole_below(reports, 2 * self.functions * self.cells)
-
-    def tallied(self, reports: Reports) -> Steps:
-        """Plus signs less minus signs, for each coefficient of each function."""
-        counts = np.bincount(reports, minlength=2 * self.functions * self.cells).reshape(self.functions, self.cells, 2)
-        return counts[..., 0] - counts[..., 1]
-
-    def cell_sums(self, tally: Steps, n: int) -> Array:
-        """The transform back."""
-        return hadamard(tally).astype(np.float64)

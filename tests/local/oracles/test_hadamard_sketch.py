@@ -1,0 +1,11 @@
+"""Hadamard sketch: what the audit tries."""
+
+from __future__ import annotations
+
+from discreet.local.oracles.hadamard_sketch import HadamardSketch
+
+RANDOMIZERS = [HadamardSketch(), HadamardSketch(2.0, 50, 3, 8)]
+
+
+def test_a_report_is_short_whatever_the_domain_is() -> None:
+    assert HadamardSketch(1.0, 10**6).form.itemsize == 4

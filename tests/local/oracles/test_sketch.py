@@ -1,0 +1,32 @@
+"""Sketches: the errors of collisions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from discreet.core.errors import ParameterError
+from discreet.local.oracles.count_mean_sketch import CountMeanSketch
+from discreet.local.oracles.hadamard_sketch import HadamardSketch
+from discreet.noise.deterministic import DeterministicBits
+
+
+def test_collisions_are_part_of_the_standard_errors() -> None:
+    """One function with 8 cells: the error of a rare value is mostly that of its collisions."""
+    values = np.repeat([0, 1, 2, 3, 4], 4000)
+    shares = np.bincount(values, minlength=64) / len(values)
+    for kind in (CountMeanSketch, HadamardSketch):
+        squares, errors = [], []
+        for seed in range(40):
+            oracle = kind(3.0, 64, functions=1, cells=8, seed=seed)
+            estimate = oracle.estimated(oracle.tallied(oracle.reports(values, DeterministicBits(seed))), len(values))
+            squares.append(np.square(estimate.shares - shares))
+            errors.append(np.square(estimate.errors))
+        assert np.mean(squares) / np.mean(errors) == pytest.approx(1.0, abs=0.2)
+        assert np.mean(errors) > 20 * np.mean(kind(3.0, 64).variances(shares, len(values)))
+
+
+def test_sizes_that_do_not_fit_are_refused() -> None:
+    for how in ({"cells": 100}, {"cells": 4}, {"functions": 0}):
+        with pytest.raises(ParameterError):
+            HadamardSketch(**how)
