@@ -19,8 +19,10 @@ import pytest
 
 from discreet.local import wire_client
 from discreet.local.oracles.randomized_response import KaryResponse
+from discreet.local.protocol import randomizer_of
 from discreet.local.report_store import Acknowledged, Envelope, ReportStore
 from discreet.noise.bits import system_bits
+from discreet.noise.deterministic import DeterministicBits
 from discreet.service.cli import main
 from discreet.service.collector import Collector, envelopes
 
@@ -113,6 +115,35 @@ def test_stores_of_one_protocol_are_added_up_unless_they_share_a_report(
     for shared in (["a", "b", "c"], ["a", "a"]):
         assert main(["estimate", *shared]) == 2
         assert "a report is also in" in capsys.readouterr().err
+
+
+def test_strings_and_means_are_collected_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("words").write_text("cat\ncow\ndog\n")
+    rappor = randomizer_of({"kind": "rappor", "bits": 16, "hashes": 1, "cohorts": 4, "f": 0.0, "p": 0.1, "q": 0.9})
+    hybrid = randomizer_of({"kind": "hybrid", "epsilon": 4.0, "lower": 0, "upper": 10})
+    attributes = randomizer_of({"kind": "smp", "epsilon": 4.0, "domains": [2, ["a", "b", "c"]]})
+    values: dict[str, tuple[Any, list[Any]]] = {
+        "r": (rappor, ["cat"] * 600 + ["dog"] * 400),
+        "h": (hybrid, [4.0] * 1000),
+        "a": (attributes, [(1, "c")] * 1000),
+    }
+    for name, (randomizer, people) in values.items():
+        store = ReportStore(name, randomizer)
+        made = [randomizer.encode(one) for one in randomizer.reports(people, DeterministicBits(1))]
+        store.add([Envelope(i.to_bytes(16, "big"), one) for i, one in enumerate(made)])
+        store.close()
+    assert main(["estimate", "r", "--candidates", "words"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[2:]] == ["cat", "dog"]
+    assert main(["estimate", "h", "--json"]) == 0
+    assert abs(json.loads(capsys.readouterr().out)["value"] - 4.0) < 1.0
+    assert main(["estimate", "a", "--consistent", "norm_sub"]) == 0
+    assert capsys.readouterr().out.count("norm_sub") == 2
+    for wrong in (["r"], ["h", "--candidates", "words"], ["h", "--consistent", "ibu"], ["r", "--candidates", "none"]):
+        assert main(["estimate", *wrong]) == 2
+        capsys.readouterr()
 
 
 def test_mistakes_in_the_command_are_refused(

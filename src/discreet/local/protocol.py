@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import pkgutil
 from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import ParameterError
-from discreet.local.attributes.fake_data import FakeData
-from discreet.local.attributes.sampled_attribute import SampledAttribute
 from discreet.local.frequency_oracle import KINDS, frequency_oracle
 from discreet.local.randomizer import VERSION, Randomizer
-from discreet.local.strings.prefix_extension import PrefixExtension
 
-ALL: tuple[type[Randomizer], ...] = (*KINDS, SampledAttribute, FakeData, PrefixExtension)
-RANDOMIZERS = {kind.kind: kind for kind in ALL}
+RANDOMIZERS = {kind.kind: f"{kind.__module__}:{kind.__name__}" for kind in KINDS} | {
+    name: f"discreet.local.{place}"
+    for name, place in {
+        "smp": "attributes.sampled_attribute:SampledAttribute",
+        "rsfd": "attributes.fake_data:FakeData",
+        "pem": "strings.prefix_extension:PrefixExtension",
+        "rappor": "rappor.rappor:Rappor",
+        "two_point": "means.two_point:TwoPointReport",
+        "piecewise": "means.piecewise:PiecewiseReport",
+        "hybrid": "means.hybrid:HybridReport",
+        "sphere_vector": "means.sphere_vector:SphereVector",
+        "half_sphere_vector": "means.half_sphere:HalfSphereVector",
+        "sphere_products": "subspaces.sphere_products:SphereProducts",
+        "gaussian_products": "subspaces.gaussian_products:GaussianProducts",
+    }.items()
+}
+"""Where the randomiser of each kind is, to be imported when it is asked for."""
 
 
 def randomizer_of(parameters: Any) -> Randomizer:
@@ -37,9 +51,19 @@ def randomizer_of(parameters: Any) -> Randomizer:
     try:
         if parameters["kind"] == "auto":
             return frequency_oracle(**how).oracle
-        return RANDOMIZERS[parameters["kind"]](**how)
+        return _made(pkgutil.resolve_name(RANDOMIZERS[parameters["kind"]]), how)
     except TypeError as why:
         raise ParameterError("protocol", f"{parameters['kind']} does not have these parameters: {why}") from why
+
+
+def _made(kind: type[Randomizer], how: dict[str, Any]) -> Randomizer:
+    """With these parameters, of which those that follow from the others must be right."""
+    follow = {field.name for field in dataclasses.fields(kind) if not field.init}
+    made = kind(**{name: value for name, value in how.items() if name not in follow})
+    wrong = [name for name in follow & how.keys() if how[name] != made.parameters[name]]
+    if wrong:
+        raise ParameterError("protocol", f"{wrong[0]} is not what the other parameters make it", "Leave it out.")
+    return made
 
 
 def read_protocol(path: str | Path) -> Randomizer:

@@ -140,9 +140,8 @@ class Randomizer(ABC):
     @property
     def parameters(self) -> dict[str, Any]:
         """All that decides what a report means, as JSON has it."""
-        fields = {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}
-        plain = {name: list(one) if isinstance(one, tuple) else one for name, one in fields.items()}
-        return {"kind": self.kind, **plain}
+        fields = dataclasses.fields(self)
+        return {"kind": self.kind} | {one.name: _plain(one, getattr(self, one.name)) for one in fields}
 
     @property
     def derived(self) -> dict[str, Any]:
@@ -154,6 +153,13 @@ class Randomizer(ABC):
         """The first 8 bytes of SHA-256 of the parameters as JSON with sorted keys and without spaces, in UTF-8."""
         text = json.dumps(self.parameters, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return hashlib.sha256(text.encode()).digest()[:8]
+
+
+def _plain(field: dataclasses.Field[Any], value: Any) -> Any:
+    """A value as JSON has it; 1 and 1.0 are written alike where a number need not be whole."""
+    if field.type in ("float", float):
+        return float(value)
+    return list(value) if isinstance(value, tuple) else value
 
 
 def refused(randomizer: Randomizer, obstacle: str, remedy: str = "Leave it out, and ask its sender.") -> ParameterError:

@@ -210,6 +210,7 @@ def _add_collect(commands: argparse._SubParsersAction[Parser]) -> None:
     estimate.add_argument("stores", nargs="+", metavar="STORE", help="of one protocol; they are added up")
     estimate.add_argument("--confidence", type=float, default=0.95, metavar="C", help="of each interval")
     estimate.add_argument("--consistent", metavar="METHOD", help="shares of a whole: norm_sub, norm_mul or ibu")
+    estimate.add_argument("--candidates", metavar="FILE", help="for RAPPOR: the strings to look for, one in each line")
     estimate.add_argument("--tally", metavar="FILE", help="save the sums, too")
     estimate.add_argument("--json", action="store_true", help="print JSON instead of text")
     estimate.set_defaults(run=_estimate)

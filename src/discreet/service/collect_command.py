@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from itertools import combinations
+from pathlib import Path
 
 from discreet.core.display import plain
 from discreet.core.errors import ParameterError
@@ -49,13 +50,25 @@ def estimate(arguments: Namespace) -> int:
         store.close()
     if arguments.tally is not None:
         total.save(arguments.tally)
-    found = total.estimate(confidence=arguments.confidence)
+    if (arguments.candidates is None) is (total.randomizer.kind == "rappor"):
+        raise ParameterError("estimate", "strings are looked for in RAPPOR reports alone", "See --candidates.", "")
+    how = {} if arguments.candidates is None else {"candidates": _lines(arguments.candidates)}
+    found = total.estimate(confidence=arguments.confidence, **how)
     several = found if isinstance(found, tuple) else (found,)
+    if not all(isinstance(one, Release) for one in several):
+        raise ParameterError("estimate", f"{type(found).__name__} is not a table", "Take --tally, and Python.", "")
     if arguments.consistent is not None:
         several = tuple(_consistent(one, arguments.consistent) for one in several)
     lines = [one.to_json() for one in several] if arguments.json else [f"{one}\n" for one in several]
     sys.stdout.write("\n".join(lines).rstrip() + "\n")
     return 0
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return list(dict.fromkeys(filter(None, Path(path).read_text("utf-8").splitlines())))
+    except (OSError, ValueError) as why:
+        raise ParameterError(f"read {path}", str(why), "Give a file with one string in each line.") from why
 
 
 def _consistent(found: Release, method: str) -> Release:
