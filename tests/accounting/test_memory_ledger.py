@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import norm
 
 from discreet.accounting.memory_ledger import MemoryLedger
+from discreet.accounting.price import price
 from discreet.core.budget import Budget
 from discreet.core.errors import (
     BudgetExceeded,
@@ -22,6 +23,7 @@ from discreet.core.errors import (
 from discreet.core.events import (
     ApproximateLoss,
     Composed,
+    ConcentratedLoss,
     DiscreteLoss,
     Event,
     GaussianLoss,
@@ -105,6 +107,15 @@ def test_plans_are_paid_until_the_budget_is_gone_whether_they_were_committed_or_
         with pytest.raises(BudgetExceeded, match="has 0 of 1 left"):
             planned(account, PureLoss(0.25))
         assert len(account.entries()) == 4
+
+
+def test_a_second_plan_of_the_whole_budget_is_refused_whatever_its_kind() -> None:
+    training = Repeated(Sampled(GaussianLoss(1.0), 0.01), 100)
+    for plan in (training, ConcentratedLoss(0.01), GaussianLoss(4.5), PureLoss(1.0)):
+        account = MemoryLedger(Budget(1.0001 * price(plan, Budget(1.0, 1e-6)).epsilon, 1e-6))
+        planned(account, plan)
+        with pytest.raises(BudgetExceeded, match="left at delta 1e-06"):
+            planned(account, plan)
 
 
 def test_ten_questions_of_a_tenth_are_paid_and_no_eleventh() -> None:

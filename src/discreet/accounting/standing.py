@@ -79,11 +79,11 @@ class Standing:
         after = self.after(event)
         if after.holds:
             return None
-        if after.union is None or all(amount is None for amount in after.spent):
+        if self.budget.delta == 0 and pure_price(event) is None:
             raise Unaccountable(
                 asked,
-                f"its loss is unbounded, and the account of {_name(account)} has no delta left for such",
-                "Ask with a mechanism of finite pure loss, such as Laplace noise, or open the account with more delta.",
+                f"its loss is unbounded, and the account of {_name(account)} has no delta",
+                "Ask with a mechanism of finite pure loss, such as Laplace noise, or open an account with delta > 0.",
             )
         budget, certified = self.budget, self.balance().certified
         if price.epsilon == math.inf and (known := pure_price(event)):
