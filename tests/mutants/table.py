@@ -538,6 +538,19 @@ MUTANTS = [
         ("common, apart = 1 - p - q, 1 - 2 * q", "common, apart = 1 - p - q, 1 - 2 * q - 0.01"),
     ),
     *_of(
+        "accounting/standing",
+        ("if budget.epsilon < old.epsilon or budget.delta < old.delta or budget == old:", "if budget == old:"),
+        ("if Union(members).delta > budget.delta:", "if False:"),
+        ("if standing.union is not None and not all(member.sound", "if False and not all(member.sound"),
+        ('raise ValueError("the account has expired")', "pass"),
+        tests="accounting/test_raising.py",
+    ),
+    *_of(
+        "accounting/book_ledger",
+        ("if closed := page.chain.accounts[account].closed(purpose, account):", "if closed := None:"),
+        tests="accounting/test_raising.py",
+    ),
+    *_of(
         "accounting/sampled_renyi",
         ("k * math.log(rate) + (order - k) * math.log1p(-rate)", "k * math.log(rate)"),
         (

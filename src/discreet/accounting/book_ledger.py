@@ -51,6 +51,7 @@ class BookLedger(LedgerView):
         key = secrets.token_hex(16) if key is None else key
         digest = request_digest(event, request, analyst)
         standings = self._standings(analyst, purpose)
+        accounts = tuple(standings)
         check_relation(event, self.neighbors, purpose)
         if waived(event, waiver, purpose):
             standings, cost = {}, None
@@ -62,6 +63,9 @@ class BookLedger(LedgerView):
             if reserved := page.found("reserve", key):
                 done = paid(reserved, page.found("commit", key), digest)
                 return committed(done, page.result(done), replayed=True)
+            for account in accounts:
+                if closed := page.chain.accounts[account].closed(purpose, account):
+                    raise closed
             for account in standings:
                 if cost and (no := page.chain.accounts[account].refusal(purpose, event, cost, account)):
                     raise no

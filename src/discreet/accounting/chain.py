@@ -8,6 +8,8 @@ newline and the body; the first entry follows 64 zeros. Amounts are decimal text
     reserve   a charge: event, purpose, analyst, waiver, the request's digest, its price by itself; for every account
               what is spent after it and, with the account's first charge, the members of its filter
     commit    the digest of the result that the reservation paid for
+    raise     a larger budget of an account, the caps of its filter, and the owner's reason
+    expire    nothing may be charged to an account any more, and the owner's reason
     reanchor  the owner trusts the chain as it stands, and why
 
 The chain shows any edit to whoever kept a head. It cannot show that somebody rewrote all of it, or cut its end off:
@@ -19,12 +21,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from discreet.accounting.price import Price
-from discreet.accounting.standing import Standing, recompute
+from discreet.accounting.standing import Standing, recompute, recompute_raise
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, LedgerBroken
 from discreet.core.events import Event, read
@@ -121,6 +123,11 @@ class Chain:
                 self._accounts(fields["accounts"])
             case "admit":
                 self._accounts(fields["accounts"])
+            case "raise":
+                self._raise(fields["account"], _reasoned(fields))
+            case "expire":
+                account = fields["account"]
+                self.accounts[account] = replace(self.accounts[account], expired=_reasoned(fields)["reason"])
             case "reserve":
                 for charge in fields["charges"]:
                     self._charge(self.accounts[charge["account"]], charge, fields)
@@ -137,6 +144,9 @@ class Chain:
     def _charge(self, before: Standing, charge: dict[str, Any], fields: dict[str, Any]) -> None:
         self.accounts[charge["account"]] = before.followed(charge, _price(fields), lambda: _event(fields))
 
+    def _raise(self, account: Account, fields: dict[str, Any]) -> None:
+        self.accounts[account] = self.accounts[account].raised_as(fields)
+
     def _accounts(self, opened: list[dict[str, Any]]) -> None:
         for fields in opened:
             if fields["account"] in self.accounts:
@@ -150,6 +160,10 @@ class RecomputedChain(Chain):
     def _charge(self, before: Standing, charge: dict[str, Any], fields: dict[str, Any]) -> None:
         recompute(before, charge, _event(fields))
         super()._charge(before, charge, fields)
+
+    def _raise(self, account: Account, fields: dict[str, Any]) -> None:
+        super()._raise(account, fields)
+        recompute_raise(self.accounts[account])
 
 
 def opened(account: Account, budget: Budget) -> dict[str, Any]:
@@ -182,6 +196,12 @@ def _event(fields: dict[str, Any]) -> Event:
 
 def _price(fields: dict[str, Any]) -> Price:
     return Price(fields["price"]["epsilon"], fields["price"]["delta"])
+
+
+def _reasoned(fields: dict[str, Any]) -> dict[str, Any]:
+    if not fields["reason"]:
+        raise ValueError("the owner's reason is missing")
+    return fields
 
 
 def _fault(link: ChainEntry, obstacle: str) -> LedgerBroken:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Self
 
 from discreet.accounting.book import Book, Verified
-from discreet.accounting.chain import Account
-from discreet.accounting.ledger_file import LedgerFile
+from discreet.accounting.chain import Account, ChainEntry
+from discreet.accounting.ledger_file import LedgerFile, links
 from discreet.accounting.memory_book import MemoryBook
 from discreet.accounting.standing import Standing
 from discreet.core.budget import Budget
@@ -76,6 +76,11 @@ class FileView(LedgerView):
     def path(self) -> str:
         """The ledger's file."""
         return str(self._book.file.path)
+
+    def chain(self) -> tuple[ChainEntry, ...]:
+        """Every entry as it is stored, charges and administration, oldest first: what an auditor can check anew."""
+        with self._book.reading() as db:
+            return tuple(links(db, 0))
 
     def verify(self) -> Verified:
         """Check the file, the chain, every balance and every stored result; `LedgerBroken` at the first fault."""

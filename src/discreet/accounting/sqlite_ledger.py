@@ -10,7 +10,8 @@ from discreet.accounting.book import Book, expect
 from discreet.accounting.book_ledger import BookLedger, unit_fields
 from discreet.accounting.chain import opened
 from discreet.accounting.ledger_file import LedgerFile
-from discreet.accounting.ledger_view import FileView
+from discreet.accounting.ledger_view import FileView, unknown
+from discreet.accounting.standing import Standing
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import RECORD, Neighbors, Unit
@@ -123,8 +124,52 @@ class SqliteLedger(BookLedger, FileView):
         new = _smaller(analyst, budget, self.budget)
         with self._book.writing() as page:
             if analyst in self._book.chain.accounts:
-                raise ParameterError(f"admit {analyst}", "the account is open already, and caps do not change")
+                raise ParameterError(f"admit {analyst}", "the account is open already", "Raise its cap instead.")
             page.add("admit", analyst, accounts=[new])
+
+    def raise_cap(self, budget: Budget, reason: str, *, analyst: str | None = None) -> None:
+        """Raise the cap of the data set, or of one analyst, for a reason that goes on record.
+
+        Everything that was ever released, together, then keeps the larger budget and no longer the smaller one.
+
+        Parameters
+        ----------
+        budget : Budget
+            Public. At least as much as before in both parts; for an analyst, not more than the data set has.
+        reason : str
+            Public. Why.
+        analyst : str, optional
+            Public. Whose cap; by default, that of everybody together.
+        """
+        asked = f"raise the cap of {analyst or 'the data set'}"
+        _check_reason(asked, reason)
+        if analyst is not None:
+            _smaller(analyst, budget, self.budget)
+        with self._book.writing() as page:
+            standing = self._known(asked, analyst)
+            try:
+                larger = standing.raised(budget)
+            except ValueError as why:
+                raise ParameterError(asked, str(why), "A cap can be raised, never lowered.") from None
+            page.add("raise", self._book.chain.head, account=analyst, reason=reason, **larger.written_raise())
+
+    def expire(self, reason: str, *, analyst: str | None = None) -> None:
+        """Let nothing be charged any more, by anybody or by one analyst, for a reason that goes on record.
+
+        What was paid for stays in the ledger.
+        """
+        asked = f"expire the account of {analyst or 'the data set'}"
+        _check_reason(asked, reason)
+        with self._book.writing() as page:
+            if no := self._known(asked, analyst).closed(asked, analyst):
+                raise no
+            page.add("expire", self._book.chain.head, account=analyst, reason=reason)
+
+    def _known(self, asked: str, analyst: str | None) -> Standing:
+        accounts = self._book.chain.accounts
+        if analyst not in accounts:
+            raise unknown(asked, analyst)
+        return accounts[analyst]
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy is the same account: it opens the same file again."""
@@ -136,6 +181,11 @@ class SqliteLedger(BookLedger, FileView):
 
 def _reopened(path: str, head: str, analyst: str | None) -> SqliteLedger:
     return SqliteLedger.open(path, head, analyst=analyst)
+
+
+def _check_reason(asked: str, reason: str) -> None:
+    if not reason.strip():
+        raise ParameterError(asked, "the reason is empty", "Say why; it goes on record.")
 
 
 def _smaller(analyst: str, budget: Budget, whole: Budget) -> dict[str, Any]:

@@ -11,10 +11,11 @@ from discreet.accounting.amount import Amount
 from discreet.accounting.gaussian_filter import GaussianFilter
 from discreet.accounting.price import Price
 from discreet.accounting.pure_filter import PureFilter, pure_price
+from discreet.accounting.raising import raised
 from discreet.accounting.renyi_filter import RenyiFilter
 from discreet.accounting.union import Member, Spent, Union, chosen, payable
 from discreet.core.budget import Budget
-from discreet.core.errors import BudgetExceeded, Unaccountable
+from discreet.core.errors import BudgetExceeded, NotPermitted, Unaccountable
 from discreet.core.events import Event
 from discreet.core.ledger import Balance
 
@@ -35,6 +36,8 @@ class Standing:
         The sum of the epsilons of the charges, each by itself.
     charges : int
         How many there were.
+    expired : str
+        Why nothing may be charged any more; empty while something may.
 
     Examples
     --------
@@ -48,6 +51,7 @@ class Standing:
     spent: Spent = ()
     asked: float = 0.0
     charges: int = 0
+    expired: str = ""
 
     def after(self, event: Event) -> Standing:
         """The account after one more charge, whether it holds or not."""
@@ -56,8 +60,45 @@ class Standing:
             return replace(self, union=union, spent=union.opening(event))
         return replace(self, spent=self.union.after(event, self.spent))
 
+    def raised(self, budget: Budget) -> Standing:
+        """The account with a larger budget.
+
+        Raises
+        ------
+        ValueError
+            The budget is not larger.
+        """
+        old = self.budget
+        if budget.epsilon < old.epsilon or budget.delta < old.delta or budget == old:
+            raise ValueError(f"{budget} is not larger than {old}")
+        union = self.union and raised(self.union, old, budget)
+        return replace(self, budget=budget, union=union)
+
+    def raised_as(self, fields: dict[str, Any]) -> Standing:
+        """The account with a larger budget, as an entry of the chain has it, which must add up."""
+        budget = Budget(fields["epsilon"], fields["delta"])
+        if self.union is None:
+            return self.raised(budget)
+        if budget.epsilon < self.budget.epsilon or budget.delta < self.budget.delta:
+            raise ValueError("the budget became less")
+        first = next((each.first for each in self.union.members if isinstance(each, GaussianFilter)), None)
+        members = tuple(_read(member, budget, first) for member in fields["members"])
+        for old, new in zip(self.union.members, members, strict=True):
+            if _kind(old) != _kind(new) or not old.cap.within(new.cap):
+                raise ValueError("the members of a filter do not change, and caps do not shrink")
+        if Union(members).delta > budget.delta:
+            raise ValueError("the members of the filter have more delta than the account")
+        return replace(self, budget=budget, union=Union(members))
+
+    def written_raise(self) -> dict[str, Any]:
+        """The budget and the members as an entry holds them."""
+        members = [] if self.union is None else [_written(member) for member in self.union.members]
+        return {"epsilon": self.budget.epsilon, "delta": self.budget.delta, "members": members}
+
     def affords(self, event: Event) -> bool:
         """Whether the account would hold after this charge."""
+        if self.expired:
+            return False
         return payable(self.budget, event) if self.union is None else self.after(event).holds
 
     @property
@@ -73,6 +114,17 @@ class Standing:
         if self.charges == 1:
             certified = min(certified, self.asked)
         return Balance(self.budget, self.asked, certified, self.union.used(self.spent))
+
+    def closed(self, asked: str, account: str | None) -> NotPermitted | None:
+        """The refusal of an account that expired."""
+        if not self.expired:
+            return None
+        return NotPermitted(
+            asked,
+            f"the account of {_name(account)} has expired ({self.expired})",
+            "Let the owner admit another analyst, or ask about other data.",
+            account=account,
+        )
 
     def refusal(self, asked: str, event: Event, price: Price, account: str | None) -> BudgetExceeded | None:
         """Why the event cannot be paid, if it cannot."""
@@ -125,6 +177,8 @@ class Standing:
         elif any(not _grown(before, after) for before, after in zip(self.spent, spent, strict=True)):
             raise ValueError("what is spent became less")
         asked, charges = self.asked + price.epsilon, self.charges + 1
+        if self.expired:
+            raise ValueError("the account has expired")
         found = Standing(self.budget, union, spent, asked, charges)
         if len(spent) != len(union.members) or not found.holds:
             raise ValueError("the account is overdrawn")
@@ -152,6 +206,18 @@ def recompute(standing: Standing, charge: dict[str, Any], event: Event) -> None:
             raise ValueError("less is spent than the event costs")
 
 
+def recompute_raise(standing: Standing) -> None:
+    """Compute the caps of a raised account anew.
+
+    Raises
+    ------
+    ValueError
+        A cap is more than its share of delta allows.
+    """
+    if standing.union is not None and not all(member.sound for member in standing.union.members):
+        raise ValueError("the cap of a filter is more than its share of delta allows")
+
+
 def _more(units: int) -> int:
     """A little more, for another machine's rounding: a billionth."""
     return units + units // 10**9 + 10**6
@@ -177,7 +243,12 @@ def _written(member: Member) -> dict[str, Any]:
             return {"is": "pure", **plain}
 
 
-def _read(plain: dict[str, Any], budget: Budget, first: Event) -> Member:
+def _kind(member: Member) -> dict[str, Any]:
+    """What never changes of a member."""
+    return {name: value for name, value in _written(member).items() if name not in ("share", "cap")}
+
+
+def _read(plain: dict[str, Any], budget: Budget, first: Event | None) -> Member:
     cap = _amount(plain["cap"])
     share = int(plain["share"])
     if cap is None or min(share, cap.loss, cap.delta) < 0:
