@@ -1,7 +1,6 @@
 """The command `discreet`: reports, schemas, ledgers, parties.
 
-Exit codes: 0 done, 2 a mistake in what was asked, 3 over budget, 4 the ledger cannot be used. Only what a subcommand
-needs is imported, so that `discreet --help` answers at once.
+Only what a subcommand needs is imported, so that `discreet --help` answers at once.
 """
 
 from __future__ import annotations
@@ -13,9 +12,12 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from discreet import __version__
-from discreet.core.errors import BudgetExceeded, DiscreetError, LedgerError, ParameterError
+from discreet.core.errors import BudgetExceeded, DiscreetError, LedgerError, NotPermitted, ParameterError
+from discreet.service.ledger_arguments import add_ledger, add_receipt
 
-DONE, MISTAKE, OVER_BUDGET, NO_LEDGER, INTERRUPTED = 0, 2, 3, 4, 130
+DONE, MISTAKE, OVER_BUDGET, NO_LEDGER, NOT_PERMITTED, INTERRUPTED = 0, 2, 3, 4, 5, 130
+CODES = """exit codes: 0 done; 2 a mistake in what was asked; 3 over budget; 4 the ledger cannot be used, or a receipt
+is not one of its; 5 not permitted, as to strangers and to analysts whose account has expired; 130 interrupted"""
 
 
 class Parser(argparse.ArgumentParser):
@@ -49,14 +51,17 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def parser() -> Parser:
     """The whole command line."""
-    root = Parser(prog="discreet", description="Learn from sensitive data without giving away anybody in it.")
+    root = Parser(
+        prog="discreet", description="Learn from sensitive data without giving away anybody in it.", epilog=CODES
+    )
     root.add_argument("--version", action="version", version=f"discreet {__version__}")
     commands = root.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
     _add_sample(commands)
     _add_plan(commands)
     _add_report(commands)
     _add_schema(commands)
-    _add_ledger(commands)
+    add_ledger(commands, Parser)
+    add_receipt(commands, Parser)
     _add_identity(commands)
     _add_federation(commands)
     _add_party(commands)
@@ -81,6 +86,7 @@ def _add_plan(commands: argparse._SubParsersAction[Parser]) -> None:
     price.add_argument("--for-error", type=float, metavar="X", help="find the epsilon for which no error is larger")
     plan.add_argument("--delta", type=float, metavar="D", help="of each question (default: 0)")
     plan.add_argument("--ledger", metavar="LEDGER", help="say how often this account could pay")
+    plan.add_argument("--analyst", metavar="NAME", help="who would ask, where the account has caps for analysts")
     plan.add_argument("--json", action="store_true", help="print JSON instead of text")
     plan.set_defaults(run=_plan)
 
@@ -94,6 +100,7 @@ def _add_report(commands: argparse._SubParsersAction[Parser]) -> None:
     report.add_argument("--epsilon", type=float, metavar="E", help="what the report may cost")
     report.add_argument("--delta", type=float, metavar="D", help="the chance of failure that it may cost (default: 0)")
     report.add_argument("--ledger", metavar="LEDGER", help="the account that pays; see: discreet ledger create")
+    report.add_argument("--analyst", metavar="NAME", help="who asks, where the account has caps for analysts")
     report.add_argument("--key", metavar="K", help="makes a retry safe: the same key is charged once")
     report.add_argument("--preview", action="store_true", help="only say how far off it would be; takes --n")
     report.add_argument("--n", type=int, metavar="N", help="how many records, or users, --preview assumes")
@@ -119,24 +126,6 @@ def _add_schema(commands: argparse._SubParsersAction[Parser]) -> None:
     check = actions.add_parser("check", help="check a schema that was filled in")
     check.add_argument("schema", metavar="SCHEMA")
     check.set_defaults(run=_schema_check)
-
-
-def _add_ledger(commands: argparse._SubParsersAction[Parser]) -> None:
-    ledger = commands.add_parser("ledger", help="the account of a data set")
-    actions = ledger.add_subparsers(required=True, metavar="ACTION", parser_class=Parser)
-    create = actions.add_parser("create", help="open an account, once per data set")
-    create.add_argument("ledger", metavar="LEDGER")
-    create.add_argument("--schema", required=True, metavar="SCHEMA", help="whose neighbors and unit it is opened for")
-    create.add_argument("--epsilon", type=float, required=True, metavar="E", help="the cap for everything, ever")
-    create.add_argument("--delta", type=float, default=0.0, metavar="D", help="the same for delta (default: 0)")
-    create.set_defaults(run=_ledger_create)
-    show = actions.add_parser("show", help="print every charge and what is left")
-    show.add_argument("ledger", metavar="LEDGER")
-    show.set_defaults(run=_ledger_show)
-    verify = actions.add_parser("verify", help="check that nothing was changed, cut off or rolled back")
-    verify.add_argument("ledger", metavar="LEDGER")
-    verify.add_argument("--head", metavar="H", help="a head kept elsewhere, which must occur in it")
-    verify.set_defaults(run=_ledger_verify)
 
 
 def _add_identity(commands: argparse._SubParsersAction[Parser]) -> None:
@@ -234,24 +223,6 @@ def _schema_check(arguments: argparse.Namespace) -> int:
     return check(arguments)
 
 
-def _ledger_create(arguments: argparse.Namespace) -> int:
-    from discreet.service.ledger_command import create
-
-    return create(arguments)
-
-
-def _ledger_show(arguments: argparse.Namespace) -> int:
-    from discreet.service.ledger_command import show
-
-    return show(arguments)
-
-
-def _ledger_verify(arguments: argparse.Namespace) -> int:
-    from discreet.service.ledger_command import verify
-
-    return verify(arguments)
-
-
 def _identity(arguments: argparse.Namespace) -> int:
     from discreet.service.party_command import identity
 
@@ -291,6 +262,8 @@ def _estimate(arguments: argparse.Namespace) -> int:
 def _code(refusal: DiscreetError) -> int:
     if isinstance(refusal, BudgetExceeded):
         return OVER_BUDGET
+    if isinstance(refusal, NotPermitted):
+        return NOT_PERMITTED
     return NO_LEDGER if isinstance(refusal, LedgerError) else MISTAKE
 
 

@@ -1,16 +1,19 @@
-"""`discreet ledger`: open, show and verify the account of a data set."""
+"""`discreet ledger`: open, show, verify and administer the account of a data set."""
 
 from __future__ import annotations
 
+import json
 from argparse import Namespace
 from pathlib import Path
 
 from discreet.accounting.ledger_view import verify as verified
 from discreet.accounting.sqlite_ledger import SqliteLedger
-from discreet.accounting.statement import show as statement
+from discreet.accounting.statement import text
 from discreet.core.budget import Budget
 from discreet.core.display import plain
 from discreet.query.schema_file import read_schema
+from discreet.service.ledger_statement import administration, in_words, of_analyst, statement
+from discreet.service.out_file import OutFile
 
 
 def create(arguments: Namespace) -> int:
@@ -21,20 +24,77 @@ def create(arguments: Namespace) -> int:
     with SqliteLedger.create(
         arguments.ledger, budget, name=name, neighbors=described.neighbors, unit=described.unit
     ) as ledger:
-        print(f"Opened {plain(arguments.ledger)} with epsilon {budget.epsilon:g}, delta {budget.delta:g}.")
-        print(f"head {ledger.head}")
-    return 0
+        done = f"Opened {plain(arguments.ledger)} with epsilon {budget.epsilon:g}, delta {budget.delta:g}."
+        return _told(done, ledger, arguments)
 
 
 def show(arguments: Namespace) -> int:
-    """Print every charge and how the account stands."""
-    print(statement(arguments.ledger))
+    """Print every charge and how the account stands, or what concerns one analyst."""
+    with SqliteLedger.open(arguments.ledger) as ledger:
+        if arguments.json:
+            print(json.dumps(statement(ledger, arguments.analyst), allow_nan=False))
+        else:
+            print(text(ledger) if arguments.analyst is None else of_analyst(ledger, arguments.analyst))
+            for done in administration(ledger, arguments.analyst):
+                print(in_words(done))
     return 0
 
 
 def verify(arguments: Namespace) -> int:
     """Check every entry; an error if anything was changed, cut off or rolled back."""
     found = verified(arguments.ledger, arguments.head)
-    print(f"Whole: {found.entries} entries, {found.dangling} dangling charges.")
-    print(f"head {found.head}")
+    if arguments.json:
+        print(json.dumps({"whole": True, "entries": found.entries, "dangling": found.dangling, "head": found.head}))
+    else:
+        print(f"Whole: {found.entries} entries, {found.dangling} dangling charges.")
+        print(f"head {found.head}")
+    return 0
+
+
+def admit(arguments: Namespace) -> int:
+    """Give an analyst a cap; from then on every charge must name its analyst."""
+    budget = Budget(arguments.epsilon, arguments.delta)
+    with SqliteLedger.open(arguments.ledger) as ledger:
+        ledger.admit(arguments.analyst, budget)
+        done = f"Admitted {plain(arguments.analyst)} with epsilon {budget.epsilon:g}, delta {budget.delta:g}."
+        return _told(done, ledger, arguments)
+
+
+def raise_cap(arguments: Namespace) -> int:
+    """Raise the cap of the data set or of one analyst; what is not given stays."""
+    with SqliteLedger.open(arguments.ledger) as ledger:
+        now = ledger.balance(arguments.analyst).budget
+        epsilon = now.epsilon if arguments.epsilon is None else arguments.epsilon
+        budget = Budget(epsilon, now.delta if arguments.delta is None else arguments.delta)
+        ledger.raise_cap(budget, arguments.reason, analyst=arguments.analyst)
+        whose = plain(arguments.analyst or "the data set")
+        return _told(f"Raised {whose} to epsilon {budget.epsilon:g}, delta {budget.delta:g}.", ledger, arguments)
+
+
+def expire(arguments: Namespace) -> int:
+    """Let nothing be charged any more, by anybody or by one analyst."""
+    with SqliteLedger.open(arguments.ledger) as ledger:
+        ledger.expire(arguments.reason, analyst=arguments.analyst)
+        return _told(f"Expired: {plain(arguments.analyst or 'the data set')}.", ledger, arguments)
+
+
+def export(arguments: Namespace) -> int:
+    """Write every entry of the chain, one JSON object to a line, for an auditor."""
+    with SqliteLedger.open(arguments.ledger) as ledger:
+        lines = [json.dumps({"body": link.body, "hash": link.hash}) for link in ledger.chain()]
+        if arguments.out is None:
+            print("\n".join(lines))
+            return 0
+        with OutFile(arguments.out, (arguments.ledger,)) as out:
+            out.write("\n".join(lines) + "\n", "Nothing was charged.", "Run again.")
+        return _told(f"Wrote {len(lines)} entries to {plain(arguments.out)}.", ledger, arguments)
+
+
+def _told(done: str, ledger: SqliteLedger, arguments: Namespace) -> int:
+    """Print what was done and the head to keep elsewhere."""
+    if arguments.json:
+        print(json.dumps({"done": done, "head": ledger.head}))
+    else:
+        print(done)
+        print(f"head {ledger.head}")
     return 0

@@ -25,7 +25,7 @@ def foreseen(described: SchemaFile, questions: list[str], arguments: Namespace) 
     with ExitStack() as files:
         ledger: Ledger = PracticeLedger(arguments.delta or 0.0)
         if arguments.ledger is not None:
-            ledger = files.enter_context(SqliteLedger.open(arguments.ledger))
+            ledger = files.enter_context(SqliteLedger.open(arguments.ledger, analyst=arguments.analyst))
         nobody: dict[str, list[str]] = {
             name: [] for name in (*described.schema.columns, *filter(None, [described.unit.column]))
         }

@@ -69,13 +69,15 @@ def _request(arguments: Namespace) -> Request:
         )
     if arguments.key is not None and arguments.ledger is None:
         raise ParameterError("--key", "a key can be replayed only from a ledger", "Give --ledger, too.")
+    if arguments.analyst is not None and arguments.ledger is None:
+        raise ParameterError("--analyst", "only a ledger has caps for analysts", "Give --ledger, too.")
     budget = Budget(arguments.epsilon, 0.0 if arguments.delta is None else arguments.delta)
     form = CsvForm(arguments.delimiter, arguments.dialect)
     return Request(arguments.file, arguments.schema, budget, Path(arguments.file).name, form)
 
 
 def _sample_request(arguments: Namespace) -> Request:
-    for name in ("file", "schema", "ledger", "key"):
+    for name in ("file", "schema", "ledger", "key", "analyst"):
         if getattr(arguments, name) is not None:
             raise ParameterError("discreet report --sample", f"{name} is given, too", "Leave one of them out.")
     epsilon = SAMPLE_BUDGET.epsilon if arguments.epsilon is None else arguments.epsilon
@@ -85,7 +87,7 @@ def _sample_request(arguments: Namespace) -> Request:
 
 def _ledger(arguments: Namespace, budget: Budget, open_files: ExitStack) -> Ledger:
     if arguments.ledger is not None:
-        return open_files.enter_context(SqliteLedger.open(arguments.ledger))
+        return open_files.enter_context(SqliteLedger.open(arguments.ledger, analyst=arguments.analyst))
     if not arguments.sample:
         sys.stderr.write(
             "discreet: no --ledger, so nothing will remember what this report costs. If there are to be more releases"

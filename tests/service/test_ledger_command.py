@@ -1,0 +1,129 @@
+"""Administration on the command line: caps, strangers, reasons, exports and receipts, and the exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discreet.accounting.chain import BEFORE_ALL, seal
+from discreet.accounting.sqlite_ledger import SqliteLedger
+from discreet.core.events import PureLoss
+from discreet.core.neighbors import Neighbors
+from discreet.core.receipt import Receipt
+from discreet.service.cli import main
+
+Out = pytest.CaptureFixture[str]
+SCHEMA = '[columns.age]\nkind = "number"\nlower = 0\nupper = 100\n'
+
+
+@pytest.fixture
+def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Out) -> str:
+    """A ledger of epsilon 2 and delta 1e-6, in the folder where the commands run."""
+    monkeypatch.chdir(tmp_path)
+    Path("s.toml").write_text(SCHEMA)
+    Path("people.csv").write_text("age\n" + "\n".join(str(20 + i % 60) for i in range(300)) + "\n")
+    assert main(["ledger", "create", "l", "--schema", "s.toml", "--epsilon", "2", "--delta", "1e-6", "--json"]) == 0
+    with SqliteLedger.open("l") as opened:
+        assert json.loads(capsys.readouterr().out)["head"] == opened.head
+    return "l"
+
+
+def told(capsys: Out, *argv: str) -> Any:
+    """The JSON that a command prints."""
+    assert main([*argv, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def refused(capsys: Out, *argv: str, code: int) -> str:
+    assert main(argv) == code
+    out, err = capsys.readouterr()
+    assert out == ""
+    return err
+
+
+REPORT = ("report", "people.csv", "--schema", "s.toml", "--epsilon", "0.5", "--ledger", "l")
+
+
+def test_caps_of_analysts_hold_and_strangers_are_refused(ledger: str, capsys: Out) -> None:
+    told(capsys, "ledger", "admit", "l", "--analyst", "ann", "--epsilon", "0.75")
+    assert "nobody is named" in refused(capsys, *REPORT, code=5)
+    assert "zoe has no account" in refused(capsys, *REPORT, "--analyst", "zoe", code=5)
+    assert told(capsys, *REPORT, "--analyst", "ann")["receipt"]["epsilon"] == pytest.approx(0.5)
+    assert "account of ann" in refused(capsys, *REPORT, "--analyst", "ann", code=3)
+    shown = told(capsys, "ledger", "show", "l", "--analyst", "ann")
+    assert [account["analyst"] for account in shown["accounts"]] == ["ann"]
+    assert [charge["analyst"] for charge in shown["charges"]] == ["ann"]
+    assert "zoe" in refused(capsys, "ledger", "show", "l", "--analyst", "zoe", code=5)
+    assert "Give --ledger" in refused(capsys, *REPORT[:-2], "--analyst", "ann", code=2)
+
+
+def test_a_raise_needs_a_reason_and_is_on_record(ledger: str, capsys: Out) -> None:
+    assert "--reason" in refused(capsys, "ledger", "raise", "l", "--epsilon", "3", code=2)
+    assert "reason is empty" in refused(capsys, "ledger", "raise", "l", "--epsilon", "3", "--reason", "", code=2)
+    assert "never lowered" in refused(capsys, "ledger", "raise", "l", "--epsilon", "1", "--reason", "no", code=2)
+    told(capsys, "ledger", "raise", "l", "--epsilon", "3", "--reason", "a second wave")
+    shown = told(capsys, "ledger", "show", "l")
+    (done,) = shown["administration"]
+    assert (done["kind"], done["epsilon"], done["delta"], done["reason"]) == ("raise", 3.0, 1e-6, "a second wave")
+    assert shown["accounts"][0]["epsilon"] == 3.0
+    assert main(["ledger", "show", "l"]) == 0
+    assert "raise data set epsilon 3, delta 1e-06 (a second wave)" in capsys.readouterr().out
+
+
+def test_an_expired_account_pays_nothing(ledger: str, capsys: Out) -> None:
+    told(capsys, "ledger", "admit", "l", "--analyst", "ann", "--epsilon", "1")
+    told(capsys, "ledger", "expire", "l", "--analyst", "ann", "--reason", "left")
+    assert "has expired (left)" in refused(capsys, *REPORT, "--analyst", "ann", code=5)
+    assert told(capsys, "ledger", "show", "l")["accounts"][1]["expired"] == "left"
+    assert main(["ledger", "show", "l", "--analyst", "ann"]) == 0
+    assert "expired: left" in capsys.readouterr().out
+
+
+def test_an_export_can_be_checked_without_the_library(ledger: str, capsys: Out) -> None:
+    told(capsys, *REPORT)
+    told(capsys, "ledger", "export", "l", "--out", "all.jsonl")
+    before = BEFORE_ALL
+    for line in Path("all.jsonl").read_text().splitlines():
+        entry = json.loads(line)
+        assert seal(before, entry["body"]) == entry["hash"]
+        before = entry["hash"]
+    assert before == told(capsys, "ledger", "verify", "l")["head"]
+    assert main(["ledger", "export", "l"]) == 0
+    assert capsys.readouterr().out == Path("all.jsonl").read_text()
+    assert "needed as it is" in refused(capsys, "ledger", "export", "l", "--out", "l", code=2)
+
+
+def test_a_receipt_is_verified_against_its_ledger_alone(ledger: str, capsys: Out) -> None:
+    assert main([*REPORT, "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    Path("r.json").write_text(json.dumps(report))
+    assert told(capsys, "receipt", "verify", "r.json", "--ledger", "l")["key"] == report["receipt"]["key"]
+    for name, other, fault in (
+        ("key", "k", "no charge with the key k"),
+        ("epsilon", 0.25, "another price"),
+        ("purpose", "nothing", "another purpose"),
+        ("neighbors", Neighbors.REPLACE.value, "another relation"),
+        ("head", report["receipt"]["head"][::-1], "another head"),
+    ):
+        Path("f.json").write_text(json.dumps(report["receipt"] | {name: other}))
+        assert fault in refused(capsys, "receipt", "verify", "f.json", "--ledger", "l", code=4)
+    Path("g.json").write_text("[]")
+    assert "not the JSON" in refused(capsys, "receipt", "verify", "g.json", "--ledger", "l", code=2)
+
+
+def test_a_charge_without_a_result_has_no_receipt(ledger: str, capsys: Out) -> None:
+    with SqliteLedger.open("l") as opened:
+        paid = opened.reserve(PureLoss(0.5), "count", request="q", key="k")
+        unit = opened.unit
+    assert unit is not None
+    receipt = Receipt("count", PureLoss(0.5), 0.5, 0.0, Neighbors.ADD_REMOVE, unit, True, "k", paid.head)
+    Path("r.json").write_text(receipt.to_json())
+    assert "no result for it" in refused(capsys, "receipt", "verify", "r.json", "--ledger", "l", code=4)
+
+
+def test_the_help_states_the_exit_codes(capsys: Out) -> None:
+    assert main(["--help"]) == 0
+    assert "3 over budget" in " ".join(capsys.readouterr().out.split())
