@@ -82,19 +82,15 @@ def simulate_linear(
     >>> simulate_linear(agent, LinearArms([0.8, 0.1], arms=3), 200, curator, random_state=0).values.shape
     (5, 100)
     """
-    check_whole(ASKED, "rounds", rounds)
-    check_whole(ASKED, "marks", marks)
     if agent.runs is None or agent.dimension != len(environment.theta):
         obstacle = f"the agent has runs={agent.runs} and dimension {agent.dimension}"
         raise ParameterError(ASKED, obstacle, f"Give it a number of runs, and dimension {len(environment.theta)}.")
-    rng, run, total, found = np.random.default_rng(random_state), np.arange(agent.runs), np.zeros(agent.runs), []
-    noted = np.unique(np.linspace(0, rounds, min(int(marks), int(rounds)) + 1).astype(np.int64)[1:])
-    due = set(noted.tolist())
-    for step in range(int(rounds)):
-        contexts = environment.contexts(agent.runs, rng)
+    rng, run = np.random.default_rng(random_state), np.arange(agent.runs)
+
+    def play(step: int) -> Array:
+        contexts = environment.contexts(len(run), rng)
         means, arms = contexts @ environment.theta, agent.predict(contexts)
         agent.partial_fit(curator.privatise(contexts[run, arms], environment.rewards(means[run, arms], rng)))
-        total += means.max(axis=1) - means[run, arms]
-        if step + 1 in due:
-            found.append(total.copy())
-    return Regret(agent.purpose, noted, np.stack(found, axis=1))
+        return np.asarray(means.max(axis=1) - means[run, arms])
+
+    return Regret.of(agent.purpose, rounds, marks, play)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.knob import check_knob
+from discreet.core.knob import check_knob, check_whole
+from discreet.core.progress_bar import ProgressBar
 from discreet.releases.drawing import drawn_on
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+ASKED = "simulation of a bandit"
+PATIENCE = 1.0  # seconds, before a progress bar is drawn
 BAND = (0.1, 0.9)  # quantiles of the runs between which the band lies
 
 
@@ -38,6 +41,33 @@ class Regret:
     name: str
     rounds: NDArray[np.int64]
     values: Array
+
+    @classmethod
+    def of(cls, name: str, rounds: int, marks: int, play: Callable[[int], Array]) -> Regret:
+        """Play rounds one after another, and note the sums of what each run lost, with a progress bar after a second.
+
+        Parameters
+        ----------
+        name : str
+            Of the agent.
+        rounds : int
+            How many.
+        marks : int
+            How often sums are noted, about.
+        play : callable
+            Plays the round of a number, from 0, and gives out what was lost in each run.
+        """
+        check_whole(ASKED, "rounds", rounds)
+        check_whole(ASKED, "marks", marks)
+        noted = np.unique(np.linspace(0, rounds, min(int(marks), int(rounds)) + 1).astype(np.int64)[1:])
+        due, found, progress = set(noted.tolist()), [], ProgressBar(after=PATIENCE)
+        total: Array = np.zeros(1)
+        for step in range(int(rounds)):
+            total = total + play(step)
+            if step + 1 in due:
+                found.append(total)
+                progress(step + 1, int(rounds), f"rounds of {name}")
+        return cls(name, noted, np.stack(found, axis=1))
 
     @property
     def mean(self) -> float:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.core.errors import ParameterError
-from discreet.core.knob import check_whole
+from discreet.core.grid import Array
 from discreet.sequential.bandits.agent import Agent
 from discreet.sequential.bandits.curator import NoCurator, RewardCurator
 from discreet.sequential.bandits.environments import Environment
-from discreet.sequential.bandits.regret import Regret
-
-ASKED = "simulation of a bandit"
+from discreet.sequential.bandits.regret import ASKED, Regret
 
 
 def simulate(
@@ -55,20 +53,14 @@ def simulate(
     >>> regret.mean < 0.1 * 0.8 * 500
     True
     """
-    check_whole(ASKED, "rounds", rounds)
-    check_whole(ASKED, "marks", marks)
     if agent.arms != environment.arms:
         obstacle = f"the agent has {agent.arms} arms, the environment {environment.arms}"
         raise ParameterError(ASKED, obstacle, "Give both the same number.")
-    curator = NoCurator() if curator is None else curator
-    rng, total, found = np.random.default_rng(random_state), np.zeros(agent.runs or 1), []
-    noted = np.unique(np.linspace(0, rounds, min(int(marks), int(rounds)) + 1).astype(np.int64)[1:])
-    due = set(noted.tolist())
-    for step in range(int(rounds)):
+    between, rng = NoCurator() if curator is None else curator, np.random.default_rng(random_state)
+
+    def play(step: int) -> Array:
         arms = agent.choose()
-        rewards = environment.rewards(step, arms, rng)
-        agent.learn(arms, curator.privatise(rewards, arms, agent.last))
-        total += environment.losses(step, arms)
-        if step + 1 in due:
-            found.append(total.copy())
-    return Regret(agent.purpose, noted, np.stack(found, axis=1))
+        agent.learn(arms, between.privatise(environment.rewards(step, arms, rng), arms, agent.last))
+        return environment.losses(step, arms)
+
+    return Regret.of(agent.purpose, rounds, marks, play)
