@@ -14,6 +14,7 @@ from typing import NoReturn
 from discreet import __version__
 from discreet.core.errors import BudgetExceeded, DiscreetError, LedgerError, NotPermitted, ParameterError
 from discreet.service.ledger_arguments import add_ledger, add_receipt
+from discreet.service.rappor_arguments import add_rappor
 
 DONE, MISTAKE, OVER_BUDGET, NO_LEDGER, NOT_PERMITTED, INTERRUPTED = 0, 2, 3, 4, 5, 130
 CODES = """exit codes: 0 done; 2 a mistake in what was asked; 3 over budget; 4 the ledger cannot be used, or a receipt
@@ -66,6 +67,7 @@ def parser() -> Parser:
     _add_federation(commands)
     _add_party(commands)
     _add_collect(commands)
+    add_rappor(commands)
     return root
 
 
