@@ -1405,6 +1405,11 @@ MUTANTS = [
         ("return SphereReport(self.epsilon)", "return SphereReport(2 * self.epsilon)"),
         tests=f"local/means/test_sphere_vector.py {REPORTS}",
     ),
+    *_of(
+        "local/means/one_pass_sgd",
+        ("LONGEST = math.sqrt(2)  #", "LONGEST = 1.0  #"),
+        ("report.unbiased(report.reports(rows[batch] * slopes[:, None], bits))", "(rows[batch] * slopes[:, None])"),
+    ),
     # local/subspaces
     *_of(
         "local/subspaces/gaussian_products",

@@ -5,6 +5,8 @@ from .frequencies import Frequencies as Frequencies
 from .frequency_oracle import frequency_oracle as frequency_oracle
 from .means.half_sphere import HalfSphereVector as HalfSphereVector
 from .means.hybrid import HybridReport as HybridReport
+from .means.one_pass_sgd import LocalSGDClassifier as LocalSGDClassifier
+from .means.one_pass_sgd import LocalSGDRegressor as LocalSGDRegressor
 from .means.piecewise import PiecewiseReport as PiecewiseReport
 from .means.sphere_vector import SphereVector as SphereVector
 from .means.two_point import TwoPointReport as TwoPointReport
