@@ -40,6 +40,7 @@ PARTS = {  # the pages that are written by hand; one that is not named here is a
         "deep.md",
         "fair.md",
         "local.md",
+        "rappor.md",
         "bandits.md",
         "counters.md",
         "coming_from.md",
