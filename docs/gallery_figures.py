@@ -15,7 +15,7 @@ LINES = {
     "A density": 'discreet.density(patients, "stay_days", epsilon=0.5).plot(ax)',
     "A distribution, with its band": 'discreet.distribution(patients, "systolic", epsilon=0.5).plot(ax)',
     "A table": 'discreet.contingency(patients, ["sex", "department"], epsilon=0.5).plot(ax)',
-    "Means of groups": 'discreet.grouped(patients, "stay_days", by="department", epsilon=0.5).plot(ax, column="mean")',
+    "Means of groups": 'discreet.mean(patients, "stay_days", by="department", epsilon=0.5).plot(ax)',
     "Values that only the data know": 'discreet.key_counts(patients, "town", epsilon=1.0, delta=1e-6).plot(ax)',
     "Correlations": "discreet.correlation(patients, epsilon=1.0, delta=1e-6).plot(ax)",
     "What questions would cost": 'discreet.plan(patients, "mean of age", "median of age", n=5000).plot(ax)',

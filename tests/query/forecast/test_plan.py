@@ -185,6 +185,12 @@ def test_words_may_name_groups_options_and_several_columns() -> None:
     rows = expected("grouped stay by sex", "contingency of sex and age bins=4", "quantile of age q=0.9", epsilon=1.0)
     assert [row.question for row in rows][-2:] == ["contingency of sex and age bins=4", "quantile of age q=0.9"]
     assert rows[0].question.startswith("grouped stay by sex: ")
+    groups = expected("mean of stay by age edges=[18, 45, 98] where sex == 'f' and age >= 18", "count", epsilon=1.0)
+    everybody, *_ = expected("mean of stay by age edges=[18, 45, 98]", epsilon=1.0)
+    assert groups[0].error > 1.5 * everybody.error  # of whom about a third are f
+    assert groups[1].question == "count"
+    few, all_of_them = expected("KMeans n_clusters=2 where age >= 80", "KMeans n_clusters=2", n=2000, epsilon=1.0)
+    assert few.error != all_of_them.error
 
 
 def test_the_price_is_what_was_asked_for() -> None:

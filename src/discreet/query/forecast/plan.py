@@ -52,7 +52,7 @@ def plan(
         What is asked about. The account of private data says how often it could pay; nothing is charged.
     *questions : str, callable or learner
         Public. In words: "mean of age", "contingency of sex and department", "quantile of age q=0.9", "mean of stay by
-        ward", "KMeans n_clusters=4", "report". Or a function of data, epsilon and delta, such as
+        ward where age >= 65", "KMeans n_clusters=4", "report". Or a function of data, epsilon and delta, such as
         `functools.partial(discreet.mean, column="age", population=True)`; or a learner.
     n : int
         Public. The number of records or users that is assumed. Not needed where it is public.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -20,10 +21,11 @@ from discreet.trust.private_data import PrivateData
 
 ASKED = "plan"
 FORMS = (
-    'Ask in words, such as "mean of age", "contingency of sex and department", "mean of stay by ward", "KMeans'
-    ' n_clusters=4" or "report"; or give functools.partial(discreet.mean, column="age"), or a learner.'
+    'Ask in words, such as "mean of age", "contingency of sex and department", "mean of stay by ward where age >= 65",'
+    ' "KMeans n_clusters=4" or "report"; or give functools.partial(discreet.mean, column="age"), or a learner.'
 )
 JOINING = {"of", "and", "the"}
+WORDS = re.compile(r"\w+=\[[^]]*\]|\w+=\S+|[^\s,]+")
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,15 @@ def planned_question(question: Any) -> PlannedQuestion:
 
 
 def _in_words(text: str) -> PlannedQuestion:
-    words = text.replace(",", " ").split()
+    asked, _, condition = text.partition(" where ")
+    found = _unconditional(asked)
+    if not condition:
+        return found
+    return PlannedQuestion(text, lambda data, budget: found.ask(data.where(condition), budget))
+
+
+def _unconditional(text: str) -> PlannedQuestion:
+    words = WORDS.findall(text)
     plain = [word for word in words if "=" not in word and word not in JOINING]
     options = {name: _value(value) for name, _, value in (word.partition("=") for word in words if "=" in word)}
     if not plain:
