@@ -45,7 +45,7 @@ PARTS = {  # the pages that are written by hand; one that is not named here is a
         "counters.md",
         "coming_from.md",
     ],
-    "What there is": ["statistics.md", "learners.md", "names.md", "gallery.md"],
+    "Reference": ["statistics.md", "learners.md", "names.md", "gallery.md"],
     "Explanation": ["sentence.md", "composition.md", "exact_noise.md", "attacks.md"],
 }
 ROOMS = (
@@ -218,7 +218,7 @@ def write_proofs(nav: mkdocs_gen_files.Nav) -> None:
     """Write a page for each proof."""
     for proof in sorted(PACKAGE.rglob("*.md")):
         text = proof.read_text(encoding="utf-8")
-        nav["Proofs", text.partition("\n")[0].lstrip("# ")] = proof_page(proof).as_posix()
+        nav["Explanation", "Proofs", text.partition("\n")[0].lstrip("# ")] = proof_page(proof).as_posix()
         write(proof_page(proof), text)
 
 

@@ -42,6 +42,15 @@ def test_every_page_and_every_figure_that_is_linked_is_there() -> None:
         assert {link for link in links if link not in there} == set(), page
 
 
+def test_public_names_are_linked_and_code_is_left_alone() -> None:
+    linked = run("links.py")["linked"]
+    assert linked("`discreet.mean(x, epsilon=1)`", "users.md") == "[`discreet.mean(x, epsilon=1)`][discreet.mean]"
+    assert linked("`discreet.learners.KMeans`", "users.md") == "[`discreet.learners.KMeans`][discreet.learners.KMeans]"
+    assert linked("`mean`", "statistics.md") == "[`mean`][discreet.mean]"
+    for text in ("`mean`", "`discreet.gossip`", "[`discreet.mean`](x.md)", "```\n`discreet.mean`\n```"):
+        assert linked(text, "users.md") == text
+
+
 def test_every_figure_of_the_gallery_is_drawn_by_its_line() -> None:
     made = run("gallery_figures.py")
     for page, draw in made["FIGURES"].items():

@@ -16,20 +16,23 @@ def test_the_first_lines_run_as_they_stand_and_run_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    lines, _ = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    lines, plan, _ = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
     assert len([line for line in lines.splitlines() if line.strip()]) <= 15
     for _ in range(2):
-        exec(compile(lines, "README.md", "exec"), {})
+        made: dict[str, object] = {}
+        exec(compile(lines, "README.md", "exec"), made)
         printed = capsys.readouterr().out
         assert "mean of age: " in printed
         assert "one record" in printed
+    exec(compile(plan, "README.md", "exec"), made)
+    assert "counts of department" in capsys.readouterr().out
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_account_of_ones_own_is_opened_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["sample"]) == 0
-    _, lines = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    *_, lines = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
     made: dict[str, object] = {}
     exec(compile(lines, "README.md", "exec"), made)
     assert repr(made["patients"]).startswith("PrivateData(age, stay_days, sex")
