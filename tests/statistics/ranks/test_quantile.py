@@ -144,13 +144,20 @@ def test_a_quantile_is_near_the_exact_one() -> None:
         assert (found.value > AGES).mean() == pytest.approx(q, abs=0.02)
 
 
+def test_the_interval_of_one_quantile_costs_a_tenth_of_its_error_at_most() -> None:
+    """The error of the exponential mechanism is inversely proportional to its epsilon."""
+    of = ColumnOf(data(AGES, 0, Budget(1.0)), "x")
+    alone, with_ends = (Wanted(of, (0.5,), one, False, None, Budget(1.0)).way for one in (None, 0.95))
+    assert with_ends.parts[1].epsilon >= alone.parts[0].epsilon / 1.1
+
+
 def test_without_an_interval_the_whole_price_goes_to_the_value() -> None:
     alone = median(AGES, bounds=(0, 100), confidence=None, epsilon=0.5).receipt.event
     assert isinstance(alone, RenyiLoss)
     assert alone.values[-1] == pytest.approx(0.5, rel=1e-5)
     beside = median(AGES, bounds=(0, 100), epsilon=0.5).receipt.event
     assert isinstance(beside, Composed)
-    assert [pure_epsilon(event) for event in beside.events] == pytest.approx([0.025, 0.3, 0.0875, 0.0875], rel=1e-5)
+    assert [pure_epsilon(event) for event in beside.events] == pytest.approx([0.015, 0.46, 0.0125, 0.0125], rel=1e-5)
 
 
 def test_wide_bounds_do_no_harm() -> None:

@@ -22,7 +22,8 @@ from discreet.releases.spread import Spread
 from discreet.statistics.ranks.rank_width import Found, RankWidth
 from discreet.trust.permit import Permit
 
-COUNT, ENDS = 0.05, 0.35  # what a count and the ends of intervals get of the price; values get the rest
+COUNT, ENDS = 0.03, 0.05  # what a count and the ends of one interval get of the price; the value gets the rest
+COUNTED, APART = 0.05, 0.35  # the same for several quantiles
 ITERATIONS = 4
 FEW = 10.0  # noise scales between a quantile and the last rank: below, empty stretches may outweigh it
 SEVERAL, CLOSE = 5, 5.0  # quantiles, and noise scales from one to the next: below, a tree of counts is closer
@@ -58,10 +59,11 @@ class ByRecords:
         """What is paid for, at a price of 1 in all: the values; or a count, the values and the ends."""
         if self.confidence is None:
             return (self._mechanism(self.levels, 1.0),)
-        count, values = Laplace(1 / COUNT), self._mechanism(self.levels, 1 - COUNT - ENDS)
         if len(self.levels) == 1:
-            return (count, values, *2 * (self._mechanism(self.levels, ENDS / 2),))
-        return (count, values, self._mechanism(2 * len(self.levels) * (0.0,), ENDS))
+            value = self._mechanism(self.levels, 1 - COUNT - ENDS)
+            return (Laplace(1 / COUNT), value, *2 * (self._mechanism(self.levels, ENDS / 2),))
+        values = self._mechanism(self.levels, 1 - COUNTED - APART)
+        return (Laplace(1 / COUNTED), values, self._mechanism(2 * len(self.levels) * (0.0,), APART))
 
     def blurred(self, number: int, epsilon: float) -> bool:
         """Whether noise, for all of this budget, moves several quantiles of n values about as far as the next."""
@@ -78,6 +80,8 @@ class ByRecords:
         number = max(1.0, float(permit.ask(count_of(self.of.data.schema, self.of.column), count)[0]))
         values = np.atleast_1d(permit.ask(self._records, value))
         widths = self._widths(number, ends)
+        if len(ends) == 2:
+            widths = self._narrower(widths, value, ends)
         away = np.array([[-width.away for width in widths[0]], [width.away for width in widths[1]]])
         surely = number - Spread(Laplace(), math.sqrt(2)).half_width([self.of.data.unit.rows * count.multiplier])
         shares = np.array(self.levels) + np.where(self._few(value, surely), [[-1.0], [1.0]], away)
@@ -133,6 +137,13 @@ class ByRecords:
             scales = self._scales(ends, np.array(self.levels) + [[-1.0], [1.0]] * away)
             noise = np.array([unit.half_width(each, confidence) for each in scales]).reshape(noise.shape)
         return widths
+
+    def _narrower(self, widths: list[list[RankWidth]], value: Quantile, ends: list[Any]) -> list[list[RankWidth]]:
+        """The same for ends that are searched for on their own side of a single value; see `RankWidth.beside`."""
+        (own,) = self._scales([value], np.array(self.levels))
+        away = np.array([[-widths[0][0].away], [widths[1][0].away]])
+        scales = self._scales(ends, np.array(self.levels) + away)
+        return [[side[0].beside(float(own.max()), float(one.max()))] for side, one in zip(widths, scales, strict=True)]
 
     def _apart(self, permit: Permit, ends: Quantiles, shares: Array) -> Array:
         """The ends of several intervals, which may overlap, by halves."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 
+import numpy as np
 from scipy.special import ndtri
 
 from discreet.core.grid import Array
@@ -49,6 +51,8 @@ class RankWidth:
         Of the interval.
     population : bool
         Whether the interval is for the population's quantile; else for that of these data.
+    most : float
+        Half the width that is enough for another reason; see `beside`.
 
     Examples
     --------
@@ -61,6 +65,7 @@ class RankWidth:
     noise: float
     confidence: float
     population: bool
+    most: float = math.inf
 
     @property
     def _square(self) -> float:
@@ -71,7 +76,7 @@ class RankWidth:
     @property
     def ranks(self) -> float:
         """Half the width."""
-        return math.sqrt(self._square + self.noise**2)
+        return min(math.sqrt(self._square + self.noise**2), self.most)
 
     @property
     def away(self) -> float:
@@ -81,4 +86,44 @@ class RankWidth:
     @property
     def sampling(self) -> float:
         """The part of its square that is due to sampling."""
-        return self._square / max(self.ranks**2, 1e-300)
+        return min(self._square / max(self.ranks**2, 1e-300), 1.0)
+
+    def beside(self, value: float, end: float) -> RankWidth:
+        """The same, if an end is searched for on its own side of the value alone, with noise of these scales in ranks.
+
+        Then it misses the quantile only if it falls between quantile and value. Let the value be d ranks above the
+        quantile of these data, by Laplace noise, and the population's z ranks below it, by the normal law of the sample
+        (zero for these data). A lower end has a law G around -a, cut off at d, so that it is above -z with probability
+        1 - G(-z) / G(d), if -z is below d. The least a for which this happens as rarely as it may is searched for.
+
+        Examples
+        --------
+        >>> round(RankWidth(0.5, 1000.0, 90.0, 0.95, False).beside(2.0, 30.0).ranks, 1)
+        2.9
+        >>> round(RankWidth(0.5, 1e6, 90.0, 0.95, True).beside(2.0, 30.0).ranks)
+        984
+        """
+        deviation = math.sqrt(self.number * self.q * (1 - self.q)) if self.population else 0.0
+        d = value * LAPLACE[:, None]
+        z = deviation * NORMAL[None, :]
+
+        def miss(a: float) -> float:
+            between = 1 - laplace_cdf((a - z) / end) / laplace_cdf((a + d) / end)
+            return 2 * float(np.where(-z < d, between, 0.0).mean())
+
+        low, high = 0.0, 6 * deviation + 20 * end
+        for _ in range(SEARCHED):
+            middle = (low + high) / 2
+            low, high = (middle, high) if miss(middle) > 1 - self.confidence else (low, middle)
+        return dataclasses.replace(self, most=high + 1)
+
+
+PLACES = (np.arange(101) + 0.5) / 101
+LAPLACE: Array = np.sign(PLACES - 0.5) * -np.log1p(-np.abs(2 * PLACES - 1) * (1 - 1e-9))
+NORMAL: Array = ndtri(PLACES)
+SEARCHED = 40
+
+
+def laplace_cdf(x: Array) -> Array:
+    """The distribution function of a Laplace variable of scale one."""
+    return np.where(x < 0, 0.5 * np.exp(np.minimum(x, 0.0)), 1 - 0.5 * np.exp(-np.maximum(x, 0.0)))
