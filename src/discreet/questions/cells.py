@@ -78,10 +78,14 @@ def _edges(schema: Schema, columns: Sequence[str], edges: Edges | None) -> dict[
 
 
 def _checked(name: str, kind: Any, given: Sequence[Any]) -> Array:
-    values = [] if isinstance(given, str) else [_number(kind, one) for one in given]
+    return ascending(name, [] if isinstance(given, str) else [_number(kind, one) for one in given])
+
+
+def ascending(name: str, values: Sequence[float]) -> Array:
+    """The edges of a column's cells, if they are some."""
     if not 2 <= len(values) <= MOST_BINS + 1 or not all(a < b for a, b in pairwise(values)):
         raise ParameterError(
-            f"cells of {name}", f"the edges are {given!r:.80}", "Give two or more numbers or dates, ascending."
+            f"cells of {name}", f"the edges are {values!r:.80}", "Give two or more numbers or dates, ascending."
         )
     return np.array(values)
 

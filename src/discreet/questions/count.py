@@ -22,7 +22,7 @@ def count_of(schema: Schema, column: str | None) -> BoundedSum:
         return np.asarray(~np.isnan(records).any(axis=1, keepdims=True), dtype=np.float64)
 
     def total(records: Array) -> Array:
-        return of(records).sum(axis=0)
+        return np.asarray(of(records).sum(axis=0))
 
     tally = Tally(cell, 1, (Formula.constant(1),))
     return BoundedSum(of, Bound("l1", 1.0, nonnegative=True), columns, Grid(0), total, tally=tally)

@@ -13,7 +13,7 @@ from discreet.core.grid import Array, Steps
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import MOST_NUMBERS, Recipe, recipe
 from discreet.core.schema import Schema
-from discreet.questions.cells import cut
+from discreet.questions.cells import ascending
 from discreet.questions.contingency import contingency_of
 from discreet.questions.count import count_of
 from discreet.questions.domain import SPELT_OUT, Codes, Domain
@@ -102,11 +102,14 @@ def _domain(schema: Schema, by: tuple[str, ...], edges: tuple[tuple[float, ...],
     schema.values(by)
     if len(edges) != len(by):
         raise ParameterError(ASKED, f"there are {len(edges)} edges for {len(by)} columns", "Give one for each.")
-    named = {name: one for name, one in zip(by, edges, strict=True) if one}
-    for name, one in zip(by, edges, strict=True):
-        if not one:
-            schema.category(name)
-    return cut(schema, by, 1, named)
+    return Domain(by, tuple(_axis(schema, *each) for each in zip(by, edges, strict=True)))
+
+
+def _axis(schema: Schema, name: str, edges: tuple[float, ...]) -> tuple[str, ...] | Array:
+    if not edges:
+        return schema.category(name).values
+    schema.number(name)
+    return ascending(name, edges)
 
 
 def _codes(domain: Domain, records: Array) -> Codes:
