@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import gzip
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pyarrow.parquet
 import pytest
 
 from discreet.core.errors import SchemaError
-from discreet.core.schema import Category, Number
+from discreet.core.schema import Boolean, Category, Number
 from discreet.query.blank_schema import init
 from discreet.query.schema_file import parsed
 
@@ -59,21 +60,23 @@ def test_the_commented_lines_are_right_once_uncommented(tmp_path: Path) -> None:
 
 def test_parquet_types_come_from_its_footer(tmp_path: Path) -> None:
     path = tmp_path / "people.parquet"
-    table = {"age": [4711], "town": ["MARKER"], "ill": [True], "weight": [47.11]}
+    day = datetime.date(2047, 11, 4)
+    table = {"age": [4711], "town": ["MARKER"], "ill": [True], "weight": [47.11], "day": [day]}
     pyarrow.parquet.write_table(pyarrow.table(table), path)
     text = init(path)
     assert "4711" not in text
     assert "MARKER" not in text
     assert "47.11" not in text
+    assert "2047" not in text
     assert text.count('\nkind = "number"') == 2
+    assert text.count('\nkind = "date"') == 1
     with pytest.raises(SchemaError, match="'age': it is not filled in: lower and upper missing"):
         parsed(text)
-    filled = (
-        text.replace("# lower =", "lower = 0")
-        .replace("# upper =", "upper = 1")
-        .replace("# Keep one", 'kind = "text" #')
-    )
-    assert parsed(filled).schema.columns["ill"] == Category(("false", "true"))
+    head, dates = text.split('[columns."day"]')
+    head = head.replace("# lower =", "lower = 0").replace("# upper =", "upper = 1")
+    dates = dates.replace("# lower =", "lower = 2020-01-01").replace("# upper =", "upper = 2024-12-31")
+    filled = f'{head}[columns."day"]{dates}'.replace("# Keep one", 'kind = "text" #')
+    assert parsed(filled).schema.columns["ill"] == Boolean()
 
 
 def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:

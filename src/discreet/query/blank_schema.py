@@ -32,8 +32,13 @@ kind = "number"
 """
 
 BOOLEAN = """\
-kind = "category"
-values = ["false", "true"]
+kind = "boolean"
+"""
+
+DATE = """\
+kind = "date"
+# lower =                   # such as 2020-01-01; dates outside are moved to the nearer bound
+# upper =
 """
 
 WORDS = """\
@@ -112,6 +117,10 @@ def _choices(kind: Any) -> str:
     named = f"# In the file: {quoted(str(kind))}.\n"
     if types.is_boolean(kind):
         return named + BOOLEAN
-    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+    if types.is_integer(kind):
+        return named + NUMBER + "# step = 1                  # whole numbers, if they are counts and no codes\n"
+    if types.is_floating(kind) or types.is_decimal(kind):
         return named + NUMBER
+    if types.is_date(kind) or types.is_timestamp(kind):
+        return named + (DATE if types.is_date(kind) else DATE.replace('"date"', '"datetime"'))
     return f"{named}# Keep one of the two.\n{WORDS}"

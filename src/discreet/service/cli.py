@@ -1,4 +1,4 @@
-"""The command `discreet`: reports, schemas, ledgers, parties.
+"""The command `discreet`: reports, questions, schemas, ledgers, parties.
 
 Only what a subcommand needs is imported, so that `discreet --help` answers at once.
 """
@@ -60,6 +60,7 @@ def parser() -> Parser:
     _add_sample(commands)
     _add_plan(commands)
     _add_report(commands)
+    _add_ask(commands)
     _add_schema(commands)
     add_ledger(commands, Parser)
     add_receipt(commands, Parser)
@@ -109,6 +110,28 @@ def _add_report(commands: argparse._SubParsersAction[Parser]) -> None:
     report.add_argument("--out", metavar="report.html", help="write a web page, too")
     report.add_argument("--json", action="store_true", help="print JSON instead of text")
     report.set_defaults(run=_report)
+
+
+def _add_ask(commands: argparse._SubParsersAction[Parser]) -> None:
+    ask = commands.add_parser("ask", help="one statistic of a table, such as: discreet ask people.csv mean age")
+    ask.add_argument("file", metavar="FILE", help="a .csv, .csv.gz or .parquet file, or a folder of such")
+    ask.add_argument("statistic", metavar="STATISTIC", help="count, total, mean, median, quantile, histogram, ...")
+    ask.add_argument("columns", nargs="*", metavar="COLUMN", help="what it is asked of; none for a count of records")
+    _add_form(ask)
+    ask.add_argument("--schema", required=True, metavar="SCHEMA", help="what is public about the table")
+    ask.add_argument("--epsilon", type=float, required=True, metavar="E", help="what it may cost")
+    ask.add_argument("--delta", type=float, default=0.0, metavar="D", help="the chance of failure (default: 0)")
+    ask.add_argument("--ledger", metavar="LEDGER", help="the account that pays; see: discreet ledger create")
+    ask.add_argument("--key", metavar="K", help="makes a retry safe: the same key is charged once")
+    ask.add_argument("--where", metavar="CONDITION", help="which records, such as \"age >= 18 and sex == 'f'\"")
+    ask.add_argument("--by", nargs="+", metavar="COLUMN", help="a row for each group of these columns")
+    ask.add_argument("--edges", nargs="+", metavar="X", help="the ends of the cells of a number, ascending")
+    ask.add_argument("--q", type=float, nargs="+", metavar="Q", help="the levels of quantiles")
+    ask.add_argument("--bins", type=int, metavar="N", help="the cells of each number in a table")
+    ask.add_argument("--confidence", type=float, metavar="C", help="of the intervals (default: 0.95)")
+    ask.add_argument("--population", action="store_true", help="intervals for the population, not for these data")
+    ask.add_argument("--json", action="store_true", help="print JSON instead of text")
+    ask.set_defaults(run=_ask)
 
 
 def _add_form(command: Parser) -> None:
@@ -211,6 +234,12 @@ def _report(arguments: argparse.Namespace) -> int:
     from discreet.service.report_command import report
 
     return report(arguments)
+
+
+def _ask(arguments: argparse.Namespace) -> int:
+    from discreet.service.ask_command import ask
+
+    return ask(arguments)
 
 
 def _schema_init(arguments: argparse.Namespace) -> int:

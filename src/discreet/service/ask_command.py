@@ -1,0 +1,119 @@
+"""`discreet ask`: one statistic of a file, from the shell."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from argparse import Namespace
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+import discreet
+from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.sqlite_ledger import SqliteLedger
+from discreet.core.budget import Budget
+from discreet.core.dates import Temporal
+from discreet.core.errors import DiscreetError, ParameterError
+from discreet.core.schema import Schema
+from discreet.query.schema_file import read_schema
+from discreet.trust.private_data import PrivateData
+from discreet.trust.sources.file import File
+
+
+def ask(arguments: Namespace) -> int:
+    """Ask one statistic, and print it with its interval and its price."""
+    statistic = _statistic(arguments.statistic)
+    described = read_schema(arguments.schema)
+    options = _options(statistic, arguments, described.schema)
+    if arguments.key is not None and arguments.ledger is None:
+        raise ParameterError("--key", "a key can be replayed only from a ledger", "Give --ledger, too.")
+    with ExitStack() as open_files:
+        budget = Budget(arguments.epsilon, arguments.delta)
+        if arguments.ledger is None:
+            sys.stderr.write("discreet: no --ledger, so nothing will remember what this costs\n")
+            ledger: Any = SinglePlan(budget, described.neighbors, described.unit)
+        else:
+            ledger = open_files.enter_context(SqliteLedger.open(arguments.ledger))
+        form = {"delimiter": arguments.delimiter, "dialect": arguments.dialect}
+        records = File(arguments.file, described.schema, described.unit, **form)
+        data = PrivateData.of(records, described.schema, ledger, neighbors=described.neighbors, unit=described.unit)
+        data = data if arguments.where is None else data.where(arguments.where)
+        found = _found(statistic, data, options)
+    print(found.to_json() if arguments.json else f"{found}\n{found.receipt.cost}")
+    return 0
+
+
+def _found(statistic: Callable[..., Any], data: PrivateData, options: dict[str, Any]) -> Any:
+    """The release, without letting an engine's complaint quote a row."""
+    try:
+        return statistic(data, **options)
+    except DiscreetError:
+        raise
+    except Exception as why:
+        raise DiscreetError(
+            f"discreet ask {statistic.__name__}",
+            f"the file could not be read ({type(why).__name__}, whose message may quote a row and is not shown)",
+            "Check that the file is whole and is what its name says.",
+            "It may have been charged, and nothing was released.",
+        ) from None
+
+
+def _statistic(name: str) -> Callable[..., Any]:
+    """The public function of this name that releases a statistic."""
+    called = discreet.MEANT.get(name, name).replace("-", "_")
+    if called not in statistics():
+        raise ParameterError("discreet ask", f"there is no statistic {name!r}", f"There are {', '.join(statistics())}.")
+    found: Callable[..., Any] = getattr(discreet, called)
+    return found
+
+
+def statistics() -> tuple[str, ...]:
+    """The names of all statistics that can be asked from the shell: those that take private data and a price."""
+    public = {name: getattr(discreet, name) for name in dir(discreet)}
+    kept = [
+        name
+        for name, one in public.items()
+        if inspect.isfunction(one) and {"data", "epsilon"} <= inspect.signature(one).parameters.keys()
+    ]
+    return tuple(sorted(kept))
+
+
+def _options(statistic: Callable[..., Any], arguments: Namespace, schema: Schema) -> dict[str, Any]:
+    """What the command line says, as the statistic takes it; what it does not take is refused."""
+    takes, columns = inspect.signature(statistic).parameters, arguments.columns
+    given = {
+        "epsilon": arguments.epsilon,
+        "delta": arguments.delta or None,
+        "key": arguments.key,
+        "columns" if "columns" in takes else "column": _alone(columns) if "columns" not in takes else columns or None,
+        "q": _alone(arguments.q),
+        "by": _alone(arguments.by),
+        "edges": arguments.edges and _edges(arguments.edges, schema, [*(arguments.by or ()), *columns]),
+        "bins": arguments.bins,
+        "confidence": arguments.confidence,
+        "population": arguments.population or None,
+    }
+    options = {name: value for name, value in given.items() if value is not None}
+    refused = [name for name in options if name not in takes]
+    if isinstance(options.get("column"), list):
+        raise ParameterError(f"discreet ask {statistic.__name__}", "it is asked of one column", "Name one.")
+    if refused:
+        obstacle = f"it takes no {refused[0]}"
+        raise ParameterError(f"discreet ask {statistic.__name__}", obstacle, f"It takes {', '.join(takes)}.")
+    return options
+
+
+def _alone(values: list[Any] | None) -> Any:
+    """The only value of a list, or the list; None where there is none."""
+    return None if not values else values[0] if len(values) == 1 else values
+
+
+def _edges(texts: list[str], schema: Schema, columns: list[str]) -> list[Any]:
+    """Numbers, or dates as they are written where a column of dates is cut."""
+    if any(isinstance(schema.columns.get(name), Temporal) for name in columns):
+        return list(texts)
+    try:
+        return [float(text) for text in texts]
+    except ValueError as why:
+        raise ParameterError("--edges", f"they are {' '.join(texts)[:80]}", "Give ascending numbers.") from why

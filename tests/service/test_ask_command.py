@@ -1,0 +1,84 @@
+"""`discreet ask`: any statistic from the shell, mistakes before any charge, and exit codes that say what happened."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from discreet.service.ask_command import statistics
+from discreet.service.cli import MISTAKE, NO_LEDGER, OVER_BUDGET, main
+
+SCHEMA = """
+[columns.age]
+kind = "number"
+lower = 0
+upper = 120
+[columns.sex]
+kind = "category"
+values = ["f", "m"]
+[columns.day]
+kind = "date"
+lower = 2020-01-01
+upper = 2020-12-31
+"""
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> list[str]:
+    rows = [f"{n % 90},{'fm'[n % 2]},2020-{1 + n % 12:02}-15" for n in range(4000)]
+    (tmp_path / "people.csv").write_text("\n".join(["age,sex,day", *rows]))
+    (tmp_path / "schema.toml").write_text(SCHEMA)
+    return [str(tmp_path / "people.csv"), "--schema", str(tmp_path / "schema.toml"), "--epsilon", "5"]
+
+
+def asked(people: list[str], *words: str) -> list[str]:
+    return ["ask", people[0], *words, *people[1:]]
+
+
+def test_statistics_are_printed_or_written_as_json(people: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(asked(people, "mean", "age", "--where", "sex == 'f' and age < 50")) == 0
+    assert capsys.readouterr().out.startswith("mean of age: 2")
+    assert main(asked(people, "count", "--json", "--by", "sex", "age", "--edges", "18", "45", "90")) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["labels"]["age"] == ["[18, 45)", "[45, 90]"] * 2
+    assert found["receipt"]["purpose"] == "count of records by sex and age"
+    assert main(asked(people, "histogram", "day", "--edges", "2020-01-01", "2020-07-01", "2020-12-31", "--json")) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["labels"]["day"] == ["[2020-01-01, 2020-07-01)", "[2020-07-01, 2020-12-31]"]
+    assert main(asked(people, "quantile", "age", "--q", "0.1", "0.9", "--json")) == 0
+    assert json.loads(capsys.readouterr().out)["labels"] == {"q": [0.1, 0.9]}
+    assert main(asked(people, "contingency", "sex", "age", "--bins", "2")) == 0
+    assert "[60, 120)" in capsys.readouterr().out
+
+
+def test_a_mistake_is_explained_and_costs_nothing(people: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (
+        ("nothing", "age"),
+        ("PrivateData", "age"),
+        ("mean",),
+        ("mean", "age", "sex"),
+        ("mean", "absent"),
+        ("mean", "age", "--where", "age >"),
+        ("mean", "age", "--bins", "3"),
+        ("mean", "age", "--by", "age"),
+        ("mean", "age", "--by", "age", "--edges", "a", "b"),
+        ("mean", "age", "--key", "k"),
+    ):
+        assert main(asked(people, *words)) == MISTAKE, words
+        assert "Nothing was released or spent" in capsys.readouterr().err
+    assert main(asked(people, "mean", "age", "--ledger", "absent")) == NO_LEDGER
+
+
+def test_an_account_pays_until_it_is_empty(people: list[str], tmp_path: Path) -> None:
+    ledger = str(tmp_path / "ledger")
+    assert main(["ledger", "create", ledger, *people[1:3], "--epsilon", "6"]) == 0
+    assert main(asked(people, "mean", "age", "--ledger", ledger, "--key", "a")) == 0
+    assert main(asked(people, "mean", "age", "--ledger", ledger, "--key", "a")) == 0
+    assert main(asked(people, "median", "age", "--ledger", ledger)) == OVER_BUDGET
+
+
+def test_every_statistic_can_be_asked() -> None:
+    assert {"mean", "histogram", "t_test", "covariance", "key_counts", "grouped"} <= set(statistics())
+    assert "PrivateData" not in statistics()
