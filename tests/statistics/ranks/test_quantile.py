@@ -254,7 +254,7 @@ def test_hardly_any_data_are_an_answer_within_bounds() -> None:
 
 def test_values_at_a_bound_are_found_there() -> None:
     for edge in (0.0, 100.0):
-        found = median(np.full(1000, edge), bounds=(0, 100), epsilon=1.0)
+        found = median(np.full(4000, edge), bounds=(0, 100), epsilon=1.0)
         assert found.value == edge
         assert found.interval == (edge, edge)
 
