@@ -67,7 +67,10 @@ HOSTILE: dict[str, list[Any]] = {
     "probabilities": [(1.0, 0.0, 0.0, 0.0), (1e-300, 1.0, 0.0, 0.0)],
     "sets": [((), ("x",)), (("x", "y"),) * 1000],
     "groups": [("a", "a"), ("no", "such")],
+    "where": ["x > 1e308", "x < 5e-324", "x is missing", " and ".join(["y <= 3"] * 400), "(" * 100 + "x > 3" + ")" * 100],
+    "edges": [(-20.0, 5e-324, 20.0), (-1e300, 1e300), tuple(np.linspace(-20, 20, 300).tolist())],
 }
+WITH: dict[str, dict[str, Any]] = {"edges": {"by": "y"}}  # what a parameter is tried together with
 
 
 def private(
@@ -96,7 +99,7 @@ def trials(function: Any) -> Iterator[tuple[PrivateData, dict[str, Any]]]:
     yield private(Number(*BOUNDS[0]), local=True), {"epsilon": 1e-9}
     for name in taken:
         for value in HOSTILE.get(name, ()):
-            yield private(usual), {name: value}
+            yield private(usual), {name: value, **WITH.get(name, {})}
     for kinds in (("a",), ("a", "b", *map(str, range(3000)))):
         yield private(usual, kinds=kinds), {}
     for unit in UNITS:

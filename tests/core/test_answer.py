@@ -47,6 +47,13 @@ def test_coarsening_counts_what_flooring_can_add(steps: list[int], move: int) ->
     assert coarse.sensitivity("l1") == pytest.approx(2**20 + len(steps) * 2**11)
 
 
+def test_many_coordinates_are_not_floored_where_that_would_move_them_farther() -> None:
+    """A step in each of 10,000 coordinates is far more than the three that one unit moves."""
+    answer = Answer(np.zeros(10_000, np.int64), Grid(0), Bound("l1", 3.0), Neighbors.ADD_REMOVE)
+    assert answer.coarsened(1e12, "l1") is answer
+    assert answer.scale(1e12, "l1") < 2**52 < answer._floored(2).scale(1e12, "l1")
+
+
 def test_refining_changes_neither_value_nor_sensitivity() -> None:
     answer = whole_numbers([7, -3], Bound("l2", 1.0))
     fine = answer.refined(4.0, "l2")

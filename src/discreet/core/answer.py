@@ -70,10 +70,13 @@ class Answer(Secret):
     def coarsened(self, multiplier: float | Fraction, norm: Norm) -> Answer:
         """The answer on a grid coarse enough to draw this noise fast: floored, and the flooring counted.
 
-        Floor, since |floor(a) - floor(b)| < |a - b| + 1 in every coordinate; rounding half to even moves farther.
+        Floor, since |floor(a) - floor(b)| < |a - b| + 1 in every coordinate; rounding half to even moves farther. Where
+        there are so many coordinates that this adds more noise than steps are saved, the grid stays as it is.
         """
-        excess = max(0, math.frexp(self.scale(multiplier, norm))[1] - MOST_CELLS)
-        return self if excess == 0 else self._floored(excess)
+        scale = self.scale(multiplier, norm)
+        excess = max(0, math.frexp(scale)[1] - MOST_CELLS)
+        coarse = self if excess == 0 else self._floored(excess)
+        return coarse if coarse.scale(multiplier, norm) < scale else self
 
     def refined(self, multiplier: float | Fraction, norm: Norm) -> Answer:
         """The answer on a grid so fine that noise in whole steps is hardly different from noise in real numbers."""
