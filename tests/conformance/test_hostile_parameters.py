@@ -23,7 +23,6 @@ from tests.conformance.walk import statistics
 
 GIVEN: dict[str, Any] = {
     "column": "x",
-    "by": "kind",
     "columns": ("x", "y"),
     "target": "y",
     "groups": ("a", "b"),
@@ -32,6 +31,7 @@ GIVEN: dict[str, Any] = {
     "blocks": 2,
 }
 OWN: dict[str, dict[str, Any]] = {"key_counts": {"column": "name"}, "stable_interquartile_range": {"delta": 1e-6}}
+OWN |= {"grouped": {"by": "kind"}, "two_sample_t_test": {"by": "kind"}}
 BOUNDS = [
     (0, 2**70),
     (0, 2**53),
@@ -67,7 +67,8 @@ HOSTILE: dict[str, list[Any]] = {
     "probabilities": [(1.0, 0.0, 0.0, 0.0), (1e-300, 1.0, 0.0, 0.0)],
     "sets": [((), ("x",)), (("x", "y"),) * 1000],
     "groups": [("a", "a"), ("no", "such")],
-    "where": ["x > 1e308", "x < 5e-324", "x is missing", " and ".join(["y <= 3"] * 400), "(" * 100 + "x > 3" + ")" * 100],
+    "by": ["kind"],
+    "where": ["x > 1e308", "x < 5e-324", "x is missing", " and ".join(["y <= 3"] * 400), f"{'(' * 99}x > 3{')' * 99}"],
     "edges": [(-20.0, 5e-324, 20.0), (-1e300, 1e300), tuple(np.linspace(-20, 20, 300).tolist())],
 }
 WITH: dict[str, dict[str, Any]] = {"edges": {"by": "y"}}  # what a parameter is tried together with
@@ -100,6 +101,8 @@ def trials(function: Any) -> Iterator[tuple[PrivateData, dict[str, Any]]]:
     for name in taken:
         for value in HOSTILE.get(name, ()):
             yield private(usual), {name: value, **WITH.get(name, {})}
+            if "by" in taken and name == "epsilon":
+                yield private(usual), {name: value, "by": "kind"}
     for kinds in (("a",), ("a", "b", *map(str, range(3000)))):
         yield private(usual, kinds=kinds), {}
     for unit in UNITS:
@@ -116,7 +119,7 @@ def more_trials(function: Any) -> Iterator[tuple[PrivateData, dict[str, Any]]]:
                 yield private(Number(*bounds), unit), {"epsilon": epsilon}
 
 
-ELSEWHERE = {"data", "bounds", "key", "loss", "queries", "by", "column", "columns", "target"}
+ELSEWHERE = {"data", "bounds", "key", "loss", "queries", "column", "columns", "target"}
 FOUND = [one for one in statistics() if one.__name__ != "sample_and_aggregate"]  # its time is real, see its own tests
 
 

@@ -40,7 +40,6 @@ CURATORS_ONLY = {
 }
 GIVEN: dict[str, Any] = {
     "column": "x",
-    "by": "kind",
     "columns": ("x", "y"),
     "target": "y",
     "groups": ("a", "b"),
@@ -108,9 +107,15 @@ def private(trust: Any, spy: list[BoundedSum] | None = None) -> PrivateData:
 def asked(function: Any, data: PrivateData, **more: Any) -> Any:
     parameters = inspect.signature(function).parameters
     others = {"columns": ("x",)} if "target" in parameters else {}
-    wanted = {**GIVEN, **others, **more}
+    wanted = {**GIVEN, **others, **({} if grouped_if_wanted(function) else {"by": "kind"}), **more}
     taken = {name: wanted[name] for name in parameters if name in wanted}
     return function(data, **taken)
+
+
+def grouped_if_wanted(function: Any) -> bool:
+    """Whether it may be asked with groups, and without."""
+    parameters = inspect.signature(function).parameters
+    return {"by", "edges"} <= set(parameters) and parameters["by"].default is None
 
 
 def test_the_walk_finds_statistics() -> None:
@@ -124,6 +129,13 @@ def test_a_statistic_runs_without_a_line_for_its_trust_model(function: Any) -> N
             result = calm(function, trust, delta)
             assert result.receipt.event
             assert str(result)
+
+
+@for_each(one for one in statistics() if grouped_if_wanted(one))
+def test_groups_are_asked_under_every_trust_model_at_the_price_of_one(function: Any) -> None:
+    for trust in TRUST:
+        found = asked(function, private(trust_in(trust, 300)), by="kind")
+        assert [found.labels["kind"], found.receipt.epsilon] == [("a", "b", "c"), pytest.approx(1.0, rel=0.1)]
 
 
 @cache
@@ -228,7 +240,7 @@ def plain(function: Any) -> Any:
 
 
 def public(function: Any) -> dict[str, Any]:
-    names = set(GIVEN) - {"column", "columns", "target", "by"}
+    names = set(GIVEN) - {"column", "columns", "target"}
     return {name: GIVEN[name] for name in inspect.signature(function).parameters if name in names}
 
 
@@ -300,8 +312,9 @@ MISTAKES = [
 def test_a_mistake_is_explained_and_costs_nothing(mistake: tuple[Any, str, Any]) -> None:
     function, name, value = mistake
     data = private(trust_in("curator", 300))
+    beside = {"column": "name"} if function.__name__ == "key_counts" else {"by": "y"} if name == "edges" else {}
     with pytest.raises(DiscreetError, match="Nothing was released or spent"):
-        asked(function, data, **{**({"column": "name"} if function.__name__ == "key_counts" else {}), name: value})
+        asked(function, data, **{**beside, name: value})
     assert data.ledger.balance().certified == 0
 
 
