@@ -17,6 +17,7 @@ from discreet.accounting.union import chosen
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, LedgerBroken, NotPermitted, ParameterError
 from discreet.core.events import Event, GaussianLoss, LaplaceLoss, PureLoss, Repeated, Sampled
+from discreet.core.ledger import Reservation
 from discreet.core.neighbors import Neighbors
 
 TRAINING = Repeated(Sampled(GaussianLoss(2.0), 0.01), 100)
@@ -32,7 +33,9 @@ def created(path: str, budget: Budget) -> SqliteLedger:
 
 
 def pay(ledger: SqliteLedger, event: Event, analyst: str | None = None) -> None:
-    ledger.commit(ledger.reserve(event, "a question", request="q", analyst=analyst), b"")
+    reservation = ledger.reserve(event, "a question", request="q", analyst=analyst)
+    assert isinstance(reservation, Reservation)
+    ledger.commit(reservation, b"")
 
 
 def test_raised_members_keep_the_larger_budget_and_lose_nothing() -> None:

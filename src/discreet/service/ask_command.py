@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from typing import Any
 
 import discreet
-from discreet.accounting.single_plan import SinglePlan
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.dates import Temporal
@@ -32,7 +32,7 @@ def ask(arguments: Namespace) -> int:
         budget = Budget(arguments.epsilon, arguments.delta)
         if arguments.ledger is None:
             sys.stderr.write("discreet: no --ledger, so nothing will remember what this costs\n")
-            ledger: Any = SinglePlan(budget, described.neighbors, described.unit)
+            ledger: Any = MemoryLedger(budget, described.neighbors, described.unit)
         else:
             ledger = open_files.enter_context(SqliteLedger.open(arguments.ledger))
         form = {"delimiter": arguments.delimiter, "dialect": arguments.dialect}
