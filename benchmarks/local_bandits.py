@@ -107,7 +107,7 @@ def central(epsilon: float) -> Iterator[Played]:
     where = f"central epsilon {epsilon:g}"
     tree = RunningSums(K, ROUNDS, epsilon, runs=RUNS, bits=bits())
     yield played(f"DP-UCB with trees, {where}", TreeUCB(K, rounds=ROUNDS, epsilon=epsilon, runs=RUNS), tree)
-    for alpha in (1.0, 3.1):
+    for alpha in (0.5, 3.1):
         agent = LazyKLUCB(K, epsilon=epsilon, alpha=alpha, runs=RUNS)
         yield played(f"lazy KL-UCB, alpha {alpha:g}, {where}", agent, EpisodeSums(epsilon, runs=RUNS, bits=bits()))
     elimination = SuccessiveElimination(K, epsilon=epsilon, beta=1 / ROUNDS, runs=RUNS)

@@ -44,7 +44,7 @@ def test_the_index_is_that_of_the_noisy_mean_of_the_last_episode() -> None:
 
 
 def test_regret_is_less_with_more_epsilon_and_far_below_that_of_chance() -> None:
-    """20 runs of 2,000 rounds; measured 197 and 41, all seeds fixed, where pulling at random costs 1,067."""
+    """20 runs of 2,000 rounds; measured 114 and 20, all seeds fixed, where pulling at random costs 1,067."""
     arms = BernoulliArms([0.9, 0.1, 0.1])
     found = [
         simulate(
