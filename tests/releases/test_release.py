@@ -154,9 +154,12 @@ def test_a_curve_is_called_and_prints_a_few_of_its_points() -> None:
 def test_a_test_says_what_follows() -> None:
     found = KINDS["test"]
     assert isinstance(found, TestResult)
-    first, second = str(found).splitlines()
-    assert first == "mean is <39>: statistic 2.50, p = 0.012; rejected at the 5% level"
-    assert second == str(MEAN)
+    assert str(found).splitlines() == [
+        "null hypothesis: mean is <39>",
+        "statistic 2.50, p = 0.012",
+        "The null hypothesis is rejected at the 5% level.",
+        str(MEAN),
+    ]
     assert (found.value, found.standard_error, found.interval) == (40.0, 0.2, (39.5, 40.5))
     assert found.population
 

@@ -89,9 +89,13 @@ class TestResult(Release):
         ax.set_title(f"{self.hypothesis} ({self._chance})")
 
     def __str__(self) -> str:
-        found = f"statistic {self.statistic:.2f}, {self._chance}; {self.conclusion}"
-        return f"{self.hypothesis}: {found}" + ("" if self.estimate is None else f"\n{self.estimate}")
+        lines = [
+            f"null hypothesis: {self.hypothesis}",
+            f"statistic {self.statistic:.2f}, {self._chance}",
+            f"The null hypothesis is {self.conclusion}.",
+        ]
+        return "\n".join(lines + ([] if self.estimate is None else [str(self.estimate)]))
 
     @property
     def _chance(self) -> str:
-        return f"p < {SMALLEST:g}" if self.p_value < SMALLEST else f"p = {self.p_value:.2g}"
+        return f"p <= {SMALLEST:g}" if self.p_value <= SMALLEST else f"p = {self.p_value:.2g}"

@@ -197,7 +197,7 @@ def test_where_noise_is_all_dependence_has_the_law_that_it_has_without_margins()
 
 def test_it_says_what_was_tested() -> None:
     test = independence(people(100, 0, Budget(1.0)), ("sex", "ward"), epsilon=1.0)
-    assert str(test).startswith(f"sex is independent of ward: statistic {test.statistic:.2f}, p = ")
+    assert str(test).startswith(f"null hypothesis: sex is independent of ward\nstatistic {test.statistic:.2f}, p = ")
     assert test.value == test.statistic
     assert test.interval is None
 

@@ -203,13 +203,15 @@ def test_a_mistake_is_refused_before_anything_is_spent() -> None:
 
 def test_it_prints_what_was_tested_and_what_was_found() -> None:
     values = np.random.default_rng(6).normal(50, 10, 5000)
-    first, second = str(one(values, 1, 1.0, Neighbors.ADD_REMOVE, 49.9)).splitlines()
-    assert first.startswith("mean of x is 49.9: statistic ")
-    assert ", p = 0." in first
-    assert second.startswith("mean of x: ")
-    assert second.endswith("(95% for the population)")
+    null, figures, follows, estimate = str(one(values, 1, 1.0, Neighbors.ADD_REMOVE, 49.9)).splitlines()
+    assert null == "null hypothesis: mean of x is 49.9"
+    assert figures.startswith("statistic ")
+    assert ", p = 0." in figures
+    assert follows.startswith("The null hypothesis is ")
+    assert estimate.startswith("mean of x: ")
+    assert estimate.endswith("(95% for the population)")
     sure = str(one(values, 1, 1.0, Neighbors.ADD_REMOVE, 10.0))
-    assert "p < 1e-06; rejected at the 5% level" in sure
+    assert "p <= 1e-06\nThe null hypothesis is rejected at the 5% level." in sure
     page = two(values, 0.0, 1, 1.0, Neighbors.REPLACE)._repr_html_()
     assert "mean of x is alike for a and c: not rejected at the 5% level" in page
 
@@ -220,7 +222,7 @@ def test_two_arrays_are_two_groups() -> None:
     found = two_sample_t_test(*days, bounds=(0, 30), epsilon=1.0)
     assert found.p_value < 1e-6
     assert found.value == pytest.approx(2.0, abs=0.5)
-    assert str(found).startswith("mean of value is alike for first and second")
+    assert str(found).startswith("null hypothesis: mean of value is alike for first and second\n")
 
 
 @pytest.mark.parametrize(
