@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.core.dates import Temporal
 from discreet.core.receipt import Receipt
 from discreet.core.schema import Number
 from discreet.releases.ask import Released
 from discreet.releases.columns import Columns, ConfidenceInterval, Series
 from discreet.releases.drawing import draw_points
 from discreet.releases.figure import Figure
-from discreet.releases.release import LEAST, Release
+from discreet.releases.release import LEAST, Release, promise
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,6 +39,8 @@ class Estimate(Release):
         The standard deviation of its error, where it is known.
     low, high : float, optional
         The ends of an interval that holds the exact value with the given confidence.
+    kind : Date or Datetime, optional
+        What the number stands for, where it is a time: it is printed as one.
 
     Examples
     --------
@@ -55,6 +58,7 @@ class Estimate(Release):
     standard_error: float | None = None
     low: float | None = None
     high: float | None = None
+    kind: Temporal | None = None
 
     @classmethod
     def around(
@@ -96,6 +100,13 @@ class Estimate(Release):
     def __float__(self) -> float:
         return self.value
 
+    def __str__(self) -> str:
+        if self.kind is None:
+            return super().__str__()
+        low, high = ("" if end is None else self.kind.shown(end) for end in (self.low, self.high))
+        ends = f" [{low}, {high}]" if low and high else ""
+        return f"{self.name}: {self.kind.shown(self.value)}{ends}{promise(self.confidence, self.population)}"
+
     def tabulated(self) -> Columns:
         """The value with its errors, in one row."""
         errors = (None if one is None else np.array([one]) for one in (self.standard_error, self.low, self.high))
@@ -123,6 +134,7 @@ def estimate_of(name: str, figure: Figure, released: Released, confidence: float
         confidence=confidence,
         population=figure.sampling is not None,
         receipt=released.receipt,
+        kind=ends if isinstance(ends, Temporal) else None,
     )
 
 
