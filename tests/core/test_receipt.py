@@ -27,6 +27,8 @@ def test_it_states_epsilon_delta_unit_and_relation_in_words() -> None:
     assert lines["protects"] == "one record that is added or removed, and the number of units is secret"
     assert FULL.lines()["cost"] == "epsilon 1.25, delta 1e-06 (paid earlier)"
     assert "at most 3 rows of each" in FULL.lines()["protects"]
+    assert "left out" not in lines
+    assert "more than 3 rows" in FULL.lines()["left out"]
     assert "NOT PRIVATE" in FULL.lines()["noise"]
     assert WAIVED.cost == "no promise"
     assert "&lt;fit&gt;" in FULL._repr_html_()

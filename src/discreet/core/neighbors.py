@@ -72,6 +72,23 @@ class Unit:
             return "of one record, whose other columns are not protected"
         return "all rows of each bounded together" if self.pooled else f"at most {self.rows} rows of each"
 
+    @property
+    def loss(self) -> str | None:
+        """What its limit may take away from answers, in words; None where it has none.
+
+        Examples
+        --------
+        >>> Unit("user", column="patient", rows=3).loss
+        'counts and sums are too small where a user has more than 3 rows: the others are left out'
+        """
+        if self.column is None or self.kind == "attribute":
+            return None
+        if self.pooled:
+            return f"a {self.kind} with many rows counts as one with a single row: sums are of clipped totals"
+        rows = "1 row" if self.rows == 1 else f"{self.rows} rows"
+        cut = f"where a {self.kind} has more than {rows}: the others are left out"
+        return f"counts and sums are too small {cut}"
+
     def __post_init__(self) -> None:
         check_whole("privacy unit", "rows", self.rows, most=MOST_ROWS)
         if self.kind == "record" and (self.column is not None or self.rows != 1):

@@ -108,6 +108,7 @@ class Receipt:
             "cost": self.cost,
             "released": in_words(self.event),
             "protects": f"one {self.unit.kind}{rows} that is {RELATIONS[self.neighbors]}",
+            **({} if self.unit.loss is None else {"left out": self.unit.loss}),
             "noise": noise,
             "ledger": f"key {self.key}, head {self.head[:16] or 'none'}",
             **({} if self.participants is None else {"parties": str(self.participants)}),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,7 +63,7 @@ class Groups:
             Public. The ends of the cells of numbers; see `cut`.
         """
         columns = (by,) if isinstance(by, str) else tuple(by) if isinstance(by, Sequence) else ()
-        known = () if edges is None else columns if not isinstance(edges, dict) else tuple(edges)
+        known = () if edges is None else columns if not isinstance(edges, Mapping) else tuple(edges)
         for name in data.schema.values(columns):
             kind = data.schema.columns[name]
             if isinstance(kind, Number) and kind.step is None and name not in known:
