@@ -20,6 +20,7 @@ from dp_accounting import pld
 from tests.accounting.ledger_soak import charge_until_refused, soak
 
 from benchmarks.foundation_corners import corners
+from benchmarks.foundation_filters import filters
 from benchmarks.rows import Row, at_least, at_most, cpu_seconds, report
 from discreet.accounting import calibration as calibration_module
 from discreet.accounting.accountant import epsilon
@@ -239,7 +240,7 @@ def _kills() -> Row:
     return Row(f"{3 * rounds} kills at random points", found, "0 lost, 0 twice", found == "0 lost, 0 twice")
 
 
-PARTS = {part.__name__: part for part in (noise, accuracy, corners, speed, calibration, ledger, newcomer)}
+PARTS = {part.__name__: part for part in (noise, accuracy, corners, speed, calibration, filters, ledger, newcomer)}
 
 
 def main() -> None:

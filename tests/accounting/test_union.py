@@ -110,14 +110,15 @@ def test_many_gaussian_questions_cost_nearly_their_tight_price() -> None:
 def test_training_and_then_questions_cost_nearly_their_tight_price() -> None:
     events: list[Event] = [TRAINING, *[LaplaceLoss(20.0)] * 30]
     tight = epsilon_of(Composed(tuple(events)), 1e-6)
-    assert after_all(Budget(1.06 * tight, 1e-6), events).holds
+    for enough in (1.04, 1.06, 1.2):  # with a larger budget the Renyi filter comes in and takes its share
+        assert after_all(Budget(enough * tight, 1e-6), events).holds
     assert not after_all(Budget(0.999 * tight, 1e-6), events).holds
 
 
 def test_an_account_whose_first_question_may_fail_goes_on() -> None:
     standing = after_all(Budget(5.0, 1e-6), [ApproximateLoss(0.1, 2e-7), *[GaussianLoss(20.0)] * 20])
     assert standing.holds
-    assert after_all(Budget(5.0, 1e-6), [GaussianLoss(20.0), ApproximateLoss(0.1, 5e-8)]).holds
+    assert after_all(Budget(5.0, 1e-6), [GaussianLoss(20.0), ApproximateLoss(0.1, 3e-8)]).holds
     assert not after_all(Budget(5.0, 1e-6), [GaussianLoss(20.0), ApproximateLoss(0.1, 5e-7)]).holds
 
 

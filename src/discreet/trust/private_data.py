@@ -85,7 +85,7 @@ class PrivateData:
             Public. Bounds and categories; never taken from the records. A mapping such as
             `{"age": (18, 100), "sex": ["f", "m"]}` describes one: see `schema_of`.
         ledger : Ledger or Budget
-            The account. A budget alone is an account for a single plan, in memory.
+            The account. A budget alone is an account in memory, for as many questions as it pays.
         neighbors : Neighbors
             Public. The relation of this data set.
         unit : Unit
