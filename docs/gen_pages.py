@@ -235,12 +235,13 @@ def write_statistics() -> None:
 
 
 def write_learners() -> None:
-    """Put the table of learners, made of their docstrings, into its page, and draw its figures."""
+    """Put the table of learners, made of their docstrings, into its page, and draw the figures of all pages."""
     made: dict[str, Any] = runpy.run_path(str(ROOT / "docs" / "learner_table.py"))
     text = (ROOT / "docs" / "learners.md").read_text(encoding="utf-8")
     write(Path("learners.md"), text.replace(made["MARK"], made["table"]()))
-    for page, draw in runpy.run_path(str(ROOT / "docs" / "learner_figures.py"))["FIGURES"].items():
-        write_figure(draw(), page)
+    for figures in sorted((ROOT / "docs").glob("*_figures.py")):
+        for page, draw in runpy.run_path(str(figures))["FIGURES"].items():
+            write_figure(draw(), page)
 
 
 def write_gallery() -> None:

@@ -89,6 +89,16 @@ def test_each_family_of_learners_has_a_figure_which_is_drawn() -> None:
             assert ax.has_data() or ax.texts
 
 
+def test_an_account_certifies_less_than_the_plain_sum_and_more_than_one_plan() -> None:
+    made = runpy.run_path(str(DOCS / "composition_figures.py"))
+    assert "(composition.svg)" in (DOCS / "composition.md").read_text()
+    for ax in made["FIGURES"]["composition.svg"]().axes:
+        asked, certified, tight = (line.get_ydata() for line in ax.get_lines())
+        assert len(certified) > 1.5 * max(ax.get_lines()[0].get_xdata())
+        assert max(certified) <= max(asked) == 3
+        assert all(a <= b for a, b in zip(tight, certified[1::5], strict=True))
+
+
 def test_figures_of_learners_have_fixed_bits() -> None:
     draw = runpy.run_path(str(DOCS / "learner_figures.py"))["FIGURES"]["learners_components.svg"]
     first, again = ([line.get_xydata().tolist() for ax in draw().axes for line in ax.lines] for _ in range(2))

@@ -25,7 +25,7 @@ PEOPLE = np.zeros((1000, 1))
 TABLE = {"age": [30.0, 50.0] * 5000, "sex": ["f", "m"] * 5000}
 
 
-def test_a_single_plan_is_the_budget_of_an_array() -> None:
+def test_an_array_has_a_budget_of_its_own() -> None:
     data = as_private(PEOPLE, Budget(1.0), bounds=(0, 1))
     with data.permit(Laplace(1.0).event, "count") as permit:
         permit.ask(HEADS, Laplace(1.0))

@@ -140,15 +140,17 @@ class Standing:
         budget, certified = self.budget, self.balance().certified
         if price.epsilon == math.inf and (known := pure_price(event)):
             price = Price(*known.floats)
+        left = budget.epsilon - certified
+        digits = 6 if f"{price.epsilon:.6g}" != f"{left:.6g}" else 17
         return BudgetExceeded(
             asked,
-            f"it needs epsilon {price.epsilon:.12g} at delta {price.delta:.6g}; the account of {_name(account)} has"
-            f" {budget.epsilon - certified:.12g} of {budget.epsilon:g} left at delta {budget.delta:g}",
+            f"it needs epsilon {price.epsilon:.{digits}g} at delta {price.delta:.6g}; the account of {_name(account)}"
+            f" has {left:.{digits}g} of {budget.epsilon:g} left at delta {budget.delta:g}",
             "Ask with more noise, or for less.",
             account=account,
             needed=price.epsilon,
             needed_delta=price.delta,
-            left=budget.epsilon - certified,
+            left=left,
             budget=budget,
         )
 

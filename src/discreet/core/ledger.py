@@ -110,10 +110,8 @@ class Balance:
 
 
 def _percent(share: float) -> str:
-    """A share in percent, with two digits; only all is 100%."""
-    if share >= 1:
-        return "100%"
-    return f"{100 * share:.2g}%" if share < 0.99 else "over 99%"
+    """A share in percent; of a small one two digits, so that it does not read as nothing."""
+    return f"{100 * share:.0f}%" if share >= 0.1 else f"{100 * share:.2g}%"
 
 
 class Ledger(Protocol):

@@ -158,7 +158,7 @@ def abadi_network(
     plan : AbadiPlan
         Public. Noise and steps.
     ledger : Ledger or Budget
-        The account. A budget alone is an account for a single plan, in memory.
+        The account. A budget alone is an account in memory, for as many plans as it pays.
     classes, components, hidden : int
         Public. How many classes, principal components and hidden units.
     learning_rate : float

@@ -42,7 +42,7 @@ class PrivateTensors(Secret):
     inputs, targets : Tensor
         The records, along the first axis.
     ledger : Ledger or Budget
-        The account. A budget alone is an account for a single plan, in memory.
+        The account. A budget alone is an account in memory, for as many plans as it pays.
     bits : Bits, optional
         Where samples and noise come from; anything but the system's makes a model that is not private.
 

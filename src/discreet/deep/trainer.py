@@ -114,7 +114,7 @@ class Trainer:
     chunk : int
         Public. How many records are computed at a time; results do not depend on it.
     block : int, optional
-        Public. How many steps are charged at a time; all of them by default, as an account for a single plan needs.
+        Public. How many steps are charged at a time; all of them by default: a whole plan costs least.
     views : Views, optional
         Public. Several views of each record, whose gradients are averaged before the clip, at the price of one.
     schedule : LRScheduler, optional

@@ -29,7 +29,7 @@ def as_private(
     names: Names | None = None,
     where: str | None = None,
 ) -> PrivateData:
-    """Private data as they are; or records behind a curator, with bounds and a one-plan budget of their own.
+    """Private data as they are; or records behind a curator, with bounds and a budget of their own.
 
     Parameters
     ----------

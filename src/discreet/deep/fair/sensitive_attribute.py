@@ -35,7 +35,7 @@ class SensitiveAttribute(Secret):
     groups : sequence
         Public. All groups that may be, at least two.
     ledger : Ledger or Budget
-        The account. A budget alone is an account for a single plan, in memory.
+        The account. A budget alone is an account in memory, for as many plans as it pays.
     name : str
         Public. What the attribute is called.
     bits : Bits, optional
