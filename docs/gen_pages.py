@@ -235,12 +235,12 @@ def write_statistics() -> None:
 
 
 def write_learners() -> None:
-    """Put the table of learners, made of their docstrings, into its page, and draw the figures of all pages."""
+    """Put the table of learners, made of their docstrings, into its page; draw its figures and that of composition."""
     made: dict[str, Any] = runpy.run_path(str(ROOT / "docs" / "learner_table.py"))
     text = (ROOT / "docs" / "learners.md").read_text(encoding="utf-8")
     write(Path("learners.md"), text.replace(made["MARK"], made["table"]()))
-    for figures in sorted((ROOT / "docs").glob("*_figures.py")):
-        for page, draw in runpy.run_path(str(figures))["FIGURES"].items():
+    for figures in ("learner_figures.py", "composition_figures.py"):
+        for page, draw in runpy.run_path(str(ROOT / "docs" / figures))["FIGURES"].items():
             write_figure(draw(), page)
 
 
