@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.events import PureLoss
 from discreet.core.neighbors import Neighbors
 from discreet.core.receipt import Receipt
-from discreet.service.cli import main
+from discreet.service.cli import main, parser
 
 Out = pytest.CaptureFixture[str]
 SCHEMA = '[columns.age]\nkind = "number"\nlower = 0\nupper = 100\n'
@@ -122,6 +124,22 @@ def test_a_charge_without_a_result_has_no_receipt(ledger: str, capsys: Out) -> N
     receipt = Receipt("count", PureLoss(0.5), 0.5, 0.0, Neighbors.ADD_REMOVE, unit, True, "k", paid.head)
     Path("r.json").write_text(receipt.to_json())
     assert "no result for it" in refused(capsys, "receipt", "verify", "r.json", "--ledger", "l", code=4)
+
+
+def leaves(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """The parsers of all commands that do something."""
+    below = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    for action in below:
+        for each in action.choices.values():
+            yield from leaves(each)
+    if not below:
+        yield parser
+
+
+def test_every_command_speaks_json() -> None:
+    found = list(leaves(parser()))
+    assert len(found) > 15
+    assert [leaf.prog for leaf in found if "--json" not in leaf.format_usage()] == []
 
 
 def test_the_help_states_the_exit_codes(capsys: Out) -> None:

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import threading
+from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -378,4 +379,4 @@ def test_a_party_goes_on_when_nobody_reads_what_it_prints(monkeypatch: pytest.Mo
         raise BrokenPipeError
 
     monkeypatch.setattr("builtins.print", closed)
-    party_command._told("north takes part")
+    party_command._told(Namespace(json=False), "north takes part")

@@ -75,7 +75,7 @@ def parser() -> Parser:
 def _add_sample(commands: argparse._SubParsersAction[Parser]) -> None:
     sample = commands.add_parser("sample", help="write the synthetic table that comes with discreet, and its schema")
     sample.add_argument("--folder", default=".", metavar="FOLDER", help="where to write them (default: here)")
-    sample.add_argument("--json", action="store_true", help="print JSON instead of text")
+    _add_json(sample)
     sample.set_defaults(run=_sample)
 
 
@@ -90,7 +90,7 @@ def _add_plan(commands: argparse._SubParsersAction[Parser]) -> None:
     plan.add_argument("--delta", type=float, metavar="D", help="of each question (default: 0)")
     plan.add_argument("--ledger", metavar="LEDGER", help="say how often this account could pay")
     plan.add_argument("--analyst", metavar="NAME", help="who would ask, where the account has caps for analysts")
-    plan.add_argument("--json", action="store_true", help="print JSON instead of text")
+    _add_json(plan)
     plan.set_defaults(run=_plan)
 
 
@@ -108,7 +108,7 @@ def _add_report(commands: argparse._SubParsersAction[Parser]) -> None:
     report.add_argument("--preview", action="store_true", help="only say how far off it would be; takes --n")
     report.add_argument("--n", type=int, metavar="N", help="how many records, or users, --preview assumes")
     report.add_argument("--out", metavar="report.html", help="write a web page, too")
-    report.add_argument("--json", action="store_true", help="print JSON instead of text")
+    _add_json(report)
     report.set_defaults(run=_report)
 
 
@@ -140,6 +140,10 @@ def _add_form(command: Parser) -> None:
     command.add_argument("--delimiter", default=",", metavar="C", help="what separates the fields of a CSV file")
 
 
+def _add_json(command: Parser) -> None:
+    command.add_argument("--json", action="store_true", help="print JSON instead of text")
+
+
 def _add_schema(commands: argparse._SubParsersAction[Parser]) -> None:
     schema = commands.add_parser("schema", help="what is public about a table")
     actions = schema.add_subparsers(required=True, metavar="ACTION", parser_class=Parser)
@@ -147,9 +151,11 @@ def _add_schema(commands: argparse._SubParsersAction[Parser]) -> None:
     init.add_argument("file", metavar="FILE")
     _add_form(init)
     init.add_argument("--out", metavar="SCHEMA", help="where to write it (default: print it)")
+    _add_json(init)
     init.set_defaults(run=_schema_init)
     check = actions.add_parser("check", help="check a schema that was filled in")
     check.add_argument("schema", metavar="SCHEMA")
+    _add_json(check)
     check.set_defaults(run=_schema_check)
 
 
@@ -159,6 +165,7 @@ def _add_identity(commands: argparse._SubParsersAction[Parser]) -> None:
     identity.add_argument("--out", required=True, metavar="NAME.key", help="the secret key: to be shown to nobody")
     identity.add_argument("--card", required=True, metavar="NAME.card", help="what the others get")
     identity.add_argument("--passphrase", action="store_true", help="cover the key; asks, or takes DISCREET_PASSPHRASE")
+    _add_json(identity)
     identity.set_defaults(run=_identity)
 
 
@@ -178,9 +185,11 @@ def _add_federation(commands: argparse._SubParsersAction[Parser]) -> None:
         help="how many may share their noise with the server; 0 if none",
     )
     create.add_argument("--out", required=True, metavar="FEDERATION")
+    _add_json(create)
     create.set_defaults(run=_federation_create)
     show = actions.add_parser("show", help="print the members, what they agreed on, and its digest")
     show.add_argument("federation", metavar="FEDERATION")
+    _add_json(show)
     show.set_defaults(run=_federation_show)
 
 
@@ -199,6 +208,7 @@ def _add_party(commands: argparse._SubParsersAction[Parser]) -> None:
     party.add_argument("--allow", action="append", metavar="RECIPE", help="the only recipe that may be asked; for each")
     party.add_argument("--most-epsilon", type=float, metavar="E", help="what one question may cost, at most")
     party.add_argument("--most-delta", type=float, metavar="D", help="the same for delta (default: 0, Laplace alone)")
+    _add_json(party)
     party.set_defaults(run=_party)
 
 
@@ -219,6 +229,7 @@ def _add_collect(commands: argparse._SubParsersAction[Parser]) -> None:
     collect.add_argument("store", metavar="STORE", help="the file that reports are kept in")
     collect.add_argument("--protocol", metavar="JSON", help="what is asked; for a new store")
     collect.add_argument("--listen", default="127.0.0.1:8080", metavar="HOST:PORT", help="(default: 127.0.0.1:8080)")
+    _add_json(collect)
     collect.set_defaults(run=_collect)
     estimate = commands.add_parser("estimate", help="estimate frequencies from what was collected")
     estimate.add_argument("stores", nargs="+", metavar="STORE", help="of one protocol; they are added up")
@@ -226,7 +237,7 @@ def _add_collect(commands: argparse._SubParsersAction[Parser]) -> None:
     estimate.add_argument("--consistent", metavar="METHOD", help="shares of a whole: norm_sub, norm_mul or ibu")
     estimate.add_argument("--candidates", metavar="FILE", help="for RAPPOR: the strings to look for, one in each line")
     estimate.add_argument("--tally", metavar="FILE", help="save the sums, too")
-    estimate.add_argument("--json", action="store_true", help="print JSON instead of text")
+    _add_json(estimate)
     estimate.set_defaults(run=_estimate)
 
 

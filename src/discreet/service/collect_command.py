@@ -14,6 +14,7 @@ from discreet.local.protocol import read_protocol
 from discreet.local.report_store import ReportStore
 from discreet.releases.release import Release
 from discreet.service.collector import Collector
+from discreet.service.saying import say
 
 
 def collect(arguments: Namespace) -> int:
@@ -28,12 +29,12 @@ def collect(arguments: Namespace) -> int:
     except OSError as why:
         raise ParameterError("collect", f"cannot listen at {arguments.listen}: {why}", "Choose another port.") from why
     with server:
-        print(f"collecting {plain(repr(store.randomizer))}", flush=True)
-        print(f"listening at http://{host}:{server.server_address[1]}", flush=True)
+        what, where = plain(repr(store.randomizer)), f"http://{host}:{server.server_address[1]}"
+        say(arguments, f"collecting {what}\nlistening at {where}", collecting=what, listening=where)
         try:
             server.serve_forever()
         except KeyboardInterrupt:
-            print("stopped; all that was acknowledged is on disk")
+            say(arguments, "stopped; all that was acknowledged is on disk", stopped=True)
     store.close()
     return 0
 

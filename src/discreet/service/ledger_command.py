@@ -14,6 +14,7 @@ from discreet.core.display import plain
 from discreet.query.schema_file import read_schema
 from discreet.service.ledger_statement import administration, in_words, of_analyst, statement
 from discreet.service.out_file import OutFile
+from discreet.service.saying import say
 
 
 def create(arguments: Namespace) -> int:
@@ -31,23 +32,17 @@ def create(arguments: Namespace) -> int:
 def show(arguments: Namespace) -> int:
     """Print every charge and how the account stands, or what concerns one analyst."""
     with SqliteLedger.open(arguments.ledger) as ledger:
-        if arguments.json:
-            print(json.dumps(statement(ledger, arguments.analyst), allow_nan=False))
-        else:
-            print(text(ledger) if arguments.analyst is None else of_analyst(ledger, arguments.analyst))
-            for done in administration(ledger, arguments.analyst):
-                print(in_words(done))
+        words = text(ledger) if arguments.analyst is None else of_analyst(ledger, arguments.analyst)
+        done = map(in_words, administration(ledger, arguments.analyst))
+        say(arguments, "\n".join([words, *done]), **statement(ledger, arguments.analyst))
     return 0
 
 
 def verify(arguments: Namespace) -> int:
     """Check every entry; an error if anything was changed, cut off or rolled back."""
     found = verified(arguments.ledger, arguments.head)
-    if arguments.json:
-        print(json.dumps({"whole": True, "entries": found.entries, "dangling": found.dangling, "head": found.head}))
-    else:
-        print(f"Whole: {found.entries} entries, {found.dangling} dangling charges.")
-        print(f"head {found.head}")
+    whole = f"Whole: {found.entries} entries, {found.dangling} dangling charges.\nhead {found.head}"
+    say(arguments, whole, whole=True, entries=found.entries, dangling=found.dangling, head=found.head)
     return 0
 
 
@@ -92,9 +87,5 @@ def export(arguments: Namespace) -> int:
 
 def _told(done: str, ledger: SqliteLedger, arguments: Namespace) -> int:
     """Print what was done and the head to keep elsewhere."""
-    if arguments.json:
-        print(json.dumps({"done": done, "head": ledger.head}))
-    else:
-        print(done)
-        print(f"head {ledger.head}")
+    say(arguments, f"{done}\nhead {ledger.head}", done=done, head=ledger.head)
     return 0

@@ -7,6 +7,7 @@ import contextlib
 import signal
 from argparse import Namespace
 from collections.abc import Coroutine
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from discreet.query.federation_file import read_federation, written_federation
 from discreet.query.schema_file import read_schema
 from discreet.service.key_file import new_passphrase, read_identity, write_identity
 from discreet.service.out_file import OutFile
+from discreet.service.saying import say
 from discreet.trust.federation import Federation
 from discreet.trust.network.serving import Serving
 from discreet.trust.party import Party
@@ -36,7 +38,8 @@ def identity(arguments: Namespace) -> int:
     with OutFile(arguments.card, keep=[arguments.out]) as out:
         write_identity(arguments.out, drawn, passphrase)
         out.write(card.certificate.decode())
-    print(f"Wrote {plain(arguments.out)}: keep it secret. Hand out {plain(arguments.card)}.")
+    done = f"Wrote {plain(arguments.out)}: keep it secret. Hand out {plain(arguments.card)}."
+    say(arguments, done, key=arguments.out, card=arguments.card)
     return 0
 
 
@@ -54,21 +57,39 @@ def create(arguments: Namespace) -> int:
     )
     with OutFile(arguments.out, keep=[arguments.schema, arguments.server, *arguments.party]) as out:
         out.write(written_federation(agreed))
-    print(f"Wrote {plain(arguments.out)}: give it to {', '.join(plain(name) for name in agreed.names)}.")
-    print(f"digest {agreed.digest.hex()}: let everybody compare it over another channel.")
+    done = f"Wrote {plain(arguments.out)}: give it to {', '.join(plain(name) for name in agreed.names)}."
+    compare = f"digest {agreed.digest.hex()}: let everybody compare it over another channel."
+    say(arguments, f"{done}\n{compare}", wrote=arguments.out, digest=agreed.digest.hex())
     return 0
 
 
 def show(arguments: Namespace) -> int:
     """Print who the members are, what they agreed on, and the digest of it all."""
     agreed = read_federation(arguments.federation)
-    for kind, card in (("server", agreed.server), *(("party", card) for card in agreed.parties)):
-        print(f"{kind} {plain(card.name)}: key {card.public.hex()}")
-    print(f"threshold: {agreed.threshold} of {len(agreed.parties)} parties; colluding: {agreed.colluding}")
-    print(f"neighbors: {agreed.neighbors.value}; unit: {plain(repr(agreed.unit))}")
-    for name, column in agreed.schema.columns.items():
-        print(f"{plain(name)}: {plain(repr(column))}")
-    print(f"digest {agreed.digest.hex()}")
+    parties = {plain(card.name): card.public.hex() for card in agreed.parties}
+    columns = {plain(name): plain(repr(column)) for name, column in agreed.schema.columns.items()}
+    neighbors, unit, digest = agreed.neighbors.value, plain(repr(agreed.unit)), agreed.digest.hex()
+    server = {"name": plain(agreed.server.name), "key": agreed.server.public.hex()}
+    lines = [
+        f"server {server['name']}: key {server['key']}",
+        *(f"party {name}: key {key}" for name, key in parties.items()),
+        f"threshold: {agreed.threshold} of {len(parties)} parties; colluding: {agreed.colluding}",
+        f"neighbors: {neighbors}; unit: {unit}",
+        *(f"{name}: {column}" for name, column in columns.items()),
+        f"digest {digest}",
+    ]
+    say(
+        arguments,
+        "\n".join(lines),
+        server=server,
+        parties=parties,
+        threshold=agreed.threshold,
+        colluding=agreed.colluding,
+        neighbors=neighbors,
+        unit=unit,
+        columns=columns,
+        digest=digest,
+    )
     return 0
 
 
@@ -81,7 +102,7 @@ def party(arguments: Namespace) -> int:
         own, delimiter, dialect = read_identity(arguments.identity), arguments.delimiter, arguments.dialect
         records = File(arguments.file, agreed.schema, agreed.unit, delimiter=delimiter, dialect=dialect)
         member = Party(own, records, agreed, ledger=ledger, packages=packages, policy=policy)
-        serving = Serving(member, _told)
+        serving = Serving(member, partial(_told, arguments))
         work = serving.listen(arguments.listen) if arguments.listen else serving.connect(arguments.connect)
         asyncio.run(_until_stopped(work))
     return 0
@@ -112,10 +133,10 @@ async def _until_stopped(work: Coroutine[Any, Any, None]) -> None:
         await task
 
 
-def _told(line: str) -> None:
+def _told(arguments: Namespace, line: str) -> None:
     """Print a line; a closed output does not stop the party."""
     with contextlib.suppress(BrokenPipeError):
-        print(plain(line), flush=True)
+        say(arguments, plain(line), told=plain(line))
 
 
 def _card(path: str | Path) -> Card:

@@ -12,6 +12,7 @@ from discreet.core.display import plain
 from discreet.core.errors import LedgerError, ParameterError
 from discreet.core.events import written
 from discreet.core.receipt import Receipt
+from discreet.service.saying import say
 
 
 def verify(arguments: Namespace) -> int:
@@ -27,10 +28,8 @@ def verify(arguments: Namespace) -> int:
             "Take the receipt and the ledger that belong together.",
             "Nothing was released or spent.",
         )
-    if arguments.json:
-        print(json.dumps({"verified": True, "key": receipt.key, "head": receipt.head, "cost": receipt.cost}))
-    else:
-        print(f"The ledger holds it: {plain(receipt.purpose)}, {receipt.cost}.")
+    words = f"The ledger holds it: {plain(receipt.purpose)}, {receipt.cost}."
+    say(arguments, words, verified=True, key=receipt.key, head=receipt.head, cost=receipt.cost)
     return 0
 
 
