@@ -60,6 +60,9 @@ def test_caps_of_analysts_hold_and_strangers_are_refused(ledger: str, capsys: Ou
     assert [charge["analyst"] for charge in shown["charges"]] == ["ann"]
     assert "zoe" in refused(capsys, "ledger", "show", "l", "--analyst", "zoe", code=5)
     assert "Give --ledger" in refused(capsys, *REPORT[:-2], "--analyst", "ann", code=2)
+    ask = ("ask", "people.csv", "mean", "age", "--schema", "s.toml", "--epsilon", "0.125", "--ledger", "l")
+    assert "zoe has no account" in refused(capsys, *ask, "--analyst", "zoe", code=5)
+    assert told(capsys, *ask, "--analyst", "ann")["receipt"]["epsilon"] == pytest.approx(0.125)
 
 
 def test_a_raise_needs_a_reason_and_is_on_record(ledger: str, capsys: Out) -> None:

@@ -11,12 +11,13 @@ from typing import Any
 
 import discreet
 from discreet.accounting.memory_ledger import MemoryLedger
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.dates import Temporal
 from discreet.core.errors import DiscreetError, ParameterError
+from discreet.core.ledger import Ledger
 from discreet.core.schema import Schema
 from discreet.query.schema_file import read_schema
+from discreet.service.account import check_account, opened_account
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.file import File
 
@@ -26,15 +27,13 @@ def ask(arguments: Namespace) -> int:
     statistic = _statistic(arguments.statistic)
     described = read_schema(arguments.schema)
     options = _options(statistic, arguments, described.schema)
-    if arguments.key is not None and arguments.ledger is None:
-        raise ParameterError("--key", "a key can be replayed only from a ledger", "Give --ledger, too.")
+    check_account(arguments)
     with ExitStack() as open_files:
         budget = Budget(arguments.epsilon, arguments.delta)
-        if arguments.ledger is None:
+        ledger: Ledger | None = opened_account(arguments, open_files)
+        if ledger is None:
             sys.stderr.write("discreet: no --ledger, so nothing will remember what this costs\n")
-            ledger: Any = MemoryLedger(budget, described.neighbors, described.unit)
-        else:
-            ledger = open_files.enter_context(SqliteLedger.open(arguments.ledger))
+            ledger = MemoryLedger(budget, described.neighbors, described.unit)
         form = {"delimiter": arguments.delimiter, "dialect": arguments.dialect}
         records = File(arguments.file, described.schema, described.unit, **form)
         data = PrivateData.of(records, described.schema, ledger, neighbors=described.neighbors, unit=described.unit)

@@ -122,6 +122,7 @@ def _add_ask(commands: argparse._SubParsersAction[Parser]) -> None:
     ask.add_argument("--epsilon", type=float, required=True, metavar="E", help="what it may cost")
     ask.add_argument("--delta", type=float, default=0.0, metavar="D", help="the chance of failure (default: 0)")
     ask.add_argument("--ledger", metavar="LEDGER", help="the account that pays; see: discreet ledger create")
+    ask.add_argument("--analyst", metavar="NAME", help="who asks, where the account has caps for analysts")
     ask.add_argument("--key", metavar="K", help="makes a retry safe: the same key is charged once")
     ask.add_argument("--where", metavar="CONDITION", help="which records, such as \"age >= 18 and sex == 'f'\"")
     ask.add_argument("--by", nargs="+", metavar="COLUMN", help="a row for each group of these columns")
@@ -130,7 +131,7 @@ def _add_ask(commands: argparse._SubParsersAction[Parser]) -> None:
     ask.add_argument("--bins", type=int, metavar="N", help="the cells of each number in a table")
     ask.add_argument("--confidence", type=float, metavar="C", help="of the intervals (default: 0.95)")
     ask.add_argument("--population", action="store_true", help="intervals for the population, not for these data")
-    ask.add_argument("--json", action="store_true", help="print JSON instead of text")
+    _add_json(ask)
     ask.set_defaults(run=_ask)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from argparse import Namespace
 from contextlib import ExitStack
 
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.ledger import Ledger
 from discreet.query.forecast.plan import plan as planned
 from discreet.query.forecast.practice import PracticeLedger
 from discreet.query.schema_file import SchemaFile, read_schema
+from discreet.service.account import opened_account
 from discreet.trust.private_data import PrivateData
 
 
@@ -23,9 +23,7 @@ def plan(arguments: Namespace) -> int:
 def foreseen(described: SchemaFile, questions: list[str], arguments: Namespace) -> None:
     """Print a forecast, from the schema and an assumed number of records."""
     with ExitStack() as files:
-        ledger: Ledger = PracticeLedger(arguments.delta or 0.0)
-        if arguments.ledger is not None:
-            ledger = files.enter_context(SqliteLedger.open(arguments.ledger, analyst=arguments.analyst))
+        ledger: Ledger = opened_account(arguments, files) or PracticeLedger(arguments.delta or 0.0)
         nobody: dict[str, list[str]] = {
             name: [] for name in (*described.schema.columns, *filter(None, [described.unit.column]))
         }

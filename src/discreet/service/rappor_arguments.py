@@ -16,6 +16,7 @@ def add_rappor(commands: Any) -> None:
     simulate.add_argument("--strings", type=int, default=100, metavar="N", help="how many occur (default: 100)")
     simulate.add_argument("--distribution", default="exp", metavar="D", help="exp, unif or zipf (default: exp)")
     simulate.add_argument("--seed", type=int, default=0, metavar="S", help="of the made-up values (default: 0)")
+    simulate.add_argument("--json", action="store_true", help="print JSON instead of text")
     simulate.set_defaults(run=_simulate)
     encode = actions.add_parser("encode", help="turn values of clients into reports, as their devices would")
     encode.add_argument("values", metavar="VALUES", help="a CSV file with the columns client and value")

@@ -25,6 +25,7 @@ from discreet.local.rappor.client import BLOCK, client_reports, client_secret
 from discreet.local.rappor.decoded_strings import DecodedStrings
 from discreet.local.rappor.rappor import Rappor
 from discreet.noise.bits import system_bits
+from discreet.service.saying import say
 
 NAMES = {"k": "bits", "h": "hashes", "m": "cohorts", "p": "p", "q": "q", "f": "f"}
 DISTRIBUTIONS = ("exp", "unif", "zipf")
@@ -55,7 +56,8 @@ def simulate(arguments: Namespace) -> int:
         (folder / "params.csv").write_text(f"{','.join(NAMES)}\n{numbers}\n", encoding="utf-8")
     except OSError as why:
         raise ParameterError(f"write to {folder}", str(why.strerror or why), "Choose another folder.") from why
-    print(f"Wrote values.csv, candidates.txt and params.csv to {plain(str(folder))}; half of the candidates occur.")
+    done = f"Wrote values.csv, candidates.txt and params.csv to {plain(str(folder))}; half of the candidates occur."
+    say(arguments, done, wrote=str(folder))
     return 0
 
 

@@ -10,7 +10,6 @@ from itertools import product
 from pathlib import Path
 
 from discreet.accounting.memory_ledger import MemoryLedger
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import UNTOUCHED, BudgetExceeded, DiscreetError, ParameterError
 from discreet.core.ledger import Ledger
@@ -19,6 +18,7 @@ from discreet.query.plan import planned
 from discreet.query.report import Report, profile
 from discreet.query.sample import SCHEMA, TABLE
 from discreet.query.schema_file import SchemaFile, read_schema
+from discreet.service.account import check_account, opened_account
 from discreet.service.out_file import OutFile
 from discreet.service.plan_command import foreseen
 from discreet.trust.private_data import PrivateData
@@ -67,10 +67,7 @@ def _request(arguments: Namespace) -> Request:
             "Run: discreet report FILE --schema SCHEMA --epsilon E, or: discreet report --sample."
             " To write a schema: discreet schema init FILE.",
         )
-    if arguments.key is not None and arguments.ledger is None:
-        raise ParameterError("--key", "a key can be replayed only from a ledger", "Give --ledger, too.")
-    if arguments.analyst is not None and arguments.ledger is None:
-        raise ParameterError("--analyst", "only a ledger has caps for analysts", "Give --ledger, too.")
+    check_account(arguments)
     budget = Budget(arguments.epsilon, 0.0 if arguments.delta is None else arguments.delta)
     form = CsvForm(arguments.delimiter, arguments.dialect)
     return Request(arguments.file, arguments.schema, budget, Path(arguments.file).name, form)
@@ -86,8 +83,8 @@ def _sample_request(arguments: Namespace) -> Request:
 
 
 def _ledger(arguments: Namespace, budget: Budget, open_files: ExitStack) -> Ledger:
-    if arguments.ledger is not None:
-        return open_files.enter_context(SqliteLedger.open(arguments.ledger, analyst=arguments.analyst))
+    if (account := opened_account(arguments, open_files)) is not None:
+        return account
     if not arguments.sample:
         sys.stderr.write(
             "discreet: no --ledger, so nothing will remember what this report costs. If there are to be more releases"
