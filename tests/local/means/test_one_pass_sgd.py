@@ -33,10 +33,13 @@ def test_a_classifier_comes_close_to_one_without_privacy() -> None:
 
 
 def test_a_regression_finds_the_slopes() -> None:
+    """Noise moves each slope by about 5, so that the cosine of the angle to the true ones is about 0.96."""
     X = rows(40_000)
     y = 50 + 30 * X[:, 0] - 20 * X[:, 1] + np.random.default_rng(1).normal(0, 2, len(X))
-    model = LocalSGDRegressor(epsilon=6.0, coefficient_radius=3.0, target_bounds=(0, 100)).fit(X, y)
-    assert np.abs(model.coef_ - [30, -20, 0, 0]).max() < 15
+    model = LocalSGDRegressor(epsilon=3.0, coefficient_radius=3.0, target_bounds=(0, 100)).fit(X, y)
+    cosine = model.coef_ @ [30, -20, 0, 0] / np.linalg.norm(model.coef_) / np.linalg.norm([30, -20])
+    assert cosine > 0.75
+    assert 15 < np.linalg.norm(model.coef_) < 70
     assert abs(model.intercept_ - 50) < 10
 
 
