@@ -11,7 +11,7 @@ import pytest
 from tests.walk import SCRIPTS, installed, walked
 
 REACHED = {
-    "analyst": ("mean of age: ", ["ages.svg", "stays.ledger"]),
+    "analyst": ("mean of age: ", ["ages.svg"]),
     "platform_engineer": ("stranger is refused: ", ["team.ledger"]),
     "scikit_learn_user": ("right, scaled first", ["scores.svg"]),
     "statistics_office": ("maternity", ["receipt.json", "report.html", "sex_by_department.csv"]),

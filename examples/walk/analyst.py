@@ -6,10 +6,7 @@ import discreet
 
 frame = pandas.DataFrame(discreet.sample_records("patients"))  # or pandas.read_csv("...")
 schema = {"age": (0, 110), "stay_days": (0, 32), "sex": ["f", "m", "x"], "department": ["surgery", "maternity"]}
-ledger = discreet.SqliteLedger.create(
-    "stays.ledger", discreet.Budget(1.0), name="stays", neighbors=discreet.Neighbors.ADD_REMOVE
-)
-patients = discreet.PrivateData.of(frame, schema, ledger)
+patients = discreet.PrivateData.of(frame, schema, discreet.Budget(1.0))
 
 print(discreet.plan(patients, "mean of age", "median of stay_days", n=5000, epsilon=[0.1, 0.3]))
 print(discreet.mean(patients, "age", epsilon=0.3))
@@ -17,4 +14,4 @@ print(discreet.median(patients, "stay_days", epsilon=0.3))
 stays = discreet.mean(patients, "stay_days", by="department", epsilon=0.3)
 print(stays.to_pandas())
 discreet.histogram(patients, "age", bins=11, epsilon=0.1).plot().figure.savefig("ages.svg")
-print(ledger.balance())
+print(patients.ledger.balance())

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import csv
-import shutil
-import tempfile
-import weakref
-from pathlib import Path
 from typing import Any
 
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.schema import Number
@@ -40,11 +35,8 @@ def sample(name: str = "patients", *, epsilon: float = 2.0, delta: float = 1e-6)
     >>> ", ".join(patients.schema.columns)
     'age, sex, weight_kg, systolic, department, town, stay_days'
     """
-    records, described, budget = sample_records(name), read_schema(SCHEMA), Budget(epsilon, delta)
-    folder = tempfile.mkdtemp(prefix="discreet-")
-    ledger = SqliteLedger.create(Path(folder, f"{name}.ledger"), budget, name=name, neighbors=described.neighbors)
-    weakref.finalize(ledger, shutil.rmtree, folder, ignore_errors=True)
-    return PrivateData.of(records, described.schema, ledger, neighbors=described.neighbors)
+    described = read_schema(SCHEMA)
+    return PrivateData.of(sample_records(name), described.schema, Budget(epsilon, delta), neighbors=described.neighbors)
 
 
 def sample_records(name: str = "patients") -> dict[str, list[Any]]:
