@@ -578,7 +578,7 @@ MUTANTS = [
         ("failures += times * loss.delta", "pass"),
         ("return math.erf(math.sqrt(room / 8))", "return math.erf(math.sqrt(room / 4))"),
         ("fits = distance(epsilon, middle) + SLACK <= _distance(room)", "fits = middle + epsilon**2 <= room"),
-        ("if room - times * price_beside(epsilon, half) >= half:", "if True:"),
+        ("rest = room - times * price_beside(epsilon, half)", "rest = room"),
         ("        if excess <= 0:\n", "        if excess <= 1:\n"),
     ),
     *_of(
