@@ -9,9 +9,13 @@ from dataclasses import dataclass
 
 import pytest
 
+from discreet.accounting.accountant import delta
 from discreet.accounting.directions import directions
 from discreet.accounting.loss_distribution import epsilon_above, epsilon_below
-from discreet.core.events import Event, GaussianLoss, Repeated, Sampled
+from discreet.accounting.memory_ledger import MemoryLedger
+from discreet.core.budget import Budget
+from discreet.core.events import Composed, Event, GaussianLoss, LaplaceLoss, Repeated, Sampled
+from discreet.mechanisms.selection.randomized_response import RandomizedResponse
 
 
 @dataclass(frozen=True)
@@ -77,3 +81,17 @@ def test_every_plan_is_accounted_within_a_second_of_processor_time() -> None:
         start = time.thread_time()
         epsilon_above(found, plan.delta)
         assert time.thread_time() - start < 2.0, plan  # twice what is wanted, since other programs share the caches
+
+
+def test_no_epsilon_is_so_large_that_anything_overflows() -> None:
+    response = RandomizedResponse(1.0).event
+    for event in (
+        response,
+        LaplaceLoss(1.0),
+        Composed((GaussianLoss(0.01), response)),
+        Sampled(GaussianLoss(0.5), 0.1),
+    ):
+        for large in (708.0, 1e4, 1e6):
+            assert 0 <= delta(event, large) <= 1
+        assert MemoryLedger(Budget(1e6, 1e-6)).affords(event)
+    assert not MemoryLedger(Budget(1e4, 1e-6)).affords(Composed((GaussianLoss(0.001), response)))

@@ -33,7 +33,6 @@ DEAREST = 20.0  # a bounded loss of more than this is left to other filters
 STEPS = 6  # of the search for the room beside a first plan
 FARTHEST = 100.0  # beside a first plan, an account of more than this epsilon has no room
 SATURATED = 16.0  # beside more than this, erf tells no distances apart: bounded losses are priced beside so much
-GREATEST = 500.0  # epsilon at which a delta is asked for; it is no smaller there than farther out
 MOST = 64  # repetitions of parallel parts that are charged one by one
 
 
@@ -161,7 +160,6 @@ def _log_ratio(found: float, delta: float) -> float:
 @lru_cache(maxsize=256)
 def delta_beside(first: Event, epsilon: float, room: float) -> float:
     """Delta at epsilon of the first plan and G(room); a single bounded loss is taken as randomized response."""
-    epsilon = min(epsilon, GREATEST)
     if room == 0:
         return accountant.delta(first, epsilon)
     match terms(first):

@@ -12,6 +12,7 @@ from discreet.accounting.composition import Composition
 from discreet.accounting.directions import Direction
 from discreet.accounting.pairs import UNIT, LossPair
 from discreet.accounting.profile_point import SMALLEST, ProfilePoint
+from discreet.accounting.single_release import FARTHEST
 from discreet.accounting.tabulation import EVERYWHERE, TabulatedLoss, Window, best_origin_below, envelope, table_above
 from discreet.accounting.tilted_frame import TiltedFrame, best_frame, best_tilt, frames_beside, lowest
 from discreet.accounting.tilting import Summand
@@ -22,6 +23,7 @@ LONGEST = 2**20  # of a period, in steps
 LONG = 2**17  # steps: a length that is worth a look at what a cut would save
 SHORTER = 4.0  # times shorter pays for the profile beside jumps
 SEVERAL = 1e-6  # of delta, by two jumps or more
+FLATTEST = 2.0**-20  # rate that is planned for, where delta is nearly 1
 
 Tabulate = Callable[[LossPair, float, float, float, Window], TabulatedLoss]
 
@@ -134,7 +136,8 @@ def _one_jump(direction: Direction, log_delta: float, cut: float, log_tail: floa
 
     def excess(epsilon: float) -> float:
         cells = [(part.times, part.alternatives[0].cells(np.array([epsilon]))) for part in direction]
-        return sum(times * float(c.p[-1] - math.exp(epsilon) * c.q[-1]) for times, c in cells) - math.exp(log_delta)
+        grown = math.exp(min(epsilon, FARTHEST))
+        return sum(times * float(c.p[-1] - grown * c.q[-1]) for times, c in cells) - math.exp(log_delta)
 
     low, high = cut, max(part.alternatives[0].reach(log_tail).high for part in direction)
     if excess(low) < 0:
@@ -226,5 +229,5 @@ def finest_step(direction: Direction, rate: float, epsilon: float, accuracy: flo
     if all(lattice is not None and lattice.whole for lattice in lattices) and spacing < math.inf:
         return spacing
     count = sum(part.times for part in direction)
-    step = math.sqrt(12 * accuracy * (epsilon + 1 / rate) / (count * (1 + rate)))
+    step = math.sqrt(12 * accuracy * (epsilon + 1 / max(rate, FLATTEST)) / (count * (1 + rate)))
     return spacing / math.ceil(spacing / step) if step < spacing < math.inf else step

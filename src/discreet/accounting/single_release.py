@@ -13,6 +13,7 @@ from discreet.accounting.pairs import LOSS_ROUNDING, UNIT, LossPair
 
 SMALLEST = 1e-305  # more than underflow can have lost
 HIGHEST = 400.0
+FARTHEST = 700.0  # epsilon whose exponential does not overflow; delta is no greater farther out
 
 
 def is_single(direction: Direction) -> bool:
@@ -24,11 +25,14 @@ def is_single(direction: Direction) -> bool:
 
 def single_delta_above(part: Part, epsilon: float) -> float:
     """Bound delta from above, for the worse of the alternatives."""
+    epsilon = min(epsilon, FARTHEST)
     return max(min(1.0, found.delta + found.error) for found in (_found(pair, epsilon) for pair in part.alternatives))
 
 
 def single_delta_below(part: Part, epsilon: float) -> float:
     """Bound delta from below, for the worse of the alternatives."""
+    if epsilon > FARTHEST:
+        return 0.0
     return max(max(0.0, found.delta - found.error) for found in (_found(pair, epsilon) for pair in part.alternatives))
 
 
