@@ -224,4 +224,4 @@ def test_a_bound_tells_its_event_and_its_counts() -> None:
     shown = LowerBound(0.0, 0.999, (seen,))
     assert str(shown).startswith(f"epsilon >= {math.log(seen.least / seen.most):.4g} at delta 0 and mu >= ")
     assert "x <= 3. Seen in 90 of 100 outputs on the second data set and in 2 of 200 on the first." in str(shown)
-    assert "<td>x &lt;= 3</td><td>second</td><td>90 of 100</td>" in shown._repr_html_()
+    assert "x &lt;= 3</th><td>second</td><td>90 of 100</td>" in shown._repr_html_()

@@ -190,7 +190,7 @@ def test_every_result_stands_on_release_and_has_all_its_forms(function: Any) -> 
     assert set(plain) == set(result.to_dict())
     assert Receipt.read(json.dumps(plain["receipt"])) == result.receipt
     assert len(result.to_pandas()) == len(result.tabulated())
-    assert str(result).startswith((result.name, getattr(result, "hypothesis", result.name)))
+    assert str(result).startswith((result.name, f"null hypothesis: {getattr(result, 'hypothesis', '')}"))
     page = result._repr_html_()
     assert "<table>" in page
     assert html.escape(result.receipt.cost) in page

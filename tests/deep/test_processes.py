@@ -90,7 +90,7 @@ def too_dear(rank: int, folder: Path) -> Tensor:
     """What the first account cannot pay is refused everywhere, although the second account could."""
     plan = TrainingPlan(SecretSample(1.0), Gaussian(0.5), 50, 1.0, 100.0)
     return refused(
-        BudgetExceeded, "Plan less", trainer(rank, SHARES[rank], plan, Budget(0.1, 1e-5) if rank == 0 else AMPLE)
+        BudgetExceeded, "with more noise", trainer(rank, SHARES[rank], plan, Budget(0.1, 1e-5) if rank == 0 else AMPLE)
     )
 
 

@@ -64,7 +64,8 @@ class Union:
 
     Guarantee
     ---------
-    Everything that was ever admitted is, together, (epsilon, sum of the members' deltas), however it was chosen.
+    Everything that was ever admitted is, together, (epsilon, delta), however it was chosen: delta is the sum of the
+    members' shares, and the largest of their caps on failures, which are the same failures for all (`union.md`).
 
     Examples
     --------
@@ -82,8 +83,9 @@ class Union:
 
     @property
     def delta(self) -> Fraction:
-        """The deltas of all members together."""
-        return Fraction(sum(member.share + member.cap.delta for member in self.members), DELTA_UNITS)
+        """The shares of all members together, and failures once."""
+        failures = max((member.cap.delta for member in self.members), default=0)
+        return Fraction(sum(member.share for member in self.members) + failures, DELTA_UNITS)
 
     def opening(self, first: Event) -> Spent:
         """What is spent in each member after the first charge."""
@@ -122,21 +124,19 @@ class Shares:
     """How delta is divided, in parts of 32. `exact` lets sums of rounded epsilons reach epsilon."""
 
     exact: int
-    pure_failures: int
     gaussian: int
-    gaussian_failures: int
     renyi: int
-    renyi_failures: int
+    failures: int
 
 
 PARTS = 32
-USUAL = Shares(exact=1, pure_failures=1, gaussian=15, gaussian_failures=1, renyi=13, renyi_failures=1)
+USUAL = Shares(exact=1, gaussian=15, renyi=10, failures=6)
 """Half for what the Gaussian filter takes, which is then nearly tight; the rest for what only the Renyi filter does."""
-FAILING = Shares(exact=1, pure_failures=19, gaussian=6, gaussian_failures=2, renyi=2, renyi_failures=2)
+FAILING = Shares(exact=1, gaussian=6, renyi=2, failures=23)
 """Where the first plan fails with a probability of more than a hundredth of delta."""
-DIVERGENT = Shares(exact=1, pure_failures=3, gaussian=0, gaussian_failures=0, renyi=24, renyi_failures=4)
+DIVERGENT = Shares(exact=1, gaussian=0, renyi=24, failures=7)
 """Where the first plan is known by its Renyi divergences alone."""
-SAMPLED = Shares(exact=1, pure_failures=1, gaussian=17, gaussian_failures=1, renyi=11, renyi_failures=1)
+SAMPLED = Shares(exact=1, gaussian=17, renyi=10, failures=4)
 """Where the first plan is one that the Gaussian filter can take only once, as training on samples."""
 CHEAP = 8  # a first charge of less than this part of the room may as well be priced as later ones are
 WHOLE = 1 - 2.0**-10  # a plan that takes more than this part of delta leaves nothing
@@ -179,7 +179,7 @@ def _shares(first: Event, whole: Fraction) -> Shares:
 
 def _cheap(first: Event, epsilon: float, part: Fraction, shares: Shares) -> bool:
     """Whether the Gaussian filter loses little by pricing the first plan as it does later ones."""
-    rule = GaussianFilter.of(epsilon, shares.gaussian * part, shares.gaussian_failures * part)
+    rule = GaussianFilter.of(epsilon, shares.gaussian * part, shares.failures * part)
     price = rule.price(first, NOTHING)
     exact = all(isinstance(term.event, GaussianLoss) for term in terms(first))
     return price is not None and price.within(Amount(rule.cap.loss // (1 if exact else CHEAP), rule.cap.delta))
@@ -188,14 +188,17 @@ def _cheap(first: Event, epsilon: float, part: Fraction, shares: Shares) -> bool
 def _union(epsilon: float, whole: Fraction, shares: Shares, first: Event, needed: Fraction | None = None) -> Union:
     """Members with these shares of what the first plan leaves; those that cannot pay it give theirs to the Gaussian."""
     part = (whole - (needed or 0)) / PARTS
+    failures = shares.failures * part
     members: list[Member] = []
     if float(part * PARTS) > (1 - WHOLE) * float(whole):
-        members.append(PureFilter.of(epsilon, shares.exact * part, shares.pure_failures * part))
+        members.append(PureFilter.of(epsilon, shares.exact * part, failures))
         order = order_for(first, epsilon, float(shares.renyi * part))
-        members.append(RenyiFilter.of(epsilon, shares.renyi * part, shares.renyi_failures * part, order))
+        members.append(RenyiFilter.of(epsilon, shares.renyi * part, failures, order))
     kept = [member for member in members if member.cap.loss and Union((member,)).holds((member.opening(first),))]
-    share = whole - Union(tuple(kept)).delta - shares.gaussian_failures * part
-    if shares.gaussian:
-        entering = None if needed is None else first
-        kept.append(GaussianFilter.of(epsilon, share, shares.gaussian_failures * part, entering))
-    return Union(tuple(kept))
+    share = whole - Fraction(sum(member.share for member in kept), DELTA_UNITS) - failures
+    if not shares.gaussian:
+        return Union(tuple(kept))
+    if needed is None:
+        return Union((*kept, GaussianFilter.of(epsilon, share, failures)))
+    later = max(Fraction(0), failures - Fraction(renyi(first, 2.0).delta))
+    return Union((*kept, GaussianFilter.of(epsilon, share, later, first)))
