@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 
 from discreet.accounting.accountant import delta as delta_of
 from discreet.accounting.accountant import epsilon as epsilon_of
-from discreet.accounting.amount import NOTHING
+from discreet.accounting.amount import DELTA_UNITS, NOTHING
 from discreet.accounting.gaussian import gaussian_multiplier
 from discreet.accounting.gaussian_filter import GaussianFilter
 from discreet.accounting.pure_filter import PureFilter
@@ -237,6 +237,15 @@ def test_no_adaptive_adversary_exceeds_the_budget(budget: Budget) -> None:
     for union in unions:
         assert union.delta <= Fraction(budget.delta)
         assert worst_delta(Adversary, union, budget) <= budget.delta + 1e-12
+
+
+def test_a_first_plan_that_may_fail_leaves_less_for_failures_that_follow() -> None:
+    first = Composed((GaussianLoss(8.0), ApproximateLoss(0.1, 1e-9)))
+    *others, gaussian = chosen(Budget(1.0, 1e-6), first).members
+    assert isinstance(gaussian, GaussianFilter)
+    assert gaussian.first == first
+    assert others
+    assert all(gaussian.cap.delta + 0.999e-9 * DELTA_UNITS < other.cap.delta for other in others)
 
 
 def test_the_same_adversaries_exceed_the_budget_where_a_broken_member_is_forgotten() -> None:

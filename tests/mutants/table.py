@@ -587,7 +587,11 @@ MUTANTS = [
         ("if amount is not None and amount.within(member.cap)}", "if amount is not None}"),
         ("part = (whole - (needed or 0)) / PARTS", "part = whole / PARTS"),
         ("needed if needed <= whole else None)", "needed)"),
-        ("share = whole - Union(tuple(kept)).delta - shares", "share = whole - shares"),
+        (
+            "share = whole - Fraction(sum(member.share for member in kept), DELTA_UNITS) - failures",
+            "share = whole - failures",
+        ),
+        ("failures - Fraction(renyi(first, 2.0).delta))", "failures)"),
     ),
     *_of(
         "accounting/standing",

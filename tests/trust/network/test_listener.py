@@ -196,6 +196,15 @@ def test_strangers_are_forgotten() -> None:
     asyncio.run(play())
 
 
+@pytest.fixture
+def only_new_garbage() -> Iterator[None]:
+    """What there is before the test is not looked through again and again."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 def left_open() -> list[str]:
     """What the collector of garbage complains about."""
     with warnings.catch_warnings(record=True) as complaints:
@@ -204,6 +213,7 @@ def left_open() -> list[str]:
     return [str(one.message) for one in complaints if issubclass(one.category, ResourceWarning)]
 
 
+@pytest.mark.usefixtures("only_new_garbage")
 def test_a_call_that_is_given_up_at_any_moment_leaves_nothing_open() -> None:
     async def play(turns: int) -> bool:
         async with a_listener() as (listener, _):
@@ -224,6 +234,7 @@ def test_a_call_that_is_given_up_at_any_moment_leaves_nothing_open() -> None:
         assert left_open() == [], turns
 
 
+@pytest.mark.usefixtures("only_new_garbage")
 def test_a_listener_that_is_closed_at_any_moment_leaves_nothing_open() -> None:
     async def play(turns: int) -> bool:
         async with a_listener() as (listener, lines):
