@@ -130,13 +130,13 @@ class Shares:
 
 
 PARTS = 32
-USUAL = Shares(exact=1, gaussian=15, renyi=10, failures=6)
+USUAL = Shares(exact=1, gaussian=15, renyi=12, failures=4)
 """Half for what the Gaussian filter takes, which is then nearly tight; the rest for what only the Renyi filter does."""
 FAILING = Shares(exact=1, gaussian=6, renyi=2, failures=23)
 """Where the first plan fails with a probability of more than a hundredth of delta."""
 DIVERGENT = Shares(exact=1, gaussian=0, renyi=24, failures=7)
 """Where the first plan is known by its Renyi divergences alone."""
-SAMPLED = Shares(exact=1, gaussian=17, renyi=10, failures=4)
+SAMPLED = Shares(exact=1, gaussian=16, renyi=11, failures=4)
 """Where the first plan is one that the Gaussian filter can take only once, as training on samples."""
 CHEAP = 8  # a first charge of less than this part of the room may as well be priced as later ones are
 WHOLE = 1 - 2.0**-10  # a plan that takes more than this part of delta leaves nothing
