@@ -52,6 +52,7 @@ def test_the_sum_is_exact_whoever_vanishes_when() -> None:
     assert sum(run.total is not None for run in runs) == 16  # two or three stay to the end: 3 * 5 + 1
 
 
+@pytest.mark.slow
 def test_the_sum_is_exact_among_four() -> None:
     """All patterns but for the order of the parties, in both orders of the steps."""
     for pattern in SORTS_OF_FOUR:

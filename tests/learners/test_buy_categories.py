@@ -42,7 +42,7 @@ def test_both_columns_are_paid_for_together_and_encoders_know_their_values(tmp_p
     data = people(tmp_path)
     schema = buy_categories(data, epsilon=1.2, delta=5e-7)
     with pytest.raises(BudgetExceeded):
-        buy_categories(data, epsilon=1.2, delta=5e-7)
+        buy_categories(data, epsilon=2.0, delta=5e-7)
     bought = PrivateData.of(TABLE, schema, data.ledger)
     marks = OneHotEncoder().fit(bought)
     assert list(marks.get_feature_names_out()) == ["age", "town_Bonn", "town_Ulm", "job_cook"]

@@ -33,7 +33,7 @@ def tells(rows: Array) -> Array:
     return np.array([1.0 if (rows == 0.5).any() else -1.0])
 
 
-@pytest.mark.parametrize("deals", [1, 2])
+@pytest.mark.parametrize("deals", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_one_record_moves_the_sum_by_one_block_of_each_deal(deals: int) -> None:
     records = np.linspace(0.6, 1, 60)[:, None]
     without = steps(tells, records, deals)

@@ -61,7 +61,9 @@ def test_no_spread_is_no_width() -> None:
     assert nothing.outside(0.0) == 1
 
 
-@pytest.mark.parametrize("distance", [0.5, pytest.param(3.0, marks=pytest.mark.slow), 12.0])
+@pytest.mark.parametrize(
+    "distance", [pytest.param(0.5, marks=pytest.mark.slow), 3.0, pytest.param(12.0, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("laplace", [True, False])
 def test_a_square_is_added_as_an_integral_over_it_says(laplace: bool, distance: float) -> None:
     """One normal variable and one square of mean 2, at high precision."""

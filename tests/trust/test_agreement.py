@@ -218,6 +218,7 @@ def test_a_secure_sum_agrees_across_a_network(tmp_path: Path) -> None:
         assert agrees(trust, "record")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("silent")
 @pytest.mark.xdist_group("spark")
 @pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning", "ignore::ResourceWarning")

@@ -31,12 +31,15 @@ pytestmark = [
 ASKED = ("moments 1 False", "histogram", "days by kind", "products", "rows")
 
 
-@pytest.mark.parametrize("units", UNITS)
+@pytest.mark.parametrize(
+    "units", [name if name == "one row" else pytest.param(name, marks=pytest.mark.slow) for name in UNITS]
+)
 def test_spark_agrees_to_the_last_bit(units: str, spark: Any) -> None:
     frame = spark.createDataFrame(pa.table(table())).repartition(5)
     assert sums(source_of(frame, SCHEMA, UNITS[units]), ASKED) == sums(source_of(table(), SCHEMA, UNITS[units]), ASKED)
 
 
+@pytest.mark.slow
 def test_spark_pools_to_the_last_bit(spark: Any) -> None:
     schema = Schema({name: kind for name, kind in SCHEMA.columns.items() if name != "town"})
     frame, person = spark.createDataFrame(pa.table(table())).repartition(5), Unit("user", column="who", pooled=True)
@@ -62,6 +65,7 @@ def test_only_sums_come_to_the_driver(spark: Any) -> None:
     assert question.grid.values(source.sum(question)) == [1000.0]
 
 
+@pytest.mark.slow
 def test_a_sample_starts_where_python_says(spark: Any) -> None:
     names = ["ann", "Zoë", "𝄞", "", "O'Brien"]
     frame = spark.createDataFrame([(name,) for name in names], "name string").selectExpr("CAST(name AS BINARY) AS u")
@@ -90,6 +94,7 @@ def test_a_failing_job_does_not_quote_a_record(spark: Any) -> None:
     assert "Ann" not in f"{caught.value}{caught.value.__context__}"
 
 
+@pytest.mark.slow
 def test_what_cannot_be_read_is_refused_by_its_type(spark: Any) -> None:
     frame = spark.createDataFrame([([1.0], 1.0, 2.0, None)], "x array<double>, y double, Y double, day date")
     with pytest.raises(SchemaError, match="the schema has numbers there"):
