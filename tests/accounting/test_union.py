@@ -212,14 +212,14 @@ class Forgetful(Adversary):
 
 
 def members(epsilon: float, delta: float) -> Union:
-    """All kinds at once, with shares of delta that let each of them matter."""
+    """All kinds at once, with shares of delta that let each of them matter; failures have one for all."""
     share = Fraction(delta) / 6
     order = 6.0
     return Union(
         (
-            PureFilter.of(epsilon, Fraction(0), share),
-            GaussianFilter.of(epsilon, 2 * share, share),
-            RenyiFilter.of(epsilon, share, share, order),
+            PureFilter.of(epsilon, Fraction(0), 2 * share),
+            GaussianFilter.of(epsilon, 2 * share, 2 * share),
+            RenyiFilter.of(epsilon, 2 * share, 2 * share, order),
         )
     )
 

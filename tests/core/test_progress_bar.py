@@ -48,11 +48,15 @@ def test_what_is_quick_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_terminal_that_went_away_stops_nothing() -> None:
+    tried: list[str] = []
+
     class Gone(Terminal):
         def write(self, text: str, /) -> int:
+            tried.append(text)
             raise OSError("gone")
 
     ProgressBar(Gone())(1, 2, "mean")
+    assert len(tried) == 1
 
 
 def test_a_file_stays_empty() -> None:
