@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.sparse import csc_matrix
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
 from discreet.local.rappor.bloom import bloom_design
+from discreet.local.rappor.count_regression import sparse_lasso
 from discreet.local.rappor.decoding import decoded, regression
 from discreet.local.rappor.discoveries import discoveries
 from discreet.local.rappor.rappor import Rappor
@@ -116,3 +118,15 @@ def test_what_cannot_be_decoded_is_refused() -> None:
     ):
         with pytest.raises(ParameterError, match="as they were"):
             decoded(RAPPOR, wrong, candidates=candidates, split=split)
+
+
+def test_the_lasso_on_few_columns_is_that_on_all() -> None:
+    rng = np.random.default_rng(3)
+    columns = csc_matrix(rng.random((60, 400)) < 0.2, dtype=float)
+    goal = columns[:, :5] @ np.arange(10.0, 15.0) + rng.normal(size=60)
+    found = sparse_lasso(columns, goal, 4.0)
+    slope = columns.T @ (goal - columns @ found)
+    assert 0 < (found > 0).sum() < 60
+    assert found.min() == 0
+    assert slope.max() < 4.0 * 1.002  # the conditions of Karush, Kuhn and Tucker, on all columns
+    assert np.abs(slope[found > 0] - 4.0).max() < 0.04

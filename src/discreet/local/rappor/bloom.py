@@ -41,8 +41,13 @@ def bloom_positions(setup: RapporParameters, value: str, cohort: int) -> tuple[i
 
 def all_positions(setup: RapporParameters, values: Sequence[str]) -> Steps:
     """The positions of every value in every cohort: one row for each value, then cohorts, then hash functions."""
-    found = [bloom_positions(setup, value, cohort) for value in values for cohort in range(setup.cohorts)]
-    return np.array(found, dtype=np.int64).reshape(len(values), setup.cohorts, setup.hashes)
+    if setup.bits > 256:
+        found = [bloom_positions(setup, value, cohort) for value in values for cohort in range(setup.cohorts)]
+        return np.array(found, dtype=np.int64).reshape(len(values), setup.cohorts, setup.hashes)
+    cohorts, coded = [struct.pack(">L", cohort) for cohort in range(setup.cohorts)], [one.encode() for one in values]
+    digests = b"".join(hashlib.md5(cohort + one, usedforsecurity=False).digest() for one in coded for cohort in cohorts)
+    places = np.frombuffer(digests, np.uint8).reshape(len(values), setup.cohorts, 16)[:, :, : setup.hashes]
+    return places.astype(np.int64) % setup.bits
 
 
 def bloom_rows(setup: RapporParameters, positions: Steps) -> BitRows:

@@ -19,6 +19,7 @@ LEVEL = 0.1  # the probability with which the Lasso keeps a candidate that nobod
 UNPENALIZED = 1e3  # by how much less the column of other strings is penalised
 PASSES = 2
 MOST_KEPT = 0.5  # candidates that are kept at most, per count
+JOINING, LEAST_JOINING = 1e-3, 100  # of the Lasso: by how much a product is above the penalty; columns at a time
 
 
 @dataclass(frozen=True)
@@ -121,14 +122,30 @@ class CountRegression:
         return FittedShares(kept, fit.coefficients[: kept.size], fit.errors[: kept.size], fit.dispersion)
 
     def _lasso(self, weights: Array) -> Array:
-        from sklearn.linear_model import Lasso
-
         weighted = self.columns.multiply(weights[:, None]).tocsc()
         scales = 1 / np.maximum(np.sqrt(np.asarray(weighted.power(2).sum(axis=0)).ravel()), np.finfo(float).tiny)
         scales[-1] *= UNPENALIZED
-        penalty = -ndtri(LEVEL) / weighted.shape[0]
-        model = Lasso(alpha=penalty, positive=True, fit_intercept=False, max_iter=10_000, tol=1e-5)
-        return np.asarray(model.fit(weighted.multiply(scales).tocsc(), self.observed * weights).coef_ * scales)
+        return sparse_lasso(weighted.multiply(scales).tocsc(), self.observed * weights, -ndtri(LEVEL)) * scales
+
+
+def sparse_lasso(columns: csc_matrix, goal: Array, penalty: float) -> Array:
+    """The non-negative Lasso, solved on the few columns that can matter.
+
+    Columns whose product with the residual is above the penalty join, until there is none: the conditions of Karush,
+    Kuhn and Tucker, by which the solution on these columns is one on all.
+    """
+    from sklearn.linear_model import Lasso
+
+    model = Lasso(penalty / goal.size, positive=True, fit_intercept=False, max_iter=10_000, tol=1e-6)
+    inside, coefficients = np.zeros(columns.shape[1], dtype=bool), np.zeros(columns.shape[1])
+    while True:
+        slope = columns.T @ (goal - columns @ coefficients)
+        outside = np.flatnonzero(~inside & (slope > penalty * (1 + JOINING)))
+        if not outside.size:
+            return coefficients
+        joining = max(LEAST_JOINING, int(inside.sum()))
+        inside[outside[np.argsort(-slope[outside], kind="stable")[:joining]]] = True
+        coefficients[inside] = model.fit(columns[:, inside].toarray(), goal).coef_
 
 
 @dataclass(frozen=True)
