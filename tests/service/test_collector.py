@@ -6,6 +6,9 @@ import base64
 import json
 import os
 import signal
+import socket
+import sqlite3
+import struct
 import subprocess
 import sys
 import threading
@@ -172,3 +175,33 @@ def started(*arguments: str) -> tuple[subprocess.Popen[str], str]:
 
 def _raw(sent: dict[str, str]) -> bytes:
     return base64.b64decode(sent["message"])
+
+
+def test_no_address_is_printed_where_a_sender_hangs_up(url: str, capfd: pytest.CaptureFixture[str]) -> None:
+    port = int(url.rsplit(":", 1)[1])
+    with socket.create_connection(("127.0.0.1", port)) as sender:
+        own = sender.getsockname()[1]
+        sender.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # so that closing is a reset
+        sender.sendall(b"POST /reports HTTP/1.1\r\nContent-Length: 100\r\n\r\nabc")
+    said, rounds = "", 0
+    while "not answered" not in said and rounds < 2000:
+        said, rounds = said + capfd.readouterr().err, rounds + 1
+        assert sent(url, None, "/status")[0] == 200  # and it goes on
+    assert "a request was not answered" in said
+    assert str(own) not in said
+
+
+def test_a_request_of_brackets_is_refused(url: str) -> None:
+    status, answer = sent(url, b"[" * 200_000)
+    assert status == 400
+    assert "Nothing was counted" in answer["error"]
+
+
+def test_a_store_that_cannot_write_says_so(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> Acknowledged:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(ReportStore, "add", full)
+    status, answer = sent(url, [report("yes", 1)])
+    assert status == 503
+    assert "disk is full. Nothing was counted" in answer["error"]

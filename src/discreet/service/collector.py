@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+import sqlite3
+import sys
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -23,7 +25,7 @@ class Collector(ThreadingHTTPServer):
 
     `GET /protocol` says what devices have to know (`local.protocol`). `GET /status` has the number of reports.
     `POST /reports` takes `{"reports": [{"id": 32 hexadecimal digits, "message": base64}, ...]}` and answers, once they
-    are on disk, `{"new": ..., "repeated": ...}`. A request is counted whole or, with status 400, 409 or 413 and an
+    are on disk, `{"new": ..., "repeated": ...}`. A request is counted whole or, with status 400, 409, 413 or 503 and an
     `error`, not at all; it may be sent again until it is answered.
 
     Nothing about a sender is kept or logged. Put a server in front of it that ends TLS and keeps no addresses.
@@ -41,6 +43,10 @@ class Collector(ThreadingHTTPServer):
     def __init__(self, store: ReportStore, host: str = "127.0.0.1", port: int = 0) -> None:
         self.store = store
         super().__init__((host, port), _Handler)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say what went wrong, and not with whom: the base class prints addresses."""
+        print(f"a request was not answered: {sys.exc_info()[1]!r}", file=sys.stderr, flush=True)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -76,6 +82,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(HTTPStatus.CONFLICT, {"error": str(refusal)})
         except (DiscreetError, ValueError) as refusal:
             self._answer(HTTPStatus.BAD_REQUEST, {"error": str(refusal)})
+        except sqlite3.Error as trouble:  # a full disk
+            error = f"collect: the store says: {trouble}. Nothing was counted. Send it again later."
+            self._answer(HTTPStatus.SERVICE_UNAVAILABLE, {"error": error})
 
     def _answer(self, status: HTTPStatus, content: dict[str, Any], close: bool = False) -> None:
         body = json.dumps(content).encode()
@@ -103,7 +112,7 @@ def envelopes(body: bytes) -> list[Envelope]:
     try:
         listed = json.loads(body)["reports"]
         found = [Envelope(bytes.fromhex(one["id"]), base64.b64decode(one["message"], validate=True)) for one in listed]
-    except (ValueError, KeyError, TypeError) as why:
+    except (ValueError, KeyError, TypeError, RecursionError) as why:
         form = '{"reports": [{"id": "...", "message": "..."}, ...]}'
         raise ParameterError("collect", f"the request is not of the form {form} ({why})", "", UNCOUNTED) from why
     if len(found) > MOST_REPORTS:
