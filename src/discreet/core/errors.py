@@ -53,7 +53,7 @@ class DiscreetError(Exception):
 
     @property
     def _text(self) -> str:
-        return f"{self.asked}: {self.obstacle}. {self.consequence} {self.remedy}".strip()
+        return " ".join(part for part in (f"{self.asked}: {self.obstacle}.", self.consequence, self.remedy) if part)
 
     def settle(self, consequence: str) -> None:
         """Say what happened to the budget, by whoever knows that something was charged before this was raised."""
