@@ -54,6 +54,7 @@ ROOMS = (
     "discreet.deep",
     "discreet.local",
     "discreet.sequential",
+    "discreet.graphs",
     "discreet.mechanisms",
     "discreet.accounting",
 )

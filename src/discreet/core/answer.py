@@ -12,7 +12,7 @@ import numpy as np
 from discreet.core.bound import ORDER, ULP, Bound, Norm
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid, Steps
-from discreet.core.neighbors import Neighbors
+from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.rounding import upwards
 from discreet.core.secret import Secret
 from discreet.core.secret_sample import SecretSample
@@ -223,7 +223,36 @@ class GramAnswer(Secret):
         return dataclasses.replace(self, copies=(count, *self.copies))
 
 
-AnyAnswer = Answer | SampledAnswer | KeyedAnswer | Records | GramAnswer
+@dataclass(frozen=True)
+class GraphAnswer(Secret):
+    """A whole graph, for a mechanism that finds out by itself how far one unit can move what it releases.
+
+    Parameters
+    ----------
+    edges : array of int64, shape (m, 2)
+        The ends of each edge, the lesser one first; no loops, and no edge twice. In no order.
+    nodes : int
+        Public. The nodes are 0 ... nodes - 1.
+    unit : Unit
+        An edge; or a node, of which all edges may change.
+    neighbors : Neighbors
+        The relation of the data set.
+    copies : tuple of int
+        The number of independent releases of this graph, by axes; a single one where empty.
+    """
+
+    edges: Steps = field(repr=False)
+    nodes: int
+    unit: Unit
+    neighbors: Neighbors
+    copies: tuple[int, ...] = ()
+
+    def stacked(self, count: int) -> GraphAnswer:
+        """The same graph, to be released `count` times independently."""
+        return dataclasses.replace(self, copies=(count, *self.copies))
+
+
+AnyAnswer = GraphAnswer | Answer | SampledAnswer | KeyedAnswer | Records | GramAnswer
 """What a question may answer."""
 
 

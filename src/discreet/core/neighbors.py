@@ -66,8 +66,15 @@ class Unit:
     pooled: bool = False
 
     @property
+    def is_row(self) -> bool:
+        """Whether each unit is one row: a record, or an edge of a graph."""
+        return self.kind == "record" or (self.kind == "edge" and self.column is None)
+
+    @property
     def limit(self) -> str:
         """What bounds a unit that may have many rows, in words."""
+        if self.kind == "node" and self.column is None:
+            return "all edges at it; the list of nodes is public"
         if self.kind == "attribute":
             return "of one record, whose other columns are not protected"
         return "all rows of each bounded together" if self.pooled else f"at most {self.rows} rows of each"

@@ -102,7 +102,7 @@ class Receipt:
     def lines(self) -> dict[str, str]:
         """The receipt as words."""
         noise = "secret, from the operating system" if self.secret else "NOT SECRET: this release is NOT PRIVATE"
-        rows = "" if self.unit.kind == "record" else f" ({self.unit.limit})"
+        rows = "" if self.unit.is_row else f" ({self.unit.limit})"
         return {
             "purpose": self.purpose,
             "cost": self.cost,

@@ -66,7 +66,7 @@ class Scores:
         """Refuse more records than the bound is for; their number is public, or nothing is said of it."""
         if self.size is None:
             return
-        public = view.neighbors is Neighbors.REPLACE and view.unit.kind == "record"
+        public = view.neighbors is Neighbors.REPLACE and view.unit.is_row
         if not public or sum(map(len, view.batches(self.columns))) > self.size:
             raise NotPermitted(
                 "scores",

@@ -24,6 +24,7 @@ from discreet.noise.uniform import permutation
 from discreet.trust.exact_sum import exact_sum
 from discreet.trust.isolation.isolated import Form, isolated
 from discreet.trust.permit import KEPT
+from discreet.trust.sources.edge_list import Edges
 from discreet.trust.sources.source import Batched, Coins, Source
 
 
@@ -71,6 +72,13 @@ class CuratorsView(Secret):
     def everything(self, columns: Sequence[str]) -> Array:
         """All rows in one matrix."""
         return self._batched.everything(columns)
+
+    def edges(self) -> Steps:
+        """All edges of a graph."""
+        if not isinstance(self._source, Edges):
+            obstacle = f"{type(self._source).__name__} is a table and no graph"
+            raise NotPermitted("a whole graph", obstacle, "Open the edges with discreet.graphs.graph_data.", KEPT)
+        return self._source.edges()
 
     def dealt(self, records: Array, blocks: int) -> list[Array]:
         """Records in secret random blocks, each record by itself."""

@@ -13,7 +13,7 @@ from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import ConcentratedLoss, Event, GaussianLoss, LaplaceLoss
 from discreet.core.grid import Grid
 from discreet.core.mechanism import Mechanism
-from discreet.core.neighbors import RECORD, Neighbors
+from discreet.core.neighbors import Neighbors
 from discreet.core.question import BoundedSum, Question
 from discreet.core.secret import Secret
 from discreet.mechanisms.vectors.sphere_report import promised
@@ -59,7 +59,7 @@ class Local(Secret):
     curated, local = False, True
 
     def __init__(self, source: Batched, *, bits: Bits | None = None) -> None:
-        if source.unit != RECORD:
+        if not source.unit.is_row:
             raise ParameterError(
                 "local trust", "a person's rows would be reported one by one", "Give one record per person."
             )

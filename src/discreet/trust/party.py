@@ -112,7 +112,7 @@ class Party(Secret):
 
     def hello(self) -> Signed:
         """Who it is and what it takes part in; and how many records it has, where that is public."""
-        counted = self.federation.neighbors is Neighbors.REPLACE and self.federation.unit.kind == "record"
+        counted = self.federation.neighbors is Neighbors.REPLACE and self.federation.unit.is_row
         facts = {
             "federation": self.federation.digest.hex(),
             "units": self.source.units() if counted else None,

@@ -99,7 +99,7 @@ class PrivateData:
     @property
     def public_size(self) -> int | None:
         """The number of records where the relation makes it public, else None; none, if a condition chooses them."""
-        if self.neighbors is Neighbors.REPLACE and self.unit.kind == "record":
+        if self.neighbors is Neighbors.REPLACE and self.unit.is_row:
             return self._trust.units
         return None
 

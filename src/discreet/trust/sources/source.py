@@ -43,7 +43,7 @@ def sliced(batches: Iterable[Any]) -> Iterator[Any]:
 
 def check_counted(source: Source, neighbors: Neighbors) -> None:
     """Refuse records whose number would be public, and may depend on what they hold."""
-    if neighbors is Neighbors.REPLACE and source.unit.kind == "record" and not source.counted:
+    if neighbors is Neighbors.REPLACE and source.unit.is_row and not source.counted:
         raise ParameterError(
             f"{neighbors.value} neighbors",
             f"they make the number of records public, and a {type(source).__name__} may choose rows by what they hold",

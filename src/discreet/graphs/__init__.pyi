@@ -1,0 +1,3 @@
+from .graph_data import graph_data as graph_data
+
+__all__: list[str]
