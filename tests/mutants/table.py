@@ -1352,6 +1352,29 @@ MUTANTS = [
         ("neighbors=self.neighbors", "neighbors=Neighbors.ADD_REMOVE"),
     ),
     *_of(
+        "questions/fourier",
+        ("np.where(alone, 1.0, 2.0) / self.periods)", "np.where(alone, 1.0, 2.0))"),
+        ("math.sqrt(self.size / self.periods) * INSIDE", "math.sqrt(self.coefficients / self.periods) * INSIDE"),
+        ("np.abs(self.waves).sum(axis=0).max()", "np.abs(self.waves).sum(axis=0).mean()"),
+        tests="questions/test_fourier.py conformance/test_recipes.py",
+    ),
+    *_of(
+        "questions/spectrum_tails",
+        ('Bound("linf", longest)', 'Bound("linf", longest / 2)'),
+        ("sum(squares[size:])", "sum(squares[size:]) ** 2"),
+    ),
+    *_of(
+        "sequential/series/frequencies",
+        ("(1 - CHOICE) * self.budget.epsilon", "self.budget.epsilon"),
+        ("Budget(FIRST * self.budget.epsilon", "Budget(self.budget.epsilon"),
+        tests="sequential/series/test_fourier.py",
+    ),
+    *_of(
+        "sequential/series/fourier",
+        ("if radius is None and private.unit.pooled:", "if False:"),
+        ("NORMS if radius is None else NORMS[1:]", "NORMS"),
+    ),
+    *_of(
         "sequential/open_stream",
         ("ledger.neighbors not in (None, stream.neighbors)", "False"),
         ("unit.rows > stream.contributions or", ""),

@@ -30,5 +30,8 @@ from .counters.saved_state import save_counter as save_counter
 from .counters.square_root_counter import SquareRootCounter as SquareRootCounter
 from .counters.tree_counter import TreeCounter as TreeCounter
 from .open_stream import open_stream as open_stream
+from .series.fourier import series_of_events as series_of_events
+from .series.fourier import series_of_people as series_of_people
+from .series.fourier_series import FourierSeries as FourierSeries
 
 __all__: list[str]

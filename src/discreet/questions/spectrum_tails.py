@@ -1,0 +1,65 @@
+"""How much of a series each number of frequencies would leave out: scores, for mechanisms that choose one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.core.answer import Answer
+from discreet.core.bound import ULP, Bound
+from discreet.core.errors import ParameterError
+from discreet.core.question import BoundedSum, View
+
+FARTHEST = 2**60  # steps: the lesser of a length and this moves no farther than the length
+
+
+@dataclass(frozen=True)
+class SpectrumTails:
+    """Minus the length of the coefficients that are left out, minus the length of noise on those that are not.
+
+    These are the scores of Rastogi and Nath 2010, section 4.2. A curator alone can ask this.
+
+    The length of a vector in l2 moves by no more than the vector does (the triangle inequality), and some coordinates
+    of it by no more than all. So one unit moves every score by at most the l2 bound of the whole spectrum. Lengths are
+    the whole parts of exact square roots of sums of squared grid steps, so that rounding adds less than one step. This
+    holds for up to 2**33 records, whose sums do not wrap around.
+
+    Parameters
+    ----------
+    spectrum : BoundedSum
+        Public. All coefficients that may be taken, bounded in l2.
+    sizes : tuple of int
+        Public. How many numbers of the spectrum each candidate takes, from the first on.
+    noises : tuple of float
+        Public. The expected length of the noise on them.
+    """
+
+    spectrum: BoundedSum
+    sizes: tuple[int, ...]
+    noises: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if self.spectrum.bound.norm != "l2" or len(self.sizes) != len(self.noises):
+            obstacle = "the spectrum is not bounded in l2, or not every candidate has a noise"
+            raise ParameterError("choice of frequencies", obstacle, "Give a spectrum in l2, and one noise for each.")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return self.spectrum.columns
+
+    def answer(self, view: View) -> Answer:
+        """The scores, and how far one unit can move them."""
+        question = self.spectrum.for_unit(view.unit)
+        steps = [int(step) for step in view.sum(question)]
+        squares = [step * step for step in steps]
+        left = [sum(squares[size:]) for size in self.sizes]
+        noises = [noise / question.grid.step for noise in self.noises]
+        lost = [
+            min(math.isqrt(rest), FARTHEST) + int(min(own, FARTHEST)) for rest, own in zip(left, noises, strict=True)
+        ]
+        longest = question.bound.radius * question.bound.rounding(question.size) * (1 + 8 * ULP)
+        bound = Bound("linf", longest).times(view.unit.rows)
+        return Answer(-np.array(lost, dtype=np.int64), question.grid, bound, view.neighbors, slack=1.0)
