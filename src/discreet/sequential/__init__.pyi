@@ -29,6 +29,10 @@ from .counters.saved_state import resume_counter as resume_counter
 from .counters.saved_state import save_counter as save_counter
 from .counters.square_root_counter import SquareRootCounter as SquareRootCounter
 from .counters.tree_counter import TreeCounter as TreeCounter
+from .filters.better_placement import better_placement as better_placement
+from .filters.filter_stream import FilterStream as FilterStream
+from .filters.state_space import StateSpace as StateSpace
+from .filters.transfer_function import TransferFunction as TransferFunction
 from .open_stream import open_stream as open_stream
 from .series.fourier import series_of_events as series_of_events
 from .series.fourier import series_of_people as series_of_people

@@ -34,6 +34,7 @@ class Counter(Secret, ABC):
     """
 
     purpose: ClassVar[str]
+    longer: ClassVar[str] = "Plan for more, or count by doubling."
 
     def __init__(self, horizon: int, updates: Updates, bits: Bits | None) -> None:
         self.horizon, self._updates = horizon, updates
@@ -84,4 +85,4 @@ class Counter(Secret, ABC):
             raise ParameterError(self.purpose, f"updates of shape {shape}", f"Give numbers of shape {expected}.")
         if made >= self.horizon:
             obstacle = f"all {self.horizon} updates that were planned have been made"
-            raise ParameterError(self.purpose, obstacle, "Plan for more, or count by doubling.", horizon=self.horizon)
+            raise ParameterError(self.purpose, obstacle, self.longer, horizon=self.horizon)

@@ -1,0 +1,1 @@
+"""Filters of private signals: noise before, within or after a linear filter."""

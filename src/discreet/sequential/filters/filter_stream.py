@@ -1,0 +1,194 @@
+"""A private filter: the filtered signal with noise, released after every sample."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discreet.core.bits import Bits
+from discreet.core.bound import Bound
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Array, Steps
+from discreet.core.knob import check_whole
+from discreet.core.neighbors import Neighbors
+from discreet.mechanisms.additive.additive_noise import Additive
+from discreet.sequential.counters.counter import Counter, State
+from discreet.sequential.counters.updates import UNIT, Updates
+from discreet.sequential.filters.better_placement import better_placement
+from discreet.sequential.filters.linear_filter import LinearFilter
+from discreet.sequential.filters.placement import Adjacency, Place, Placement, placed
+
+CELLS = 16  # bits between the bound and the grid
+CAP = 2**31  # steps of a sample at most, so that its products with all weights fit 63 bits
+ENDLESS = 2**62
+
+
+class FilterStream(Counter):
+    """Release a filtered signal after every sample, with Gaussian noise.
+
+    Parameters
+    ----------
+    system : TransferFunction or StateSpace
+        Public. The filter.
+    noise : Gaussian
+        Public. Its multiplier is in units of what one unit moves by, over all times together.
+    bound : Bound
+        Public. What each number of a sample is clipped to, by default to 0 to 1; with adjacency "signal", also the l2
+        norm of each input over all times: what would be more is cut off.
+    placement : {"input", "output", "zero_forcing"}, optional
+        Public. Where the noise is added; by default where it leaves the least mean squared error: see
+        `better_placement`.
+    adjacency : {"event", "signal"}
+        Public. What is hidden: single samples, which are events, or the whole signal of one input. In both cases a unit
+        feeds one input.
+    horizon : int, optional
+        Public. How many samples there are at most; without it, the stream has no end.
+    neighbors : Neighbors
+        Public. Whether zeros (`ADD_REMOVE`) or anything else (`REPLACE`) takes the place of what a unit contributes.
+    contributions : int
+        Public. In how many samples of its input a unit takes part at most, with adjacency "event".
+    streams : int
+        Public. How many signals are filtered side by side, each by a filter of its own; a unit is in one of them.
+    bits : Bits, optional
+        Where noise comes from; secret bits of this process by default.
+
+    Guarantee
+    ---------
+    `noise.event` for all releases together, however many there are. Samples are whole grid steps and weights multiples
+    of a power of two, so what gets noise is on the grid of the noise, without error. One unit moves it, at all times
+    together, by at most `Placement.gain` bounds in l2: the H2 norm of what comes before the noise for a single event,
+    since an event is moved on by the whole response to it, and the H-infinity norm for a signal. What comes after the
+    noise sees no sample. Le Ny and Pappas 2014; where samples are chosen after looking at earlier releases, Denisov,
+    McMahan, Rush, Smith and Guha Thakurta 2022, Theorem 2.1.
+
+    A response is cut off where less than 2^-44 of its energy remains, so it ends, and all of it is paid.
+
+    Examples
+    --------
+    >>> from discreet.mechanisms import Gaussian
+    >>> from discreet.sequential import TransferFunction
+    >>> stream = FilterStream(TransferFunction([0.5, 0.5]), Gaussian(1e-4))
+    >>> [round(float(stream.update(x)), 1) for x in (1.0, 0.0, 1.0)]
+    [0.5, 0.5, 0.5]
+    >>> round(float(stream.update([1.0, 1.0, 1.0])))  # a sum of what three people contribute, each clipped
+    2
+    """
+
+    purpose: ClassVar[str] = "filter"
+    longer: ClassVar[str] = "Plan for more, or leave out the horizon."
+
+    def __init__(
+        self,
+        system: LinearFilter,
+        noise: Additive,
+        bound: Bound = UNIT,
+        *,
+        placement: Place | None = None,
+        adjacency: Adjacency = "event",
+        horizon: int | None = None,
+        neighbors: Neighbors = Neighbors.ADD_REMOVE,
+        contributions: int = 1,
+        streams: int = 1,
+        bits: Bits | None = None,
+    ) -> None:
+        for name, value in (("horizon", horizon), ("contributions", contributions), ("streams", streams)):
+            check_whole(self.purpose, name, 1 if value is None else value, most=ENDLESS)
+        if noise.norm != "l2":
+            raise ParameterError(self.purpose, f"the noise is {noise}", "Give Gaussian noise.")
+        planned = None if horizon is None else int(horizon)
+        self.system, self.streams = system, int(streams)
+        self.placement = (
+            better_placement(system, adjacency=adjacency, contributions=int(contributions), horizon=planned).best
+            if placement is None
+            else placed(system, placement, adjacency, int(contributions), planned)
+        )
+        updates = _updates(self.placement, noise, bound, neighbors)
+        super().__init__(ENDLESS if planned is None else planned, updates, bits)
+        self.clock = 0
+        self._before = self.placement.before.running(self.streams)
+        self._after = self.placement.after.running(self.streams)
+        self._spent: Steps = np.zeros((self.streams, system.inputs), np.int64)  # energy of each signal so far
+        self._energy = int((Fraction(bound.radius) / Fraction(updates.grid.step)) ** 2)
+
+    @property
+    def contributions(self) -> int:
+        """In how many samples a unit takes part at most."""
+        return ENDLESS if self.placement.adjacency == "signal" else super().contributions
+
+    @property
+    def terms(self) -> str:
+        """All public parameters, in words."""
+        place = f"noise at {self.placement.place}, {self.placement.adjacency}s"
+        return f"{super().terms}, {place}, {self.system!r}, {self.streams} streams"
+
+    def stddev(self, time: int | None = None) -> float:
+        """The root mean square, over outputs, of the noise after so many samples, or after very many."""
+        return math.sqrt(float(np.square(self.stddevs(time)).mean()))
+
+    def stddevs(self, time: int | None = None) -> Array:
+        """The standard deviation of the noise on each output after so many samples, or after very many."""
+        return np.asarray(self._updates.scale / self.placement.gain * np.sqrt(self.placement.variances(time)))
+
+    def update(self, value: ArrayLike) -> Array:
+        """Take one sample, and release the output of the filter.
+
+        Parameters
+        ----------
+        value : float or array
+            Secret. A number for each input of each stream: of shape (streams, inputs), without an axis of length 1.
+            With adjacency "event" there may be one axis more, in front: what several people contribute to this sample.
+            Each number is clipped, and they are added.
+
+        Returns
+        -------
+        array of shape (streams, outputs), without an axis of length 1
+        """
+        steps = self._steps(np.asarray(value, np.float64))
+        exact = self._before.push(steps)
+        noisy = exact + self._updates.drawn(self._bits, exact.shape)
+        self.clock += 1
+        values = np.asarray(noisy * self._updates.noise_step, np.float64)
+        return self._after.push(values).reshape(self._shape(self.system.outputs))
+
+    def state(self) -> State:
+        """The samples that are still remembered, and what was made of the noisy ones."""
+        held = {"before": self._before.state(), "after": self._after.state(), "spent": self._spent}
+        return {"clock": np.array(self.clock), **held}
+
+    def restore(self, state: State) -> None:
+        """Go on from a state of a filter with the same terms."""
+        self.clock, self._spent = int(state["clock"]), np.array(state["spent"], np.int64)
+        self._before.restore(state["before"])
+        self._after.restore(np.asarray(state["after"], np.float64))
+
+    def _shape(self, numbers: int) -> tuple[int, ...]:
+        return tuple(each for each in (self.streams, numbers) if each > 1)
+
+    def _steps(self, given: Array) -> Steps:
+        """One sample in whole steps; what is not finite counts as zero."""
+        shape, events = self._shape(self.system.inputs), self.placement.adjacency == "event"
+        summed = events and given.ndim == len(shape) + 1
+        self.admit(given.shape[1:] if summed else given.shape, shape, self.clock)
+        each = self._updates.steps(given[..., None])[..., 0]
+        rows = (each.sum(axis=0) if summed else each).reshape(self.streams, self.system.inputs)
+        return np.clip(rows, -CAP, CAP) if events else self._limited(rows)
+
+    def _limited(self, rows: Steps) -> Steps:
+        """What is left of samples when the energy of each signal is limited."""
+        most = np.sqrt((self._energy - self._spent).astype(np.float64)).astype(np.int64)
+        kept = np.clip(rows, -most, most)
+        self._spent = self._spent + kept**2
+        return kept
+
+
+def _updates(placement: Placement, noise: Additive, bound: Bound, neighbors: Neighbors) -> Updates:
+    """Samples of one number, whose noise is made for all that one unit moves."""
+    factor = placement.gain
+    if placement.adjacency == "signal":  # two signals may differ at all times
+        whole = Bound("l2", bound.radius, bound.nonnegative).sensitivity("l2", 2, neighbors)
+        factor *= whole / bound.sensitivity("l2", 1, neighbors)
+    return Updates(noise, bound, 1, neighbors, factor, placement.contributions, CELLS, placement.before.binary)
