@@ -79,7 +79,21 @@ def test_the_plan_pays_for_every_release_and_no_more() -> None:
     paid -= releases(plan.noise.event)
     paid -= releases(plan.noise.event)
     paid -= releases(plan.noise.event)
+    paid -= releases(plan.search.event)
     assert not paid
+
+
+@pytest.mark.parametrize("budget", [Budget(1.0), Budget(1.0, 1e-6)])
+def test_the_quantiles_of_a_column_cost_about_one_sum(budget: Budget) -> None:
+    for name in ("one number", "many"):
+        plan, without = planned(SCHEMAS[name], budget), planned(SCHEMAS[name], budget, quantiles=0)
+        assert without.searches == 0
+        assert plan.multiplier <= 1.51 * without.multiplier  # three parts for two
+
+
+def test_a_search_costs_the_same_whatever_levels_it_is_asked_for() -> None:
+    search = planned(SCHEMAS["one number"], Budget(1.0), quantiles=7).search
+    assert dataclasses.replace(search, q=tuple(i / 21 for i in range(21)), upper=3.0).event == search.event
 
 
 def test_a_quarter_of_delta_names_values_and_is_shared_by_the_text_columns() -> None:

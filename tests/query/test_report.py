@@ -11,14 +11,20 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import delta
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
+from discreet.core.dates import Date
 from discreet.core.errors import BudgetExceeded, KeyReused, ParameterError
-from discreet.core.events import read
+from discreet.core.events import LaplaceLoss, read
 from discreet.core.neighbors import RECORD, Neighbors, Unit
-from discreet.core.schema import Category, Number, Schema, Text
+from discreet.core.schema import Boolean, Category, Number, Schema, Text
+from discreet.query.plan import QUANTILES
 from discreet.query.report import Report, profile
+from discreet.trust.local import Local
+from discreet.trust.permit import releases
 from discreet.trust.private_data import PrivateData
+from discreet.trust.sources.frame import Frame
 from tests.query.tables import BUDGET, NUMBERS, SCHEMA, ages, private, rows, written
 
 NAMES = [
@@ -140,13 +146,48 @@ def test_error_bars_hold_as_often_as_they_say(neighbors: Neighbors) -> None:
             strict=True,
         )
     )
-    runs, held = 100, Counter[str]()  # 87 or fewer would have probability 0.002, were it exactly 95 %: seeds are fixed
+    runs, held = 60, Counter[str]()  # 50 or fewer would have probability 5e-4, were it exactly 95 %: seeds are fixed
     for seed in range(runs):
         data = private({"age": values}, schema, Budget(1.0), seed=seed, neighbors=neighbors)
         for figure in profile(data, Budget(1.0)).columns[0].figures:
             held[figure.name] += abs(figure.value - truth[figure.name]) <= figure.half_width + 1e-9
     for name in NAMES:
-        assert held[name] >= 88, name
+        assert held[name] > 50, name
+
+
+def test_quantiles_are_much_closer_than_a_cell_where_records_are_many() -> None:
+    values = np.random.default_rng(2).gamma(2.0, 6.0, 100_000).clip(0, 100)
+    figures = profile(private({"age": values}, Schema({"age": Number(0, 100)}), Budget(1.0)), Budget(1.0)).columns[0]
+    for figure, share in zip(figures.figures[3:], QUANTILES, strict=True):
+        assert figure.half_width < 100 / 32 / 4, figure.name
+        assert abs(figure.value - np.quantile(values, share)) <= 2 * figure.half_width, figure.name
+
+
+def test_a_median_in_an_empty_stretch_is_read_off_the_histogram() -> None:
+    values = np.r_[np.linspace(10, 20, 2000), np.linspace(70, 80, 2000)]
+    schema, held = Schema({"age": Number(0, 100)}), 0
+    for seed in range(40):  # 32 or fewer would have probability 1e-4, were it exactly 95 %
+        data = private({"age": values}, schema, Budget(1.0), seed=seed)
+        median = profile(data, Budget(1.0), quantiles=[0.5]).columns[0].figures[3]
+        held += abs(median.value - 20.0) <= median.half_width
+    assert held > 32
+
+
+def test_where_only_sums_can_be_asked_nothing_is_paid_for_a_search() -> None:
+    schema, values = Schema({"age": Number(0, 100)}), np.random.default_rng(2).normal(40, 12, 5000).clip(0, 100)
+    data = PrivateData(Local(Frame({"age": values}, schema)), MemoryLedger(Budget(4.0), Neighbors.REPLACE))
+    report = profile(data, Budget(4.0))
+    assert [figure.name for figure in report.columns[0].figures] == NAMES
+    assert [type(event) for event in releases(report.receipt.event)] == [LaplaceLoss]
+
+
+def test_dates_and_truth_values_are_told_of() -> None:
+    schema = Schema({"seen": Date("2020-01-01", "2024-12-31"), "ill": Boolean()})
+    frame = {"seen": np.array(["2022-06-01"] * 3000, "datetime64[D]"), "ill": [True, False, False] * 1000}
+    report = profile(private(frame, schema, Budget(4.0)), Budget(4.0))
+    assert "2020-01-01" in report.columns[0].description
+    assert len(json.loads(report.to_json())["columns"][1]["counts"]) == 2
+    assert schema.number("seen").shown(report.columns[0].figures[5].value) == "2022-06-01"  # type: ignore[attr-defined]
 
 
 def test_a_public_number_of_records_is_told_exactly() -> None:
@@ -214,8 +255,8 @@ def test_text_without_delta_is_refused_before_any_charge(tmp_path: Path) -> None
 def test_progress_is_told_from_the_first_release_to_the_last(tmp_path: Path) -> None:
     told: list[tuple[int, int, str]] = []
     profile(private(written(tmp_path / "t.csv", rows(20))), BUDGET, progress=lambda *step: told.append(step))
-    assert [done for done, _, _ in told] == [0, 1, 2, 3, 4]
-    assert {total for _, total, _ in told} == {4}
+    assert [done for done, _, _ in told] == [0, 1, 2, 3, 4, 5]
+    assert {total for _, total, _ in told} == {5}
     assert told[0][2] == "moments of age"
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -18,25 +19,30 @@ from discreet.mechanisms.additive.laplace import Laplace
 from discreet.query.column_profile import ColumnProfile
 from discreet.query.plan import Plan
 from discreet.query.quantile_interval import Enclosure, quantile_interval
+from discreet.questions.all_records import AllRecords
 from discreet.questions.contingency import contingency_of
 from discreet.questions.domain import Domain
 from discreet.questions.key_counts import KeyCounts
 from discreet.questions.moments import moments_of
+from discreet.releases.ask import ColumnOf
 from discreet.releases.estimate import Estimate
 from discreet.releases.spread import CONFIDENCE, Spread, spread
 from discreet.statistics.moments.column_moments import Figure, Moments
+from discreet.statistics.ranks.bracketed_quantiles import BracketedQuantiles
+from discreet.statistics.ranks.rank_width import Found
+from discreet.statistics.ranks.wanted import cells_between
 from discreet.statistics.tables.histogram import Histogram, quantile_of
 from discreet.statistics.tables.key_counts import NamedCounts
 from discreet.trust.private_data import PrivateData
 
 
-@dataclass(frozen=True)
-class Ask:
-    """One release: what is asked, and how it is answered."""
+class Ask(Protocol):
+    """Asks one question, whose release is called so while it is waited for."""
 
-    what: str
-    question: Question
-    mechanism: Mechanism[Any]
+    def __call__(self, what: str, question: Question, mechanism: Mechanism[Any]) -> Any: ...
+
+
+EITHER = (1 + CONFIDENCE) / 2  # of each of two intervals of which one is shown
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,12 @@ class Setting:
 class ColumnAsk(Protocol):
     """The part of a report that is about one column."""
 
-    def asks(self) -> list[Ask]:
+    @property
+    def number(self) -> int:
+        """Of its releases."""
+        ...
+
+    def released(self, ask: Ask) -> list[Any]:
         """The releases, in order."""
         ...
 
@@ -75,30 +86,58 @@ def column_ask(setting: Setting, name: str) -> ColumnAsk:
 
 @dataclass(frozen=True)
 class NumberAsk:
-    """Count, mean and standard deviation from one sum; quantiles and a histogram from another."""
+    """Count, mean and standard deviation from one sum, a histogram from another; and quantiles.
+
+    Where a curator can be asked, quantiles are searched for among the records. One whose interval is wider than a cell
+    of the histogram, since there are few records or none near it, is read off the histogram instead, as all are
+    elsewhere. Of either kind of interval half as many fail as may in all, so that the choice is harmless.
+    """
 
     setting: Setting
     name: str
     kind: Number
 
-    def asks(self) -> list[Ask]:
-        """Bernstein sums of degree 2, and a histogram."""
+    @property
+    def number(self) -> int:
+        """Of its releases."""
+        return 3 if self.setting.plan.searches else 2
+
+    def released(self, ask: Ask) -> list[Any]:
+        """Bernstein sums of degree 2, a histogram, and the quantiles around levels that depend on the count."""
         noise, cells = self.setting.plan.noise, ColumnCells(self.setting, self.name)
-        return [
-            Ask(f"moments of {self.name}", self._sums, noise),
-            Ask(f"histogram of {self.name}", cells.question, noise),
-        ]
+        sums = ask(f"moments of {self.name}", self._sums, noise)
+        counts = ask(f"histogram of {self.name}", cells.question, noise)
+        if not self.setting.plan.searches:
+            return [sums, counts]
+        wanted = self._brackets(sums)
+        found = ask(f"quantiles of {self.name}", AllRecords((self.name,)), wanted.mechanism)
+        return [sums, counts, wanted.read(found)]
 
     def profile(self, releases: Sequence[Any], receipt: Receipt) -> ColumnProfile:
         """Figures and bars."""
-        sums, counts = releases
+        sums, counts, *found = releases
         cells = ColumnCells(self.setting, self.name)
-        figures = [*self._moments(sums, receipt), *self._quantiles(cells, counts, receipt)]
-        return ColumnProfile(self.name, self.kind, tuple(figures), cells.histogram(counts, receipt))
+        read = [_read_off(cells, counts, q) for q in self.setting.quantiles]
+        if found:
+            read = _narrower(found[0], read, cells)
+        pairs = zip(self.setting.quantiles, read, strict=True)
+        quantiles = [_estimate(quantile_name(q), one.value, one.error, receipt) for q, one in pairs]
+        return ColumnProfile(
+            self.name, self.kind, (*self._moments(sums, receipt), *quantiles), cells.histogram(counts, receipt)
+        )
 
     @property
     def _sums(self) -> BoundedSum:
         return moments_of(self.setting.data.schema, self.name, 2, self.setting.public_size is not None)
+
+    def _brackets(self, sums: Array) -> BracketedQuantiles:
+        data, kind = self.setting.data, self.kind
+        count = Moments(sums, kind, self.setting.public_size).count().value
+        cells = cells_between(ColumnOf(data, self.name), None)
+        search = dataclasses.replace(self.setting.plan.search, lower=kind.lower, upper=kind.upper, cells=cells)
+        return BracketedQuantiles(
+            self.setting.quantiles, EITHER, False, max(1.0, count), search, data.unit.rows, data.neighbors
+        )
 
     def _moments(self, sums: Array, receipt: Receipt) -> list[Estimate]:
         size, width = self.setting.public_size, self.kind.upper - self.kind.lower
@@ -112,13 +151,33 @@ class NumberAsk:
             _estimate("standard deviation", math.sqrt(variance.value), min(off, width / 2), receipt),
         ]
 
-    def _quantiles(self, cells: ColumnCells, counts: Array, receipt: Receipt) -> list[Estimate]:
-        edges, estimates = np.asarray(cells.edges), []
-        for share in self.setting.quantiles:
-            value = quantile_of(counts, edges, share)
-            error = quantile_interval(counts, edges, share, cells.spread).error(value)
-            estimates.append(_estimate(quantile_name(share), value, error, receipt))
-        return estimates
+
+@dataclass(frozen=True)
+class _Read:
+    """A quantile, and the interval that holds it."""
+
+    value: float
+    held: Enclosure
+
+    @property
+    def error(self) -> float:
+        return self.held.error(self.value)
+
+
+def _read_off(cells: ColumnCells, counts: Array, q: float) -> _Read:
+    """A quantile of a histogram."""
+    edges = np.asarray(cells.edges)
+    return _Read(quantile_of(counts, edges, q), quantile_interval(counts, edges, q, cells.spread, cells.confidence))
+
+
+def _narrower(found: Found, read: Sequence[_Read], cells: ColumnCells) -> list[_Read]:
+    """Each quantile as it was found, if to within a cell and where the histogram has it; else as it was read off."""
+    edges, ends = np.asarray(cells.edges), np.zeros((2, len(read))) if found.ends is None else found.ends
+    chosen = []
+    for value, low, high, other in zip(found.values.tolist(), *ends.tolist(), read, strict=True):
+        sure = high - low <= edges[1] - edges[0] and other.held.low <= high and low <= other.held.high
+        chosen.append(_Read(value, Enclosure(low, high)) if sure else other)
+    return chosen
 
 
 @dataclass(frozen=True)
@@ -129,11 +188,12 @@ class CategoryAsk:
     name: str
     kind: Category
 
-    def asks(self) -> list[Ask]:
+    number: ClassVar[int] = 1
+
+    def released(self, ask: Ask) -> list[Any]:
         """A histogram."""
-        return [
-            Ask(f"histogram of {self.name}", ColumnCells(self.setting, self.name).question, self.setting.plan.noise)
-        ]
+        question = ColumnCells(self.setting, self.name).question
+        return [ask(f"histogram of {self.name}", question, self.setting.plan.noise)]
 
     def profile(self, releases: Sequence[Any], receipt: Receipt) -> ColumnProfile:
         """Bars."""
@@ -150,9 +210,11 @@ class TextAsk:
     name: str
     kind: Text
 
-    def asks(self) -> list[Ask]:
+    number: ClassVar[int] = 1
+
+    def released(self, ask: Ask) -> list[Any]:
         """A key selection."""
-        return [Ask(f"values of {self.name}", KeyCounts(self.name), self.setting.plan.selection)]
+        return [ask(f"values of {self.name}", KeyCounts(self.name), self.setting.plan.selection)]
 
     def profile(self, releases: Sequence[Any], receipt: Receipt) -> ColumnProfile:
         """Named values, the most frequent first."""
@@ -181,6 +243,7 @@ class ColumnCells:
         self.edges = self.domain.edges[0]
         self.question = contingency_of(setting.data.schema, self.domain.columns, self.domain.bins)
         self.spread = spread(setting.data, self.question, setting.plan.noise)
+        self.confidence = EITHER if setting.plan.searches else CONFIDENCE
 
     def histogram(self, counts: Array, receipt: Receipt) -> Histogram:
         """The released counts with their intervals."""

@@ -11,17 +11,19 @@ from typing import Any
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.ledger import Balance
+from discreet.core.mechanism import Mechanism
 from discreet.core.progress_bar import Progress
+from discreet.core.question import Question
 from discreet.core.receipt import Receipt
 from discreet.query.column_ask import Setting, column_ask
 from discreet.query.column_profile import ColumnProfile
 from discreet.query.page import fragment, page
-from discreet.query.plan import planned
+from discreet.query.plan import QUANTILES, planned
 from discreet.query.text import text
 from discreet.releases.spread import CONFIDENCE
+from discreet.trust.permit import Permit
 from discreet.trust.private_data import PrivateData
 
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 CELLS = 32
 FORMAT = 1
 
@@ -109,9 +111,10 @@ def profile(
     budget : Budget
         Public. What the report may cost, in all. Its ledger decides whether that can be paid.
     bins : int
-        Public. How many cells a number's histogram has; quantiles are read off it.
+        Public. How many cells a number's histogram has.
     quantiles : sequence of float
-        Public. Shares in [0, 1]; more of them cost nothing.
+        Public. Shares in [0, 1]. Where a curator has the records, they are found by the exponential mechanism, at about
+        the price of the histogram; elsewhere, and where there are few records, they are read off the histogram.
     title : str
         Public. What the table is called; written in the ledger.
     key : str, optional
@@ -139,22 +142,31 @@ def profile(
     ['count', 'mean', 'standard deviation']
     """
     _check(bins, quantiles)
-    plan = planned(data.schema, budget, data.neighbors, data.unit)
-    setting = Setting(data, plan, bins, tuple(quantiles), data.public_size)
+    plan = planned(data.schema, budget, data.neighbors, data.unit, len(quantiles) if data.curated else 0)
+    setting = Setting(data, plan, bins, tuple(sorted(quantiles)), data.public_size)
     columns = [column_ask(setting, name) for name in data.schema.columns]
-    asks = [ask for column in columns for ask in column.asks()]
-    releases = []
     with data.permit(plan.event, f"report on {title}", key=key) as permit:
-        permit.progress = _silent if progress is not None else permit.progress
-        for done, ask in enumerate(asks):
-            if progress is not None:
-                progress(done, len(asks), ask.what)
-            releases.append(permit.ask(ask.question, ask.mechanism))
+        ask = _Told(permit, sum(column.number for column in columns), progress)
+        releases = [column.released(ask) for column in columns]
     if progress is not None:
-        progress(len(asks), len(asks), "done")
-    parts = iter(releases)
-    profiles = [column.profile([next(parts) for _ in column.asks()], permit.receipt) for column in columns]
+        progress(ask.total, ask.total, "done")
+    pairs = zip(columns, releases, strict=True)
+    profiles = [column.profile(own, permit.receipt) for column, own in pairs]
     return Report(title, tuple(profiles), budget, data.ledger.balance(), permit.receipt)
+
+
+class _Told:
+    """Asks a permit, and tells somebody how far it is."""
+
+    def __init__(self, permit: Permit, total: int, progress: Progress | None) -> None:
+        self._permit, self._progress, self.total, self._done = permit, progress, total, 0
+        permit.progress = _silent if progress is not None else permit.progress
+
+    def __call__(self, what: str, question: Question, mechanism: Mechanism[Any]) -> Any:
+        if self._progress is not None:
+            self._progress(self._done, self.total, what)
+        self._done += 1
+        return self._permit.ask(question, mechanism)
 
 
 def _silent(done: int, total: int, what: str) -> None:
