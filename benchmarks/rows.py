@@ -20,6 +20,11 @@ class Row:
     goal: str
     holds: bool
 
+    def line(self, width: int = 0) -> str:
+        """What is printed of it, where the longest claim has so many letters."""
+        verdict = "holds" if self.holds else "DOES NOT HOLD"
+        return f"{self.claim:<{width}}  {self.measured!s:>14}  {self.goal:>12}  {verdict}"
+
 
 def at_least(claim: str, measured: float, goal: float) -> Row:
     return Row(claim, round(measured, 4), f">= {goal:g}", measured >= goal)
@@ -40,9 +45,12 @@ def missing(claim: str) -> Row:
 
 
 def cpu_seconds(*jobs: Callable[[], Any], rounds: int = 7) -> list[float]:
-    """The median CPU time of each job, taken in turns so that a busy machine hits all alike."""
+    """The median CPU time of each job, taken in turns so that a busy machine hits all alike.
+
+    Each is done once before, to be warm; where there is one round, of long jobs, that is it.
+    """
     spent: list[list[float]] = [[] for _ in jobs]
-    for job in jobs:
+    for job in jobs if rounds > 1 else ():
         job()
     for _ in range(rounds):
         for place, job in enumerate(jobs):
@@ -56,9 +64,7 @@ def report(name: str, rows: list[Row]) -> None:
     """Print the table and write it to build/bench."""
     width = max(len(row.claim) for row in rows)
     for row in rows:
-        print(
-            f"{row.claim:<{width}}  {row.measured!s:>14}  {row.goal:>12}  {'holds' if row.holds else 'DOES NOT HOLD'}"
-        )
+        print(row.line(width))
     folder = Path("build/bench")
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{name}.json").write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n")
