@@ -1431,7 +1431,7 @@ MUTANTS = [
         ("(each.sum(axis=0) if summed else each)", "(each.max(axis=0) if summed else each)"),
         ("np.clip(rows, -CAP, CAP)", "rows"),
         ("self._spent = self._spent + kept**2", "pass"),
-        ("factor *= whole / bound.sensitivity(", "factor *= 1 / bound.sensitivity("),
+        ("placement.gain * wider, placement.before", "placement.gain, placement.before"),
         ("given.shape, shape, self.clock)", "given.shape, shape, 0)"),
         ("self._after.restore(np.asarray(state", "np.asarray((state"),
     ),
@@ -1439,6 +1439,11 @@ MUTANTS = [
         "sequential/filters/linear_filter",
         ("if not radius < STABLE:", "if radius > 2:"),
         tests="sequential/filters/test_transfer_function.py",
+    ),
+    *_of(
+        "sequential/filters/kalman_filter",
+        ("gain @ self.model.noisy(self.extra) @ gain.T", "gain @ self.model.noisy(0.0) @ gain.T"),
+        tests="sequential/filters/test_kalman_stream.py",
     ),
     *_of(
         "local/means/two_point",

@@ -31,6 +31,10 @@ from .counters.square_root_counter import SquareRootCounter as SquareRootCounter
 from .counters.tree_counter import TreeCounter as TreeCounter
 from .filters.better_placement import better_placement as better_placement
 from .filters.filter_stream import FilterStream as FilterStream
+from .filters.kalman_model import KalmanModel as KalmanModel
+from .filters.kalman_smoother import kalman_smoother as kalman_smoother
+from .filters.kalman_stream import KalmanStream as KalmanStream
+from .filters.kalman_stream import better_kalman_placement as better_kalman_placement
 from .filters.state_space import StateSpace as StateSpace
 from .filters.transfer_function import TransferFunction as TransferFunction
 from .open_stream import open_stream as open_stream

@@ -19,12 +19,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PlacementReport:
-    """What each placement of the noise leaves of it, for noise and a bound of one.
+    """The error that each placement of the noise leaves.
 
     Parameters
     ----------
     placements : tuple of Placement
         Those that are possible, the best one first.
+    errors : tuple of float
+        Their mean squared errors after very many samples, summed over outputs.
+    unit : str
+        What errors are measured in.
 
     Examples
     --------
@@ -37,6 +41,8 @@ class PlacementReport:
     """
 
     placements: tuple[Placement, ...]
+    errors: tuple[float, ...]
+    unit: str
 
     @property
     def best(self) -> Placement:
@@ -45,14 +51,14 @@ class PlacementReport:
 
     @property
     def mean_squared_errors(self) -> dict[str, float]:
-        """After very many samples, summed over outputs; in units of the squared bound times multiplier."""
-        return {one.place: one.mean_squared_error for one in self.placements}
+        """By the names of the placements."""
+        return {one.place: error for one, error in zip(self.placements, self.errors, strict=True)}
 
     @property
     def table(self) -> Columns:
         """A row for each: what one unit moves what gets noise by, and what is left of the noise."""
         gains = Series("gain", np.array([one.gain for one in self.placements]))
-        errors = Series("mean squared error", np.array(list(self.mean_squared_errors.values())))
+        errors = Series("mean squared error", np.array(self.errors))
         return Columns({"placement": tuple(self.mean_squared_errors)}, (gains, errors))
 
     def __str__(self) -> str:
@@ -70,9 +76,9 @@ class PlacementReport:
             Where to draw; by default on a new figure.
         """
         ax = drawn_on("placements of noise", ax)
-        ax.barh(list(self.mean_squared_errors), np.sqrt(list(self.mean_squared_errors.values())))
+        ax.barh(list(self.mean_squared_errors), np.sqrt(self.errors))
         ax.invert_yaxis()
-        ax.set_xlabel("root mean squared error, in bounds times multiplier")
+        ax.set_xlabel(f"root mean squared error, in {self.unit}")
         return ax
 
 
@@ -96,6 +102,7 @@ def better_placement(
     Returns
     -------
     PlacementReport
+        For a bound of one and noise with a multiplier of one.
 
     Examples
     --------
@@ -106,4 +113,5 @@ def better_placement(
     found = [placed(system, "input", adjacency, contributions, horizon)]
     with suppress(LongResponse):  # which noise at the input alone can hide
         found += [placed(system, place, adjacency, contributions, horizon) for place in PLACES[1:]]
-    return PlacementReport(tuple(sorted(found, key=lambda one: one.mean_squared_error)))
+    found.sort(key=lambda one: one.mean_squared_error)
+    return PlacementReport(tuple(found), tuple(one.mean_squared_error for one in found), "bounds times multiplier")

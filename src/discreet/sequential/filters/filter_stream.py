@@ -67,6 +67,10 @@ class FilterStream(Counter):
 
     A response is cut off where less than 2^-44 of its energy remains, so it ends, and all of it is paid.
 
+    Notes
+    -----
+    `noisy` is what got noise in the latest update. It may be published, since releases are computed from it.
+
     Examples
     --------
     >>> from discreet.mechanisms import Gaussian
@@ -109,6 +113,7 @@ class FilterStream(Counter):
         updates = _updates(self.placement, noise, bound, neighbors)
         super().__init__(ENDLESS if planned is None else planned, updates, bits)
         self.clock = 0
+        self.noisy: Array = np.zeros((self.streams, self.placement.before.outputs))
         self._before = self.placement.before.running(self.streams)
         self._after = self.placement.after.running(self.streams)
         self._spent: Steps = np.zeros((self.streams, system.inputs), np.int64)  # energy of each signal so far
@@ -151,8 +156,8 @@ class FilterStream(Counter):
         exact = self._before.push(steps)
         noisy = exact + self._updates.drawn(self._bits, exact.shape)
         self.clock += 1
-        values = np.asarray(noisy * self._updates.noise_step, np.float64)
-        return self._after.push(values).reshape(self._shape(self.system.outputs))
+        self.noisy = np.asarray(noisy * self._updates.noise_step, np.float64)
+        return self._after.push(self.noisy).reshape(self._shape(self.system.outputs))
 
     def state(self) -> State:
         """The samples that are still remembered, and what was made of the noisy ones."""
@@ -185,10 +190,15 @@ class FilterStream(Counter):
         return kept
 
 
+def reach(bound: Bound, adjacency: Adjacency, neighbors: Neighbors) -> float:
+    """How far one unit moves a sample, or the whole of a signal in l2; rounded up."""
+    if adjacency == "event":
+        return bound.sensitivity("l2", 1, neighbors)
+    return Bound("l2", bound.radius, bound.nonnegative).sensitivity("l2", 2, neighbors)
+
+
 def _updates(placement: Placement, noise: Additive, bound: Bound, neighbors: Neighbors) -> Updates:
     """Samples of one number, whose noise is made for all that one unit moves."""
-    factor = placement.gain
-    if placement.adjacency == "signal":  # two signals may differ at all times
-        whole = Bound("l2", bound.radius, bound.nonnegative).sensitivity("l2", 2, neighbors)
-        factor *= whole / bound.sensitivity("l2", 1, neighbors)
-    return Updates(noise, bound, 1, neighbors, factor, placement.contributions, CELLS, placement.before.binary)
+    wider = reach(bound, placement.adjacency, neighbors) / reach(bound, "event", neighbors)
+    gain, binary = placement.gain * wider, placement.before.binary
+    return Updates(noise, bound, 1, neighbors, gain, placement.contributions, CELLS, binary)

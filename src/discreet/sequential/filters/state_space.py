@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.sequential.filters.linear_filter import check_stable
+from discreet.sequential.filters.linear_filter import Memory, check_stable
 
 ASKED = "state space"
 
@@ -81,7 +81,7 @@ class StateSpace:
         later = np.moveaxis(self.C @ states[: length - 1], 0, 2)
         return np.asarray(np.concatenate([self.D[:, :, None], later], axis=2)[:, :, :length])
 
-    def running(self, streams: int) -> RunningStateSpace:
+    def running(self, streams: int) -> Memory:
         """The filter at rest, for so many streams side by side."""
         return RunningStateSpace(self, streams)
 

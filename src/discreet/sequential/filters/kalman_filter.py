@@ -1,0 +1,83 @@
+"""A Kalman filter: from the first measurement on, and after many."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet.core.grid import Array
+from discreet.sequential.filters.kalman_model import KalmanModel
+from discreet.sequential.filters.state_space import StateSpace
+
+
+class SteadyKalman(StateSpace):
+    """The Kalman filter after many measurements: linear, and always the same.
+
+    It is what the error after many measurements is computed from. At work it starts from the model's first state.
+
+    Parameters
+    ----------
+    model : KalmanModel
+        Public. What moves.
+    extra : float
+        Public. The variance of noise on each measurement that it is made for.
+
+    Examples
+    --------
+    >>> SteadyKalman(KalmanModel(A=1.0, C=1.0, Q=0.01, R=1.0), 0.0).A.round(3)
+    array([[0.905]])
+    """
+
+    def __init__(self, model: KalmanModel, extra: float) -> None:
+        gain = model.steady_gain(extra)
+        moved = (np.eye(len(model.A)) - gain @ model.C) @ model.A
+        super().__init__(moved, gain, model.L @ moved, model.L @ gain)
+        object.__setattr__(self, "model", model)
+        object.__setattr__(self, "extra", extra)
+
+    model: KalmanModel
+    extra: float
+
+    def __repr__(self) -> str:
+        return f"SteadyKalman({self.model!r}, {self.extra!r})"
+
+    def running(self, streams: int) -> RunningKalman:
+        """The filter before the first measurement, for so many streams side by side."""
+        return RunningKalman(self.model, self.extra, streams)
+
+
+class RunningKalman:
+    """A Kalman filter at work on several streams, from the first measurement on.
+
+    Parameters
+    ----------
+    model : KalmanModel
+        Public. What moves.
+    extra : float
+        Public. The variance of the noise on each measurement.
+    streams : int
+        Public. How many there are.
+    """
+
+    def __init__(self, model: KalmanModel, extra: float, streams: int) -> None:
+        self.model, self.extra = model, extra
+        self.ahead: Array = model.predicted(extra) if model.start is None else np.array(model.start)
+        self.covariance: Array = self.ahead
+        self._mean: Array = np.zeros((streams, len(model.A)))  # predicted
+
+    def push(self, row: Array) -> Array:
+        """Take measurements of shape (streams, m), and give out estimates of shape (streams, p)."""
+        gain = self.model.gain(self.ahead, self.extra)
+        kept = np.eye(len(gain)) - gain @ self.model.C
+        self.covariance = kept @ self.ahead @ kept.T + gain @ self.model.noisy(self.extra) @ gain.T  # Joseph's form
+        self.mean = self._mean + (row - self._mean @ self.model.C.T) @ gain.T
+        self._mean = self.mean @ self.model.A.T
+        self.ahead = self.model.A @ self.covariance @ self.model.A.T + self.model.Q
+        return np.asarray(self.mean @ self.model.L.T)
+
+    def state(self) -> Array:
+        """The predicted states, and below them their covariance."""
+        return np.vstack([self._mean, self.ahead])
+
+    def restore(self, state: Array) -> None:
+        """Go on from a state."""
+        self._mean, self.ahead = (np.array(each) for each in np.split(state, [len(state) - len(self.model.A)]))

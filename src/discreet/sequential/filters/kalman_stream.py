@@ -1,0 +1,181 @@
+"""A private Kalman filter: estimates of a hidden state, released after every measurement."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from discreet.core.bits import Bits
+from discreet.core.bound import Bound
+from discreet.core.grid import Array
+from discreet.core.neighbors import Neighbors
+from discreet.mechanisms.additive.additive_noise import Additive
+from discreet.sequential.counters.updates import UNIT
+from discreet.sequential.filters.better_placement import PlacementReport
+from discreet.sequential.filters.filter_stream import FilterStream, reach
+from discreet.sequential.filters.kalman_filter import RunningKalman, SteadyKalman
+from discreet.sequential.filters.kalman_model import KalmanModel
+from discreet.sequential.filters.linear_filter import LongResponse
+from discreet.sequential.filters.placement import PLACES, Adjacency, Place, Placement, placed
+
+DESIGNS = (0.0, 4.0**-3, 4.0**-2, 0.25, 1.0, 4.0, 16.0, 64.0)  # what filters are made for, in variances at the input
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """A filter, where its noise is, and the mean squared error of what is wanted."""
+
+    system: SteadyKalman
+    placement: Placement
+    error: float
+
+
+class KalmanStream(FilterStream):
+    """Release a Kalman filter's estimate after every measurement.
+
+    With noise at the input, each measurement gets noise, and the filter knows its covariance: R + extra I. At the
+    output and between two parts, the filter is one that passes less on, among several, where that pays.
+
+    Parameters
+    ----------
+    model : KalmanModel
+        Public. What moves, what is measured and what is wanted.
+    noise : Gaussian
+        Public. Its multiplier is in units of what one unit moves by, over all times together.
+    bound : Bound
+        Public. What each measurement is clipped to; by default 0 to 1.
+    placement : {"input", "output", "zero_forcing"}, optional
+        Public. Where the noise is added; by default where it leaves the least mean squared error: see
+        `better_kalman_placement`.
+    adjacency, horizon, neighbors, contributions, streams, bits
+        As for `FilterStream`.
+
+    Guarantee
+    ---------
+    That of `FilterStream`: `noise.event` for all releases together. The model is public, and a wrong one costs accuracy
+    alone. Le Ny and Pappas 2014.
+
+    Examples
+    --------
+    >>> from discreet.mechanisms import Gaussian
+    >>> walk = KalmanModel(A=1.0, C=1.0, Q=0.001, R=0.1, start=1.0)
+    >>> stream = KalmanStream(walk, Gaussian(0.001), placement="input")
+    >>> [round(float(stream.update(y)), 1) for y in (0.5, 0.7, 0.6)]
+    [0.5, 0.6, 0.6]
+    """
+
+    purpose: ClassVar[str] = "Kalman filter"
+
+    def __init__(
+        self,
+        model: KalmanModel,
+        noise: Additive,
+        bound: Bound = UNIT,
+        *,
+        placement: Place | None = None,
+        adjacency: Adjacency = "event",
+        horizon: int | None = None,
+        neighbors: Neighbors = Neighbors.ADD_REMOVE,
+        contributions: int = 1,
+        streams: int = 1,
+        bits: Bits | None = None,
+    ) -> None:
+        places = PLACES if placement is None else (placement,)
+        scale = noise.multiplier * reach(bound, adjacency, neighbors)
+        best = min(_choices(model, scale, places, adjacency, contributions, horizon), key=lambda one: one.error)
+        self.model, self.mean_squared_error = model, best.error
+        super().__init__(
+            best.system,
+            noise,
+            bound,
+            placement=best.placement.place,
+            adjacency=adjacency,
+            horizon=horizon,
+            neighbors=neighbors,
+            contributions=contributions,
+            streams=streams,
+            bits=bits,
+        )
+
+    @property
+    def extra(self) -> float:
+        """The variance of the noise on what gets noise: on each measurement, where that is the input."""
+        return self._updates.scale**2
+
+    def stddevs(self, time: int | None = None) -> Array:
+        """The standard deviation of the error of each estimate: of model, measurements and noise together.
+
+        With noise at the input after so many measurements, or very many; elsewhere as it is in the end.
+        """
+        if self.placement.place != "input":
+            own = np.diag(self.model.steady_covariance(0.0, self.system.extra))  # type: ignore[attr-defined]
+            return np.sqrt(own + np.square(super().stddevs(time)))
+        if time is None:
+            return np.sqrt(np.diag(self.model.steady_covariance(self.extra)))
+        running = RunningKalman(self.model, self.extra, 1)
+        for _ in range(int(time)):
+            running.push(np.zeros((1, self.system.inputs)))
+        return np.sqrt(np.diag(self.model.L @ running.covariance @ self.model.L.T))
+
+
+def better_kalman_placement(
+    model: KalmanModel,
+    noise: Additive,
+    bound: Bound = UNIT,
+    *,
+    adjacency: Adjacency = "event",
+    horizon: int | None = None,
+    neighbors: Neighbors = Neighbors.ADD_REMOVE,
+    contributions: int = 1,
+) -> PlacementReport:
+    """Compare placements of the noise of a Kalman filter by the mean squared error of what is wanted.
+
+    Parameters
+    ----------
+    model, noise, bound, adjacency, horizon, neighbors, contributions
+        Public. As for `KalmanStream`.
+
+    Returns
+    -------
+    PlacementReport
+        Its errors are those of the estimates: of model, measurements and noise together.
+
+    Examples
+    --------
+    >>> from discreet.mechanisms import Gaussian
+    >>> walk = KalmanModel(A=1.0, C=1.0, Q=0.01, R=1.0)
+    >>> better_kalman_placement(walk, Gaussian(2.0)).best.place
+    'zero_forcing'
+    """
+    scale = noise.multiplier * reach(bound, adjacency, neighbors)
+    found = sorted(_choices(model, scale, PLACES, adjacency, contributions, horizon), key=lambda one: one.error)
+    return PlacementReport(tuple(one.placement for one in found), tuple(one.error for one in found), "what is wanted")
+
+
+def _choices(
+    model: KalmanModel,
+    scale: float,
+    places: tuple[Place, ...],
+    adjacency: Adjacency,
+    contributions: int,
+    horizon: int | None,
+) -> list[_Choice]:
+    """The best filter for each placement."""
+
+    def choice(place: Place, extra: float) -> _Choice:
+        system = SteadyKalman(model, extra)
+        placement = placed(system, place, adjacency, contributions, horizon)
+        own = float(np.trace(model.steady_covariance(0.0, extra)))
+        return _Choice(system, placement, own + scale**2 * placement.mean_squared_error)
+
+    gain = placed(SteadyKalman(model, 0.0), "input", adjacency, contributions, horizon).gain
+    best = []
+    for place in places:
+        designs = (1.0,) if place == "input" else DESIGNS
+        with suppress(LongResponse) if len(places) > 1 else nullcontext():
+            each = [choice(place, design * (scale * gain) ** 2) for design in designs]
+            best.append(min(each, key=lambda one: one.error))
+    return best
