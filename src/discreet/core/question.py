@@ -59,6 +59,19 @@ class Question(Protocol):
     def answer(self, view: View) -> AnyAnswer: ...
 
 
+class BoundedQuestion(Question, Protocol):
+    """A question whose answer is numbers on a grid, of which it is known how far one unit moves them."""
+
+    @property
+    def bound(self) -> Bound: ...
+
+    @property
+    def grid(self) -> Grid: ...
+
+    @property
+    def size(self) -> int: ...
+
+
 @dataclass(frozen=True)
 class BoundedSum:
     """The question most private learning asks: sum `of` over records, cut to `bound`.

@@ -1,3 +1,10 @@
+from .degrees import degree_histogram as degree_histogram
+from .degrees import degree_sequence as degree_sequence
+from .degrees import degrees as degrees
+from .edges import block_counts as block_counts
+from .edges import cut as cut
+from .edges import density as density
+from .edges import edge_count as edge_count
 from .graph_data import graph_data as graph_data
 
 __all__: list[str]

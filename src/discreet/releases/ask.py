@@ -9,7 +9,7 @@ from typing import Any
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.question import BoundedSum
+from discreet.core.question import BoundedQuestion
 from discreet.core.receipt import Receipt
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import Spread
@@ -26,13 +26,15 @@ class Released:
     receipt: Receipt
 
 
-def asked(data: PrivateData, question: BoundedSum, budget: Budget, purpose: str, key: str | None = None) -> Released:
+def asked(
+    data: PrivateData, question: BoundedQuestion, budget: Budget, purpose: str, key: str | None = None
+) -> Released:
     """Pay for one bounded sum with the least noise that the budget allows, and release it."""
     return asked_with(least_noise(data, question, budget), data, question, purpose, key)
 
 
 def asked_with(
-    spread: Spread, data: PrivateData, question: BoundedSum, purpose: str, key: str | None = None
+    spread: Spread, data: PrivateData, question: BoundedQuestion, purpose: str, key: str | None = None
 ) -> Released:
     """Pay for one bounded sum with this noise, and release it."""
     with data.permit(spread.noise.event, purpose, key=key) as permit:

@@ -11,7 +11,7 @@ from typing import Any
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.mechanism import Asked
-from discreet.core.question import BoundedSum
+from discreet.core.question import BoundedQuestion
 from discreet.mechanisms import additive, vectors
 from discreet.releases.spread import Spread, spread
 from discreet.trust.private_data import PrivateData
@@ -30,7 +30,7 @@ def noises() -> tuple[Any, ...]:
     return tuple(sorted(found, key=lambda kind: str(kind.__name__)))
 
 
-def least_noise(data: PrivateData, question: BoundedSum, budget: Budget, times: int = 1) -> Spread:
+def least_noise(data: PrivateData, question: BoundedQuestion, budget: Budget, times: int = 1) -> Spread:
     """The noise that moves each coordinate least, for `times` such releases within the budget.
 
     Of all mechanisms that suit the question, those whose promise the trust model can keep. On whole numbers, discrete

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from discreet.core.grid import Array
 from discreet.core.mechanism import Noise
-from discreet.core.question import BoundedSum
+from discreet.core.question import BoundedQuestion
 from discreet.mechanisms.additive.error_law import ErrorLaw, NormalError
 from discreet.trust.private_data import PrivateData
 
@@ -55,7 +55,7 @@ class Spread:
         return self.law.half_width(self.stddev, weights, confidence)
 
 
-def spread(data: PrivateData, question: BoundedSum, noise: Noise) -> Spread:
+def spread(data: PrivateData, question: BoundedQuestion, noise: Noise) -> Spread:
     """How this noise spreads on the release, under the trust model of the data."""
     grid = None if data.unit.pooled else question.grid
     one = noise.stddev(question.bound.times(data.unit.rows), question.size, data.neighbors, grid)
