@@ -43,6 +43,7 @@ from .statistics.moments.trimmed import winsorized_mean as winsorized_mean
 from .statistics.moments.variance import standard_deviation as standard_deviation
 from .statistics.moments.variance import variance as variance
 from .statistics.ranks.bounds import bounds as bounds
+from .statistics.ranks.choose_rows import choose_rows as choose_rows
 from .statistics.ranks.extremes import maximum as maximum
 from .statistics.ranks.extremes import minimum as minimum
 from .statistics.ranks.extremes import value_range as value_range

@@ -786,6 +786,17 @@ MUTANTS = [
         ("there = values[~np.isnan(values)]", "there = values"),
         ("places += values >= ends[places + 1]", "pass"),
     ),
+    *_of(
+        "questions/rows_per_unit",
+        ('Bound("linf", 1.0)', 'Bound("linf", 0.5)'),
+        ('Bound("linf", 1.0, nonnegative=True)', 'Bound("linf", 0.5, nonnegative=True)'),
+        tests="statistics/ranks/test_choose_rows.py",
+    ),
+    *_of(
+        "core/neighbors",
+        ("return (self.kind, self.column) == (other.kind, other.column)", "return self.kind == other.kind"),
+        tests="statistics/ranks/test_choose_rows.py",
+    ),
     *_of("questions/acute_bound", ("one * math.sqrt(2) * stretch", "one * stretch")),
     *_of(
         "questions/gradients",

@@ -96,6 +96,16 @@ class Unit:
         cut = f"where a {self.kind} has more than {rows}: the others are left out"
         return f"counts and sums are too small {cut}"
 
+    def protects_as(self, other: Unit) -> bool:
+        """Whether the same is hidden: what a limit leaves out changes answers, and not who is protected.
+
+        Examples
+        --------
+        >>> Unit("user", column="patient", rows=3).protects_as(Unit("user", column="patient", pooled=True))
+        True
+        """
+        return (self.kind, self.column) == (other.kind, other.column)
+
     def __post_init__(self) -> None:
         check_whole("privacy unit", "rows", self.rows, most=MOST_ROWS)
         if self.kind == "record" and (self.column is not None or self.rows != 1):

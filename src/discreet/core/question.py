@@ -41,6 +41,9 @@ class View(Protocol):
     def everything(self, columns: Sequence[str]) -> Array:
         """All rows in one matrix."""
 
+    def units_by_rows(self, most: int) -> Steps:
+        """How many units have 1, 2, ... rows, of units that are pooled; the last number is of `most` rows or more."""
+
     def dealt(self, records: Array, blocks: int) -> list[Array]:
         """Records in secret random blocks, each record by itself."""
 

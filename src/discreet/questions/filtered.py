@@ -135,6 +135,10 @@ class FilteredView:
         """All rows in one matrix."""
         return self._cut(columns)(self._view.everything(_columns(columns, self._condition)))
 
+    def units_by_rows(self, most: int) -> Steps:
+        """How many units have 1, 2, ... rows, whatever these hold."""
+        return self._view.units_by_rows(most)
+
     def dealt(self, records: Array, blocks: int) -> list[Array]:
         """Records in secret random blocks, each record by itself."""
         return self._view.dealt(records, blocks)

@@ -146,6 +146,10 @@ class TransformedView:
         """All rows in one matrix."""
         return self._by.rows(columns)(self._view.everything(self._by.reads(columns)))
 
+    def units_by_rows(self, most: int) -> Steps:
+        """How many units have 1, 2, ... rows, whatever these hold."""
+        return self._view.units_by_rows(most)
+
     def dealt(self, records: Array, blocks: int) -> list[Array]:
         """Records in secret random blocks, each record by itself."""
         return self._view.dealt(records, blocks)

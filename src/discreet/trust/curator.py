@@ -53,6 +53,11 @@ class Curator(Secret):
         return isinstance(self._source, Batched) and not self.unit.pooled
 
     @property
+    def shows_all_rows(self) -> bool:
+        """Whether all rows of all units are at hand: they are pooled, and none is left out."""
+        return self.unit.pooled
+
+    @property
     def secret(self) -> bool:
         """Whether the noise is secret."""
         return self._bits.secret

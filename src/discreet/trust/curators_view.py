@@ -80,6 +80,10 @@ class CuratorsView(Secret):
             raise NotPermitted("a whole graph", obstacle, "Open the edges with discreet.graphs.graph_data.", KEPT)
         return self._source.edges()
 
+    def units_by_rows(self, most: int) -> Steps:
+        """How many units have 1, 2, ... rows, of units that are pooled; the last number is of `most` rows or more."""
+        return self._source.units_by_rows(most)
+
     def dealt(self, records: Array, blocks: int) -> list[Array]:
         """Records in secret random blocks, each record by itself."""
         return [records[block] for block in dealt(self._bits, len(records), blocks)]

@@ -52,11 +52,11 @@ class PrivateData:
         if self.unit.kind == "attribute":
             obstacle = "its questions are about whole records, and its unit is a single attribute"
             raise ParameterError("private data", obstacle, "Give another unit, or use a SensitiveAttribute of deep.")
-        for name, mine, theirs in (
-            ("neighbors", trust.neighbors, ledger.neighbors),
-            ("unit", trust.unit, ledger.unit),
+        for name, mine, theirs, alike in (
+            ("neighbors", trust.neighbors, ledger.neighbors, trust.neighbors is ledger.neighbors),
+            ("unit", trust.unit, ledger.unit, ledger.unit is not None and trust.unit.protects_as(ledger.unit)),
         ):
-            if theirs is not None and mine != theirs:
+            if theirs is not None and not alike:
                 raise ParameterError(
                     "private data",
                     f"its {name} is {mine} and the ledger was opened for {theirs}",
@@ -150,6 +150,11 @@ class PrivateData:
     def curated(self) -> bool:
         """Whether a mechanism can be shown all records, and not only sums of them."""
         return self._trust.curated
+
+    @property
+    def shows_all_rows(self) -> bool:
+        """Whether the number of rows of each unit can be asked about: a curator has them all, and no condition."""
+        return getattr(self._trust, "shows_all_rows", False)
 
     @property
     def local(self) -> bool:

@@ -57,7 +57,7 @@ TEXTS_OF, NUMBERS_OF = without_texts(SCHEMA), without_texts(NUMBERS)
 
 
 def pooled(source: Source) -> dict[str, Any]:
-    return {**exact_sums(source), "units": source.units()}
+    return {**exact_sums(source), "units": source.units(), "rows": source.units_by_rows(9).tolist()}
 
 
 @cache
@@ -102,7 +102,7 @@ def test_a_sum_is_that_of_units_that_are_clipped_one_by_one() -> None:
         inside = question.bound.clip(np.ldexp(steps.astype(np.float64)[None], question.grid.exponent))
         total += [int(step) for step in question.grid.cut(inside)[0]]
     assert expected("texts")["moments 2 False"] == total.tolist()
-    assert expected("texts")["units"] == len(brought)
+    assert expected("texts")["units"] == len(brought) == sum(expected("texts")["rows"])
 
 
 def distance(question: BoundedSum, one: Any, other: Any) -> float:

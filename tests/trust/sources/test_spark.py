@@ -46,6 +46,7 @@ def test_spark_pools_to_the_last_bit(spark: Any) -> None:
     source, expected = (source_of(records, schema, person) for records in (frame, table()))
     assert exact_sums(source, ASKED) == exact_sums(expected, ASKED)
     assert source.units() == expected.units()
+    assert source.units_by_rows(5).tolist() == expected.units_by_rows(5).tolist()
     with pytest.raises(NotPermitted, match="not the number of their rows"):
         list(source.keys("kind"))
 

@@ -107,6 +107,11 @@ class Frame(Batched):
         """The number of units."""
         return self._units
 
+    def units_by_rows(self, most: int) -> Steps:
+        """How many pooled units have 1, 2, ... rows; see `Source`."""
+        sizes = np.diff(np.r_[np.flatnonzero(self._first), len(self._first)])
+        return np.bincount(np.minimum(sizes, most), minlength=most + 1)[1:]
+
     def _slices(self) -> Iterator[Rows]:
         size = self._size if self._kept is None else len(self._kept)
         for begin in range(0, size, source.BATCH):

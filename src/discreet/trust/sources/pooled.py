@@ -17,6 +17,7 @@ from discreet.core.schema import Schema
 from discreet.trust.exact_sum import MOST, UnitRows, pooled_sum, settled
 from discreet.trust.sources.arrow_column import arrow, read_matrix
 from discreet.trust.sources.decoded_table import DecodedTable, cell_sums
+from discreet.trust.sources.shield import shielded
 from discreet.trust.sources.source import sliced
 
 
@@ -72,6 +73,26 @@ class Pooled(DecodedTable):
     def units(self) -> int:
         """The number of units."""
         return self._units
+
+    def units_by_rows(self, most: int) -> Steps:
+        """How many units have 1, 2, ... rows; see `Source`."""
+
+        def counted() -> Any:
+            sized = self._rows().aggregate(f"least(count(*), {most}) AS size, n", "n")
+            return sized.aggregate("size, count(*) AS units", "size").fetchall()
+
+        return filled(dict(shielded(self._asked, counted)), most)
+
+
+def filled(units: dict[int, int], most: int) -> Steps:
+    """The number of units with 1, 2, ... rows: none, where none is said.
+
+    Examples
+    --------
+    >>> filled({1: 5, 3: 2}, 4).tolist()
+    [5, 0, 2, 0]
+    """
+    return np.array([units.get(size, 0) for size in range(1, most + 1)], dtype=np.int64)
 
 
 def unbounded(asked: str) -> NotPermitted:

@@ -74,6 +74,10 @@ class Source(Secret, ABC):
     def units(self) -> int:
         """The number of units: public under replace neighbors only."""
 
+    def units_by_rows(self, most: int) -> Steps:
+        """How many units have 1, 2, ... rows, of units that are pooled; the last number is of `most` rows or more."""
+        raise NotImplementedError(f"a {type(self).__name__} has no pooled units")
+
 
 class Batched(Source):
     """A source that hands its records over batch by batch, and adds up here."""

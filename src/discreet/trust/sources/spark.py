@@ -19,7 +19,7 @@ from discreet.trust.sources.arrow_column import arrow, fulfilling, matrix, read_
 from discreet.trust.sources.decoding import known
 from discreet.trust.sources.header import check_header, not_single, read_columns, wants_numbers, without_numbers
 from discreet.trust.sources.kept import canonical_batches, choice, place
-from discreet.trust.sources.pooled import unbounded, unit_rows
+from discreet.trust.sources.pooled import filled, unbounded, unit_rows
 from discreet.trust.sources.shield import shielded
 from discreet.trust.sources.source import Source, sliced
 
@@ -85,6 +85,12 @@ class SparkFrame(Source):
         """The number of units."""
         counted = "count(*)" if self.unit.column is None else "count(DISTINCT u)"
         return int(_collected(self._frame.selectExpr(f"{counted} AS units"))["units"][0].as_py())
+
+    def units_by_rows(self, most: int) -> Steps:
+        """How many pooled units have 1, 2, ... rows; see `Source`."""
+        sizes = self._frame.groupBy("u").count().selectExpr(f"least(count, {most}L) AS size")
+        found = _collected(sizes.groupBy("size").count()).to_pydict()
+        return filled(dict(zip(found["size"], found["count"], strict=True)), most)
 
     def _added(self, question: BoundedSum, columns: Sequence[str]) -> Any:
         """A frame with the sum of each partition."""

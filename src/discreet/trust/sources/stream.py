@@ -92,6 +92,10 @@ class Stream(Batched):
             return self._kept.units()
         return sum(int(batch.num_rows) for batch in self._records(list(self.schema.columns)[:1]))
 
+    def units_by_rows(self, most: int) -> Steps:
+        """How many pooled units have 1, 2, ... rows; see `Source`."""
+        return super().units_by_rows(most) if self._kept is None else self._kept.units_by_rows(most)
+
     def _decoded_table(self) -> DecodedTable | None:
         """The records in an engine that decodes them by itself; None where Arrow must."""
         return None
