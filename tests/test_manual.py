@@ -80,7 +80,7 @@ def test_the_table_of_learners_is_made_of_their_docstrings_and_names_all() -> No
         name for name in discreet.learners.__all__ if inspect.isclass(getattr(discreet.learners, name))
     }
     assert "| `coef_`, `intercept_` | two releases of moments and `max_iter` of gradients" in rows["LogisticRegression"]
-    assert "| nothing | nothing is asked |" in rows["OneHotEncoder"]
+    assert "| `categories_` | nothing is asked without `max_categories`; with it, one" in rows["OneHotEncoder"]
     assert all(len(row.split(" | ")) == 5 and " |  |" not in row for row in rows.values())
 
 

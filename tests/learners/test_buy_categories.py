@@ -9,13 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from discreet.accounting.accountant import delta
 from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, DiscreetError
 from discreet.core.neighbors import Neighbors
 from discreet.core.schema import Category, Number, Schema, Text
-from discreet.learners.buy_categories import buy_categories, listed
+from discreet.learners.buy_categories import buy_categories
 from discreet.learners.one_hot_encoder import OneHotEncoder
 from discreet.learners.ordinal_encoder import OrdinalEncoder
 from discreet.trust.private_data import PrivateData
@@ -50,28 +49,6 @@ def test_both_columns_are_paid_for_together_and_encoders_know_their_values(tmp_p
     row = pd.DataFrame({"age": [20], "town": ["Ulm"], "job": ["spy 7"]})
     np.testing.assert_array_equal(marks.transform(row), [[20, 0, 1, 0]])
     np.testing.assert_array_equal(places.transform(row), [[20, 1, -1]])
-
-
-def test_it_costs_what_it_says_however_many_columns() -> None:
-    """Half of delta is for values of one unit, in all columns together."""
-    charged: list[Any] = []
-
-    class Listening(PrivateData):
-        def permit(self, plan: Any, *rest: Any, **more: Any) -> Any:
-            charged.append(plan)
-            return super().permit(plan, *rest, **more)
-
-    for columns in (["town"], ["town", "job"]):
-        buy_categories(Listening.of(TABLE, SCHEMA, Budget(1.0, 1e-6)), columns, epsilon=1.0, delta=1e-6)
-        assert charged[-1].times == len(columns)
-        assert 0.8e-6 < delta(charged[-1], 1.0) <= 1e-6
-
-
-def test_few_are_listed_if_few_are_wanted_and_no_two_that_mean_the_same() -> None:
-    assert listed({"a": 5, "b": 9, "c": 7}, 2).values == ("b", "c")
-    assert listed({"1": 5, "01": 9, "2": 7}, 3).values == ("01", "2")
-    nothing = listed({}, 3)
-    assert len(nothing.values) == 1
 
 
 def test_a_mistake_is_refused_before_anything_is_spent(tmp_path: Path) -> None:

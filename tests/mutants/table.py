@@ -858,9 +858,19 @@ MUTANTS = [
         ("radius**2 * (square_of", "radius * (square_of"),
     ),
     *_of(
-        "learners/buy_categories",
-        ("Budget(epsilon, delta), len(names))", "Budget(epsilon, delta))"),
-        ("Repeated(selection.event, len(names))", "selection.event"),
+        "learners/category_purchase",
+        ("(2 * len(names))), budget, len(names))", "(2 * len(names))), budget)"),
+        ("Repeated(self.selection.event, len(self.names))", "self.selection.event"),
+    ),
+    *_of(
+        "learners/one_hot_encoder",
+        ("values if isinstance(column, Category) else", "values if isinstance(column, object) else"),
+        tests="learners/test_category_encoder.py",
+    ),
+    *_of(
+        "learners/ordinal_encoder",
+        ("values if isinstance(column, Category) else", "values if isinstance(column, object) else"),
+        tests="learners/test_category_encoder.py",
     ),
     *_of(
         "learners/cluster_start",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -17,6 +17,7 @@ from discreet.core.formula import Tally
 from discreet.core.grid import Array, Grid, Steps
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.quiet import quiet
+from discreet.core.schema import Category
 from discreet.core.secret_sample import SecretSample
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ class View(Protocol):
 
     def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
         """Rows per value of a text column, batch by batch; of those alone that fulfil a condition."""
+
+    def listing(self, lists: Mapping[str, Category]) -> View:
+        """The same records, with columns of text that are read as categories of these values."""
 
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
         """All rows, batch by batch."""

@@ -249,6 +249,12 @@ class Schema:
                 raise SchemaError(f"column {name!r}", "its values are not public", remedy)
         return found
 
+    def listing(self, lists: Mapping[str, Category]) -> Schema:
+        """The schema with lists of values in place of columns of text."""
+        for name in lists:
+            self.text(name)
+        return Schema({name: lists.get(name, column) for name, column in self.columns.items()})
+
     def _column(self, name: str) -> Column:
         if name not in self.columns:
             raise SchemaError(f"column {name!r}", "the schema has none", f"It has {', '.join(self.columns)}.")

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
-from discreet.core.errors import ParameterError
-from discreet.core.events import Repeated
-from discreet.core.knob import check_whole
-from discreet.core.schema import Category, Schema, Text
-from discreet.core.value import form_of
-from discreet.mechanisms.selection.key_selection import KeySelection
-from discreet.questions.key_counts import KeyCounts
+from discreet.core.schema import Schema, Text
+from discreet.learners.category_purchase import CategoryPurchase
 from discreet.trust.private_data import PrivateData
 
 ASKED = "categories"
-UNNAMED = "(no value was named)"
 
 
 def buy_categories(
@@ -32,7 +25,8 @@ def buy_categories(
 
     With it the same records can be put behind the same ledger again, and `OneHotEncoder`, `OrdinalEncoder` and all
     learners that take categories know the values; any that is not listed counts as missing. A column of which no value
-    is named has one value that no record holds.
+    is named has one value that no record holds. A pipeline whose first step is an encoder with `max_categories` buys
+    them by itself.
 
     Parameters
     ----------
@@ -67,24 +61,8 @@ def buy_categories(
     >>> schema.category("town").values
     ('Oslo', 'Rome')
     """
-    check_whole(ASKED, "max_categories", max_categories)
-    names = [name for name, column in data.schema.columns.items() if isinstance(column, Text)]
-    names = names if columns is None else list(dict.fromkeys(columns))
-    for name in names:
-        data.schema.text(name)
-    if not names or delta == 0:
-        reason = "naming values that only the data know needs a positive delta" if names else "there is no text column"
-        raise ParameterError(ASKED, reason, "Give delta and text columns, or list the categories in the schema.")
-    data.check_curated(ASKED)
-    selection = calibrate(KeySelection(delta=delta / (2 * len(names))), Budget(epsilon, delta), len(names))
-    with data.permit(Repeated(selection.event, len(names)), ASKED, key=key) as permit:
-        bought = {name: permit.ask(KeyCounts(name), selection) for name in names}
-    lists = {name: listed(counts, max_categories) for name, counts in bought.items()}
-    return Schema({name: lists.get(name, column) for name, column in data.schema.columns.items()})
-
-
-def listed(counts: Mapping[str, int], most: int) -> Category:
-    """The values with the greatest counts, in alphabetical order; of those that mean the same, the most frequent."""
-    frequent = sorted(counts, key=lambda value: (-counts[value], value))
-    different = list({form_of(value): value for value in reversed(frequent)}.values())[::-1]
-    return Category(sorted(different[:most]) or (UNNAMED,))
+    texts = [name for name, column in data.schema.columns.items() if isinstance(column, Text)]
+    names = texts if columns is None else list(dict.fromkeys(columns))
+    purchase = CategoryPurchase.of(ASKED, data, names, max_categories, Budget(epsilon, delta))
+    with data.permit(purchase.event, ASKED, key=key) as permit:
+        return data.schema.listing(purchase.lists(permit))

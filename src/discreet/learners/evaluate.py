@@ -13,7 +13,7 @@ from discreet.core.knob import check_whole
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Number, Schema
 from discreet.learners.evaluation import Evaluation
-from discreet.learners.scores import ASKED, FARTHEST, SCORE, cells_of, class_order, placed, target_column
+from discreet.learners.scores import ASKED, FARTHEST, SCORE, as_read, cells_of, class_order, placed, target_column
 from discreet.learners.task import TARGET
 from discreet.questions.contingency import contingency_of
 from discreet.releases.ask import asked
@@ -89,8 +89,8 @@ def evaluate(
         raise ParameterError(ASKED, f"bins is {bins}", "Give an even number, so that one half is an edge.")
     budget, bins = Budget(epsilon, delta), int(bins)
     if isinstance(data, PrivateData):
-        private, column = data, target_column(data, y, target)
-        question = cells_of(model, data, column, bins)
+        private, column = as_read(model, data), target_column(data, y, target)
+        question = cells_of(model, private, column, bins)
     else:
         private, column = _counted(model, data, y, bins, budget), TARGET
         question = contingency_of(private.schema, (TARGET, SCORE), (0, 0))

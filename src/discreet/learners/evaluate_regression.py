@@ -11,7 +11,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.schema import Number
 from discreet.learners.regression_evaluation import RegressionEvaluation
 from discreet.learners.residual_moments import RESIDUAL, predicted, residual_moments_of, residual_schema
-from discreet.learners.scores import ASKED, target_column
+from discreet.learners.scores import ASKED, as_read, target_column
 from discreet.learners.task import TARGET
 from discreet.questions.column_moments import column_moments_of
 from discreet.releases.ask import asked
@@ -77,8 +77,8 @@ def evaluate_regression(
     check_confidence(ASKED, confidence)
     budget = Budget(epsilon, delta)
     if isinstance(data, PrivateData):
-        private, column = data, target_column(data, y, target)
-        question = residual_moments_of(model, data, column)
+        private, column = as_read(model, data), target_column(data, y, target)
+        question = residual_moments_of(model, private, column)
     else:
         private, column = _opened(model, data, y, target_bounds, budget), TARGET
         question = column_moments_of(private.schema, (TARGET, RESIDUAL))

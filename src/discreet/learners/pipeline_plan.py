@@ -72,7 +72,7 @@ def chained(asked: str, steps: Sequence[tuple[str, PrivateEstimator]], task: Tas
     """Each step with its own task: the schema that a step makes, from public facts alone, is that of the next."""
     found, schema = [], task.schema
     for name, estimator in steps:
-        taken = features_of(schema, estimator.categories)
+        taken = features_of(schema, estimator.categories, estimator.texts)
         features = tuple(column for column in taken if column != task.target)
         left = [column for column in features_of(schema, True) if column not in (*features, task.target)]
         if left:

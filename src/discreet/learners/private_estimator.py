@@ -38,6 +38,8 @@ class PrivateEstimator(BaseEstimator, ABC):
     """Whether there is a target."""
     categories: ClassVar[bool] = False
     """Whether categories are features, and not only numbers."""
+    texts: bool = False
+    """Whether columns of text are features, whose values a fit buys."""
     free: bool = False
     """Whether a fit asks nothing, and so costs nothing."""
 
@@ -96,7 +98,7 @@ class PrivateEstimator(BaseEstimator, ABC):
             if self.bounds is not None:
                 raise ParameterError(self.purpose, "the data set's schema has bounds already", "Leave them out.")
             target = getattr(self, "target", None)
-            task = task_of_private(self.purpose, X, target, self.supervised, budget, self.categories)
+            task = task_of_private(self.purpose, X, target, self.supervised, budget, self.categories, self.texts)
             self.feature_names_in_: NDArray[Any] = np.array(task.features, dtype=object)
             return task
         if self.supervised and y is None:

@@ -16,6 +16,7 @@ from discreet.core.knob import check_knob
 from discreet.learners.pipeline_plan import PipelinePlan, calibrated, chained
 from discreet.learners.private_estimator import PrivateEstimator
 from discreet.learners.task import Task
+from discreet.trust.listed_permit import ListedPermit
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 from discreet.trust.transformed_permit import TransformedPermit
@@ -128,6 +129,11 @@ class PrivatePipeline(_BaseComposition, PrivateEstimator):
         self.delta = delta
 
     @property
+    def texts(self) -> bool:  # type: ignore[override]
+        """Whether the first step buys the values of text columns."""
+        return bool(self.steps) and bool(getattr(self.steps[0][1], "texts", False))
+
+    @property
     def supervised(self) -> bool:  # type: ignore[override]
         """Whether the last step has a target."""
         return bool(self.steps) and bool(getattr(self.steps[-1][1], "supervised", False))
@@ -142,6 +148,9 @@ class PrivatePipeline(_BaseComposition, PrivateEstimator):
             if place < len(names) - 1 and not hasattr(step, "transformation"):
                 obstacle = f"step {name!r}, a {type(step).__name__}, does not say what it makes of each record"
                 raise ParameterError(self.purpose, obstacle, "Put it last, or use a transformer of discreet.learners.")
+            if place > 0 and getattr(step, "texts", False):
+                obstacle = f"step {name!r} buys categories, and the steps before it would have to read their text"
+                raise ParameterError(self.purpose, obstacle, "Put it first.")
             step.check()
         for name, part in (self.parts or {}).items():
             if name not in names:
@@ -162,7 +171,8 @@ class PrivatePipeline(_BaseComposition, PrivateEstimator):
             learned[step.name] = step.estimator.learn(own, step.plan, permit)
             if len(learned) < len(plan.steps):
                 by = step.estimator.transformation(own.schema, own.features, learned[step.name])
-                permit = TransformedPermit(permit, by)
+                lists = {name: one for name, one in by.before.columns.items() if one != own.schema.columns[name]}
+                permit = TransformedPermit(ListedPermit(permit, lists) if lists else permit, by)
         return {"steps_": learned}
 
     def adopt(self, task: Task, fitted: Artefact) -> None:

@@ -143,6 +143,9 @@ class PrivateSearchCV(PrivateEstimator):
         if not (is_classifier(self.estimator) or is_regressor(self.estimator)):
             kind = type(self.estimator).__name__
             raise ParameterError(self.purpose, f"a {kind} has no score", "Give a classifier or a regressor.")
+        if self.estimator.texts:
+            obstacle = "its estimator would buy the same categories in every trial"
+            raise ParameterError(self.purpose, obstacle, "Buy them once, by `buy_categories`.")
         for candidate in self._candidates():
             candidate.check()
 

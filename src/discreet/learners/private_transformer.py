@@ -14,13 +14,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from discreet.core.grid import Array
 from discreet.core.schema import Column, Number, Schema
 from discreet.learners.private_estimator import PrivateEstimator
-from discreet.learners.task import Task, encoded
+from discreet.learners.task import encoded
 from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, Transformation
-from discreet.releases.shares import SharedPlan
-from discreet.trust.permit import Permit
 from discreet.trust.sources.decoding import bounded
 from discreet.trust.sources.matrix import array_of
-from discreet.trust.stored import Artefact
 
 
 class PrivateTransformer(TransformerMixin, PrivateEstimator):
@@ -68,21 +65,6 @@ class PrivateTransformer(TransformerMixin, PrivateEstimator):
         names = map(str, getattr(self, "feature_names_in_", [f"x{i}" for i in range(len(self.columns_))]))
         schema = Schema(dict(zip(names, self.columns_, strict=True)))
         return self.transformation(schema, tuple(schema.columns), vars(self))
-
-
-class PublicTransformer(PrivateTransformer):
-    """A transformer that needs nothing but the schema."""
-
-    free = True
-
-    def plan(self, task: Task) -> SharedPlan:
-        """Nothing is asked."""
-        self.transformation(task.schema, task.features, None)
-        return SharedPlan(())
-
-    def learn(self, task: Task, plan: SharedPlan, permit: Permit) -> Artefact:
-        """There is nothing to learn."""
-        return {}
 
 
 def numbers_of(schema: Schema, features: tuple[str, ...]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
 from discreet.core.question import BoundedSum
-from discreet.core.schema import Category, Number, Schema
+from discreet.core.schema import Category, Number, Schema, Text
 from discreet.learners.row_by_row import NEAR, RowsTogether, row_by_row
 from discreet.learners.task import features_of
 from discreet.questions.contingency import ONE_CELL, contingency_of
@@ -90,6 +90,15 @@ def cells_of(model: Any, data: PrivateData, target: str, bins: int) -> BoundedSu
         return marks
 
     return BoundedSum(of, ONE_CELL, (*features, target), Grid(0))
+
+
+def as_read(model: Any, data: PrivateData) -> PrivateData:
+    """The data with the lists of values that a model bought in place of their text."""
+    if not getattr(model, "texts", False):
+        return data
+    first, columns = getattr(model, "steps_", [("", model)])[0][1], data.schema.columns
+    bought = zip(map(str, model.feature_names_in_), first.categories_, strict=True)
+    return data.listing({name: Category(one) for name, one in bought if isinstance(columns.get(name), Text)})
 
 
 def features_taken(model: Any, schema: Schema, target: str) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.plain_schema import schema_of
-from discreet.core.schema import Category, Column, Number, Schema
+from discreet.core.schema import Category, Column, Number, Schema, Text
 from discreet.trust.as_private import as_private
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.decoding import decoded, known, unmasked
@@ -68,14 +68,20 @@ class Task:
         return self.features if self.target is None else (*self.features, self.target)
 
 
-def features_of(schema: Schema, categories: bool) -> tuple[str, ...]:
-    """The columns that a learner sees: all numbers, and categories if it takes them."""
-    kinds = (Number, Category) if categories else (Number,)
+def features_of(schema: Schema, categories: bool, texts: bool = False) -> tuple[str, ...]:
+    """The columns that a learner sees: all numbers, and categories and texts if it takes them."""
+    kinds = (Number, *([Category] if categories else []), *([Text] if texts else []))
     return tuple(name for name, column in schema.columns.items() if isinstance(column, kinds))
 
 
 def task_of_private(
-    asked: str, data: PrivateData, target: str | None, supervised: bool, budget: Budget, categories: bool = False
+    asked: str,
+    data: PrivateData,
+    target: str | None,
+    supervised: bool,
+    budget: Budget,
+    categories: bool = False,
+    texts: bool = False,
 ) -> Task:
     """The task of private data: all columns that the learner takes, except the target, are features."""
     if supervised and target is None:
@@ -83,7 +89,7 @@ def task_of_private(
         raise ParameterError(asked, "it is not said which column is the target", f"Set target to one of {names}.")
     if target is not None and target not in data.schema.columns:
         raise ParameterError(asked, f"there is no column {target!r}", f"There are {', '.join(data.schema.columns)}.")
-    features = tuple(name for name in features_of(data.schema, categories) if name != target)
+    features = tuple(name for name in features_of(data.schema, categories, texts) if name != target)
     if not features:
         raise ParameterError(asked, "the schema has no column that it could learn from", "Describe at least one.")
     return Task(data, features, target, budget)

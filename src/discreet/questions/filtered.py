@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from discreet.core.formula import Formula
 from discreet.core.grid import Array, Steps
 from discreet.core.question import BoundedSum, Question, View
 from discreet.core.recipe import Recipe, recipe
-from discreet.core.schema import Schema
+from discreet.core.schema import Category, Schema
 from discreet.core.secret_sample import SecretSample
 from discreet.questions.named import question_of
 
@@ -126,6 +126,10 @@ class FilteredView:
         """Rows per value of a text column, batch by batch."""
         own = self._condition if condition is None else Joined("and", (self._condition, condition))
         return self._view.keys(column, own)
+
+    def listing(self, lists: Mapping[str, Category]) -> View:
+        """The same records, with columns of text that are read as categories of these values."""
+        return FilteredView(self._view.listing(lists), self._condition)
 
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
         """All rows, batch by batch."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
 from discreet.core.question import BoundedSum, Question, View
 from discreet.core.recipe import Recipe, recipe
-from discreet.core.schema import Number, Schema
+from discreet.core.schema import Category, Number, Schema
 from discreet.core.secret_sample import SecretSample
 from discreet.questions.named import question_of
 from discreet.questions.transformation import ASKED, ColumnTerm, Computed, KeptColumn, Transformation, sources
@@ -137,6 +137,12 @@ class TransformedView:
     def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
         """Rows per value of a text column, batch by batch; a condition is one on the records before."""
         return self._view.keys(column, condition)
+
+    def listing(self, lists: Mapping[str, Category]) -> View:
+        """The same records, with columns of text that are read as categories of these values; such are kept as read."""
+        return TransformedView(
+            self._view.listing(lists), dataclasses.replace(self._by, before=self._by.before.listing(lists))
+        )
 
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
         """All rows, batch by batch."""

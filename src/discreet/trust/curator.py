@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeVar
 
 from discreet.core.bits import Bits
@@ -9,6 +10,7 @@ from discreet.core.events import Event
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors
 from discreet.core.question import Question
+from discreet.core.schema import Category
 from discreet.core.secret import Secret
 from discreet.mechanisms.vectors.sphere_report import promised
 from discreet.noise.bits import system_bits
@@ -56,6 +58,16 @@ class Curator(Secret):
     def shows_all_rows(self) -> bool:
         """Whether all rows of all units are at hand: they are pooled, and none is left out."""
         return self.unit.pooled
+
+    @property
+    def rereads(self) -> bool:
+        """Whether the records can be read again by a schema that lists the values of more columns."""
+        return self.curated and self._source.reopened is not None
+
+    def listing(self, lists: Mapping[str, Category]) -> Curator:
+        """The same records, with columns of text that are read as categories of these values."""
+        assert self._source.reopened is not None
+        return Curator(self._source.reopened(self.schema.listing(lists)), self.neighbors, bits=self._bits)
 
     @property
     def secret(self) -> bool:

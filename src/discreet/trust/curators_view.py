@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, cast
 
@@ -16,6 +16,7 @@ from discreet.core.errors import NotPermitted
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import Neighbors
 from discreet.core.question import BoundedSum
+from discreet.core.schema import Category, Schema
 from discreet.core.secret import Secret
 from discreet.core.secret_sample import SecretSample
 from discreet.noise.bernoulli import bernoulli
@@ -44,6 +45,7 @@ class CuratorsView(Secret):
     def __init__(self, source: Source, neighbors: Neighbors, bits: Bits) -> None:
         self._source, self.neighbors, self._bits = source, neighbors, bits
         self.unit = source.unit
+        self._listing: CuratorsView | None = None
 
     def sum(self, question: BoundedSum, sample: SecretSample | None = None) -> Steps:
         """The exact sum, in grid steps, over all records or over a fresh secret sample of the units."""
@@ -64,6 +66,19 @@ class CuratorsView(Secret):
     def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
         """Rows per value of a text column, batch by batch; of those alone that fulfil a condition."""
         return self._source.keys(column, condition)
+
+    def listing(self, lists: Mapping[str, Category]) -> CuratorsView:
+        """The same records, with columns of text that are read as categories of these values; the last stay open."""
+        schema, reopened = self._source.schema.listing(lists), self._source.reopened
+        assert reopened is not None  # `PrivateData.check_listing` was asked before anything was charged
+        if self._listing is None or self._listing.schema != schema:
+            self._listing = CuratorsView(reopened(schema), self.neighbors, self._bits)
+        return self._listing
+
+    @property
+    def schema(self) -> Schema:
+        """Of the records."""
+        return self._source.schema
 
     def batches(self, columns: Sequence[str]) -> Iterator[Array]:
         """All rows, batch by batch."""

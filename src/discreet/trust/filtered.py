@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 from discreet.core.condition import Condition
 from discreet.core.errors import NotPermitted
@@ -11,6 +12,7 @@ from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors
 from discreet.core.question import BoundedSum, Question
 from discreet.core.receipt import Participants
+from discreet.core.schema import Category
 from discreet.questions.filtered import filtered
 from discreet.questions.key_counts import KeyCounts
 from discreet.questions.sampled_sum import SampledSum
@@ -46,6 +48,16 @@ class Filtered:
     def curated(self) -> bool:
         """Whether a mechanism can be shown the records."""
         return self.trust.curated and self.neighbors is Neighbors.ADD_REMOVE
+
+    @property
+    def rereads(self) -> bool:
+        """Whether the records can be read again by a schema that lists the values of more columns."""
+        return self.curated and bool(getattr(self.trust, "rereads", False))
+
+    def listing(self, lists: Mapping[str, Category]) -> Filtered:
+        """The same records, with columns of text that are read as categories of these values."""
+        trust: Any = self.trust
+        return Filtered(trust.listing(lists), self.condition)
 
     @property
     def secret(self) -> bool:

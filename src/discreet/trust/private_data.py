@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from discreet.accounting.admission import check_relation
@@ -18,6 +19,7 @@ from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.core.notebook import carded, facts
 from discreet.core.plain_schema import PlainSchema, schema_of
 from discreet.core.receipt import RELATIONS
+from discreet.core.schema import Category
 from discreet.trust.curator import Curator
 from discreet.trust.filtered import Filtered
 from discreet.trust.permit import Permit, TrustModel, releases
@@ -145,6 +147,34 @@ class PrivateData:
                 "it takes a curator who holds all records, and a limit of rows for each unit",
                 "Trust a curator with records that are not in Spark, do not pool units, or ask sums.",
             )
+
+    def check_listing(self, purpose: str) -> None:
+        """Refuse what reads columns of text by lists that are bought, where the records cannot be read again."""
+        if not getattr(self._trust, "rereads", False):
+            raise NotPermitted(
+                purpose,
+                "it takes a curator who reads the records again once the values of their text are known",
+                "Trust a curator with a data frame, a file or a query, or list the categories in the schema.",
+            )
+
+    def listing(self, lists: Mapping[str, Category]) -> PrivateData:
+        """The same records and account, with columns of text that are read as categories of these values.
+
+        Parameters
+        ----------
+        lists : mapping of str to Category
+            Public. Of text columns: what was released, as by `buy_categories`, or is known without the data.
+
+        Examples
+        --------
+        >>> from discreet.core.schema import Text
+        >>> towns = PrivateData.of({"town": ["Ulm", "Bonn"]}, {"town": Text()}, Budget(1.0))
+        >>> towns.listing({"town": Category(["Bonn", "Ulm"])}).schema.category("town").values
+        ('Bonn', 'Ulm')
+        """
+        self.check_listing("lists of values")
+        trust: Any = self._trust
+        return PrivateData(trust.listing(lists), self.ledger)
 
     @property
     def curated(self) -> bool:

@@ -23,9 +23,15 @@ from discreet.trust.sources.spark import SparkFrame
 
 def source_of(records: Any, schema: Schema, unit: Unit = RECORD) -> Source:
     """The source that reads these records: by what they can do, so that no engine is imported that is not in use."""
+    if isinstance(records, Source):
+        return records
+    source = _opened(records, schema, unit)
+    source.reopened = lambda other: source_of(records, other, unit)
+    return source
+
+
+def _opened(records: Any, schema: Schema, unit: Unit) -> Source:
     match records:
-        case Source():
-            return records
         case str() | Path():
             return File(records, schema, unit)
         case np.ndarray():

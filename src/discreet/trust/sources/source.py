@@ -61,6 +61,8 @@ class Source(Secret, ABC):
     unit: Unit
     counted: bool = False
     """Whether every record is a row whatever it holds, so that the number of rows says nothing about their content."""
+    reopened: Callable[[Schema], Source] | None = None
+    """Gives the same records under another schema, if they can be read by one."""
 
     @abstractmethod
     def sum(self, question: BoundedSum) -> Steps:
