@@ -12,7 +12,7 @@ from discreet.accounting.composition import TRANSFORM, Composition
 from discreet.accounting.convolution import convolved
 from discreet.accounting.pairs import AtomsPair, GaussianPair, LaplacePair
 from discreet.accounting.tabulation import TabulatedLoss, table_above
-from discreet.accounting.tilting import Summand, tilted
+from discreet.accounting.tilting import Summand, TiltedSum, log_moment, tilted
 
 from . import profiles
 
@@ -82,6 +82,17 @@ def test_tilting_survives_losses_that_overflow() -> None:
     law = tilted(table, 300.0)
     assert law.masses[-1] == pytest.approx(1.0)
     assert law.log == pytest.approx(math.log(0.1) + 300.0 * 40.0)
+
+
+def test_moments_at_doubled_tilts_are_those_at_each() -> None:
+    """Those of losses without mass on top, of losses that overflow, and of several summands."""
+    empty = TabulatedLoss(10.0, -5, np.array([0.1] * 9 + [0.0]), 0.0, 0.0)
+    summands = [Summand(a_table([0.5, 0.3, 0.2], -1, 1e-3, 0.03), 7), Summand(empty, 2)]
+    for tilt in (0.0, 1.5, 300.0):
+        tilts = tilt + 0.25 * 2.0 ** np.arange(12)
+        found = TiltedSum(summands, tilt)
+        assert found.doubled(0.25, 12) == pytest.approx([log_moment(summands, each) for each in tilts], rel=1e-12)
+        assert found.log == pytest.approx(log_moment(summands, tilt), rel=1e-12, abs=1e-15)
 
 
 def test_a_thousand_gaussians_are_one_at_any_delta() -> None:

@@ -10,10 +10,9 @@ import numpy as np
 
 from discreet.accounting.composition import TRANSFORM
 from discreet.accounting.profile_point import ProfilePoint
-from discreet.accounting.tilting import Summand, log_moment, tilted_variance
+from discreet.accounting.tilting import Summand, TiltedSum, log_moment
 
 IMAGES = 18.0  # periodic images add less than exp(-IMAGES) of delta
-SCAN = 20  # tilts of the first look
 SHARES = (1.0, 0.95, 0.85, 0.7, 0.5)  # of the best tilt: where a tail is heavy, a smaller one needs a shorter period
 FLOOR = 1e-6  # of delta, by the rounding of the transform
 TRIMMED = 1e-7  # of a moment, by losses that are moved up to the lowest of a table
@@ -43,14 +42,14 @@ def lowest(coarse: Sequence[Summand], tilt: float) -> float:
 
 def frames_beside(coarse: Sequence[Summand], tilt: float) -> tuple[TiltedFrame, ...]:
     """Frames that see the law from its mean up to where this tilt brings it."""
-    spread = math.sqrt(tilted_variance(coarse, 0.0))
+    spread = math.sqrt(TiltedSum(coarse, 0.0).variance)
     least = min(tilt, 1 / spread)
     tilts = np.geomspace(least, tilt, 3).tolist() if least < tilt / 2 else [tilt]
     frames, seen = [], sum(summand.times * summand.table.mean for summand in coarse) - 8 * spread
     for each in tilts:
         mean = (log_moment(coarse, each * (1 + 1e-4)) - log_moment(coarse, each)) / (1e-4 * each)
         log_delta = log_moment(coarse, each) - each * mean - math.log1p(each) - math.log1p(2.5 * spread * each)
-        frames.append(_frame(coarse, each, seen, log_delta))
+        frames.append(_frame(TiltedSum(coarse, each), seen, log_delta))
         seen = mean
     return tuple(frames)
 
@@ -58,36 +57,48 @@ def frames_beside(coarse: Sequence[Summand], tilt: float) -> tuple[TiltedFrame, 
 def best_tilt(coarse: Sequence[Summand], question: ProfilePoint, infinity: float, span: float) -> tuple[float, float]:
     from scipy.optimize import minimize_scalar  # loading it takes longer than opening a ledger, which seldom needs it
 
-    spread = max(math.sqrt(tilted_variance(coarse, 0.0)), coarse[0].table.step / 16)
+    untilted = TiltedSum(coarse, 0.0)
+    spread = max(math.sqrt(untilted.variance), coarse[0].table.step / 16)
 
-    def height(tilt: float) -> float:
-        return log_moment(coarse, tilt) - math.log1p(tilt) - math.log1p(2.5 * spread * tilt)
+    def height(moment: float, tilt: float) -> float:
+        return moment - math.log1p(tilt) - math.log1p(2.5 * spread * tilt)
 
     def objective(log: float) -> float:
-        return question.objective(height(math.exp(log)), math.exp(log), infinity)
+        tilt = math.exp(log)
+        return question.objective(height(log_moment(coarse, tilt), tilt), tilt, infinity)
 
-    scan = np.linspace(math.log(0.01 / (spread + span)), math.log(1e4 / spread), SCAN)
-    best = int(np.argmin([objective(log) for log in scan]))
-    bounds = (scan[max(best - 1, 0)], scan[min(best + 1, SCAN - 1)])
+    least = 0.01 / (spread + span)
+    scan = least * 2.0 ** np.arange(math.ceil(math.log2(1e4 / (spread * least))) + 1)
+    moments = untilted.doubled(least, len(scan)).tolist()
+    heights = [
+        question.objective(height(moment, tilt), tilt, infinity)
+        for moment, tilt in zip(moments, scan.tolist(), strict=True)
+    ]
+    best = int(np.argmin(heights))
+    bounds = (math.log(scan[max(best - 1, 0)]), math.log(scan[min(best + 1, len(scan) - 1)]))
     found = minimize_scalar(objective, bounds=bounds, method="bounded", options={"xatol": 0.02})
-    return math.exp(found.x), height(math.exp(found.x))
+    tilt = math.exp(found.x)
+    return tilt, height(log_moment(coarse, tilt), tilt)
 
 
 def best_frame(coarse: Sequence[Summand], tilt: float, epsilon: float, log_delta: float) -> TiltedFrame:
     """The frame with the least period among those in which rounding does not hide delta."""
-    scales = {share: log_moment(coarse, tilt * share) - tilt * share * epsilon - log_delta for share in SHARES}
+    sums = [TiltedSum(coarse, tilt * share) for share in SHARES]
     rounding = math.log(64 * TRANSFORM * sum(summand.times for summand in coarse) / FLOOR)
-    usable = [share for share, scale in scales.items() if scale + rounding < 0] or [min(scales, key=scales.__getitem__)]
-    return min((_frame(coarse, tilt * share, epsilon, log_delta) for share in usable), key=lambda frame: frame.width)
+
+    def scale(one: TiltedSum) -> float:
+        return one.log - one.tilt * epsilon - log_delta
+
+    usable = [one for one in sums if scale(one) + rounding < 0] or [min(sums, key=scale)]
+    return min((_frame(one, epsilon, log_delta) for one in usable), key=lambda frame: frame.width)
 
 
-def _frame(coarse: Sequence[Summand], tilt: float, epsilon: float, log_delta: float) -> TiltedFrame:
+def _frame(coarse: TiltedSum, epsilon: float, log_delta: float) -> TiltedFrame:
     """The least period whose images do not matter: on the left by delta <= 1, on the right by Chernoff."""
-    spread = math.sqrt(tilted_variance(coarse, tilt)) + coarse[0].table.step
-    here = log_moment(coarse, tilt)
-    further = np.geomspace(0.5, 100.0, 10) / spread
-    widths = [(log_moment(coarse, tilt + more) - here + IMAGES) / more - epsilon for more in further]
-    best = int(np.argmin(widths))
+    spread = math.sqrt(coarse.variance) + coarse.summands[0].table.step
+    further = 2.0 ** np.arange(-1, 7) / spread
+    widths = (coarse.doubled(float(further[0]), len(further)) - coarse.log + IMAGES) / further - epsilon
+    best, tilt = int(np.argmin(widths)), coarse.tilt
     return TiltedFrame(
         tilt, max((IMAGES - log_delta) / tilt, float(widths[best]), 4 * spread), tilt + float(further[best])
     )

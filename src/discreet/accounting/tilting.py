@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -52,11 +53,44 @@ def _log_total(table: TabulatedLoss, tilt: float) -> float:
     return tilted(table, tilt).log
 
 
-def tilted_variance(summands: Sequence[Summand], tilt: float) -> float:
-    """The variance of the whole sum under a tilt."""
-    total = 0.0
-    for summand in summands:
-        losses, masses = summand.table.losses, tilted(summand.table, tilt).masses
-        mean = float(masses @ losses)
-        total += summand.times * float(masses @ (losses - mean) ** 2)
-    return total
+@dataclass(frozen=True, eq=False)
+class TiltedSum:
+    """Independent losses, added up, under a tilt."""
+
+    summands: Sequence[Summand]
+    tilt: float
+
+    @cached_property
+    def laws(self) -> list[Tilted]:
+        """The law of one copy of each summand."""
+        return [tilted(summand.table, self.tilt) for summand in self.summands]
+
+    @cached_property
+    def log(self) -> float:
+        """The logarithm of the moment generating function at the tilt."""
+        return sum(summand.times * law.log for summand, law in zip(self.summands, self.laws, strict=True))
+
+    @cached_property
+    def variance(self) -> float:
+        """The variance of the whole sum."""
+        total = 0.0
+        for summand, law in zip(self.summands, self.laws, strict=True):
+            losses = summand.table.losses
+            total += summand.times * float(law.masses @ (losses - float(law.masses @ losses)) ** 2)
+        return total
+
+    def doubled(self, more: float, count: int) -> Array:
+        """The logarithms at tilt + more, tilt + 2 more, tilt + 4 more and so on: squares of one exponential.
+
+        It is scaled to 1 at the greatest loss that has mass, so that nothing overflows and no moment becomes 0.
+        """
+        found, times = np.zeros(count), 2.0 ** np.arange(count)
+        for summand, law in zip(self.summands, self.laws, strict=True):
+            last = int(np.flatnonzero(law.masses)[-1])
+            masses, losses = law.masses[: last + 1], summand.table.losses[: last + 1]
+            powers, sums = np.exp(more * (losses - losses[-1])), np.empty(count)
+            for place in range(count):
+                sums[place] = masses @ powers
+                np.square(powers, out=powers)
+            found += summand.times * (law.log + more * times * losses[-1] + np.log(sums))
+        return found
