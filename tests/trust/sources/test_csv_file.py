@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import doctest
 import gzip
 import tempfile
 from collections.abc import Callable, Sequence
@@ -277,11 +276,3 @@ def test_a_form_that_is_none_is_refused(tmp_path: Path, monkeypatch: pytest.Monk
         (tmp_path / "t.csv").write_bytes(header)
         with pytest.raises(SchemaError, match="header"):
             csv_header(tmp_path / "t.csv", CsvForm())
-
-
-def test_the_page_on_files_shows_what_happens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = Path(__file__).parents[3] / "docs" / "files.md"
-    monkeypatch.chdir(tmp_path)
-    found = doctest.testfile(str(page), module_relative=False)
-    assert found.attempted > 5
-    assert found.failed == 0
