@@ -22,7 +22,7 @@ from discreet.releases.ask import columns_of
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
 from discreet.sequential.series.fourier_series import FourierSeries
-from discreet.sequential.series.frequencies import Asks, Frequencies, NoisyCoefficients
+from discreet.sequential.series.frequencies import Asks, LowFrequencies, NoisyCoefficients
 from discreet.trust.as_private import Bounds, as_private
 from discreet.trust.private_data import PrivateData
 
@@ -204,7 +204,7 @@ def _released(
     """So many frequencies, or as many as are worth it."""
     check_confidence(asked, confidence)
     fourier_basis(periods, 1 if coefficients is None else coefficients)
-    frequencies = Frequencies(data, periods, asks, budget, confidence, asked, key)
+    frequencies = LowFrequencies(data, periods, asks, budget, confidence, asked, key)
     return frequencies.chosen() if coefficients is None else frequencies.fixed(coefficients)
 
 

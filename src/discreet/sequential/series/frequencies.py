@@ -81,7 +81,7 @@ class _Measured:
 
 
 @dataclass(frozen=True)
-class Frequencies:
+class LowFrequencies:
     """A series whose lowest frequencies are asked for.
 
     Parameters
