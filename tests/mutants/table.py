@@ -1396,6 +1396,28 @@ MUTANTS = [
         ("NORMS if radius is None else NORMS[1:]", "NORMS"),
     ),
     *_of(
+        "sequential/series/series_stream",
+        ('Bound("l1", self.bound.radius', 'Bound("linf", self.bound.radius'),
+        ("grid.cut(self.bound.clip(given[:, None]))", "grid.cut(given[:, None])"),
+        ("if self.closed:", "if False:"),
+        tests="sequential/series/test_fast.py",
+    ),
+    *_of(
+        "sequential/series/fast",
+        ("most = int(memberships) * min(", "most = min("),
+        ("min(self.samples, int(contributions))", "int(contributions) // int(contributions)"),
+        ("        self.taken += due", "        self.taken += 0 * due"),
+        ("expected = self._bank.means\n", "expected = self.grid.values(sums)\n"),
+    ),
+    *_of(
+        "sequential/series/w_event",
+        ("2 * memberships * moved / self.epsilon", "memberships * moved / self.epsilon"),
+        ("2 * memberships * moved", "2 * moved"),
+        ("np.full(len(sums), HALF / self.window)", "np.full(len(sums), float(HALF))"),
+        ("half = (HALF - spent) // 2", "half = (HALF + 0 * spent) // 2"),
+        ("1 - taken, np.minimum", "0 * taken, np.minimum"),
+    ),
+    *_of(
         "sequential/open_stream",
         ("ledger.neighbors not in (None, stream.neighbors)", "False"),
         ("unit.rows > stream.contributions or", ""),

@@ -19,7 +19,7 @@ FARTHEST = 2**60  # steps: the lesser of a length and this moves no farther than
 class SpectrumTails:
     """Minus the length of the coefficients that are left out, minus the length of noise on those that are not.
 
-    These are the scores of Rastogi and Nath 2010, section 4.2. A curator alone can ask this.
+    These are the errors that Rastogi and Nath 2010 weigh against each other. A curator alone can ask this.
 
     The length of a vector in l2 moves by no more than the vector does (the triangle inequality), and some coordinates
     of it by no more than all. So one unit moves every score by at most the l2 bound of the whole spectrum. Lengths are

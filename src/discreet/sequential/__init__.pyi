@@ -38,8 +38,12 @@ from .filters.kalman_stream import better_kalman_placement as better_kalman_plac
 from .filters.state_space import StateSpace as StateSpace
 from .filters.transfer_function import TransferFunction as TransferFunction
 from .open_stream import open_stream as open_stream
+from .series.fast import FAST as FAST
 from .series.fourier import series_of_events as series_of_events
 from .series.fourier import series_of_people as series_of_people
 from .series.fourier_series import FourierSeries as FourierSeries
+from .series.pid_controller import PIDController as PIDController
+from .series.w_event import BudgetAbsorption as BudgetAbsorption
+from .series.w_event import BudgetDistribution as BudgetDistribution
 
 __all__: list[str]

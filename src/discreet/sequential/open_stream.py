@@ -36,11 +36,11 @@ S = TypeVar("S", bound=PaidStream)
 
 
 def open_stream(stream: S, ledger: Ledger, *, purpose: str, key: str | None = None) -> S:
-    """Charge a ledger for all releases of a counter, or of a curator that is trusted with rewards.
+    """Charge a ledger for all releases of a counter, of series, or of a curator that is trusted with rewards.
 
     Parameters
     ----------
-    stream : TreeCounter, SquareRootCounter, DoublingCounter, RunningSums, EpisodeSums or GramSums
+    stream : Counter, SeriesStream, RunningSums, EpisodeSums or GramSums
         A new one.
     ledger : Ledger
         The account that pays.

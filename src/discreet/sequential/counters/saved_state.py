@@ -5,25 +5,41 @@ from __future__ import annotations
 import os
 import uuid
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from discreet.core.errors import NotPermitted
-from discreet.sequential.counters.counter import Counter
+from discreet.sequential.counters.counter import State
 
 ASKED = "resume a counter"
 NOTHING = "Nothing was released."
 
 
-def save_counter(counter: Counter, path: str | os.PathLike[str]) -> None:
+class Resumable(Protocol):
+    """A counter or a stream of series: what can stop, and go on elsewhere."""
+
+    closed: bool
+
+    @property
+    def terms(self) -> str:
+        """All public parameters, in words."""
+
+    def state(self) -> State:
+        """All that the next releases depend on."""
+
+    def restore(self, state: State) -> None:
+        """Go on from a state under the same terms."""
+
+
+def save_counter(counter: Resumable, path: str | os.PathLike[str]) -> None:
     """Write the state of a counter to a new file, and close the counter.
 
     The file holds exact sums and noise: keep it as safe as the stream itself.
 
     Parameters
     ----------
-    counter : Counter
+    counter : Counter or SeriesStream
         It takes no further update.
     path : path
         Of a file that does not exist yet.
@@ -49,14 +65,14 @@ def save_counter(counter: Counter, path: str | os.PathLike[str]) -> None:
         os.fsync(file.fileno())
 
 
-def resume_counter(counter: Counter, path: str | os.PathLike[str]) -> None:
+def resume_counter(counter: Resumable, path: str | os.PathLike[str]) -> None:
     """Let a new counter go on from a saved state, and delete the file: two that went on from it would spend twice.
 
     The file is renamed before it is read, so that only one process gets it.
 
     Parameters
     ----------
-    counter : Counter
+    counter : Counter or SeriesStream
         A new one, with the parameters of the one that was saved.
     path : path
         What `save_counter` wrote.

@@ -71,7 +71,7 @@ def series_of_people(
     ---------
     The event on the receipt, for the data set's own neighbors: additive noise on one bounded sum, whose l2 bound is
     that of a person's whole series, since the basis is orthonormal; in l1 it is sqrt(m) times as long, for m numbers.
-    Rastogi and Nath 2010, Theorem 4.1, with real and imaginary parts counted one by one.
+    Rastogi and Nath 2010, with real and imaginary parts counted one by one.
     If frequencies are chosen, the release of the choice is in the event: `PermuteAndFlip` of scores of sensitivity
     `radius` (`SpectrumTails`), or a second noisy sum. The rest is post-processing.
 

@@ -1,0 +1,201 @@
+"""FAST: series sampled where they surprise, and estimated in between."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.bits import Bits
+from discreet.core.bound import Bound
+from discreet.core.errors import ParameterError
+from discreet.core.events import Event
+from discreet.core.grid import Array, Grid, Steps
+from discreet.core.knob import check_knob, check_one_of, check_whole
+from discreet.core.neighbors import Neighbors
+from discreet.mechanisms.additive.additive_noise import Additive
+from discreet.sequential.counters.updates import UNIT, Updates
+from discreet.sequential.series.kalman_bank import RATIOS, KalmanBank
+from discreet.sequential.series.pid_controller import PIDController
+from discreet.sequential.series.series_stream import Membership, SeriesStream, State
+
+Sampling = Literal["adaptive", "fixed"]
+LONGEST = 2**30
+
+
+class FAST(SeriesStream):
+    """Release series as they come, from a fixed number of noisy samples of each.
+
+    At a sampled time a series' exact sum gets noise; at all times a Kalman filter, which knows the variance of that
+    noise, estimates it from the noisy sums so far. After each sample a controller sets the time of the next one, by how
+    far the estimate moved: nothing but noisy numbers decides when a series is sampled. Whatever samples are left are
+    taken at the last times.
+
+    Parameters
+    ----------
+    horizon : int
+        Public. How many times there are at most.
+    noise : Laplace or Gaussian
+        Public. Of all releases together: its multiplier is in units of what one unit moves all samples by.
+    samples : int
+        Public. How many samples are taken of each series.
+    bound : Bound
+        Public. What each unit's value at a time is clipped to; by default numbers from 0 to 1.
+    series : int
+        Public. How many series are followed side by side, each sampled at times of its own.
+    memberships : int
+        Public. To how many of them a unit adds values at most.
+    contributions : int, optional
+        Public. At how many times a unit is there at most; by default at all, which protects whole users. 1 protects
+        single events.
+    neighbors : Neighbors
+        Public. Whether a unit is added or removed, or replaced by any other.
+    sampling : {"adaptive", "fixed"}
+        Public. Whether the controller sets the times of samples, or all intervals are equal.
+    step_variance : float, optional
+        Public. The variance of what a series moves by from one time to the next; by default several are tried, and
+        those count most that foretell noisy numbers best.
+    controller : PIDController
+        Public. Its gains.
+    bits : Bits, optional
+        Where noise comes from; secret bits of this process by default.
+
+    Guarantee
+    ---------
+    `noise.event` for all releases together. A unit is in at most m = `memberships` x min(`samples`, `contributions`)
+    samples and moves each by one bound, so the vector of all samples moves by m bounds in l1 and sqrt(m) in l2. Times
+    are functions of earlier noisy samples, and a sample has noise of the same scale whenever it is taken. So whatever
+    the times are, the losses add up to no more than that of one release that moves by m bounds: adaptive composition of
+    pure losses, or of Gaussian ones (Smith and Thakurta 2022). Estimates are post-processing. Fan and Xiong 2012.
+
+    Examples
+    --------
+    >>> from discreet.mechanisms import Laplace
+    >>> stream = FAST(100, Laplace(1.0), samples=10)
+    >>> found = [float(stream.update(np.ones(2000))[0]) for _ in range(100)]
+    >>> bool(abs(found[-1] - 2000) < 100), int(stream.taken[0]), stream.event
+    (True, 10, LaplaceLoss(multiplier=1.0))
+    """
+
+    purpose: ClassVar[str] = "FAST"
+
+    def __init__(
+        self,
+        horizon: int,
+        noise: Additive,
+        samples: int,
+        bound: Bound = UNIT,
+        *,
+        series: int = 1,
+        memberships: int = 1,
+        contributions: int | None = None,
+        neighbors: Neighbors = Neighbors.ADD_REMOVE,
+        sampling: Sampling = "adaptive",
+        step_variance: float | None = None,
+        controller: PIDController | None = None,
+        bits: Bits | None = None,
+    ) -> None:
+        check_whole(self.purpose, "horizon", horizon, most=LONGEST)
+        check_whole(self.purpose, "samples", samples, most=int(horizon))
+        contributions = int(horizon) if contributions is None else contributions
+        check_whole(self.purpose, "contributions", contributions, most=int(horizon))
+        check_one_of(self.purpose, "sampling", sampling, ("adaptive", "fixed"))
+        super().__init__(Membership(bound, int(series), int(memberships), neighbors), bits)
+        self.horizon, self.samples, self.sampling = int(horizon), int(samples), sampling
+        self.controller = PIDController() if controller is None else controller
+        self.step_variance = step_variance
+        most = int(memberships) * min(self.samples, int(contributions))
+        factor = float(most) if noise.norm == "l1" else math.sqrt(most) * (1 + 2.0**-50)
+        self._updates = Updates(noise, self.membership.row, int(series), neighbors, factor, int(contributions))
+        variance = (noise.deviation * self._updates.scale) ** 2
+        if step_variance is not None:
+            check_knob(self.purpose, "step_variance", step_variance, 0.0, 1e300)
+        steps = np.array(RATIOS) * variance if step_variance is None else np.array([float(step_variance)])
+        self._bank = KalmanBank(int(series), variance, steps, laplace=noise.norm == "l1")
+        self.taken: NDArray[np.int64] = np.zeros(int(series), np.int64)
+        self._next: NDArray[np.int64] = np.zeros(int(series), np.int64)
+        self._last: NDArray[np.int64] = np.zeros(int(series), np.int64)
+        self._interval: Array = np.ones(int(series))
+        self._errors: Array = np.zeros((self.controller.window, int(series)))
+        self.measured: Array = np.full(int(series), math.nan)
+
+    @property
+    def contributions(self) -> int:
+        """At how many times a unit takes part at most."""
+        return self._updates.contributions
+
+    @property
+    def event(self) -> Event:
+        """The price of all releases."""
+        return self._updates.event
+
+    @property
+    def terms(self) -> str:
+        """All public parameters, in words."""
+        when = f"{self.samples} samples, {self.sampling}, {self.controller!r}, steps of variance {self.step_variance}"
+        return f"FAST, horizon {self.horizon}, {when}, {self.membership!r}, {self._updates!r}"
+
+    @property
+    def grid(self) -> Grid:
+        """The grid that values are cut to and noise is drawn on."""
+        return self._updates.grid
+
+    @property
+    def standard_errors(self) -> Array:
+        """Of the last release, if series are random walks as the filter supposes."""
+        return np.sqrt(self._bank.variances)
+
+    def check_time(self) -> None:
+        """Refuse an update after the last."""
+        if self.clock >= self.horizon:
+            obstacle = f"all {self.horizon} times that were planned are over"
+            raise ParameterError(self.purpose, obstacle, "Plan for more.", horizon=self.horizon)
+
+    def released(self, sums: Steps) -> Array:
+        """Noisy sums of the series whose turn it is, and estimates of all."""
+        due = self.due
+        self._bank.step()
+        self.measured = np.full(len(due), math.nan)
+        if due.any():
+            noise = self._updates.drawn(self._bits, (int(due.sum()),))
+            self.measured[due] = self.grid.values(sums[due] + noise)
+            expected = self._bank.means
+            self._bank.correct(self.measured, due)
+            self._plan(expected, due)
+        return self._bank.means
+
+    @property
+    def due(self) -> NDArray[np.bool_]:
+        """The series that are sampled at the next time: a function of earlier releases."""
+        left = self.samples - self.taken
+        if self.sampling == "fixed":
+            return (left > 0) & (self.clock * self.samples >= self.taken * self.horizon)
+        return (left > 0) & ((self.clock >= self._next) | (left >= self.horizon - self.clock))
+
+    def _plan(self, expected: Array, due: NDArray[np.bool_]) -> None:
+        """Set the time of the next sample of those that were sampled just now."""
+        found = self._bank.means
+        errors = np.abs(found - expected) / np.maximum(np.abs(found), self.membership.bound.radius)
+        history = np.vstack([np.where(self.taken > 0, errors, 0.0), self._errors[:-1]])
+        pace = (self.horizon - self.clock) / np.maximum(self.samples - self.taken, 1)
+        interval = self.controller.interval(self._interval, history, self.clock - self._last, pace)
+        self._errors = np.where(due, history, self._errors)
+        self._interval = np.where(due, interval, self._interval)
+        self._next = np.where(due, self.clock + np.rint(interval).astype(np.int64), self._next)
+        self._last = np.where(due, self.clock, self._last)
+        self.taken += due
+
+    def state(self) -> State:
+        """Estimates and plans: made of noisy numbers alone, but a sample that was taken must not be taken again."""
+        numbers = {"taken": self.taken, "next": self._next, "last": self._last, "interval": self._interval}
+        bank = {"estimates": self._bank.estimates, "variances": self._bank.errors, "merits": self._bank.merits}
+        return {"clock": np.array(self.clock), "errors": self._errors, **numbers, **bank}
+
+    def restore(self, state: State) -> None:
+        """Go on from a state of a stream with the same terms."""
+        self.clock = int(state["clock"])
+        for name, own in self.state().items():
+            if name != "clock":
+                own[...] = state[name]

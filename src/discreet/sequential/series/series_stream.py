@@ -1,0 +1,150 @@
+"""What streams of series share: what people add at each time, a price for all releases, and a state used once."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discreet.core.bits import Bits
+from discreet.core.bound import Bound
+from discreet.core.errors import NotPermitted, ParameterError
+from discreet.core.events import Event
+from discreet.core.grid import Array, Grid, Steps
+from discreet.core.knob import check_whole
+from discreet.core.neighbors import Neighbors
+from discreet.core.secret import Secret
+from discreet.noise.bits import system_bits
+
+State = dict[str, NDArray[np.int64] | Array]
+MOST_SERIES = 2**20
+
+
+@dataclass(frozen=True)
+class Membership:
+    """How a unit takes part in series.
+
+    Parameters
+    ----------
+    bound : Bound
+        Public. What each value is clipped to.
+    series : int
+        Public. How many series there are.
+    memberships : int
+        Public. To how many of them a unit adds values at most, over all times; at one time, one value to each.
+    neighbors : Neighbors
+        Public. Whether a unit is added or removed, or replaced by any other.
+    """
+
+    bound: Bound
+    series: int
+    memberships: int
+    neighbors: Neighbors
+
+    def __post_init__(self) -> None:
+        check_whole("series", "series", self.series, most=MOST_SERIES)
+        check_whole("series", "memberships", self.memberships, most=self.series)
+
+    @property
+    def row(self) -> Bound:
+        """The bound of one value among the numbers of all series, of which the others are zero."""
+        return Bound("l1", self.bound.radius, self.bound.nonnegative)
+
+    def sums(self, asked: str, grid: Grid, values: ArrayLike, places: ArrayLike | None) -> Steps:
+        """What all values add up to in each series, in grid steps: each clipped and cut; not finite ones are zeros."""
+        given = np.atleast_1d(np.asarray(values, np.float64))
+        where = np.zeros(given.shape, np.int64) if places is None else np.asarray(places, np.int64)
+        if given.ndim != 1 or where.shape != given.shape or (places is None and self.series > 1):
+            obstacle = f"values of shape {given.shape} and places of shape {where.shape}"
+            raise ParameterError(asked, obstacle, "Give one number for each unit, and the place of its series.")
+        if len(where) and not (where.min() >= 0 and where.max() < self.series):
+            raise ParameterError(asked, "a value is for a series that is not there", f"There are {self.series}.")
+        sums = np.zeros(self.series, np.int64)
+        np.add.at(sums, where, grid.cut(self.bound.clip(given[:, None]))[:, 0].astype(np.int64))
+        return sums
+
+
+class SeriesStream(Secret, ABC):
+    """Release a number for each of several series, time after time.
+
+    Parameters
+    ----------
+    membership : Membership
+        Public. How a unit takes part.
+    bits : Bits, optional
+        Where noise comes from; secret bits of this process by default.
+    """
+
+    purpose: ClassVar[str]
+
+    def __init__(self, membership: Membership, bits: Bits | None) -> None:
+        self.membership = membership
+        self._bits = system_bits() if bits is None else bits
+        self.closed = False
+        self.clock = 0
+
+    @property
+    def neighbors(self) -> Neighbors:
+        """The relation that the price speaks of."""
+        return self.membership.neighbors
+
+    @property
+    @abstractmethod
+    def contributions(self) -> int:
+        """At how many times a unit takes part at most, wherever these are."""
+
+    @property
+    @abstractmethod
+    def event(self) -> Event:
+        """The price of all releases."""
+
+    @property
+    @abstractmethod
+    def terms(self) -> str:
+        """All public parameters, in words: a saved state is resumed under the same ones only."""
+
+    @property
+    @abstractmethod
+    def grid(self) -> Grid:
+        """The grid that values are cut to and noise is drawn on."""
+
+    def update(self, values: ArrayLike, places: ArrayLike | None = None) -> Array:
+        """Take what all units add at the next time, and release a number for each series.
+
+        Parameters
+        ----------
+        values : array of shape (units,)
+            Secret. One number for each unit that is there, clipped to the bound.
+        places : array of int, shape (units,), optional
+            Secret. The series that each adds to, counted from 0; for a single series it is left out.
+
+        Returns
+        -------
+        array of shape (series,)
+        """
+        if self.closed:
+            raise NotPermitted(self.purpose, "its state was saved", "Resume it from the file.", "Nothing was released.")
+        self.check_time()
+        sums = self.membership.sums(self.purpose, self.grid, values, places)
+        found = self.released(sums)
+        self.clock += 1
+        return found
+
+    def check_time(self) -> None:
+        """Refuse an update after the last, before anything changes."""
+        return
+
+    @abstractmethod
+    def released(self, sums: Steps) -> Array:
+        """What is released of the exact sums, which nothing else depends on."""
+
+    @abstractmethod
+    def state(self) -> State:
+        """All that the next releases depend on."""
+
+    @abstractmethod
+    def restore(self, state: State) -> None:
+        """Go on from a state of a stream with the same terms."""

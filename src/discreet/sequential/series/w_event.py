@@ -1,0 +1,235 @@
+"""w-event privacy: whatever happens within w consecutive times is protected, for as long as a stream goes on."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.bits import Bits
+from discreet.core.bound import ULP, Bound
+from discreet.core.events import PureLoss
+from discreet.core.grid import CELLS, Array, Grid, Steps
+from discreet.core.knob import check_knob, check_whole
+from discreet.core.neighbors import Neighbors
+from discreet.mechanisms.additive.laplace import Laplace
+from discreet.sequential.counters.updates import FINE, UNIT
+from discreet.sequential.series.series_stream import Membership, SeriesStream, State
+
+HALF = 2**40  # the part of epsilon that pays for publications, in whole shares: they add up without error
+LEAST = 2**28  # shares that are worth a publication
+LONGEST = 2**20  # window
+DIGITS = 4  # binary ones, of shares
+
+Shares = NDArray[np.int64]
+
+
+class WEventStream(SeriesStream):
+    """Release series as they come, with a new noisy number wherever the last one no longer fits.
+
+    At each time half of the window's budget, divided by its length, shows how far each series is from its last release.
+    Where that is more than the noise of a new number would be, it is published, and paid from the other half; else the
+    last one is released again. `BudgetDistribution` and `BudgetAbsorption` say how the other half is divided.
+
+    Parameters
+    ----------
+    window : int
+        Public. w: how many consecutive times are protected together.
+    epsilon : float
+        Public. Of all releases, for whatever a unit adds within one window.
+    bound : Bound
+        Public. What each unit's value at a time is clipped to; by default numbers from 0 to 1.
+    series : int
+        Public. How many series are followed side by side, each published at times of its own.
+    memberships : int
+        Public. To how many of them a unit adds values at most.
+    neighbors : Neighbors
+        Public. Whether what a unit adds within a window is added or removed, or replaced by anything else.
+    bits : Bits, optional
+        Where noise comes from; secret bits of this process by default.
+
+    Guarantee
+    ---------
+    `PureLoss(epsilon)`, for streams that differ by what one unit adds within a single window of w consecutive times:
+    w-event privacy, Kellaris, Papadopoulos, Xiao and Papadias 2014. Given all earlier releases, what is released at a
+    time in the window loses at most epsilon / (2 w) by the distance, and by a publication what it is paid: both have
+    Laplace noise for what a unit moves a series by. Outside the window nothing differs. In every window the former add
+    up to epsilon / 2, and the latter to epsilon / 2 at most, whatever was released; so the likelihood of all releases,
+    which is the product of those of each time given those before, changes by a factor of exp(epsilon) at most. A unit
+    that comes back after the window is a new one: whole users are not protected. With `memberships` m each of the
+    series has epsilon / m.
+    """
+
+    purpose: ClassVar[str] = "w-event stream"
+
+    def __init__(
+        self,
+        window: int,
+        epsilon: float,
+        bound: Bound = UNIT,
+        *,
+        series: int = 1,
+        memberships: int = 1,
+        neighbors: Neighbors = Neighbors.ADD_REMOVE,
+        bits: Bits | None = None,
+    ) -> None:
+        check_whole(self.purpose, "window", window, most=LONGEST)
+        check_knob(self.purpose, "epsilon", epsilon, 2.0**-20, 2.0**20)
+        super().__init__(Membership(bound, int(series), int(memberships), neighbors), bits)
+        self.window, self.epsilon = int(window), float(epsilon)
+        moved = self.membership.row.sensitivity("l1", int(series), neighbors)
+        self._scale = 2 * memberships * moved / self.epsilon * (1 + 8 * ULP)  # of noise that costs all of a half
+        self._spent: Shares = np.zeros((self.window, int(series)), np.int64)
+        self._held: Steps = np.zeros(int(series), np.int64)
+        self.published: NDArray[np.bool_] = np.zeros(int(series), np.bool_)
+
+    @property
+    def contributions(self) -> int:
+        """One: a unit's further times may lie outside the window."""
+        return 1
+
+    @property
+    def event(self) -> PureLoss:
+        """The price of all releases."""
+        return PureLoss(self.epsilon)
+
+    @property
+    def terms(self) -> str:
+        """All public parameters, in words."""
+        return f"{type(self).__name__}, window {self.window}, epsilon {self.epsilon}, {self.membership!r}"
+
+    @property
+    def grid(self) -> Grid:
+        """Fine beside the bound, unless noise would not fit its own grid."""
+        largest = self._scale * max(self.window, HALF // LEAST)
+        finest = float(np.frexp(self.membership.bound.radius)[1]) - CELLS
+        return Grid(int(max(finest, float(np.frexp(largest)[1]) - FINE)))
+
+    @abstractmethod
+    def offered(self) -> Shares:
+        """The shares that a publication of each series would cost now: a function of earlier releases."""
+
+    def released(self, sums: Steps) -> Array:
+        """New noisy numbers of the series that have moved, and the last ones of the others."""
+        shares = self.offered()
+        each_time = np.full(len(sums), HALF / self.window)  # those of a window are a half
+        distances = np.abs(sums - self._held) + self._noise(each_time)
+        error = self._scale * (HALF / self.grid.step) / np.maximum(shares, LEAST)
+        self.published = chosen = (shares >= LEAST) & (distances > error)
+        self._spent[self.clock % self.window] = np.where(chosen, shares, 0)
+        self._held[chosen] = sums[chosen] + self._noise(shares[chosen])
+        return self.grid.values(self._held)
+
+    def _noise(self, shares: Array | Shares) -> Steps:
+        """Laplace noise that costs these shares of a half, in grid steps."""
+        found = np.zeros(len(shares), np.int64)
+        for share in np.unique(shares):
+            where = shares == share
+            scale = self._scale * (HALF / float(share)) * (1 + 8 * ULP) / self.grid.step
+            found[where] = Laplace().noise(self._bits, (int(where.sum()),), scale)
+        return found
+
+    def state(self) -> State:
+        """The last releases and what they were paid."""
+        return {"clock": np.array(self.clock), "held": self._held, "spent": self._spent}
+
+    def restore(self, state: State) -> None:
+        """Go on from a state of a stream with the same terms."""
+        self.clock = int(state["clock"])
+        self._held[...], self._spent[...] = state["held"], state["spent"]
+
+
+class BudgetDistribution(WEventStream):
+    """A w-event stream whose publications each get half of what the window has left: for few changes in a window.
+
+    Parameters
+    ----------
+    window, epsilon, bound, series, memberships, neighbors, bits
+        As for `WEventStream`.
+
+    Guarantee
+    ---------
+    As for `WEventStream`: what was spent in the last w - 1 times and the half of what is left are no more than all.
+
+    Examples
+    --------
+    >>> stream = BudgetDistribution(window=10, epsilon=2.0)
+    >>> found = [float(stream.update(np.ones(5000))[0]) for _ in range(30)]
+    >>> bool(abs(found[-1] - 5000) < 100), stream.event
+    (True, PureLoss(epsilon=2.0))
+    """
+
+    purpose: ClassVar[str] = "budget distribution"
+
+    def offered(self) -> Shares:
+        """Half of what was not spent in the last w - 1 times, cut to few digits: few scales of noise are drawn."""
+        spent = self._spent.sum(axis=0) - self._spent[self.clock % self.window]
+        half = (HALF - spent) // 2
+        cut = np.maximum(np.frexp(half.astype(np.float64))[1].astype(np.int64) - DIGITS, 0)
+        return np.asarray(half >> cut << cut)
+
+
+class BudgetAbsorption(WEventStream):
+    """A w-event stream whose publications absorb the shares of times without one: for changes now and then.
+
+    Each time has an equal share. A publication takes its own and those of the times before that made none, up to w.
+    As many times after it make none, so that no window holds more than its shares.
+
+    Parameters
+    ----------
+    window, epsilon, bound, series, memberships, neighbors, bits
+        As for `WEventStream`.
+
+    Guarantee
+    ---------
+    As for `WEventStream`. A publication of j shares at time t spans the times from t - j + 1, the first that it
+    absorbs, to t + j - 1, the last that it makes give up. Spans do not overlap, since the next one absorbs times after
+    that. A window with publications in it either holds at least j times of the span of each, and so no more shares than
+    times; or it lies inside the span of one, which then is alone in it and has at most w shares.
+
+    Examples
+    --------
+    >>> stream = BudgetAbsorption(window=10, epsilon=2.0)
+    >>> found = [float(stream.update(np.ones(5000))[0]) for _ in range(30)]
+    >>> bool(abs(found[-1] - 5000) < 200), stream.event
+    (True, PureLoss(epsilon=2.0))
+    """
+
+    purpose: ClassVar[str] = "budget absorption"
+
+    def __init__(
+        self,
+        window: int,
+        epsilon: float,
+        bound: Bound = UNIT,
+        *,
+        series: int = 1,
+        memberships: int = 1,
+        neighbors: Neighbors = Neighbors.ADD_REMOVE,
+        bits: Bits | None = None,
+    ) -> None:
+        super().__init__(window, epsilon, bound, series=series, memberships=memberships, neighbors=neighbors, bits=bits)
+        self._saved: Shares = np.zeros(int(series), np.int64)  # times whose shares may be absorbed; negative: given up
+
+    def offered(self) -> Shares:
+        """The shares of this time and of those that may be absorbed; none while shares are given up."""
+        times = np.clip(self._saved + 1, 0, self.window)
+        return np.asarray(times * (HALF // self.window))
+
+    def released(self, sums: Steps) -> Array:
+        """New noisy numbers of the series that have moved, and the last ones of the others."""
+        found = super().released(sums)
+        taken = np.clip(self._saved + 1, 0, self.window)
+        self._saved = np.where(self.published, 1 - taken, np.minimum(self._saved + 1, self.window - 1))
+        return found
+
+    def state(self) -> State:
+        """The last releases, and the times that are saved or given up."""
+        return {**super().state(), "saved": self._saved}
+
+    def restore(self, state: State) -> None:
+        """Go on from a state of a stream with the same terms."""
+        super().restore(state)
+        self._saved[...] = state["saved"]
