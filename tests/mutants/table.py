@@ -1489,6 +1489,18 @@ MUTANTS = [
         tests="sequential/filters/test_kalman_stream.py",
     ),
     *_of(
+        "sequential/online/online_moments",
+        ("apart = 2.0 * (1 + ROUNDING)", "apart = 1.0 * (1 + ROUNDING)"),
+        ("and neighbors is Neighbors.REPLACE else", "else"),
+        ("COUNT]) * (not missing)", "COUNT])"),
+        ("count**2 - wide**2", "count**2"),
+    ),
+    *_of(
+        "sequential/online/online_quantiles",
+        ("margin[-1] *= self._counted", "margin *= 0.5"),
+        ("rows[-1] * self._counted", "rows[-1]"),
+    ),
+    *_of(
         "local/means/two_point",
         ("return miss_chance(self.epsilon)", "return miss_chance(2 * self.epsilon)"),
         ("return 1 / (1 - 2 * self.lie)", "return 1 / (1 - self.lie)"),

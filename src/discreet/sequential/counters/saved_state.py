@@ -17,7 +17,7 @@ NOTHING = "Nothing was released."
 
 
 class Resumable(Protocol):
-    """A counter or a stream of series: what can stop, and go on elsewhere."""
+    """What can be saved once, and resumed once: a counter, a filter, a series, an online statistic."""
 
     closed: bool
 
@@ -29,7 +29,7 @@ class Resumable(Protocol):
         """All that the next releases depend on."""
 
     def restore(self, state: State) -> None:
-        """Go on from a state under the same terms."""
+        """Go on from a state."""
 
 
 def save_counter(counter: Resumable, path: str | os.PathLike[str]) -> None:
@@ -39,7 +39,7 @@ def save_counter(counter: Resumable, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    counter : Counter or SeriesStream
+    counter : Counter, SeriesStream or OnlineStatistic
         It takes no further update.
     path : path
         Of a file that does not exist yet.
@@ -72,7 +72,7 @@ def resume_counter(counter: Resumable, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    counter : Counter or SeriesStream
+    counter : Counter, SeriesStream or OnlineStatistic
         A new one, with the parameters of the one that was saved.
     path : path
         What `save_counter` wrote.

@@ -1,0 +1,144 @@
+"""Quantiles of a stream, after every record."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import toeplitz
+from scipy.signal import lfilter
+from scipy.special import ndtri
+
+from discreet.core.bits import Bits
+from discreet.core.bound import Bound
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Array
+from discreet.core.knob import check_whole
+from discreet.core.neighbors import Neighbors
+from discreet.mechanisms.additive.additive_noise import Additive
+from discreet.sequential.counters.square_root_factor import BINARY, square_root_factor
+from discreet.sequential.online.online_statistic import OnlineEstimate, OnlineStatistic
+
+MOST = 1024
+PLACES = 17  # after the binary point, of the weights of cells: no finer than the grid of a counter
+
+
+class OnlineQuantiles(OnlineStatistic):
+    """Release quantiles of all records so far, after every update.
+
+    Numbers of records up to each edge of equal cells are running sums over values, of running sums over time. Both are
+    divided into square roots, with the noise between them, so that it grows with the logarithms of the number of cells
+    and of the time.
+
+    Parameters
+    ----------
+    q : float or sequence of float
+        Public. The levels, in [0, 1].
+    bounds : (float, float)
+        Public. Values are clipped to them.
+    noise : Gaussian
+        Public. Its multiplier is in units of what one unit moves all sums of all times by.
+    horizon : int, optional
+        Public. How many updates there are at most, up to 65,536; without it the stream has no end.
+    bins : int
+        Public. How many equal cells, up to 1,024. Quantiles are interpolated between their edges.
+    neighbors, contributions, confidence, bits
+        As for `OnlineMoments`.
+
+    Guarantee
+    ---------
+    `noise.event` for all releases together: that of `SquareRootCounter` or `DoublingCounter`. A record adds a column of
+    the square root of the matrix that sums up cells, whose length is at most that of the first; all its numbers are at
+    least 0, so that two columns are at most sqrt(2) such lengths apart.
+
+    With the given confidence, each interval holds the cell of the exact quantile at that time: a cell is left out if
+    the noisy number of records up to its lower edge is too large, or that up to its upper edge too small, each with
+    half of the chance of an error.
+
+    Examples
+    --------
+    >>> from discreet.mechanisms import Gaussian
+    >>> online = OnlineQuantiles(0.5, (0.0, 1.0), Gaussian(0.01), horizon=1000)
+    >>> for value in np.linspace(0, 1, 101):
+    ...     (median,) = online.update(value)
+    >>> round(median.value, 1)
+    0.5
+    """
+
+    purpose: ClassVar[str] = "online quantiles"
+
+    def __init__(
+        self,
+        q: ArrayLike,
+        bounds: tuple[float, float],
+        noise: Additive,
+        horizon: int | None = None,
+        *,
+        bins: int = 64,
+        neighbors: Neighbors = Neighbors.REPLACE,
+        contributions: int = 1,
+        confidence: float = 0.95,
+        bits: Bits | None = None,
+    ) -> None:
+        self.q = np.atleast_1d(np.asarray(q, np.float64))
+        if self.q.ndim != 1 or not len(self.q) or not ((self.q >= 0) & (self.q <= 1)).all():
+            raise ParameterError(self.purpose, f"q is {q!r}", "Give levels between 0 and 1.")
+        check_whole(self.purpose, "bins", bins, least=2, most=MOST)
+        weights = np.ldexp(np.rint(np.ldexp(square_root_factor(int(bins)).numerators, PLACES - BINARY)), -PLACES)
+        bound = Bound("l2", float(np.linalg.norm(weights)) * (1 + 2.0**-30), nonnegative=True)
+        super().__init__(bounds, noise, horizon, bound, int(bins), neighbors, contributions, confidence, bits)
+        self.bins, self._weights = int(bins), weights
+        self._counted = neighbors is Neighbors.ADD_REMOVE
+        self._left: Array = np.cumsum(lfilter([1.0], weights, np.eye(1, self.bins)[0]))  # sums up what weights leave
+        rows = toeplitz(self._left, np.zeros(self.bins))
+        self._spread: Array = np.stack([np.linalg.norm(rows - q * rows[-1] * self._counted, axis=1) for q in self.q])
+
+    @property
+    def terms(self) -> str:
+        """All public parameters, in words."""
+        return f"{super().terms}, q {self.q.tolist()}"
+
+    def update(self, value: float | None) -> tuple[OnlineEstimate, ...]:
+        """Take one record, or None where there is none, and release the quantiles of all so far, one for each level.
+
+        Under replace, None and what is not finite count as the middle of the bounds.
+        """
+        return self._released(self._counter.update(self._added(value)), self.clock)
+
+    def _added(self, value: float | None) -> Array:
+        """What one update adds to the sums: a column of the square root."""
+        unit, added = self._unit(value), np.zeros(self.bins)
+        if not (math.isnan(unit) and self._counted):
+            share = 0.5 if math.isnan(unit) else (unit + 1) / 2
+            cell = min(int(share * self.bins), self.bins - 1)
+            added[cell:] = self._weights[: self.bins - cell]
+        return added
+
+    def _released(self, sums: Array, time: int) -> tuple[OnlineEstimate, ...]:
+        """What noisy sums show."""
+        ranks, stddev = np.convolve(self._left, sums)[: self.bins], self._counter.stddev(time)
+        if not self._counted:
+            ranks[-1] = time
+        return tuple(self._estimate(ranks, *each, stddev) for each in zip(self.q, self._spread, strict=True))
+
+    def _estimate(self, ranks: Array, q: float, spread: Array, stddev: float) -> OnlineEstimate:
+        excess = ranks - q * ranks[-1]
+        margin = float(ndtri(0.5 + self.confidence / 2)) * stddev * spread
+        margin[-1] *= self._counted
+        edges = np.linspace(self.column.lower, self.column.upper, self.bins + 1)
+        ends, starts = np.flatnonzero(excess + margin >= 0), np.flatnonzero(excess[:-1] - margin[:-1] < 0)
+        low = edges[int(ends[0])] if len(ends) else edges[-2]
+        high = edges[int(starts[-1]) + 2] if len(starts) else edges[1]
+        rising = (np.maximum.accumulate(excess) + np.minimum.accumulate(excess[::-1])[::-1]) / 2
+        return OnlineEstimate(_crossing(edges, rising, -q * ranks[-1]), float(min(low, high)), float(max(low, high)))
+
+
+def _crossing(edges: Array, rising: Array, start: float) -> float:
+    """Where what rises from edge to edge reaches zero."""
+    cell = min(int(np.searchsorted(rising, 0.0)), len(rising) - 1)
+    before = float(start if cell == 0 else rising[cell - 1])
+    step = float(rising[cell]) - before
+    share = min(max(-before / step, 0.0), 1.0) if step > 0 else 0.5
+    return float(edges[cell] + share * (edges[cell + 1] - edges[cell]))

@@ -1,0 +1,149 @@
+"""What statistics of a stream share: a counter that pays, and estimates with intervals."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from discreet.core.bits import Bits
+from discreet.core.bound import Bound
+from discreet.core.events import Event
+from discreet.core.grid import Array
+from discreet.core.knob import check_knob
+from discreet.core.neighbors import Neighbors
+from discreet.core.schema import Number
+from discreet.core.secret import Secret
+from discreet.mechanisms.additive.additive_noise import Additive
+from discreet.releases.columns import in_words
+from discreet.sequential.counters.counter import State
+from discreet.sequential.counters.doubling_counter import DoublingCounter
+from discreet.sequential.counters.square_root_counter import SquareRootCounter
+
+
+@dataclass(frozen=True)
+class OnlineEstimate:
+    """A number of all records so far, with an interval for the noise.
+
+    Parameters
+    ----------
+    value : float
+        The estimate.
+    low, high : float
+        The ends of an interval that holds the exact number of these records, at this time, with the confidence that was
+        asked for.
+
+    Examples
+    --------
+    >>> print(OnlineEstimate(3.14, 3.0, 3.28))
+    3.14 ± 0.14
+    """
+
+    value: float
+    low: float
+    high: float
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __str__(self) -> str:
+        return in_words(self.value, self.low, self.high)
+
+
+class OnlineStatistic(Secret, ABC):
+    """A statistic of all records so far, computed from running sums.
+
+    Parameters
+    ----------
+    bounds : (float, float)
+        Public. Values are clipped to them.
+    noise : Gaussian
+        Public. Of all releases together.
+    horizon : int, optional
+        Public. How many updates there are at most; without it, counters for twice as many follow one another.
+    bound : Bound
+        Public. Of what one record adds to the sums.
+    size : int
+        Public. How many sums there are.
+    """
+
+    purpose: ClassVar[str]
+
+    def __init__(
+        self,
+        bounds: tuple[float, float],
+        noise: Additive,
+        horizon: int | None,
+        bound: Bound,
+        size: int,
+        neighbors: Neighbors,
+        contributions: int,
+        confidence: float,
+        bits: Bits | None,
+    ) -> None:
+        self.column = Number(*bounds)
+        self.column.check_scale(self.purpose)
+        check_knob(self.purpose, "confidence", confidence, least=0.5, most=1 - 1e-9)
+        self.confidence = float(confidence)
+        self._counter: DoublingCounter | SquareRootCounter = (
+            DoublingCounter(noise, bound, size, neighbors=neighbors, contributions=contributions, bits=bits)
+            if horizon is None
+            else SquareRootCounter(
+                horizon, noise, bound, size, neighbors=neighbors, contributions=contributions, bits=bits
+            )
+        )
+
+    @property
+    def event(self) -> Event:
+        """The price of all releases."""
+        return self._counter.event
+
+    @property
+    def neighbors(self) -> Neighbors:
+        """The relation that the price speaks of."""
+        return self._counter.neighbors
+
+    @property
+    def contributions(self) -> int:
+        """In how many updates a unit takes part at most."""
+        return self._counter.contributions
+
+    @property
+    def clock(self) -> int:
+        """How many updates were made."""
+        return self._counter.clock
+
+    @property
+    def terms(self) -> str:
+        """All public parameters, in words."""
+        return f"{type(self).__name__}, {self.column}, confidence {self.confidence}, {self._counter.terms}"
+
+    @property
+    def closed(self) -> bool:
+        """Whether the state was saved, so that no update may follow."""
+        return self._counter.closed
+
+    @closed.setter
+    def closed(self, value: bool) -> None:
+        self._counter.closed = value
+
+    def state(self) -> State:
+        """All that the next releases depend on. Secret: as much so as the stream."""
+        return self._counter.state()
+
+    def restore(self, state: State) -> None:
+        """Go on from a state of a statistic with the same terms."""
+        self._counter.restore(state)
+
+    @abstractmethod
+    def _added(self, value: float | None) -> Array:
+        """What one update adds to the sums."""
+
+    def _unit(self, value: float | None) -> float:
+        """A value between -1 and 1; nan where there is none."""
+        number = np.float64(np.nan if value is None else value)
+        low, high = self.column.lower, self.column.upper
+        clipped = np.clip(number, low, high)
+        return float(np.clip((clipped - low) / (high - low) * 2 - 1, -1.0, 1.0)) if np.isfinite(number) else np.nan
