@@ -71,6 +71,7 @@ TITLES = {
     "additive": "Noise on sums",
     "selection": "Choices and keys",
     "stable": "Stable figures",
+    "graphs": "Graphs",
     "vectors": "Vectors",
     "online": "Online queries",
     "bandits": "Bandits",

@@ -7,17 +7,17 @@ import pytest
 from scipy.optimize import linprog
 
 from discreet.core.neighbors import Neighbors
-from discreet.questions.bounded_degree import FlowEdges, ProjectedHistogram, projected
+from discreet.questions.bounded_degree import FlowEdges, FlowGains, ProjectedHistogram, projected
 from discreet.questions.graph_statistic import GraphStatistic, degrees_of
 from tests.graphs.small_graphs import graphs, node_neighbors
 
 
-def farthest(statistic: GraphStatistic) -> float:
+def farthest(statistic: GraphStatistic, order: float = 1) -> float:
     values = statistic.grid.values(np.array([statistic.steps(edges) for edges in graphs(statistic.nodes)]))
     worst = 0.0
     for group in node_neighbors(statistic.nodes):
         rows = np.unique(values[group], axis=0)
-        worst = max(worst, float(np.abs(rows[:, None] - rows).sum(axis=2).max()))
+        worst = max(worst, float(np.linalg.norm(rows[:, None] - rows, order, axis=2).max()))
     return worst
 
 
@@ -31,6 +31,11 @@ def test_one_node_moves_the_projected_histogram_no_farther_than_its_bound() -> N
         statistic = ProjectedHistogram(5, most)
         claimed = statistic.bound.sensitivity("l1", statistic.size, Neighbors.REPLACE)
         assert 0.5 * claimed <= farthest(statistic) <= claimed == pytest.approx(4 * most + 2)
+
+
+def test_one_node_moves_each_gain_by_three_halves_at_most() -> None:
+    claimed = FlowGains(5).bound.sensitivity("linf", 2, Neighbors.REPLACE)
+    assert 0.5 <= farthest(FlowGains(5), np.inf) <= claimed == 1.5
 
 
 def test_the_flow_is_the_linear_program() -> None:

@@ -5,6 +5,10 @@ from .additive.gaussian import Gaussian as Gaussian
 from .additive.laplace import Laplace as Laplace
 from .additive.snapping import Snapping as Snapping
 from .additive.staircase import Staircase as Staircase
+from .graphs.smooth_graph_count import SmoothGraphCount as SmoothGraphCount
+from .graphs.subgraphs import KStars as KStars
+from .graphs.subgraphs import Triangles as Triangles
+from .graphs.subgraphs import TruncatedTriangles as TruncatedTriangles
 from .learning.objective_perturbation import ObjectivePerturbation as ObjectivePerturbation
 from .learning.output_perturbation import OutputPerturbation as OutputPerturbation
 from .online.online_sparse_vector import OnlineSparseVector as OnlineSparseVector

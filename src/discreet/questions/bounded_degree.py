@@ -128,3 +128,52 @@ def public_order(edges: Steps, nodes: int) -> Steps:
         code = (code ^ (code >> np.uint64(30))) * np.uint64(MIX[1])
         code = (code ^ (code >> np.uint64(27))) * np.uint64(MIX[2])
     return np.argsort(code ^ (code >> np.uint64(31)))
+
+
+@dataclass(frozen=True)
+class FlowGains(GraphStatistic):
+    """What the flow of `FlowEdges` gains if `max_degree` is doubled, per edge that a node may then have, negated.
+
+    For 1, 2, 4, ... as `max_degree` d: minus the gain from d to 2 d, over 2 d. A node moves the one flow by d and the
+    other by 2 d at most, so each number by 3/2 at most.
+
+    Parameters
+    ----------
+    nodes : int
+        Public. How many nodes there are.
+
+    Examples
+    --------
+    >>> star = np.array([[0, 1], [0, 2], [0, 3]])
+    >>> gains = FlowGains(4)
+    >>> gains.candidates, gains.grid.values(gains.steps(star))
+    ((1, 2), array([-0.5 , -0.25]))
+    """
+
+    unit = "node"
+
+    @property
+    def candidates(self) -> tuple[int, ...]:
+        """The powers of two below the greatest degree that there can be."""
+        return tuple(2**i for i in range((self.nodes - 2).bit_length()))
+
+    @property
+    def bound(self) -> Bound:
+        """Half of the most that one node moves a number by."""
+        return Bound("linf", 0.75)
+
+    @property
+    def grid(self) -> Grid:
+        """So fine that every quotient is a whole number of steps."""
+        return Grid(-26)
+
+    @property
+    def size(self) -> int:
+        """One for each candidate."""
+        return len(self.candidates)
+
+    def steps(self, edges: Steps) -> Steps:
+        """Minus the gains."""
+        flows = [int(FlowEdges(self.nodes, 2**i).steps(edges)[0]) for i in range(self.size + 1)]
+        gains = [(flows[i + 1] - flows[i]) << (24 - i) for i in range(self.size)]
+        return -np.array(gains, dtype=np.int64)

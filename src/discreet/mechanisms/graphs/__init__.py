@@ -1,0 +1,1 @@
+"""Releases of figures of whole graphs."""
