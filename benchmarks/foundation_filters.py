@@ -136,6 +136,7 @@ def _unlike() -> list[Workload]:
     return [
         Workload("10 Laplace of 0.1, training", (*(LaplaceLoss(10.0),) * 10, TRAINING)),
         Workload("10 Gaussian of 20, training", (*(GaussianLoss(20.0),) * 10, TRAINING)),
+        Workload("10 Gaussian of 20, 30 concentrated", (*(GaussianLoss(20.0),) * 10, *(ConcentratedLoss(1e-3),) * 30)),
         Workload("10 Laplace of 0.05, 30 concentrated", (*(LaplaceLoss(20.0),) * 10, *(ConcentratedLoss(1e-3),) * 30)),
     ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from discreet.core.events import ApproximateLoss, Event, PureLoss
+from discreet.core.events import ApproximateLoss, Event, PureLoss, Sampled
 
 Law = list[tuple[float, float]]
 """The probabilities of each output for one data set and for its neighbor."""
@@ -20,12 +20,15 @@ def response(epsilon: float, leak: float = 0.0) -> Law:
 
 
 def worst_law(event: Event) -> Law:
-    """The worst mechanism that keeps the promise of a bounded or an approximate loss."""
+    """The worst mechanism that keeps the promise of a bounded, an approximate or a sampled bounded loss."""
     match event:
         case PureLoss(epsilon):
             return response(epsilon)
         case ApproximateLoss(epsilon, delta):
             return response(epsilon, delta)
+        case Sampled(PureLoss(epsilon), rate):
+            (_, (p, q), *_) = response(epsilon)
+            return [((1 - rate) * q + rate * p, q), ((1 - rate) * p + rate * q, p)]
         case _:
             raise AssertionError(event)
 

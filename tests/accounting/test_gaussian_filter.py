@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 from discreet.accounting.accountant import delta as delta_of
 from discreet.accounting.amount import DELTA_UNITS, LOSS_UNITS, NOTHING, Amount
-from discreet.accounting.gaussian_filter import GaussianFilter, distance, gaussian_price, price_beside
+from discreet.accounting.gaussian_filter import ASIDE, GaussianFilter, distance, gaussian_price, price_beside
 from discreet.core.errors import ParameterError
 from discreet.core.events import (
     ApproximateLoss,
@@ -113,7 +113,7 @@ def test_failures_are_charged_apart_and_parallel_parts_by_the_dearest() -> None:
 @pytest.mark.parametrize(
     "event", [ConcentratedLoss(0.1), TRAINING, PureLoss(30.0), Parallel((TRAINING, PureLoss(0.1)))]
 )
-def test_what_is_neither_bounded_nor_gaussian_has_no_price(event: Event) -> None:
+def test_without_anything_put_aside_what_is_neither_bounded_nor_gaussian_has_no_price(event: Event) -> None:
     assert gaussian_price(event, 1.0) is None
 
 
@@ -121,8 +121,9 @@ def test_the_whole_room_keeps_the_share_and_hardly_more_does_not() -> None:
     for epsilon, share in ((0.5, 1e-6), (1.0, 1e-9), (8.0, 1e-5), (1e-4, 1e-30)):
         rule = GaussianFilter.of(epsilon, Fraction(share), Fraction(0))
         whole = rule.cap.loss / LOSS_UNITS
-        assert delta_of(GaussianLoss(whole**-0.5), epsilon) <= share
-        assert delta_of(GaussianLoss((1.0001 * whole) ** -0.5), epsilon) > share
+        kept = share * (1 - 1 / ASIDE)
+        assert delta_of(GaussianLoss(whole**-0.5), epsilon) <= kept * (1 + 1e-8)
+        assert delta_of(GaussianLoss((1.0001 * whole) ** -0.5), epsilon) > kept
         assert rule.sound
         assert not GaussianFilter(epsilon, rule.share, None, Amount(rule.cap.loss * 1001 // 1000, 0)).sound
 

@@ -582,6 +582,18 @@ MUTANTS = [
         ("        if excess <= 0:\n", "        if excess <= 1:\n"),
     ),
     *_of(
+        "accounting/gaussian_cover",
+        ("most = curve.deltas - room * rate", "most = curve.deltas - rate"),
+        ("<= _delta_below(room, curve.losses[1:])", "<= _delta_below(1.2 * room, curve.losses[1:])"),
+        ("most[-1] <= 0 and ", ""),
+        ("for direction in directions(event)]", "for direction in directions(event)[1:]]"),
+    ),
+    *_of(
+        "accounting/gaussian_filter",
+        ("return share - share // ASIDE", "return share"),
+        tests="accounting/test_gaussian_cover.py",
+    ),
+    *_of(
         "accounting/union",
         ("None if before is None or price is None else before + price", "before if price is None else price"),
         ("if amount is not None and amount.within(member.cap)}", "if amount is not None}"),

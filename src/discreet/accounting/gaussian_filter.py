@@ -7,6 +7,8 @@ what is left after it are together no worse than G(room), at every epsilon; `gau
 - A loss that never exceeds e is no worse than randomized response, and randomized response with G(r) is no worse than
   G(w) exactly if its total variation distance is not greater. While much is left that takes about e^2 of the room;
   of the last room it takes (2 Phi^-1(1 / (1 + exp(-e))))^2, about 1.57 e^2.
+- Any other loss that has a distribution, as that of training on samples, takes the room of the least Gaussian release
+  that covers it up to a slack (`gaussian_cover`). The slacks come from a part of delta that was put aside.
 - The first plan of an account was chosen before anything was released. It may enter with its whole loss distribution:
   the room is then the greatest w for which that plan and G(w) keep epsilon and the share of delta.
 """
@@ -22,17 +24,20 @@ from functools import lru_cache
 from discreet.accounting import accountant
 from discreet.accounting.amount import DELTA_UNITS, LOSS_UNITS, NOTHING, Amount
 from discreet.accounting.gaussian import gaussian_delta, gaussian_epsilon, gaussian_multiplier
+from discreet.accounting.gaussian_cover import covering_room
 from discreet.accounting.renyi import renyi
-from discreet.accounting.terms import Term, terms
+from discreet.accounting.terms import Term, folded, terms
 from discreet.core.errors import ParameterError
 from discreet.core.events import ApproximateLoss, Composed, Event, GaussianLoss, LaplaceLoss, Parallel, PureLoss
 
 SLACK = 2.0**-48  # of a total variation distance, for the rounding of erf and of its arguments
 ROUNDING = 1e-9  # between machines
 DEAREST = 20.0  # a bounded loss of more than this is left to other filters
+ASIDE = 32  # one part in so many of the share is for the slacks of charges that are neither Gaussian nor bounded
 STEPS = 6  # of the search for the room beside a first plan
 FARTHEST = 100.0  # beside a first plan, an account of more than this epsilon has no room
 SATURATED = 16.0  # beside more than this, erf tells no distances apart: bounded losses are priced beside so much
+DEAR = 64  # a bounded loss of less than this part of the room is not covered: its own price is quick, and small
 MOST = 64  # repetitions of parallel parts that are charged one by one
 
 
@@ -45,7 +50,7 @@ class GaussianFilter:
     epsilon : float
         The epsilon that it keeps.
     share : int
-        The delta, in units, at which the first plan and the whole room keep epsilon.
+        Delta, in units. A part is put aside for slacks; at the rest, the first plan and the whole room keep epsilon.
     first : Event, optional
         The first plan, where it enters with its loss distribution.
     cap : Amount
@@ -58,7 +63,7 @@ class GaussianFilter:
 
     Examples
     --------
-    >>> rule = GaussianFilter.of(1.0, Fraction(1e-6), Fraction(0))
+    >>> rule = GaussianFilter.of(1.0, Fraction(1e-6) * 32 / 31, Fraction(0))
     >>> round(rule.cap.floats[0] * 4.2246788893**2, 6)
     1.0
     >>> rule.price(GaussianLoss(10.0), NOTHING).floats[0]
@@ -76,43 +81,50 @@ class GaussianFilter:
     def of(cls, epsilon: float, share: Fraction, failures: Fraction, first: Event | None = None) -> GaussianFilter:
         """The filter that keeps this epsilon with delta `share` + `failures`; the first plan must keep it by itself."""
         units = math.floor(share * DELTA_UNITS)
-        room = _whole(epsilon, units)
+        room = _whole(epsilon, _for_room(units))
         if first is not None:
             needed = delta_beside(first, epsilon, 0.0)
             if Fraction(needed) * DELTA_UNITS > units:
                 obstacle = f"its first plan needs delta {needed:g} and the share is {float(share):g}"
                 raise ParameterError("a Gaussian filter", obstacle, "Give a larger share.", needed=needed)
-            room = room_beside(first, epsilon, _float(units), room)
+            room = room_beside(first, epsilon, _float(_for_room(units)), room)
         return cls(epsilon, units, first, Amount.rounded_down(room * (1 - SLACK), failures))
 
     @property
     def sound(self) -> bool:
         """Whether the first plan and the whole room keep epsilon with the share of delta, up to rounding."""
         room = self.cap.loss / LOSS_UNITS
+        units = _for_room(self.share) if room else self.share
         if self.first is None:
-            return room <= _whole(self.epsilon, self.share) * (1 + ROUNDING)
-        return delta_beside(self.first, self.epsilon, room) <= self.share / DELTA_UNITS * (1 + ROUNDING)
+            return room <= _whole(self.epsilon, units) * (1 + ROUNDING)
+        return delta_beside(self.first, self.epsilon, room) <= units / DELTA_UNITS * (1 + ROUNDING)
 
     def opening(self, event: Event) -> Amount | None:
         """What the first charge costs; nothing where it made the room smaller already."""
         return self.price(event, NOTHING) if self.first is None else NOTHING
 
     def price(self, event: Event, spent: Amount) -> Amount | None:
-        """How much smaller the event makes the room, rounded up; None if it is no bounded or Gaussian loss.
+        """How much smaller the event makes the room, rounded up; None if it has no loss distribution.
 
         Of a room that is too small a bounded loss takes its price at the very end, so that a refusal can name it.
         """
         room = max(0, self.cap.loss - spent.loss) / LOSS_UNITS * (1 - SLACK)
-        return gaussian_price(event, room)
+        aside = (self.share - _for_room(self.share)) / DELTA_UNITS * (1 - SLACK)
+        return gaussian_price(event, room, self.cap.loss / LOSS_UNITS * (1 + SLACK), aside)
 
     def certified(self, spent: Amount) -> float:
         """The epsilon of the first plan and of a Gaussian release as large as what was spent, at the share of delta."""
-        found = _certified(self.first, spent.loss / LOSS_UNITS * (1 + SLACK), _float(self.share))
+        found = _certified(self.first, spent.loss / LOSS_UNITS * (1 + SLACK), _float(_for_room(self.share)))
         return min(found, self.epsilon) if spent.within(self.cap) else found
 
     def used(self, spent: Amount) -> float:
         """How much of the room of a fresh account is gone."""
-        return 1 - (self.cap.loss - spent.loss) / LOSS_UNITS / _whole(self.epsilon, self.share)
+        return 1 - (self.cap.loss - spent.loss) / LOSS_UNITS / _whole(self.epsilon, _for_room(self.share))
+
+
+def _for_room(share: int) -> int:
+    """What a share leaves when slacks are taken off."""
+    return share - share // ASIDE
 
 
 def _float(units: int) -> float:
@@ -172,8 +184,11 @@ def delta_beside(first: Event, epsilon: float, room: float) -> float:
 
 
 @lru_cache(maxsize=4096)
-def gaussian_price(event: Event, room: float) -> Amount | None:
-    """How much of this room the event takes, and its chance of failure; None if it is no bounded or Gaussian loss."""
+def gaussian_price(event: Event, room: float, whole: float = 0.0, aside: float = 0.0) -> Amount | None:
+    """How much of this room the event takes, and its chance of failure; None if it has no price.
+
+    What is neither bounded nor Gaussian is covered with its part of what was put aside for the whole room.
+    """
     square, failures, left = Fraction(0), Fraction(0), room
     bounded: list[tuple[Bounded, int]] = []
     for term in terms(event):
@@ -182,15 +197,22 @@ def gaussian_price(event: Event, room: float) -> Amount | None:
                 square += term.times / Fraction(multiplier) ** 2
             case Parallel(events) if term.times <= MOST:
                 for _ in range(term.times):
-                    dearest = _dearest(gaussian_price(part, left) for part in events)
+                    dearest = _dearest(gaussian_price(part, left, whole, aside) for part in events)
                     if dearest is None:
                         return None
                     left -= dearest.loss / LOSS_UNITS * (1 + SLACK)
                     failures += Fraction(dearest.delta, DELTA_UNITS)
             case other:
-                if (loss := _bounded(other)) is None:
+                loss = _bounded(other)
+                most = term.times * loss.epsilon**2 if loss else math.inf
+                plain = isinstance(other, PureLoss | LaplaceLoss | ApproximateLoss) or most < room / DEAR
+                least = None if plain else covering_room(folded((term,)), whole, aside)
+                if least is not None and least < most:
+                    square += Fraction(least)
+                elif loss is None:
                     return None
-                bounded.append((loss, term.times))
+                else:
+                    bounded.append((loss, term.times))
     for loss, times in sorted(bounded, key=lambda pair: -pair[0].epsilon):
         failures += times * loss.delta
         left = _left(left, loss.epsilon, times)

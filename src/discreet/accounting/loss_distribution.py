@@ -6,9 +6,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from discreet.accounting.composition import Composition
 from discreet.accounting.directions import Direction
 from discreet.accounting.jumps import CompositionWithJumps, Jumping, Profile, jumps_above, jumps_below
+from discreet.accounting.pairs import Array
 from discreet.accounting.planning import (
     CompositionPlan,
     finest_step,
@@ -30,6 +33,8 @@ ROUGH = 64.0  # times less accurate is a first look
 ATTEMPTS = 8
 BLUR = 1e-6  # of delta, by images of the period
 EXCESS = 1e-5  # of delta, by rounding or by several jumps
+POINTS = 600  # of a curve
+SEEN = (0.05, 6)  # the greatest delta that a curve is made to see well, and how many it sees best
 
 
 def epsilon_above(directions: Sequence[Direction], delta: float, accuracy: float = ACCURACY) -> float:
@@ -50,6 +55,27 @@ def epsilon_below(directions: Sequence[Direction], delta: float, accuracy: float
 def delta_below(directions: Sequence[Direction], epsilon: float, accuracy: float = ACCURACY) -> float:
     """Bound delta at this epsilon from below, for the worse of these directions."""
     return _worst([direction for direction in directions if direction], epsilon, accuracy, _delta_above, _delta_below)
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Bounds on delta from above at epsilons from 0 on."""
+
+    losses: Array
+    deltas: Array
+
+
+def curve_above(direction: Direction, level: float) -> Curve | None:
+    """Bound delta from above, from epsilon 0 to where it comes down to this level; None if it never does."""
+    if infinite(direction) >= level / 2:
+        return None
+    if is_single(direction):
+        losses = np.linspace(0.0, single_epsilon(direction[0], level, single_delta_above), POINTS)
+        return Curve(losses, np.array([single_delta_above(direction[0], float(loss)) for loss in losses]))
+    fits = [_fitted(direction, AtDelta(delta), ROUGH * ACCURACY) for delta in np.geomspace(level, *SEEN).tolist()]
+    losses = np.linspace(0.0, max(fit.epsilon for fit in fits), POINTS)
+    found = [[fit.composition.log_delta_above(float(loss)) for loss in losses] for fit in fits]
+    return Curve(losses, np.exp(np.minimum.reduce(found)))
 
 
 Bound = Callable[[Direction, float, float], float]

@@ -121,7 +121,7 @@ class Union:
 
 @dataclass(frozen=True)
 class Shares:
-    """How delta is divided, in parts of 32. `exact` lets sums of rounded epsilons reach epsilon."""
+    """How delta is divided, in parts of 128. `exact` lets sums of rounded epsilons reach epsilon."""
 
     exact: int
     gaussian: int
@@ -129,15 +129,17 @@ class Shares:
     failures: int
 
 
-PARTS = 32
-USUAL = Shares(exact=1, gaussian=15, renyi=12, failures=4)
-"""Half for what the Gaussian filter takes, which is then nearly tight; the rest for what only the Renyi filter does."""
-FAILING = Shares(exact=1, gaussian=6, renyi=2, failures=23)
+PARTS = 128
+BOUNDED = Shares(exact=2, gaussian=56, renyi=64, failures=6)
+"""Half for what only the Renyi filter takes, as one that stood alone would have."""
+GAUSSIAN = Shares(exact=1, gaussian=66, renyi=56, failures=5)
+"""Where the first plan is Gaussian: half for the Gaussian filter, which is nearly tight for more of the same."""
+FAILING = Shares(exact=4, gaussian=24, renyi=8, failures=92)
 """Where the first plan fails with a probability of more than a hundredth of delta."""
-DIVERGENT = Shares(exact=1, gaussian=0, renyi=24, failures=7)
+DIVERGENT = Shares(exact=4, gaussian=0, renyi=96, failures=28)
 """Where the first plan is known by its Renyi divergences alone."""
-SAMPLED = Shares(exact=1, gaussian=16, renyi=11, failures=4)
-"""Where the first plan is one that the Gaussian filter can take only once, as training on samples."""
+SAMPLED = Shares(exact=2, gaussian=84, renyi=36, failures=6)
+"""Where the first plan enters the Gaussian filter by its loss distribution, as training on samples."""
 CHEAP = 8  # a first charge of less than this part of the room may as well be priced as later ones are
 WHOLE = 1 - 2.0**-10  # a plan that takes more than this part of delta leaves nothing
 
@@ -174,15 +176,21 @@ def payable(budget: Budget, first: Event) -> bool:
 def _shares(first: Event, whole: Fraction) -> Shares:
     if renyi(first, 2.0).delta > whole / 100:
         return FAILING
-    return SAMPLED if gaussian_price(first, 1.0) is None else USUAL
+    if gaussian_price(first, 1.0) is None:
+        return SAMPLED
+    return GAUSSIAN if _is_gaussian(first) else BOUNDED
 
 
 def _cheap(first: Event, epsilon: float, part: Fraction, shares: Shares) -> bool:
     """Whether the Gaussian filter loses little by pricing the first plan as it does later ones."""
     rule = GaussianFilter.of(epsilon, shares.gaussian * part, shares.failures * part)
     price = rule.price(first, NOTHING)
-    exact = all(isinstance(term.event, GaussianLoss) for term in terms(first))
-    return price is not None and price.within(Amount(rule.cap.loss // (1 if exact else CHEAP), rule.cap.delta))
+    least = rule.cap.loss // (1 if _is_gaussian(first) else CHEAP)
+    return price is not None and price.within(Amount(least, rule.cap.delta))
+
+
+def _is_gaussian(event: Event) -> bool:
+    return all(isinstance(term.event, GaussianLoss) for term in terms(event))
 
 
 def _union(epsilon: float, whole: Fraction, shares: Shares, first: Event, needed: Fraction | None = None) -> Union:
