@@ -45,7 +45,7 @@ class BlockSum:
     upper: tuple[float, ...]
     blocks: int
     deals: int = 1
-    seconds: float = 60.0
+    seconds: float = 5.0
     isolation: Literal["full", "process"] = "full"
 
     @property

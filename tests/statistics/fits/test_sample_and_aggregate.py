@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -58,6 +60,23 @@ def test_more_deals_make_no_more_noise() -> None:
 def test_a_function_that_fails_gives_the_middle_of_its_bounds() -> None:
     found = sample_and_aggregate(data(), lambda rows: 1 / 0, ["x0"], lower=2, upper=4, blocks=4, seconds=0.4)
     assert found.values == pytest.approx(3, abs=1)
+
+
+def test_by_default_it_takes_a_few_seconds() -> None:
+    """It takes its time to the second, always: see `isolated`."""
+    assert inspect.signature(sample_and_aggregate).parameters["seconds"].default == 5.0
+
+
+def slow(rows: Array) -> float:
+    time.sleep(0.5)
+    return 0.0
+
+
+def test_a_function_that_is_too_slow_is_refused_before_anything_is_spent() -> None:
+    private = data()
+    with pytest.raises(ParameterError, match=r"more than the .* seconds of a block.*Nothing was released or spent"):
+        sample_and_aggregate(private, slow, ["x0"], lower=0, upper=1, blocks=4, seconds=0.4)
+    assert private.ledger.balance().certified == 0
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
+from discreet.core.schema import Category, Column, Number, Schema
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.questions.block_sum import BlockSum
@@ -25,10 +26,12 @@ from discreet.releases.release import check_confidence, check_population
 from discreet.releases.spread import CONFIDENCE, Spread
 from discreet.releases.table import Table
 from discreet.trust.as_private import Bounds
-from discreet.trust.isolation.isolated import Form, check_isolation, processors
+from discreet.trust.isolation.isolated import PART, Form, check_isolation, processors
+from discreet.trust.isolation.rehearsal import check_time
 
 LEAST_SLOT = 0.01  # seconds for one block: a process must start in it
 LONGEST = 1e7  # seconds for all
+MADE_UP = 1000  # records, on which a function is timed
 
 
 def sample_and_aggregate(
@@ -41,7 +44,7 @@ def sample_and_aggregate(
     upper: ArrayLike,
     blocks: int = 50,
     deals: int = 1,
-    seconds: float = 60.0,
+    seconds: float = 5.0,
     confidence: float = CONFIDENCE,
     population: bool = False,
     epsilon: float = 1.0,
@@ -72,7 +75,8 @@ def sample_and_aggregate(
         Public. How often they are dealt anew. More deals, less chance in how records fell together, and no more noise.
     seconds : float
         Public. How long the blocks take, always: so that the time says nothing. As many blocks as there are processors
-        have an equal part each.
+        have an equal part each: a function that takes longer for 1,000 made-up records is refused. Give more for one
+        that is slow, or for very many records.
     confidence : float
         Public. Of each interval, which is for the exact average over these blocks: it measures the privacy noise, and
         not how a function of a block differs from that of all records.
@@ -122,6 +126,8 @@ def sample_and_aggregate(
         )
     check_isolation(purpose, function, isolation)
     names = of.data.schema.values(of.columns)
+    slot = PART * seconds / math.ceil(blocks * deals / processors())
+    check_time(purpose, function, _made_up(of.data.schema, names), seconds=slot, form=isolation)
     question = BlockSum(function, names, low, high, blocks, deals, float(seconds), isolation)
     spread = _least_noise(question.bound.times(of.data.unit.rows), len(low), budget)
     with of.data.permit(spread.noise.event, purpose, key=key) as permit:
@@ -137,6 +143,18 @@ def sample_and_aggregate(
         confidence=confidence,
         receipt=permit.receipt,
     )
+
+
+def _made_up(schema: Schema, names: tuple[str, ...]) -> Array:
+    """Records that are even between the bounds, or in the list, of each column."""
+    return np.column_stack([_even(schema.columns[name]) for name in names])
+
+
+def _even(kind: Column) -> Array:
+    if isinstance(kind, Number):
+        return np.linspace(kind.lower, kind.upper, MADE_UP)
+    values = len(kind.values) if isinstance(kind, Category) else 1
+    return np.arange(float(MADE_UP)) % values
 
 
 def _range(lower: ArrayLike, upper: ArrayLike) -> tuple[tuple[float, ...], tuple[float, ...]]:

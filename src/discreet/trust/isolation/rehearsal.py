@@ -6,6 +6,7 @@ import json
 import pickle
 import traceback
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from discreet.trust.isolation.job import Job
 from discreet.trust.isolation.shipment import Shipment
 
 LETTERS = 4096
+TRIES = 3  # before a function is taken to be slow and not the machine to be busy
 
 
 def rehearsed(function: Callable[[Array], Any], rows: ArrayLike, *, seconds: float = 5.0, form: Form = "full") -> Array:
@@ -41,13 +43,38 @@ def rehearsed(function: Callable[[Array], Any], rows: ArrayLike, *, seconds: flo
     >>> rehearsed(np.median, [[1.0], [2.0], [9.0]], seconds=2.0)
     array([2.])
     """
-    shipment = Shipment.of(function)
-    job = Job(shipment.function, shipment.modules, LETTERS, seconds, form == "full", rehearsal=True)
-    found = answers(job, [np.asarray(rows, dtype=np.float64)])[0]
+    found = _found(Shipment.of(function), np.asarray(rows, dtype=np.float64), seconds, form)
     words = "it gives no answer in its time" if found is None else bytes(found.astype(np.uint8)).decode().strip()
     if words.startswith("["):
         return np.array(json.loads(words))
     raise ParameterError("rehearsal", words, "Import what it needs beforehand, give it more time, or correct it.")
+
+
+def check_time(
+    asked: str, function: Callable[[Array], Any], rows: ArrayLike, *, seconds: float, form: Form = "full"
+) -> None:
+    """Refuse a function that says nothing, not even an error, about made-up records in so many seconds.
+
+    Examples
+    --------
+    >>> check_time("an average", np.median, [[1.0], [2.0]], seconds=2.0)
+    """
+    records = np.asarray(rows, dtype=np.float64)
+    if not _in_time(Shipment.of(function), records.tobytes(), records.shape, seconds, form):
+        obstacle = f"{len(records)} made-up records take the function more than the {seconds:.2g} seconds of a block"
+        raise ParameterError(asked, obstacle, "Give more seconds, fewer blocks, or a faster function.")
+
+
+@lru_cache(maxsize=64)
+def _in_time(shipment: Shipment, records: bytes, shape: tuple[int, ...], seconds: float, form: Form) -> bool:
+    rows = np.frombuffer(records).reshape(shape)
+    return any(_found(shipment, rows, seconds, form) is not None for _ in range(TRIES))
+
+
+def _found(shipment: Shipment, rows: Array, seconds: float, form: Form) -> Array | None:
+    """What a function returns, or its error, in letters; None where there is neither in its time."""
+    job = Job(shipment.function, shipment.modules, LETTERS, seconds, form == "full", rehearsal=True)
+    return answers(job, [rows])[0]
 
 
 def told(function: bytes) -> Callable[[Array], Array]:
