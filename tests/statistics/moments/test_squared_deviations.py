@@ -123,7 +123,9 @@ def estimates(budget: Budget) -> list[Estimate]:
     return [variance(private(VALUES, seed, budget), "x", epsilon=epsilon, delta=delta) for seed in range(200)]
 
 
-@pytest.mark.parametrize("budget", [Budget(1.0), Budget(0.5, 1e-6)], ids=["pure", "approximate"])
+@pytest.mark.parametrize(
+    "budget", [Budget(1.0), pytest.param(Budget(0.5, 1e-6), marks=pytest.mark.slow)], ids=["pure", "approximate"]
+)
 def test_the_interval_holds_the_variance_of_these_data_as_often_as_it_says(budget: Budget) -> None:
     """200 runs from fixed generators: two and a half standard errors of a share of 0.95 are 0.04."""
     hits = [abs(found.value - VALUES.var()) <= found.half_width for found in estimates(budget)]
