@@ -147,10 +147,14 @@ def test_a_learner_fits_those_records_alone() -> None:
         assert str(model.predict(pd.DataFrame({"x": [3.0]}))[0]) == nearer
 
 
+TABLES = {"mixed": (table(), SCHEMA), "numbers": (numbers_table(), NUMBERS)}
+EVERYTHING = ("arrays", "relation")  # forms of which everything is asked: records are chosen before any question
+SOME = ("moments 1 False", "histogram", "products")
+
+
 @pytest.mark.parametrize("form", [*FORMS])
 def test_every_source_has_the_same_records(form: str, tmp_path: Path) -> None:
-    tables = [(table(), SCHEMA)] if "categories" in form else [(table(), SCHEMA), (numbers_table(), NUMBERS)]
-    for rows, schema in tables:
+    for rows, schema in [TABLES["mixed"]] if "categories" in form else TABLES.values():
         condition = condition_of("days > 7 and not kind == 'f' or days is missing", schema)
         asked: dict[str, Any] = {name: filtered(one, condition, schema) for name, one in questions(schema).items()}
         folder = tmp_path / str(len(schema.columns))
@@ -158,7 +162,7 @@ def test_every_source_has_the_same_records(form: str, tmp_path: Path) -> None:
         records = FORMS[form](rows, folder)
         for unit in UNITS.values():
             own, wanted = source_of(records, schema, unit), source_of(rows, schema, unit)
-            for name in QUESTIONS:
+            for name in QUESTIONS if form in EVERYTHING else SOME:
                 assert own.sum(asked[name]).tolist() == wanted.sum(asked[name]).tolist(), name
             assert keys(own, condition) == keys(wanted, condition)
 

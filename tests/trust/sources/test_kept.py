@@ -30,7 +30,7 @@ def batches(count: int, units: int) -> Iterator[Any]:
         yield pa.record_batch([pa.array(column) for column in columns], names=["who", *SCHEMA.columns])
 
 
-@pytest.mark.parametrize("units", [1, pytest.param(1000, marks=pytest.mark.slow), 10**9])
+@pytest.mark.parametrize("units", [1, *(pytest.param(few, marks=pytest.mark.slow) for few in (1000, 10**9))])
 def test_records_larger_than_the_memory_are_spilled_and_the_spill_is_removed(
     units: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -48,7 +48,7 @@ def test_records_larger_than_the_memory_are_spilled_and_the_spill_is_removed(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("units", [1, 10**9])
+@pytest.mark.parametrize("units", [pytest.param(1, marks=pytest.mark.slow), 10**9])
 def test_units_are_pooled_in_bounded_memory_too(units: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "MEMORY", "100MB")
     monkeypatch.setattr(engine, "THREADS", 1)
