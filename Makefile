@@ -7,7 +7,7 @@ PIP_FLAGS := --quiet --disable-pip-version-check -c constraints.txt
 # Byte code is kept, whatever the environment says: tests and examples start many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: start test checked tested soak mutants walk docs bench bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local clean
+.PHONY: start test checked tested soak mutants walk docs bench bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-sequential clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -101,7 +101,11 @@ $(VENV)/bench-local/.ready: pyproject.toml constraints.txt benchmarks/local_peer
 bench-local: $(VENV)/bench-local/.ready
 	OMP_NUM_THREADS=1 $(VENV)/bench-local/bin/python -m benchmarks.local $(SECTIONS)
 
-bench: bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local
+# There is no peer to install. SECTIONS= names some of the sections of benchmarks/sequential.py.
+bench-sequential: $(VENV)/.start
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.sequential $(SECTIONS)
+
+bench: bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-sequential
 
 $(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[docs]'

@@ -1,6 +1,6 @@
 """Running sums of a stream: their noise over 1,024 updates, and how fast they come.
 
-python -m benchmarks.counters
+python -m benchmarks.sequential counters
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 
-from benchmarks.rows import Row, at_least, at_most, printed, report
+from benchmarks.rows import Row, at_least, at_most, printed
 from discreet.mechanisms import Gaussian
 from discreet.sequential import DoublingCounter, SquareRootCounter, TreeCounter
 from discreet.sequential.counters.counter import Counter
@@ -45,7 +45,3 @@ def rows() -> list[Row]:
         found.append(at_least(f"{name}: numbers a second, {WIDTH} in an update", speed, 1e6))
     found.append(printed("independent noise: RMSE times mu", math.sqrt((UPDATES + 1) / 2)))
     return found
-
-
-if __name__ == "__main__":
-    report("counters", rows())
