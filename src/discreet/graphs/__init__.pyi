@@ -6,6 +6,8 @@ from .edges import cut as cut
 from .edges import density as density
 from .edges import edge_count as edge_count
 from .graph_data import graph_data as graph_data
+from .laplacian import SketchedLaplacian as SketchedLaplacian
+from .laplacian import laplacian_sketch as laplacian_sketch
 from .max_degree import choose_max_degree as choose_max_degree
 from .subgraphs import clustering as clustering
 from .subgraphs import k_stars as k_stars

@@ -207,7 +207,7 @@ def test_sums_of_many_rows_do_not_wrap_around(monkeypatch: pytest.MonkeyPatch) -
     module = importlib.import_module("discreet.mechanisms.vectors.johnson_lindenstrauss")
     for multiplier in (2.0**-40, 1.0, 2.0**40):
         mechanism = JohnsonLindenstrauss(multiplier, 1, radius=1.0)
-        weight = 16 * 2**mechanism._fineness
+        weight = 16 * 2**mechanism.fineness
         monkeypatch.setattr(module, "rounded_gaussian", lambda bits, shape, scale, w=weight: np.full(shape, w))
         rows = Records(np.tile([0.5, -0.25], (4096, 1)), 1, Neighbors.ADD_REMOVE)
         released = mechanism.release(rows, DeterministicBits(0))

@@ -95,7 +95,7 @@ class JohnsonLindenstrauss:
         growth = self.rows * math.log1p((1 + LENT) / self.multiplier)
         if growth > WIDEST:
             return ApproximateLoss(0.0, 1.0)
-        moved = self.rows * math.sqrt(self.projections / self.multiplier) * math.ldexp(1.0, 7 - self._fineness)
+        moved = self.rows * math.sqrt(self.projections / self.multiplier) * math.ldexp(1.0, 7 - self.fineness)
         one = loss_of(int(self.projections), growth, moved * (SIGMAS + moved / 2))
         if one.remove.infinity > 1 - ROUNDING:
             return ApproximateLoss(0.0, 1.0)
@@ -104,7 +104,7 @@ class JohnsonLindenstrauss:
     def release(self, records: Records, bits: Bits) -> Array:
         """The projections, one in each row, on the grid that the rows were cut to."""
         self._check(records)
-        grid, fine = self._grid, self._fineness
+        grid, fine = self._grid, self.fineness
         table = grid.cut(Bound("l2", self.radius).clip(records.values))
         shape = (*records.copies, int(self.projections), table.shape[1])
         stddev = math.ldexp(math.sqrt(self.multiplier) * self.radius * (1 + 2.0**-50), fine - grid.exponent)
@@ -144,7 +144,7 @@ class JohnsonLindenstrauss:
         return Grid(math.frexp(self.radius)[1] - CELLS)
 
     @property
-    def _fineness(self) -> int:
+    def fineness(self) -> int:
         """Bits of a weight's fraction: the noise is then at most 2**51 steps."""
         return WEIGHT - max(0, math.ceil(math.log2(self.multiplier) / 2))
 
