@@ -47,6 +47,27 @@ def _of(file: str, *changes: tuple[str, ...], audits: tuple[str, ...] = (), test
 
 
 MUTANTS = [
+    # graphs
+    *_of(
+        "mechanisms/graphs/placed_groups",
+        ("answer.neighbors.reach / self.epsilon", "1 / self.epsilon"),
+        ("return np.sort(ranked, axis=1)[:, ::-1]", "return np.concatenate([ranked, ranked[:, ::-1]])"),
+        ("(counts << FINE)", "(counts << FINE + 1)"),
+        ('if answer.unit.kind != "edge":', 'if answer.unit.kind == "record":'),
+        audits=("PlacedGroups",),
+    ),
+    *_of(
+        "mechanisms/graphs/edge_response",
+        ("return self.epsilon / neighbors.reach", "return self.epsilon"),
+        ("min(lie * growth, 1 - (1 - lie) / growth)", "lie * growth"),
+        ("min(lie * growth, 1 - (1 - lie) / growth)", "1 - (1 - lie) / growth"),
+        (
+            "np.cumsum(rounded_exponential(bits, min(count, 2**22), scale) + 1)",
+            "np.cumsum(rounded_exponential(bits, min(count, 2**22), scale))",
+        ),
+        ("np.setdiff1d(lies, edges, assume_unique=True)", "lies"),
+        audits=("EdgeResponse",),
+    ),
     # core
     *_of(
         "core/answer",
