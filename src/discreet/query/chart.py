@@ -4,35 +4,39 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from discreet.core.digits import exact
 from discreet.core.display import shortened
+from discreet.core.grid import Array
 from discreet.query.bar import Bar
 
 LETTER = 6.8  # the width of a digit at 12 px, about
 
 
-def columns_chart(bars: Sequence[Bar], lower: float, upper: float) -> str:
-    """Upright bars for the equal cells between two bounds."""
+def columns_chart(bars: Sequence[Bar], edges: Array, shown: Callable[[float], str] = exact) -> str:
+    """Upright bars, each as wide as its cell, above an axis whose numbers are shown so."""
     width, height, foot, top, right = 640.0, 250.0, 26.0, 10.0, 24.0
     scale = round_ticks(0.0, max(1.0, *(bar.high for bar in bars)))
     most = scale[-1] if scale[-1] >= max(bar.high for bar in bars) else 2 * scale[-1] - scale[-2]
     left = 14 + LETTER * max(len(exact(tick)) for tick in scale)
-    floor, step = height - foot, (width - left - right) / len(bars)
+    floor, lower, upper = height - foot, float(edges[0]), float(edges[-1])
+
+    def x_of(value: float) -> float:
+        return left + (width - left - right) * ((value - lower) / (upper - lower))
 
     def y(count: float) -> float:
         return floor - (floor - top) * min(max(count, 0.0) / most, 1.0)
 
     drawn = [_line(left, y(tick), width - right, y(tick), "grid") for tick in scale]
     drawn += [_words(left - 8, y(tick) + 4, exact(tick), "end") for tick in scale]
-    for i, bar in enumerate(bars):
-        x, center = left + (i + 0.08) * step, left + (i + 0.5) * step
-        shape = _box(x, y(bar.count), step * 0.84, floor - y(bar.count))
+    for bar, start, end in zip(bars, edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        step, center = x_of(end) - x_of(start), x_of(start / 2 + end / 2)
+        shape = _box(x_of(start) + 0.08 * step, y(bar.count), step * 0.84, floor - y(bar.count))
         drawn.append(f"<g>{_title(bar)}{shape}{_line(center, y(bar.low), center, y(bar.high), 'error')}</g>")
     for tick in round_ticks(lower, upper):
-        x = left + (width - left - right) * (tick - lower) / (upper - lower)
-        drawn += [_line(x, floor, x, floor + 4, "axis"), _words(x, height - 6, exact(tick), "middle")]
+        x = x_of(tick)
+        drawn += [_line(x, floor, x, floor + 4, "axis"), _words(x, height - 6, shown(tick), "middle")]
     return _picture(width, height, drawn)
 
 

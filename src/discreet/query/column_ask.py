@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from discreet.core.dates import Temporal
 from discreet.core.grid import Array
 from discreet.core.mechanism import Mechanism
 from discreet.core.question import BoundedSum, Question
@@ -20,8 +21,8 @@ from discreet.query.column_profile import ColumnProfile
 from discreet.query.plan import Plan
 from discreet.query.quantile_interval import Enclosure, quantile_interval
 from discreet.questions.all_records import AllRecords
-from discreet.questions.contingency import contingency_of
-from discreet.questions.domain import Domain
+from discreet.questions.cells import cut
+from discreet.questions.grouped import counted
 from discreet.questions.key_counts import KeyCounts
 from discreet.questions.moments import moments_of
 from discreet.releases.ask import ColumnOf
@@ -121,10 +122,14 @@ class NumberAsk:
         if found:
             read = _narrower(found[0], read, cells)
         pairs = zip(self.setting.quantiles, read, strict=True)
-        quantiles = [_estimate(quantile_name(q), one.value, one.error, receipt) for q, one in pairs]
+        quantiles = [_estimate(quantile_name(q), one.value, one.error, receipt, self._time) for q, one in pairs]
         return ColumnProfile(
             self.name, self.kind, (*self._moments(sums, receipt), *quantiles), cells.histogram(counts, receipt)
         )
+
+    @property
+    def _time(self) -> Temporal | None:
+        return self.kind if isinstance(self.kind, Temporal) else None
 
     @property
     def _sums(self) -> BoundedSum:
@@ -147,7 +152,7 @@ class NumberAsk:
         off = _square_root_error(variance, noise.half_width(variance.weights))
         return [
             _estimate("count", count.value, noise.half_width(count.weights), receipt),
-            _estimate("mean", mean.value, min(noise.half_width(mean.weights), width), receipt),
+            _estimate("mean", mean.value, min(noise.half_width(mean.weights), width), receipt, self._time),
             _estimate("standard deviation", math.sqrt(variance.value), min(off, width / 2), receipt),
         ]
 
@@ -239,9 +244,9 @@ class ColumnCells:
 
     def __init__(self, setting: Setting, name: str) -> None:
         self.name = name
-        self.domain = Domain.of(setting.data.schema, (name,), setting.bins)
+        self.domain = cut(setting.data.schema, (name,), setting.bins)
         self.edges = self.domain.edges[0]
-        self.question = contingency_of(setting.data.schema, self.domain.columns, self.domain.bins)
+        self.question = counted(self.domain, setting.data.schema)
         self.spread = spread(setting.data, self.question, setting.plan.noise)
         self.confidence = EITHER if setting.plan.searches else CONFIDENCE
 
@@ -261,8 +266,8 @@ def quantile_name(share: float) -> str:
     return "median" if share == 0.5 else f"{100 * share:g} % quantile"
 
 
-def _estimate(name: str, value: float, error: float, receipt: Receipt) -> Estimate:
-    return Estimate.around(name, value, error, confidence=CONFIDENCE, receipt=receipt)
+def _estimate(name: str, value: float, error: float, receipt: Receipt, kind: Temporal | None = None) -> Estimate:
+    return Estimate.around(name, value, error, confidence=CONFIDENCE, receipt=receipt, kind=kind)
 
 
 def _square_root_error(variance: Figure, error: float) -> float:

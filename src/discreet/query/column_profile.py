@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from discreet.core.dates import Temporal
 from discreet.core.digits import exact
+from discreet.core.grid import Array
 from discreet.core.schema import Category, Column, Number, Text
 from discreet.query.bar import Bar
 from discreet.releases.estimate import Estimate
@@ -41,6 +44,15 @@ class ColumnProfile:
         labels = counts.counts if isinstance(counts, NamedCounts) else counts.labels[0]
         pairs = zip(labels, counts.values.tolist(), strict=True)
         return tuple(Bar(label, count, counts.half_width) for label, count in pairs)
+
+    @property
+    def edges(self) -> Array:
+        """The edges of the cells of a number."""
+        return np.array([]) if not isinstance(self.counts, Histogram) else np.asarray(self.counts.edges)
+
+    def shown(self, value: float) -> str:
+        """A value of a number, in words; a time by its day."""
+        return self.kind.shown(value)[:10] if isinstance(self.kind, Temporal) else exact(value)
 
     @property
     def description(self) -> str:

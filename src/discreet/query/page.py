@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from discreet.core.digits import error_bar, number
 from discreet.core.display import plain
@@ -12,6 +12,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.core.schema import Number
 from discreet.query.bar import Bar
 from discreet.query.chart import columns_chart, row_chart
+from discreet.query.figure_text import error_text, value_text
 from discreet.query.page_style import STYLE
 
 if TYPE_CHECKING:
@@ -74,16 +75,14 @@ def _section(column: ColumnProfile) -> str:
 
 
 def _number(column: ColumnProfile) -> str:
-    kind = cast(Number, column.kind)
     figures = "".join(
-        f"<tr><th>{_safe(each.name)}</th><td>{number(each.value, each.half_width)}</td>"
-        f"<td class='error'>± {error_bar(each.half_width)}</td></tr>"
+        f"<tr><th>{_safe(each.name)}</th><td>{value_text(each)}</td><td class='error'>± {error_text(each)}</td></tr>"
         for each in column.figures
     )
     cells = "".join(f"<tr><th>{_safe(bar.label)}</th>{_figure(bar)}</tr>" for bar in column.bars)
     return (
         f"<div class='both'><table class='figures'>{figures}</table>"
-        f"<figure>{columns_chart(column.bars, kind.lower, kind.upper)}</figure></div>"
+        f"<figure>{columns_chart(column.bars, column.edges, column.shown)}</figure></div>"
         f"<details><summary>All {len(column.bars)} cells</summary><table class='figures'>{cells}</table></details>"
     )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from discreet.core.digits import error_bar, number
 from discreet.core.display import plain, shortened
 from discreet.core.schema import Number
+from discreet.query.figure_text import error_text, value_text
 
 if TYPE_CHECKING:
     from discreet.query.column_profile import ColumnProfile
@@ -30,14 +31,13 @@ def text(report: Report) -> str:
 
 def _column(column: ColumnProfile) -> list[str]:
     lines = [f"{plain(column.name)} ({column.description})"]
-    lines += [_row(figure.name, figure.value, figure.half_width) for figure in column.figures]
+    lines += [_row(figure.name, value_text(figure), error_text(figure)) for figure in column.figures]
     if isinstance(column.kind, Number):
         return [*lines, f"{'histogram':>{LABEL}}  |{sparkline([bar.count for bar in column.bars])}|"]
     most = max([1.0, *(bar.count for bar in column.bars)])
     for bar in column.bars:
-        lines.append(
-            f"{_row(bar.label, bar.count, bar.error)}  {'█' * round(BAR * max(bar.count, 0.0) / most)}".rstrip()
-        )
+        row = _row(bar.label, number(bar.count, bar.error), error_bar(bar.error))
+        lines.append(f"{row}  {'█' * round(BAR * max(bar.count, 0.0) / most)}".rstrip())
     return lines if column.bars else [*lines, f"{'no value':>{LABEL}}  is frequent enough to be named"]
 
 
@@ -53,5 +53,5 @@ def sparkline(counts: Sequence[float]) -> str:
     return "".join(BLOCKS[round(8 * max(0.0, count) / most)] for count in counts)
 
 
-def _row(label: str, value: float, error: float) -> str:
-    return f"{shortened(label, LABEL):>{LABEL}}  {number(value, error):>{VALUE}} ± {error_bar(error)}"
+def _row(label: str, value: str, error: str) -> str:
+    return f"{shortened(label, LABEL):>{LABEL}}  {value:>{VALUE}} ± {error}"

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.schema import Schema
+from discreet.questions.domain import Domain
 
 GUESS = 10_000  # records, where their number is secret and nothing is said of it
 
@@ -46,6 +47,13 @@ class Box:
         if not 1e-300 < box.volume < 1e300:
             raise ParameterError("box", f"its volume is {box.volume:g}", "Rescale the columns, or ask about fewer.")
         return box
+
+    @classmethod
+    def around(cls, domain: Domain) -> Box:
+        """The box of the cells of numbers."""
+        ends = [(float(edges[0]), float(edges[-1])) for edges in domain.edges if edges is not None]
+        lower, upper = np.array(ends).T
+        return cls(domain.columns, lower, upper - lower)
 
     @property
     def size(self) -> int:

@@ -106,6 +106,31 @@ def _between(edges: Array, kind: Any) -> tuple[str, ...]:
     return tuple(f"[{a}, {b}{']' if i == last else ')'}" for i, (a, b) in enumerate(pairwise(shown)))
 
 
+def equal_cells(schema: Schema, columns: Sequence[str], bins: Bins) -> Domain:
+    """The cells of numbers, all of one width: of those with a step, all hold equally many of its values.
+
+    Up to twice as many values as are needed for so few cells, so that the last one reaches as little as may be beyond
+    the last value.
+
+    Examples
+    --------
+    >>> equal_cells(Schema({"age": Number(0, 100, step=1)}), ["age"], 20).axes[0][[0, 1, -1]]  # 17 times 6 values
+    array([ -0.5,   5.5, 101.5])
+    """
+    even = Domain.of(schema, columns, bins)
+    axes, named = list(even.axes), {}
+    for place, (name, cells) in enumerate(zip(columns, even.bins, strict=True)):
+        number = schema.number(name)
+        if number.step is None:
+            continue
+        values = round((number.upper - number.lower) / number.step) + 1
+        least = -(-values // cells)
+        each = min(range(least, max(2 * least, least + 1)), key=lambda one: (-values % one) / one)
+        axis: Array = number.lower + number.step * (each * np.arange(-(-values // each) + 1.0) - 0.5)
+        axes[place], named[name] = axis, _between(axis, number)
+    return Domain(tuple(columns), tuple(axes), named)
+
+
 def _stepped(kind: Number, step: float, bins: int) -> tuple[Array, tuple[str, ...]]:
     """Edges half a step below values, so that cells hold whole values, and what the cells are called."""
     values = round((kind.upper - kind.lower) / step) + 1

@@ -21,6 +21,7 @@ from discreet.core.knob import check_size, check_whole
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import recipe
 from discreet.core.schema import Schema
+from discreet.questions.cells import ascending
 from discreet.questions.domain import MOST_CELLS, Domain
 from discreet.questions.query_weighting import FINENESS, MARGIN, QueryWeighting, check_weights, steps_of
 
@@ -147,8 +148,8 @@ class Tree:
         squares.append(np.square(means).sum())
         return float(np.array(squares[::-1]) @ self.weighting.variances(self.weights))
 
-    def question(self, schema: Schema, column: str, bins: int) -> BoundedSum:
-        """The question that others can build again."""
+    def question(self, schema: Schema, column: str, bins: int | tuple[float, ...]) -> BoundedSum:
+        """The question that others can build again, about so many equal cells, or those between edges."""
         return tree_of(schema, column, bins, self.fanout, self.depth, self.steps, self.grid.exponent, self.norm)
 
     def _siblings(self, nodes: Array) -> Array:
@@ -168,10 +169,23 @@ def trees(cells: int, norm: Norm) -> tuple[Tree, ...]:
 
 @recipe("tree")
 def tree_of(
-    schema: Schema, column: str, bins: int, fanout: int, depth: int, steps: tuple[int, ...], exponent: int, norm: Norm
+    schema: Schema,
+    column: str,
+    bins: int | tuple[float, ...],
+    fanout: int,
+    depth: int,
+    steps: tuple[int, ...],
+    exponent: int,
+    norm: Norm,
 ) -> BoundedSum:
-    """The counts of a tree over the cells of a number; a missing value adds nothing."""
-    domain = Domain.listed(schema, (column,), (bins,))
+    """The counts of a tree over the cells of a number, so many equal ones or those between edges; a missing value adds
+    nothing, and the outer cells have no outer ends.
+    """
+    if isinstance(bins, tuple):
+        schema.number(column)
+        domain = Domain((column,), (ascending(column, bins),))
+    else:
+        domain = Domain.listed(schema, (column,), (bins,))
     check_whole("tree", "depth", depth, most=DEEPEST)
     check_whole("tree", "fanout", fanout, most=MOST_CELLS)
     check_size("tree", sum(fanout**level for level in range(1, depth + 1)), 2 * MOST_CELLS)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.core.budget import Budget
+from discreet.core.dates import Temporal
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.question import BoundedQuestion
@@ -48,6 +49,12 @@ class ColumnOf:
 
     data: PrivateData
     column: str
+
+    @property
+    def time(self) -> Temporal | None:
+        """What its numbers stand for, where they are times."""
+        kind = self.data.schema.columns[self.column]
+        return kind if isinstance(kind, Temporal) else None
 
 
 def column_of(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from discreet.core.dates import Temporal
 from discreet.core.digits import error_bar, exact, number
 from discreet.core.errors import MissingExtra
 from discreet.core.grid import Array
@@ -61,6 +62,8 @@ class Series:
         The standard deviations of their errors.
     low, high : array of shape (rows,), optional
         The ends of an interval for each.
+    kind : Date or Datetime, optional
+        What the numbers stand for, where they are times: they are printed as such.
 
     Examples
     --------
@@ -73,6 +76,7 @@ class Series:
     standard_error: Array | None = None
     low: Array | None = None
     high: Array | None = None
+    kind: Temporal | None = field(default=None, kw_only=True)
 
     @classmethod
     def around(cls, name: str, values: Array, half_width: ArrayLike, standard_error: ArrayLike | None = None) -> Series:
@@ -97,14 +101,20 @@ class Series:
     def at(self, rows: slice) -> Series:
         """Some of the rows."""
         errors = (None if one is None else one[rows] for one in (self.standard_error, self.low, self.high))
-        return Series(self.name, self.values[rows], *errors)
+        return Series(self.name, self.values[rows], *errors, kind=self.kind)
 
     def texts(self) -> list[str]:
         """Each value with its interval, for a reader."""
         if self.low is None or self.high is None:
-            return [in_words(value) for value in self.values.tolist()]
+            return [self._text(value) for value in self.values.tolist()]
         ends = zip(self.values.tolist(), self.low.tolist(), self.high.tolist(), strict=True)
-        return [in_words(*each) for each in ends]
+        return [self._text(*each) for each in ends]
+
+    def _text(self, value: float, low: float | None = None, high: float | None = None) -> str:
+        if self.kind is None or math.isnan(value):
+            return in_words(value, low, high)
+        ends = "" if low is None or high is None else f" [{self.kind.shown(low)}, {self.kind.shown(high)}]"
+        return f"{self.kind.shown(value)}{ends}"
 
 
 @dataclass(frozen=True)

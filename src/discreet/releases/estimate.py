@@ -18,7 +18,7 @@ from discreet.releases.ask import Released
 from discreet.releases.columns import Columns, ConfidenceInterval, Series
 from discreet.releases.drawing import draw_points
 from discreet.releases.figure import Figure
-from discreet.releases.release import LEAST, Release, promise
+from discreet.releases.release import LEAST, Release
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,6 +71,7 @@ class Estimate(Release):
         receipt: Receipt,
         standard_error: float | None = None,
         population: bool = False,
+        kind: Temporal | None = None,
     ) -> Estimate:
         """A number with an interval that reaches equally far to both sides."""
         return Estimate(
@@ -82,6 +83,7 @@ class Estimate(Release):
             confidence=confidence,
             population=population,
             receipt=receipt,
+            kind=kind,
         )
 
     @property
@@ -100,17 +102,10 @@ class Estimate(Release):
     def __float__(self) -> float:
         return self.value
 
-    def __str__(self) -> str:
-        if self.kind is None:
-            return super().__str__()
-        low, high = ("" if end is None else self.kind.shown(end) for end in (self.low, self.high))
-        ends = f" [{low}, {high}]" if low and high else ""
-        return f"{self.name}: {self.kind.shown(self.value)}{ends}{promise(self.confidence, self.population)}"
-
     def tabulated(self) -> Columns:
         """The value with its errors, in one row."""
         errors = (None if one is None else np.array([one]) for one in (self.standard_error, self.low, self.high))
-        return Columns({}, (Series("value", np.array([self.value]), *errors),))
+        return Columns({}, (Series("value", np.array([self.value]), *errors, kind=self.kind),))
 
     def draw(self, ax: Axes) -> None:
         """A point with its interval."""

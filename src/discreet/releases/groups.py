@@ -147,4 +147,5 @@ def series_of(name: str, found: Sequence[Estimate]) -> Series:
         column([one.standard_error for one in found]),
         column([one.low for one in found]),
         column([one.high for one in found]),
+        kind=found[0].kind if found else None,
     )

@@ -15,6 +15,7 @@ from discreet.core.schema import Category, Number, Schema
 from discreet.noise.deterministic import DeterministicBits
 from discreet.statistics.curves.density import density
 from discreet.statistics.curves.density_estimate import DensityEstimate
+from discreet.statistics.curves.kernel_density import kernel_density
 from discreet.trust.private_data import PrivateData
 
 SCHEMA = Schema({"stay": Number(0, 100), "cost": Number(-1, 1), "ward": Category(("a", "b"))})
@@ -175,3 +176,16 @@ def test_a_mistake_is_refused_before_anything_is_spent() -> None:
         with pytest.raises(DiscreetError, match="Nothing was released or spent"):
             wrong(data)
     density(data, "stay", bins=4, epsilon=2.0)
+
+
+def test_whole_numbers_make_no_comb() -> None:
+    """73 values in 50 cells: without regard to the step, every second cell or so would hold twice as many."""
+    ages = np.random.default_rng(3).integers(17, 90, 200_000, endpoint=True).astype(float)
+    data = PrivateData.of({"age": ages}, Schema({"age": Number(17, 90, step=1)}), Budget(8.0))
+    found = density(data, "age", bins=50, epsilon=4.0)
+    values = found(np.arange(17.0, 91.0))
+    assert np.ptp(values) < 0.1 * values.mean()
+    assert found.integral() == pytest.approx(1.0)
+    assert found.integral(16.5, 45.5) == pytest.approx(29 / 74, abs=0.01)
+    smooth = kernel_density(data, "age", epsilon=4.0)(np.linspace(25.0, 82.0, 600))
+    assert np.ptp(smooth) < 0.1 * smooth.mean()

@@ -11,8 +11,11 @@ import pytest
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import Neighbors
+from discreet.core.recipe import Recipe
 from discreet.core.schema import Category, Number, Schema
 from discreet.noise.deterministic import DeterministicBits
+from discreet.questions.named import question_of
+from discreet.questions.tree import Tree
 from discreet.statistics.curves.distribution import MOST_BINS, Distribution, distribution
 from discreet.trust.private_data import PrivateData
 
@@ -133,3 +136,24 @@ def test_a_mistake_is_refused_before_anything_is_spent() -> None:
         with pytest.raises(DiscreetError, match="Nothing was released or spent"):
             wrong(data)
     distribution(data, "stay", bins=4, epsilon=2.0)
+
+
+def test_whole_numbers_make_even_steps() -> None:
+    ages = np.random.default_rng(3).integers(17, 90, 200_000, endpoint=True).astype(float)
+    data = PrivateData.of({"age": ages}, Schema({"age": Number(17, 90, step=1)}), Budget(4.0))
+    found = distribution(data, "age", bins=50, epsilon=4.0)
+    assert found.edges[0] == 16.5
+    assert found.edges[-1] == 90.5
+    steps = np.diff(found.shares)
+    assert np.ptp(steps) < 0.15 * steps.mean()
+    assert found(45.5) == pytest.approx(29 / 74, abs=0.01)
+
+
+def test_parties_build_the_same_question_between_edges() -> None:
+    schema = Schema({"age": Number(17, 90, step=1)})
+    question = Tree.even(4, 2, "l1").question(schema, "age", (16.5, 40.5, 90.5))
+    rows = np.array([[17.0], [40.0], [41.0], [90.0], [np.nan]])
+    assert question.recipe is not None
+    again = question_of(Recipe.read(question.recipe.written()), schema)
+    np.testing.assert_array_equal(question.of(rows), again.of(rows))
+    assert question.of(rows).sum(axis=0)[-16:-14].tolist() == [2.0, 2.0]

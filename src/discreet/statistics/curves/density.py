@@ -11,8 +11,11 @@ import numpy as np
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.questions.box import Box
+from discreet.questions.cells import equal_cells
 from discreet.questions.contingency import contingency_of
-from discreet.questions.domain import Bins, Domain
+from discreet.questions.domain import Bins
+from discreet.questions.grouped import counted
 from discreet.releases.ask import asked
 from discreet.releases.least_noise import least_noise
 from discreet.releases.release import check_population
@@ -76,8 +79,9 @@ def density(
         Public. For an array: two numbers, or two sequences with one number for each column. Values outside are moved
         to the nearer bound. Private data have them in their schema.
     bins : int, or mapping of str to int, optional
-        Public. The number of cells of each column. By default the lesser of 3 n^(1 / (2 + d)) and
-        2 (n / s)^(1 / (1 + d)), for d columns, n records and noise of deviation s in each cell.
+        Public. The number of cells of each column; at most so many, where the schema has a step: all hold equally many
+        of its values, so that none looks full or empty by the choice of cells. By default the lesser of
+        3 n^(1 / (2 + d)) and 2 (n / s)^(1 / (1 + d)), for d columns, n records and noise of deviation s in each cell.
     expected_size : int, optional
         Public. About how many records there are, for the number of cells, from what is known without the data. By
         default the number of records where it is public, and 10,000 where it is secret.
@@ -113,16 +117,17 @@ def density(
     budget = Budget(epsilon, delta)
     of = boxed("density", data, columns, bounds, budget)
     names, number = of.box.columns, of.size("density", expected_size)
-    each = Domain.of(of.data.schema, names, _bins(of, number, budget) if bins is None else bins).bins
+    domain = equal_cells(of.data.schema, names, _bins(of, number, budget) if bins is None else bins)
+    each, box = domain.bins, Box.around(domain)
     if math.prod(each) > MOST_CELLS:
         raise ParameterError("density", f"it has {math.prod(each)} cells", f"Ask for {MOST_CELLS} at most.", bins=each)
-    question = contingency_of(of.data.schema, names, each)
+    question = counted(domain, of.data.schema)
     released = asked(of.data, question, budget, f"density of {', '.join(names)}", key)
     count, readers = float(released.values.sum()), tuple(map(CellReader, each))
     masses = released.values.reshape(each)
     reading = Reading(masses, readers, released.spread, question.grid, count, None, confidence)
     name = f"density of {', '.join(names)}, in {' x '.join(map(str, each))} cells"
-    return DensityEstimate(name=name, receipt=released.receipt, confidence=confidence, box=of.box, reading=reading)
+    return DensityEstimate(name=name, receipt=released.receipt, confidence=confidence, box=box, reading=reading)
 
 
 def _bins(of: Boxed, number: int, budget: Budget) -> int:

@@ -12,7 +12,7 @@ from scipy.optimize import isotonic_regression
 from discreet.core.budget import Budget
 from discreet.core.grid import Array
 from discreet.core.knob import check_whole
-from discreet.questions.domain import Domain
+from discreet.questions.cells import cut
 from discreet.questions.tree import Tree, trees
 from discreet.releases.ask import asked, column_of
 from discreet.releases.columns import ConfidenceInterval
@@ -99,7 +99,8 @@ def distribution(
     data : PrivateData, array of shape (n,), or data frame
         The records. Missing values count for nothing.
     bins : int
-        Public. The number of cells between the edges.
+        Public. The number of cells between the edges; at most so many, each with equally many values, where the schema
+        has a step.
     confidence : float
         Public. Of the band.
     population : bool
@@ -130,10 +131,12 @@ def distribution(
     data, column = of.data, of.column
     data.schema.number(column)
     check_whole(f"distribution of {column}", "bins", bins, most=MOST_BINS)
-    tree = _best(data, column, int(bins), budget)
-    question = tree.question(data.schema, column, int(bins))
-    released = asked(data, question, budget, f"distribution of {column}", key)
-    sums = np.cumsum(tree.leaves_of(released.values)[:bins])
+    domain = cut(data.schema, (column,), int(bins))
+    edges = np.asarray(domain.edges[0])
+    cells = tuple(edges.tolist()) if domain.named else int(bins)
+    tree = _best(data, column, cells, budget)
+    released = asked(data, tree.question(data.schema, column, cells), budget, f"distribution of {column}", key)
+    sums = np.cumsum(tree.leaves_of(released.values)[: len(edges) - 1])
     count = max(float(sums[-1]), 1.0)
     shares = monotone(sums[None, :-1] / count)[0]
     band = _SimulatedBand.simulated(tree, released.spread, shares, count, confidence, population)
@@ -144,18 +147,19 @@ def distribution(
         confidence=confidence,
         population=population,
         column=column,
-        edges=np.asarray(Domain.of(data.schema, (column,), bins).edges[0]),
+        edges=edges,
         shares=np.r_[0.0, shares, 1.0],
         half_width=min(band.of_shares, 1.0),
         count=Estimate.around(values, count, band.of_count, confidence=confidence, receipt=receipt),
     )
 
 
-def _best(data: PrivateData, column: str, bins: int, budget: Budget) -> Tree:
+def _best(data: PrivateData, column: str, cells: int | tuple[float, ...], budget: Budget) -> Tree:
     """The tree that minimises the noise in the sums, under this trust model and budget."""
+    bins = cells if isinstance(cells, int) else len(cells) - 1
 
     def error(tree: Tree) -> float:
-        question = tree.question(data.schema, column, bins)
+        question = tree.question(data.schema, column, cells)
         return least_noise(data, question, budget).stddev ** 2 * tree.error(bins)
 
     return min((tree for norm in NORMS for tree in trees(bins, norm)), key=error)

@@ -80,7 +80,7 @@ def kernel_density(
     bins : int, or mapping of str to int, optional
         Public. The number of knots of each column, where no bandwidth is given: no detail finer than a few of them can
         be seen, and noise grows with their number. By default 6 (n / s)^(1 / (1 + 2 d)), for d columns, n records and
-        noise of deviation s on each knot.
+        noise of deviation s on each knot; and, where the schema has a step, so few that values do not show one by one.
     expected_size : int, optional
         Public. About how many records there are, for the number of knots, from what is known without the data. By
         default the number of records where it is public, and 10,000 where it is secret.

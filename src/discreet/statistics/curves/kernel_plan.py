@@ -13,6 +13,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.question import BoundedSum
+from discreet.core.schema import Number
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.questions.domain import Bins, Domain
 from discreet.questions.knots import Knots, bump_length, process_of, process_size, splines_of
@@ -76,11 +77,17 @@ def even(of: Boxed, bins: Bins | None, number: int, budget: Budget) -> KernelPla
         trial = splines_of(schema, columns, (2,) * of.box.size, 1, False)
         stddev = least_noise(of.data, trial, budget).stddev
         best = 6 * (number / stddev) ** (1 / (1 + 2 * of.box.size))
-        bins = int(min(max(best, 4), MOST_KNOTS ** (1 / of.box.size)))
+        most = int(min(max(best, 4), MOST_KNOTS ** (1 / of.box.size)))
+        bins = {name: _above_steps(schema.number(name), most) for name in columns}
     each = Domain.of(schema, columns, bins).bins
     if math.prod(each) > MOST_KNOTS:
         raise ParameterError("kernel density", f"there are {math.prod(each)} knots", f"Use {MOST_KNOTS} at most.")
     return _splines(of, each, 1)
+
+
+def _above_steps(number: Number, most: int) -> int:
+    """At most so many knots that some values of a number with a step lie between two, so that none shows by itself."""
+    return most if number.step is None else max(4, min(most, round((number.upper - number.lower) / number.step) // 2))
 
 
 def planned(of: Boxed, widths: Array, noise: Noise, budget: Budget) -> KernelPlan:

@@ -7,12 +7,14 @@ the same numbers.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any
 
 import numpy as np
 
 from discreet.core.budget import Budget
+from discreet.core.dates import Temporal
 from discreet.core.grid import Array
 from discreet.core.schema import Number
 from discreet.questions.cells import Edges
@@ -96,11 +98,12 @@ def grouped(
     question = groups.question(moments_of(private.schema, column, degree, False))
     released = asked(private, question, budget, title, key)
     masses = released.values.reshape(groups.domain.size, degree + 1)
-    series = (_sampled if population else _exact)(masses, number, released.spread, confidence)
+    count, total, mean = (_sampled if population else _exact)(masses, number, released.spread, confidence)
+    kind = number if isinstance(number, Temporal) else None
     return Table(
         name=title,
         labels=groups.labels,
-        series=series,
+        series=(count, total, dataclasses.replace(mean, kind=kind)),
         confidence=confidence,
         population=population,
         receipt=released.receipt,

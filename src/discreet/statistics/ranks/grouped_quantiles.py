@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from discreet.accounting.calibration import calibrate
+from discreet.core.dates import Temporal
 from discreet.releases.columns import Series
 from discreet.releases.groups import Groups
 from discreet.releases.joint_plan import Together
@@ -41,15 +42,15 @@ def grouped_quantiles(way: ByTree, groups: Groups, name: str, levels: Sequence[f
     return Table(
         name=asked,
         labels=groups.labels,
-        series=tuple(_series(one, found, place) for one, place in zip(called, places, strict=True)),
+        series=tuple(_series(one, found, place, way.of.time) for one, place in zip(called, places, strict=True)),
         confidence=way.confidence,
         population=way.population,
         receipt=permit.receipt,
     )
 
 
-def _series(name: str, found: Sequence[Found], place: int) -> Series:
+def _series(name: str, found: Sequence[Found], place: int, kind: Temporal | None) -> Series:
     values = np.array([one.values[place] for one in found])
     ends = [one.ends[:, place] for one in found if one.ends is not None]
     low, high = np.array(ends).T if ends else (None, None)
-    return Series(name, values, None, low, high)
+    return Series(name, values, None, low, high, kind=kind)

@@ -108,7 +108,7 @@ def quantile(
     return Table(
         name=name,
         labels={"q": np.array(levels)},
-        series=(Series("value", paid.found.values[place], None, low, high),),
+        series=(Series("value", paid.found.values[place], None, low, high, kind=of.time),),
         confidence=confidence,
         population=population,
         receipt=paid.receipt,

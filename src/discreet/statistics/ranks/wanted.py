@@ -9,7 +9,6 @@ from typing import Literal
 
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
-from discreet.core.dates import Temporal
 from discreet.core.errors import ParameterError
 from discreet.core.receipt import Receipt
 from discreet.mechanisms.ranks.flipped_quantile import FlippedQuantile
@@ -119,7 +118,7 @@ class Wanted:
 
     def estimate(self, name: str, key: str | None) -> Estimate:
         """The first of them, as a number with an interval."""
-        paid, number = self.paid(name, key), self.of.data.schema.number(self.of.column)
+        paid = self.paid(name, key)
         low, high = (None, None) if paid.found.ends is None else paid.found.ends[:, 0].tolist()
         return Estimate(
             name=name,
@@ -129,7 +128,7 @@ class Wanted:
             confidence=self.confidence,
             population=self.population,
             receipt=paid.receipt,
-            kind=number if isinstance(number, Temporal) else None,
+            kind=self.of.time,
         )
 
 
