@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import html
 import json
 import math
 import sys
@@ -171,6 +173,14 @@ def test_what_is_not_a_finite_number_is_no_answer_and_null() -> None:
     assert json.loads(fit.to_json())["numbers"]["value"] == [1.0, None]
     assert in_words(12345.678, 12345.0, 12346.0) == "12,345.68 [12,345.00, 12,346.00]"
     assert in_words(1e6) == "1,000,000"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_form_says_which_records_were_asked_about(kind: str) -> None:
+    found = dataclasses.replace(KINDS[kind], receipt=dataclasses.replace(RECEIPT, where="age >= 18"))
+    for form in (str(found), repr(found), html.unescape(found._repr_html_()), found.to_json()):
+        assert "age >= 18" in form, form
+    assert Receipt.read(found.receipt.to_json()) == found.receipt
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -69,6 +69,8 @@ class Receipt:
         Whether the release was paid for earlier and cost nothing now.
     participants : Participants, optional
         Who was in the sums, where several parties have the records.
+    where : str, optional
+        The condition that the records had to fulfil.
 
     Examples
     --------
@@ -91,6 +93,7 @@ class Receipt:
     head: str
     replayed: bool = False
     participants: Participants | None = None
+    where: str | None = None
 
     @property
     def cost(self) -> str:
@@ -98,6 +101,11 @@ class Receipt:
         if math.isinf(self.epsilon):
             return "no promise"
         return f"epsilon {self.epsilon:.6g}, delta {self.delta:.3g}" + (" (paid earlier)" if self.replayed else "")
+
+    @property
+    def among(self) -> str:
+        """Which records were asked about, to be put behind what was asked: nothing, if all."""
+        return "" if self.where is None else f" where {self.where}"
 
     def lines(self) -> dict[str, str]:
         """The receipt as words."""

@@ -39,7 +39,7 @@ def page(report: Report) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="referrer" content="no-referrer"><meta name="color-scheme" content="light dark">'
-        f"<title>Private profile of {_safe(report.title)}</title></head>"
+        f"<title>Private profile of {_safe(report.title + report.receipt.among)}</title></head>"
         f'<body style="margin:0">{fragment(report)}</body></html>\n'
     )
 
@@ -62,7 +62,7 @@ def _head(report: Report) -> str:
     }
     drawn = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in tiles.items())
     return (
-        f"<header><p class='kicker'>Private profile</p><h1>{_safe(report.title)}</h1>"
+        f"<header><p class='kicker'>Private profile</p><h1>{_safe(report.title + report.receipt.among)}</h1>"
         f"<p class='lead'>Every number below carries noise that hides whether any one {unit} is in the table. "
         "The ± is how far the noise may have moved it, with 95 % confidence.</p>"
         f"<dl class='tiles'>{drawn}</dl></header>{'' if report.receipt.secret else NOT_PRIVATE}"

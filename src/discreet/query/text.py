@@ -23,7 +23,7 @@ def text(report: Report) -> str:
     words = report.receipt.lines()
     words["account"] = str(report.balance)
     receipt = [f"{name:>10}  {plain(said)}" for name, said in words.items()]
-    head = f"Private profile of {plain(report.title)}"
+    head = f"Private profile of {plain(report.title + report.receipt.among)}"
     cost = f"epsilon {report.budget.epsilon:g}, delta {report.budget.delta:g}; error bars hold with 95 % confidence"
     columns = ["\n".join(_column(column)) for column in report.columns]
     return "\n\n".join([f"{head}\n{cost}", *columns, "\n".join(["Receipt", *receipt])])

@@ -56,7 +56,12 @@ class Release(ABC):
     @property
     def title(self) -> str:
         """What it is, and what its intervals hold."""
-        return self.name + promise(self.confidence, self.population)
+        return self.asked + promise(self.confidence, self.population)
+
+    @property
+    def asked(self) -> str:
+        """What it is, and of which records: those that fulfil a condition, or all."""
+        return self.name + self.receipt.among
 
     def shown(self) -> Columns:
         """The columns that are printed: all, unless a kind of result has too many."""
@@ -104,7 +109,7 @@ class Release(ABC):
         if shown.labels:
             return f"{self.title}\n{shown.text()}"
         parts = [text if name == "value" else f"{name} {text}" for name, text in zip(*shown.rows(), strict=True)]
-        return f"{self.name}: {', '.join(parts)}{promise(self.confidence, self.population)}"
+        return f"{self.asked}: {', '.join(parts)}{promise(self.confidence, self.population)}"
 
     def _repr_html_(self) -> str:
         return carded(self.shown().html(self.title), folded(self.receipt.cost, facts(self.receipt.lines())))

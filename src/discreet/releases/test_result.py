@@ -75,7 +75,7 @@ class TestResult(Release):
     @property
     def title(self) -> str:
         """The hypothesis, and what follows."""
-        return f"{self.hypothesis}: {self.conclusion}"
+        return f"{self.hypothesis}{self.receipt.among}: {self.conclusion}"
 
     def tabulated(self) -> Columns:
         """The statistic, the p-value and, where there is one, the estimate."""
@@ -90,7 +90,7 @@ class TestResult(Release):
 
     def __str__(self) -> str:
         lines = [
-            f"null hypothesis: {self.hypothesis}",
+            f"null hypothesis: {self.hypothesis}{self.receipt.among}",
             f"statistic {self.statistic:.2f}, {self._chance}",
             f"The null hypothesis is {self.conclusion}.",
         ]

@@ -223,7 +223,7 @@ class Permit:
     @property
     def receipt(self) -> Receipt:
         """What this permit cost."""
-        cost = price(self._plan, self._ledger.budget)
+        cost, condition = price(self._plan, self._ledger.budget), getattr(self._trust, "condition", None)
         return Receipt(
             self._purpose,
             self._plan,
@@ -236,6 +236,7 @@ class Permit:
             self._charge.head,
             self._stored is not None,
             self._participants,
+            None if condition is None else str(condition),
         )
 
     def __enter__(self) -> Permit:

@@ -248,13 +248,15 @@ class PrivateData:
             raise NotPermitted(purpose, obstacle, "Draw a sample of fixed size.")
 
     def __repr__(self) -> str:
-        return f"PrivateData({', '.join(self.schema.columns)}; {self.unit.kind}; {self.neighbors.value})"
+        among = "" if self.condition is None else f"; where {self.condition}"
+        return f"PrivateData({', '.join(self.schema.columns)}; {self.unit.kind}; {self.neighbors.value}{among})"
 
     def _repr_html_(self) -> str:
         limit = "" if self.unit.column is None else f" ({self.unit.column}, {self.unit.limit})"
         about = {
             "protects": f"one {self.unit.kind}{limit} that is {RELATIONS[self.neighbors]}",
-            "held by": type(self._trust).__name__,
+            "held by": type(getattr(self._trust, "trust", self._trust)).__name__,
+            **({} if self.condition is None else {"where": str(self.condition)}),
             "account": str(self.ledger.balance()),
         }
         return carded(self.schema.html(), facts(about))

@@ -11,11 +11,16 @@ import pyarrow as pa
 import pytest
 
 from discreet.core.bound import Bound
+from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, NotPermitted, SchemaError
 from discreet.core.grid import Grid
 from discreet.core.neighbors import Unit
 from discreet.core.question import BoundedSum
-from discreet.core.schema import Category, Number, Schema
+from discreet.core.schema import Category, Number, Schema, Text
+from discreet.noise.deterministic import DeterministicBits
+from discreet.statistics.moments.total import total
+from discreet.statistics.tables.key_counts import key_counts
+from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.contributions import start
 from discreet.trust.sources.opening import source_of
 from discreet.trust.sources.spark import START
@@ -37,6 +42,25 @@ ASKED = ("moments 1 False", "histogram", "days by kind", "products", "rows")
 def test_spark_agrees_to_the_last_bit(units: str, spark: Any) -> None:
     frame = spark.createDataFrame(pa.table(table())).repartition(5)
     assert sums(source_of(frame, SCHEMA, UNITS[units]), ASKED) == sums(source_of(table(), SCHEMA, UNITS[units]), ASKED)
+
+
+def test_a_condition_is_looked_at_where_the_records_are(spark: Any) -> None:
+    rng = np.random.default_rng(2)
+    people = {"age": rng.integers(0, 100, 2000).astype(float), "sex": rng.choice(["f", "m"], 2000).tolist()}
+    people |= {"town": rng.choice(["Rome", "Oslo"], 2000).tolist(), "who": [f"u{i // 2}" for i in range(2000)]}
+    schema = Schema({"age": Number(0, 100), "sex": Category(("f", "m")), "town": Text()})
+    condition = "age >= 30 and (sex == 'f' or age < 40)"
+    frame = spark.createDataFrame(pa.table(people)).repartition(3)
+    for unit in (Unit(), Unit("user", "who", rows=2)):
+        asked = [
+            PrivateData.of(records, schema, Budget(3.0, 1e-4), unit=unit, bits=DeterministicBits(1)).where(condition)
+            for records in (frame, people)
+        ]
+        here, there = (total(one, "age", epsilon=1.0) for one in asked)
+        assert here.value == there.value
+        assert "where age >= 30" in str(here)
+        named, expected = (key_counts(one, "town", epsilon=1.0, delta=1e-6) for one in asked)
+        assert named.counts == expected.counts
 
 
 @pytest.mark.slow
