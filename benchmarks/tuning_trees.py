@@ -17,7 +17,15 @@ from scipy.special import expit
 from sklearn import datasets
 
 from benchmarks.learning_data import Split
-from discreet.learners import additive_classifier, additive_model, boosted_stumps, gaussian_nb, random_forest
+from discreet.core.neighbors import Neighbors
+from discreet.learners import (
+    additive_classifier,
+    additive_model,
+    boosted_stumps,
+    gaussian_nb,
+    grown_tree,
+    random_forest,
+)
 from discreet.learners.additive_classifier import AdditiveClassifier
 from discreet.learners.boosted_stumps import BoostedStumps
 from discreet.learners.decision_tree import DecisionTreeClassifier
@@ -108,18 +116,28 @@ def levels() -> None:
 
 
 def lots() -> None:
-    """Mean accuracies of chosen and of random trees, pure, by records times epsilon over two for each class."""
-    models: dict[str, dict[str, Any]] = {"chosen": {"max_depth": 1}}
-    models |= {f"random {depth}": {"max_depth": depth, "method": "random"} for depth in (3, 4, 5, 6)}
-    table: dict[tuple[int, str], list[float]] = defaultdict(list)
-    for seed in range(48):
-        data = small(seed)
-        for epsilon, (name, fields) in itertools.product((0.1, 0.2, 0.6, 2.0), models.items()):
-            size = int(2 * 2 ** np.floor(np.log2(len(data.y) * epsilon / 2 / data.classes / 2)))
-            table[size, name] += [data.score(DecisionTreeClassifier(**fields), epsilon, 0.0) for _ in range(2)]
-    for size, name in sorted(table):
-        found = table[size, name]
-        print(f"n epsilon / 2 for each class from {size:>4}  {name:<9} {np.mean(found):.3f}  of {len(found)}")
+    """Mean accuracies of chosen and of random trees, pure, by records times epsilon for each class but one."""
+    models: dict[str, tuple[float, dict[str, Any]]] = {
+        f"chosen, {depth} levels": (0.3, {"max_depth": depth, "method": "exponential"}) for depth in (1, 2)
+    }
+    for method, depth, middle in itertools.product(("random", "labels"), (2, 3, 4, 5), (0.15, 0.3, 0.5, 0.7)):
+        models[f"{method}, {depth} levels, middle {middle:g}"] = middle, {"max_depth": depth, "method": method}
+    weights, sets = (3.0, 6.0, 12.0, 18.0, 24.0), [small(seed) for seed in range(60)]
+    for name, (middle, fields) in models.items():
+        means = []
+        with patch.object(grown_tree, "MIDDLE", middle):
+            for weight in weights:
+                scores = [
+                    data.score(
+                        DecisionTreeClassifier(**fields, random_state=seed),
+                        weight * (data.classes - 1) / len(data.y),
+                        0.0,
+                        Neighbors.ADD_REMOVE,
+                    )
+                    for seed, data in enumerate(sets)
+                ]
+                means.append(np.mean(scores))
+        print(f"{name:<32} " + "  ".join(f"{mean:.3f}" for mean in means), flush=True)
 
 
 def curved(seed: int) -> Split:

@@ -31,8 +31,8 @@ DEEPEST = 10
 LEVELS = (60.0, 200.0)
 # The same, for each class but one, below which no choice of splits is worth its share of the budget, and how deep
 # random trees are then: `lots` there.
-WORTH, RANDOM_LEVELS = 12.0, 5
-METHODS = ("exponential", "counts", "random")
+WORTH, RANDOM_LEVELS = 24.0, 3
+METHODS = ("exponential", "counts", "random", "labels")
 
 
 class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
@@ -48,14 +48,15 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
     ----------
     max_depth : int, optional
         Public. How many levels of splits; where not given, as many as so many records and this epsilon pay for, 3 at
-        most, or 5 of random splits.
+        most.
     bins : int
         Public. The number of cells of each feature.
-    method : {"exponential", "counts", "random"}, optional
+    method : {"exponential", "counts", "random", "labels"}, optional
         Public. "exponential" chooses splits by the exponential mechanism, and counts once, for the leaves; "counts"
-        releases all counts; "random" draws splits without the data, and counts for the leaves alone. Where neither this
-        nor `max_depth` is given, the last for so few records that a choice would hardly be better than chance;
-        otherwise the first where somebody holds all records, which is more accurate.
+        releases all counts; "random" draws splits without the data, and counts for the leaves alone; "labels" draws
+        them too, and chooses the class of each leaf, without its count. Where neither this nor `max_depth` is given,
+        the last for so few records that a choice of splits would hardly be better than chance; otherwise the first.
+        Where nobody holds all records, "random" and "counts", whose noise is greater, take their places.
     criterion : {"max", "gini", "entropy"}
         Public. What makes a split good: the records that are classified right, the Gini index, or the information gain.
         The noise of the exponential mechanism is least for the first, twice as much for the second, and for the third
@@ -99,8 +100,9 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
     by the exponential mechanism and one bounded sum, composed, since a record is in one node of a level (Friedman and
     Schuster 2010, with the sensitivities of `split_scores_of`); or `max_depth` releases of one bounded sum each (the
     SuLQ-based ID3 of Blum, Dwork, McSherry and Nissim 2005, section 5, with the counts of all nodes of a level in one
-    vector); or one bounded sum (Jagannathan, Pillaipakkamnatt and Wright 2009, Theorem 1). Released: `features_`,
-    `cuts_` and `leaf_probabilities_`, post-processing of them.
+    vector); or one bounded sum (Jagannathan, Pillaipakkamnatt and Wright 2009, Theorem 1); or one choice in all leaves
+    by permute-and-flip (McKenna and Sheldon 2020, Theorem 1, see `Scores`). Released: `features_`, `cuts_` and
+    `leaf_probabilities_`, post-processing of them.
 
     Examples
     --------
@@ -156,8 +158,10 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
         """Every level is one release, and with choices the leaves are one more; random splits are none."""
         method = self.method or self._method(task)
         growth = Growth(task, int(self.bins), self._levels(task, method), self.criterion)
-        if method == "random":
-            return AtRandom.of(growth, self.random_state)
+        if method == "labels":
+            task.data.check_curated(self.purpose)
+        if method in ("random", "labels"):
+            return AtRandom.of(growth, self.random_state, method == "labels")
         growth.check_size()
         if method == "counts":
             return FromCounts.of(growth)
@@ -173,14 +177,14 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
     def _method(self, task: Task) -> str:
         classes = len(task.schema.category(str(task.target)).values)
         if self.max_depth is None and self._weight(task) < WORTH * (classes - 1):
-            return "random"
+            return "labels" if task.data.curated else "random"
         return "exponential" if task.data.curated else "counts"
 
     def _levels(self, task: Task, method: str) -> int:
         """As given; else one, and one more for every threshold that records times epsilon reach."""
         if self.max_depth is not None:
             return int(self.max_depth)
-        if method == "random":
+        if method in ("random", "labels"):
             return RANDOM_LEVELS
         return 1 + sum(self._weight(task) >= level for level in LEVELS)
 

@@ -20,6 +20,7 @@ from discreet.learners.task import Task
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.exponential import Exponential
+from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from discreet.questions.domain import Domain
 from discreet.questions.forest_leaves import forest_leaves_of
 from discreet.questions.node_marginals import node_marginals_of
@@ -30,6 +31,8 @@ from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import spread
 from discreet.trust.permit import Permit
 
+MIDDLE = 0.15  # of the width of a feature, in the middle, where random cuts are: `lots` in benchmarks/tuning_trees.py
+
 
 @dataclass(frozen=True)
 class Growth:
@@ -39,6 +42,11 @@ class Growth:
     bins: int
     levels: int
     criterion: Criterion
+
+    @property
+    def classes(self) -> int:
+        """How many there are."""
+        return len(self.task.schema.category(str(self.task.target)).values)
 
     @property
     def root(self) -> Trees:
@@ -60,6 +68,10 @@ class Growth:
         """The counts of all classes in all leaves."""
         schema, features, target = self.task.schema, self.task.features, str(self.task.target)
         return forest_leaves_of(schema, features, target, tree.features, tree.cuts, "l1")
+
+    def labels(self, tree: Trees) -> Scores:
+        """The same counts as scores: a class is chosen in each leaf, of which a record is in one."""
+        return Scores((self.leaves(tree),), lambda counts: counts.reshape(-1, self.classes).astype(np.float64), 1.0)
 
     def check_size(self) -> None:
         """Refuse a tree whose last level has too many counts."""
@@ -161,27 +173,32 @@ class ByChoice:
 
 @dataclass(frozen=True)
 class AtRandom:
-    """Public random splits; all of the budget is for the counts in the leaves."""
+    """Public random splits; all of the budget is for the leaves: their counts, or the likeliest class of each alone."""
 
     growth: Growth
-    noise: Noise
+    noise: Any
     random_state: Any
+    labels: bool
 
     @classmethod
-    def of(cls, growth: Growth, random_state: Any) -> AtRandom:
-        """With the least noise in l1."""
-        nodes = np.zeros((1, 2**growth.levels - 1))
-        counts = least_noise(growth.task.data, growth.leaves(Trees(nodes, nodes)), growth.task.budget)
-        return cls(growth, counts.noise, random_state)
+    def of(cls, growth: Growth, random_state: Any, labels: bool) -> AtRandom:
+        """With the least noise in l1; or by permute-and-flip, which chooses a class with less."""
+        task, nodes = growth.task, np.zeros((1, 2**growth.levels - 1))
+        if labels:
+            return cls(growth, calibrate(PermuteAndFlip(), task.budget), random_state, labels)
+        counts = least_noise(task.data, growth.leaves(Trees(nodes, nodes)), task.budget)
+        return cls(growth, counts.noise, random_state, labels)
 
     @property
     def event(self) -> Event:
-        """What the counts cost."""
-        return self.noise.event
+        """What the leaves cost."""
+        event: Event = self.noise.event
+        return event
 
     def grow(self, permit: Permit) -> Grown:
-        """Draw the splits, and count in the leaves."""
+        """Draw the splits, and ask for the leaves; one record stands for a class that is known alone."""
         rng = check_random_state(permit.random_state(self.random_state))
-        tree = drawn_trees(self.growth.task, rng, 1, self.growth.levels)
-        noisy = permit.ask(self.growth.leaves(tree), self.noise)
-        return Grown(tree, np.maximum(noisy.reshape(2**self.growth.levels, -1), 0.0))
+        tree, leaves = drawn_trees(self.growth.task, rng, 1, self.growth.levels, MIDDLE), 2**self.growth.levels
+        if self.labels:
+            return Grown(tree, np.eye(self.growth.classes)[permit.ask(self.growth.labels(tree), self.noise)])
+        return Grown(tree, np.maximum(permit.ask(self.growth.leaves(tree), self.noise).reshape(leaves, -1), 0.0))

@@ -115,10 +115,10 @@ class RandomTrees(ClassifierMixin, PrivateEstimator):
         return self.tree(place).plot(ax)
 
 
-def drawn_trees(task: Task, rng: np.random.RandomState, trees: int, depth: int) -> Trees:
-    """Random trees: any feature at each node, cut in the middle of its bounds."""
+def drawn_trees(task: Task, rng: np.random.RandomState, trees: int, depth: int, width: float = MIDDLE) -> Trees:
+    """Random trees: any feature at each node, cut in the middle of its bounds: in so much of its width."""
     shape = (trees, 2**depth - 1)
-    places, heights = rng.randint(len(task.features), size=shape), rng.uniform(-MIDDLE, MIDDLE, size=shape)
+    places, heights = rng.randint(len(task.features), size=shape), rng.uniform(-width, width, size=shape)
     numbers = [task.schema.number(name) for name in task.features]
     middle = np.array([0.5 * number.lower + 0.5 * number.upper for number in numbers])
     half = np.array([0.5 * number.upper - 0.5 * number.lower for number in numbers])
