@@ -43,6 +43,7 @@ PARTS = {  # the pages that are written by hand; one that is not named here is a
         "rappor.md",
         "bandits.md",
         "counters.md",
+        "series.md",
         "coming_from.md",
     ],
     "Reference": ["statistics.md", "learners.md", "names.md", "gallery.md"],
@@ -76,6 +77,7 @@ TITLES = {
     "online": "Online queries",
     "bandits": "Bandits",
     "counters": "Counters of streams",
+    "series": "Series",
 }
 DATA = {"core", "trust", "accounting", "query", "releases"}  # rooms whose names are looked for together
 MORE = {
@@ -237,11 +239,11 @@ def write_statistics() -> None:
 
 
 def write_learners() -> None:
-    """Put the table of learners, made of their docstrings, into its page; draw its figures and that of composition."""
+    """Put the table of learners, made of their docstrings, into its page; draw its figures and those of other pages."""
     made: dict[str, Any] = runpy.run_path(str(ROOT / "docs" / "learner_table.py"))
     text = (ROOT / "docs" / "learners.md").read_text(encoding="utf-8")
     write(Path("learners.md"), text.replace(made["MARK"], made["table"]()))
-    for figures in ("learner_figures.py", "composition_figures.py"):
+    for figures in ("learner_figures.py", "composition_figures.py", "series_figures.py"):
         for page, draw in runpy.run_path(str(ROOT / "docs" / figures))["FIGURES"].items():
             write_figure(draw(), page)
 

@@ -44,7 +44,7 @@ def test_every_page_and_every_figure_that_is_linked_is_there() -> None:
     """Links to the reference and to proofs, which are written when the manual is built, are checked by mkdocs."""
     made = {
         name
-        for file in ("composition_figures.py", "gallery_figures.py", "learner_figures.py")
+        for file in ("composition_figures.py", "gallery_figures.py", "learner_figures.py", "series_figures.py")
         for name in run(file)["FIGURES"]
     }
     there = {path.name for path in DOCS.iterdir()} | made | {"mean_and_median.svg"}
@@ -108,6 +108,15 @@ def test_an_account_certifies_less_than_the_plain_sum_and_more_than_one_plan() -
         assert len(certified) > 1.5 * max(ax.get_lines()[0].get_xdata())
         assert max(certified) <= max(asked) == 3
         assert all(a <= b for a, b in zip(tight, certified[1::5], strict=True))
+
+
+def test_the_figure_of_series_has_truths_releases_and_bands() -> None:
+    """The smooth part is in its band, and so is most of what FAST follows."""
+    for ax in runpy.run_path(str(DOCS / "series_figures.py"))["FIGURES"]["series.svg"]().axes:
+        release, truth = (line.get_ydata() for line in ax.get_lines())
+        assert len(release) == len(truth) == 200
+        assert abs(release - truth).mean() < 0.1 * truth.mean()
+        assert len(ax.collections) == 1
 
 
 def test_figures_of_learners_have_fixed_bits() -> None:
