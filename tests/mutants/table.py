@@ -1525,7 +1525,6 @@ MUTANTS = [
     *_of(
         "sequential/online/online_moments",
         ("apart = 2.0 * (1 + ROUNDING)", "apart = 1.0 * (1 + ROUNDING)"),
-        ("and neighbors is Neighbors.REPLACE else", "else"),
         ("COUNT]) * (not missing)", "COUNT])"),
         ("count**2 - wide**2", "count**2"),
     ),

@@ -34,10 +34,10 @@ class PlacementReport:
     --------
     >>> from discreet.sequential import TransferFunction
     >>> print(better_placement(TransferFunction([0.1], [1.0, -0.9])))
-       placement      gain  mean squared error
-    zero_forcing  0.381031           0.0210785
-           input         1           0.0526316
-          output  0.229416           0.0526316
+       placement    gain  mean squared error
+    zero_forcing   0.381             0.02108
+           input       1             0.05263
+          output  0.2294             0.05263
     """
 
     placements: tuple[Placement, ...]
@@ -57,9 +57,9 @@ class PlacementReport:
     @property
     def table(self) -> Columns:
         """A row for each: what one unit moves what gets noise by, and what is left of the noise."""
-        gains = Series("gain", np.array([one.gain for one in self.placements]))
-        errors = Series("mean squared error", np.array(self.errors))
-        return Columns({"placement": tuple(self.mean_squared_errors)}, (gains, errors))
+        figures = {"gain": [one.gain for one in self.placements], "mean squared error": self.errors}
+        series = (Series(name, np.array([float(f"{x:.4g}") for x in each])) for name, each in figures.items())
+        return Columns({"placement": tuple(self.mean_squared_errors)}, tuple(series))
 
     def __str__(self) -> str:
         return self.table.text()

@@ -9,7 +9,8 @@ import numpy as np
 from discreet.core.grid import Array
 from discreet.sequential.filters.linear_filter import shortened
 
-FLOOR = 2.0**-8  # share of its largest value that a spectrum is raised to: its logarithm must not be too steep
+FLOOR = 2.0**-8  # share of its largest value that the gain of H is raised to
+LONGER = 4.0  # the parts' memory, in lengths of the filter: frequencies closer than its inverse are averaged
 STEPS = 100  # of the search for weights of several inputs
 LEAST = 2**14  # points of a spectrum
 
@@ -55,12 +56,19 @@ def zero_forcing(response: Array, *, per_signal: bool = False) -> ZeroForcing:
     """
     points = max(LEAST, 8 << (response.shape[2] - 1).bit_length())
     spectrum = np.fft.rfft(response, points)
-    squares = np.square(np.abs(spectrum))
+    squares = _smoothed(np.square(np.abs(spectrum)), response.shape[2])
     shape = _post_filter(squares, per_signal)
     post = _minimum_phase(np.maximum(shape, FLOOR**2 * shape.max(axis=1, keepdims=True)), points)
     before = np.fft.irfft(spectrum / post[:, None], points)[:, :, : points // 2]
     after = np.einsum("jl,jk->jkl", np.fft.irfft(post, points)[:, : points // 2], np.eye(len(post)))
     return ZeroForcing(shortened(before), shortened(after))
+
+
+def _smoothed(squares: Array, length: int) -> Array:
+    """Spectra without zeros, which would make the parts much longer than the filter is."""
+    products = np.fft.irfft(squares)
+    lags = np.minimum(np.arange(products.shape[2]), products.shape[2] - np.arange(products.shape[2]))
+    return np.asarray(np.abs(np.fft.rfft(products * np.exp(-((lags / (LONGER * length)) ** 2) / 2)).real))
 
 
 def _post_filter(squares: Array, per_signal: bool) -> Array:

@@ -37,7 +37,7 @@ class MomentsBound(Bound):
         """The farthest that one unit moves their sum, in any norm; rounded up."""
         general = super().sensitivity(norm, size, neighbors)
         apart = 2.0 * (1 + ROUNDING)
-        return min(general, apart) if norm == "l2" and size == 2 and neighbors is Neighbors.REPLACE else general
+        return min(general, apart) if norm == "l2" and size == 2 else general
 
 
 @dataclass(frozen=True)
