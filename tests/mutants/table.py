@@ -1523,13 +1523,13 @@ MUTANTS = [
         tests="sequential/filters/test_kalman_stream.py",
     ),
     *_of(
-        "sequential/online/online_moments",
+        "sequential/online_statistics/online_moments",
         ("apart = 2.0 * (1 + ROUNDING)", "apart = 1.0 * (1 + ROUNDING)"),
         ("COUNT]) * (not missing)", "COUNT])"),
         ("count**2 - wide**2", "count**2"),
     ),
     *_of(
-        "sequential/online/online_quantiles",
+        "sequential/online_statistics/online_quantiles",
         ("margin[-1] *= self._counted", "margin *= 0.5"),
         ("rows[-1] * self._counted", "rows[-1]"),
     ),

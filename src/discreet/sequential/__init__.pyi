@@ -37,8 +37,8 @@ from .filters.kalman_stream import KalmanStream as KalmanStream
 from .filters.kalman_stream import better_kalman_placement as better_kalman_placement
 from .filters.state_space import StateSpace as StateSpace
 from .filters.transfer_function import TransferFunction as TransferFunction
-from .online.online_moments import OnlineMoments as OnlineMoments
-from .online.online_quantiles import OnlineQuantiles as OnlineQuantiles
+from .online_statistics.online_moments import OnlineMoments as OnlineMoments
+from .online_statistics.online_quantiles import OnlineQuantiles as OnlineQuantiles
 from .open_stream import open_stream as open_stream
 from .series.fast import FAST as FAST
 from .series.fourier import series_of_events as series_of_events

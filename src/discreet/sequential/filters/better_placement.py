@@ -78,6 +78,7 @@ class PlacementReport:
         ax = drawn_on("placements of noise", ax)
         ax.barh(list(self.mean_squared_errors), np.sqrt(self.errors))
         ax.invert_yaxis()
+        ax.locator_params(axis="x", nbins=5)
         ax.set_xlabel(f"root mean squared error, in {self.unit}")
         return ax
 
@@ -113,5 +114,5 @@ def better_placement(
     found = [placed(system, "input", adjacency, contributions, horizon)]
     with suppress(LongResponse):  # which noise at the input alone can hide
         found += [placed(system, place, adjacency, contributions, horizon) for place in PLACES[1:]]
-    found.sort(key=lambda one: one.mean_squared_error)
+    found.sort(key=lambda one: float(f"{one.mean_squared_error:.6g}"))  # of equal ones, the simplest first
     return PlacementReport(tuple(found), tuple(one.mean_squared_error for one in found), "bounds times multiplier")

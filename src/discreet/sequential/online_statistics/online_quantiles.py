@@ -19,7 +19,7 @@ from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.counters.square_root_factor import BINARY, square_root_factor
-from discreet.sequential.online.online_statistic import OnlineEstimate, OnlineStatistic
+from discreet.sequential.online_statistics.online_statistic import OnlineEstimate, OnlineStatistic
 
 MOST = 1024
 PLACES = 17  # after the binary point, of the weights of cells: no finer than the grid of a counter

@@ -14,7 +14,7 @@ from discreet.core.bound import Bound, Norm
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
-from discreet.sequential.online.online_statistic import OnlineEstimate, OnlineStatistic
+from discreet.sequential.online_statistics.online_statistic import OnlineEstimate, OnlineStatistic
 
 COUNT, SQUARE = 0.5, 0.75  # weights of the count and of the square beside the value
 ROUNDING = 2.0**-16  # relative: grids move vectors by less

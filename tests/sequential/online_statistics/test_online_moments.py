@@ -19,7 +19,7 @@ from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
 from discreet.sequential import OnlineMoments, OnlineQuantiles, open_stream, resume_counter, save_counter
-from discreet.sequential.online.online_statistic import OnlineStatistic
+from discreet.sequential.online_statistics.online_statistic import OnlineStatistic
 
 RUNS = 20_000
 
