@@ -18,7 +18,14 @@ from tests.conformance.walk import rooms
 
 SOURCE = Path(discreet.__file__).parent
 MAY_HAVE_ENGINES = {"deep", "trust", "query", "service"}
-MAY_CHOOSE = {"audit", "learners", "query", "sequential", "service"}  # public things at random: starts, samples, arms
+MAY_CHOOSE = {
+    "audit",
+    "graphs",
+    "learners",
+    "query",
+    "sequential",
+    "service",
+}  # public things
 HEAVY = ("scipy", "sklearn", "pandas", "polars", "pyarrow", "duckdb", "matplotlib", "torch")
 
 

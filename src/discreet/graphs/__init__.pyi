@@ -6,11 +6,15 @@ from .edges import cut as cut
 from .edges import density as density
 from .edges import edge_count as edge_count
 from .graph_data import graph_data as graph_data
+from .joins import joint_degrees as joint_degrees
+from .joins import weighted_triangles as weighted_triangles
 from .laplacian import SketchedLaplacian as SketchedLaplacian
 from .laplacian import laplacian_sketch as laplacian_sketch
 from .max_degree import choose_max_degree as choose_max_degree
 from .subgraphs import clustering as clustering
 from .subgraphs import k_stars as k_stars
 from .subgraphs import triangles as triangles
+from .synthesis import SyntheticGraph as SyntheticGraph
+from .synthesis import synthetic_graph as synthetic_graph
 
 __all__: list[str]
