@@ -118,6 +118,18 @@ def test_nothing_is_spent_on_what_cannot_be() -> None:
     assert data.ledger.balance().certified == 0
 
 
+def test_a_choice_fits_an_account_of_no_more_than_the_budget() -> None:
+    """Of events, whose noise grows with the frequencies with or without a delta; of whole numbers that are floats."""
+    events = {"when": np.repeat(np.arange(24) + 0.5, 50)}
+    for delta in (0.0, 1e-6):
+        for neighbors in Neighbors:
+            data = PrivateData.of(events, {"when": (0, 24)}, Budget(1.0, delta), neighbors=neighbors)
+            found = series_of_events(data, "when", periods=24.0, epsilon=1.0, delta=delta)  # type: ignore[arg-type]
+            assert len(walked(found.receipt.event)) == 3
+            assert 0.5 < data.ledger.balance().certified <= 1.0
+            np.testing.assert_allclose(found.values, 50.0, atol=2 * found.half_width)
+
+
 def test_results_are_read_as_others_are() -> None:
     found = series_of_people(crowd(50), bounds=(0, 2), coefficients=2, epsilon=5.0)
     assert str(found).startswith("sum of x0 to x23, 2 frequencies (95% for these data)\nperiod")

@@ -16,8 +16,9 @@ import numpy as np
 from discreet.core.bound import Norm
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
+from discreet.core.knob import check_whole
 from discreet.core.question import BoundedSum
-from discreet.questions.fourier import fourier_basis, fourier_of_events, fourier_of_people
+from discreet.questions.fourier import MOST_PERIODS, fourier_basis, fourier_of_events, fourier_of_people
 from discreet.releases.ask import columns_of
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
@@ -170,7 +171,8 @@ def series_of_events(
     if radius is None and private.unit.pooled:
         remedy = "Give the length in l2 that all events of a unit are shrunk to."
         raise ParameterError(asked, "its units are pooled and there is no radius", remedy)
-    clock = private.schema.number(time)
+    check_whole(asked, "periods", periods, 2, MOST_PERIODS)
+    clock, periods = private.schema.number(time), int(periods)
 
     def asks(k: int) -> tuple[BoundedSum, ...]:
         norms = NORMS if radius is None else NORMS[1:]
@@ -205,7 +207,7 @@ def _released(
     check_confidence(asked, confidence)
     fourier_basis(periods, 1 if coefficients is None else coefficients)
     frequencies = LowFrequencies(data, periods, asks, budget, confidence, asked, key)
-    return frequencies.chosen() if coefficients is None else frequencies.fixed(coefficients)
+    return frequencies.chosen() if coefficients is None else frequencies.fixed(int(coefficients))
 
 
 def _origin(data: PrivateData, names: Sequence[str]) -> float:
