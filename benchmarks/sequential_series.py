@@ -17,7 +17,14 @@ import numpy as np
 from benchmarks.rows import Row, at_most, printed
 from discreet.core.grid import Array
 from discreet.mechanisms import Laplace
-from discreet.sequential import FAST, BudgetAbsorption, BudgetDistribution, PIDController, series_of_people
+from discreet.sequential import (
+    FAST,
+    BudgetAbsorption,
+    BudgetDistribution,
+    PIDController,
+    WindowedFAST,
+    series_of_people,
+)
 from discreet.sequential.series.series_stream import SeriesStream
 
 TIMES, PEOPLE, SAMPLES, WINDOW, RUNS = 500, 10_000, 100, 50, 10
@@ -92,6 +99,8 @@ def of_windows(where: str, exact: Array, epsilon: float) -> list[Row]:
             printed(f"{where} {kind.purpose}", error),
             ordering(f"{where} {kind.purpose}, over independent noise", error, alone),
         ]
+    error = followed(exact, WindowedFAST(WINDOW, Laplace(1 / epsilon), WINDOW // 2, series=RUNS))
+    table.append(printed(f"{where} windowed FAST, {WINDOW // 2} samples", error))
     return [printed(f"{where} independent noise for {WINDOW} times", alone), *table]
 
 

@@ -1444,6 +1444,12 @@ MUTANTS = [
         ("expected = self._bank.means\n", "expected = self.grid.values(sums)\n"),
     ),
     *_of(
+        "sequential/series/windowed_fast",
+        ("free = self.clock - self._times.min(axis=0) >= self.window", "free = self.clock >= self._times.min(axis=0)"),
+        ("self._times.argmin(axis=0)[due]", "0 * self._times.argmin(axis=0)[due]"),
+        ("        return 1\n", "        return self.window\n"),
+    ),
+    *_of(
         "sequential/series/w_event",
         ("2 * memberships * moved / self.epsilon", "memberships * moved / self.epsilon"),
         ("2 * memberships * moved", "2 * moved"),

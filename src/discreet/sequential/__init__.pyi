@@ -47,5 +47,6 @@ from .series.fourier_series import FourierSeries as FourierSeries
 from .series.pid_controller import PIDController as PIDController
 from .series.w_event import BudgetAbsorption as BudgetAbsorption
 from .series.w_event import BudgetDistribution as BudgetDistribution
+from .series.windowed_fast import WindowedFAST as WindowedFAST
 
 __all__: list[str]

@@ -61,6 +61,7 @@ def test_an_audit_stands_and_refutes_two_thirds_of_the_noise() -> None:
                         contributions=contributions,
                         neighbors=neighbors,
                         sampling="fixed",
+                        step_variance=1.0,
                         bits=DeterministicBits(seed),
                     )
                     numbers = measured(stream, values)

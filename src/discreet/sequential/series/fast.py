@@ -135,7 +135,7 @@ class FAST(SeriesStream):
     def terms(self) -> str:
         """All public parameters, in words."""
         when = f"{self.samples} samples, {self.sampling}, {self.controller!r}, steps of variance {self.step_variance}"
-        return f"FAST, horizon {self.horizon}, {when}, {self.membership!r}, {self._updates!r}"
+        return f"{type(self).__name__}, horizon {self.horizon}, {when}, {self.membership!r}, {self._updates!r}"
 
     @property
     def grid(self) -> Grid:
@@ -174,13 +174,17 @@ class FAST(SeriesStream):
             return (left > 0) & (self.clock * self.samples >= self.taken * self.horizon)
         return (left > 0) & ((self.clock >= self._next) | (left >= self.horizon - self.clock))
 
+    @property
+    def pace(self) -> Array:
+        """The time left over the samples left."""
+        return np.asarray((self.horizon - self.clock) / np.maximum(self.samples - self.taken, 1))
+
     def _plan(self, expected: Array, due: NDArray[np.bool_]) -> None:
         """Set the time of the next sample of those that were sampled just now."""
         found = self._bank.means
         errors = np.abs(found - expected) / np.maximum(np.abs(found), self.membership.bound.radius)
         history = np.vstack([np.where(self.taken > 0, errors, 0.0), self._errors[:-1]])
-        pace = (self.horizon - self.clock) / np.maximum(self.samples - self.taken, 1)
-        interval = self.controller.interval(self._interval, history, self.clock - self._last, pace)
+        interval = self.controller.interval(self._interval, history, self.clock - self._last, self.pace)
         self._errors = np.where(due, history, self._errors)
         self._interval = np.where(due, interval, self._interval)
         self._next = np.where(due, self.clock + np.rint(interval).astype(np.int64), self._next)

@@ -1,0 +1,118 @@
+"""FAST without an end: so many samples in any window of consecutive times."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.bits import Bits
+from discreet.core.bound import Bound
+from discreet.core.grid import Array
+from discreet.core.neighbors import Neighbors
+from discreet.mechanisms.additive.additive_noise import Additive
+from discreet.sequential.counters.updates import UNIT
+from discreet.sequential.series.fast import FAST, Sampling
+from discreet.sequential.series.pid_controller import PIDController
+from discreet.sequential.series.series_stream import State
+
+
+class WindowedFAST(FAST):
+    """Release series as they come, from a limited number of noisy samples in any window, with w-event privacy.
+
+    A series is sampled again when the controller says so, but not before the last `samples` samples reach back by a
+    whole window.
+
+    Parameters
+    ----------
+    window : int
+        Public. w: how many consecutive times are protected together.
+    noise : Laplace or Gaussian
+        Public. Its multiplier is in units of what one unit moves all samples of a window by.
+    samples : int
+        Public. How many samples of each series any window has at most.
+    bound, series, memberships, neighbors, sampling, step_variance, controller, bits
+        As for `FAST`.
+
+    Guarantee
+    ---------
+    `noise.event` for all releases together, for streams that differ by what one unit adds within a single window of w
+    consecutive times: w-event privacy (Kellaris, Papadopoulos, Xiao and Papadias 2014). With m = `samples`, a sample is
+    taken only if the m-th last one is w times ago or more, so no window has more than m of them; and given earlier
+    releases, nothing outside the window differs. The rest is as for `FAST`. A unit that comes back after the window is
+    a new one: whole users are not protected.
+
+    Examples
+    --------
+    >>> from discreet.mechanisms import Laplace
+    >>> stream = WindowedFAST(24, Laplace(1.0), samples=4)
+    >>> found = [float(stream.update(np.ones(3000))[0]) for _ in range(100)]
+    >>> bool(abs(found[-1] - 3000) < 100), stream.event
+    (True, LaplaceLoss(multiplier=1.0))
+    """
+
+    purpose: ClassVar[str] = "windowed FAST"
+
+    def __init__(
+        self,
+        window: int,
+        noise: Additive,
+        samples: int,
+        bound: Bound = UNIT,
+        *,
+        series: int = 1,
+        memberships: int = 1,
+        neighbors: Neighbors = Neighbors.ADD_REMOVE,
+        sampling: Sampling = "adaptive",
+        step_variance: float | None = None,
+        controller: PIDController | None = None,
+        bits: Bits | None = None,
+    ) -> None:
+        super().__init__(
+            window,
+            noise,
+            samples,
+            bound,
+            series=series,
+            memberships=memberships,
+            neighbors=neighbors,
+            sampling=sampling,
+            step_variance=step_variance,
+            controller=controller,
+            bits=bits,
+        )
+        self.window = self.horizon
+        self._times: NDArray[np.int64] = np.full((self.samples, int(series)), -self.window, np.int64)
+
+    @property
+    def contributions(self) -> int:
+        """One: a unit's further times may lie outside the window."""
+        return 1
+
+    def check_time(self) -> None:
+        """There is no last update."""
+        return
+
+    @property
+    def due(self) -> NDArray[np.bool_]:
+        """The series that are sampled at the next time: a function of earlier releases."""
+        free = self.clock - self._times.min(axis=0) >= self.window
+        if self.sampling == "fixed":
+            return np.asarray(free & (self.clock * self.samples >= self.taken * self.window))
+        return np.asarray(free & (self.clock >= self._next))
+
+    @property
+    def pace(self) -> Array:
+        """The window over its samples."""
+        return np.full(len(self.taken), self.window / self.samples)
+
+    def _plan(self, expected: Array, due: NDArray[np.bool_]) -> None:
+        """Note the times of samples, and set those of the next ones."""
+        super()._plan(expected, due)
+        oldest = self._times.argmin(axis=0)[due]
+        self._times[oldest, np.flatnonzero(due)] = self.clock
+
+    def state(self) -> State:
+        """That of `FAST`, and the times of the last samples."""
+        return {**super().state(), "times": self._times}
