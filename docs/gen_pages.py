@@ -243,8 +243,8 @@ def write_learners() -> None:
     made: dict[str, Any] = runpy.run_path(str(ROOT / "docs" / "learner_table.py"))
     text = (ROOT / "docs" / "learners.md").read_text(encoding="utf-8")
     write(Path("learners.md"), text.replace(made["MARK"], made["table"]()))
-    for figures in ("learner_figures.py", "composition_figures.py", "series_figures.py"):
-        for page, draw in runpy.run_path(str(ROOT / "docs" / figures))["FIGURES"].items():
+    for figures in sorted(set((ROOT / "docs").glob("*_figures.py")) - {ROOT / "docs" / "gallery_figures.py"}):
+        for page, draw in runpy.run_path(str(figures))["FIGURES"].items():
             write_figure(draw(), page)
 
 

@@ -42,11 +42,7 @@ def test_the_examples_of_a_page_work(page: str, tmp_path: Path, monkeypatch: pyt
 
 def test_every_page_and_every_figure_that_is_linked_is_there() -> None:
     """Links to the reference and to proofs, which are written when the manual is built, are checked by mkdocs."""
-    made = {
-        name
-        for file in ("composition_figures.py", "gallery_figures.py", "learner_figures.py", "series_figures.py")
-        for name in run(file)["FIGURES"]
-    }
+    made = {name for file in DOCS.glob("*_figures.py") for name in run(file.name)["FIGURES"]}
     there = {path.name for path in DOCS.iterdir()} | made | {"mean_and_median.svg"}
     for page in DOCS.glob("*.md"):
         links = re.findall(r"\]\(([\w.]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
