@@ -62,15 +62,32 @@ def test_an_audit_stands_and_refutes_two_thirds_of_the_noise() -> None:
                 assert trial((pair[0], pair[1]), moves) is holds, place
 
 
-def four(streams: int, seed: int, gain: float | None) -> FilterStream:
+def test_an_audit_stands_for_replaced_samples_and_for_the_input_that_moves_most() -> None:
+    """A sample of one in place of minus one; and, of two inputs, the second, whose response is longer in l2."""
+    for multiplier, holds in ((1.0, True), (2 / 3, False)):
+        more = {"bound": Bound("linf", 1.0), "neighbors": Neighbors.REPLACE}
+        moves, pair = [1.0] + [0.0] * 7, [opened("zero_forcing", multiplier, seed, **more) for seed in (0, 1)]
+        found = [evidence(one, moves, [height] + [0.0] * 7) for one, height in zip(pair, (-1.0, 1.0), strict=True)]
+        assert judged(GaussianLoss(1.0), *found).holds is holds
+        found = []
+        for seed in (0, 1):
+            stream = FilterStream(
+                TWO, Gaussian(multiplier), placement="output", streams=RUNS, bits=DeterministicBits(seed)
+            )
+            samples = [np.tile([0.0, float(seed and not time)], (RUNS, 1)) for time in range(8)]
+            found.append(TWO.impulse(8)[0, 1] @ np.array([stream.update(sample) for sample in samples]))
+        assert judged(GaussianLoss(1.0), *found).holds is holds
+
+
+def four(place: Place, seed: int, gain: float | None) -> FilterStream:
     """Four samples, added, of signals whose l2 norm is at most one; noise for their own gain or for another."""
     stream = FilterStream(
         TransferFunction([1.0, 1.0, 1.0, 1.0]),
         Gaussian(1.0),
         Bound("l2", 1.0),
-        placement="output",
+        placement=place,
         adjacency="signal",
-        streams=streams,
+        streams=8000,
         bits=DeterministicBits(seed),
     )
     if gain is not None:
@@ -79,15 +96,13 @@ def four(streams: int, seed: int, gain: float | None) -> FilterStream:
 
 
 def test_a_signal_needs_noise_for_the_h_infinity_norm() -> None:
-    """Which is 4 here. The twin has noise for the H2 norm, which is 2: half of what it claims."""
-    times, runs = 40, 8000
-    value = 1 / math.sqrt(times)
-    for gain, holds in ((None, True), (2.0, False)):
-        found = []
-        for seed, height in enumerate((0.0, value)):
-            stream = four(runs, seed, gain)
-            released = np.array([stream.update(np.full(runs, height)) for _ in range(times)])
-            found.append(np.convolve(np.full(times, value), np.ones(4))[:times] @ released)
+    """Which is 4 here, for a constant. The twin has noise for the H2 norm, which is 2: half of what it claims."""
+    moves = [1 / math.sqrt(40)] * 40
+    for place, gain, holds in (("input", None, True), ("output", None, True), ("output", 2.0, False)):
+        found = [
+            evidence(four(place, seed, gain), moves, [height * move for move in moves])  # type: ignore[arg-type]
+            for seed, height in enumerate((0.0, 1.0))
+        ]
         assert judged(GaussianLoss(1.0), *found).holds is holds
 
 
