@@ -44,6 +44,7 @@ PARTS = {  # the pages that are written by hand; one that is not named here is a
         "bandits.md",
         "counters.md",
         "series.md",
+        "filters.md",
         "coming_from.md",
     ],
     "Reference": ["statistics.md", "learners.md", "names.md", "gallery.md"],
@@ -78,6 +79,8 @@ TITLES = {
     "bandits": "Bandits",
     "counters": "Counters of streams",
     "series": "Series",
+    "filters": "Filters of signals",
+    "online_statistics": "Online statistics",
 }
 DATA = {"core", "trust", "accounting", "query", "releases"}  # rooms whose names are looked for together
 MORE = {

@@ -138,3 +138,11 @@ def test_every_parameter_that_two_share_is_explained() -> None:
     assert shared["epsilon"] > 40
     explained = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
     assert {name for name, times in shared.items() if times > 1} <= explained
+
+
+def test_the_figure_of_filters_has_three_placements_and_a_signal_in_its_band() -> None:
+    left, right = run("filter_figures.py")["FIGURES"]["filters.svg"]().axes
+    assert len(left.patches) == 3
+    released, exact = (line.get_ydata() for line in right.get_lines())
+    assert abs(released - exact).mean() < 0.3
+    assert len(right.collections) == 1
