@@ -76,15 +76,17 @@ class TransferFunction:
 
 
 class RunningTransfer:
-    """A transfer function at work on several streams."""
+    """A transfer function at work on several streams, in the transposed direct form II."""
 
     def __init__(self, system: TransferFunction, streams: int) -> None:
-        self.system = system
-        self._held: Array = np.zeros((streams, system.order))
+        size = system.order + 1
+        self._b, self._a = (np.pad(each, (0, size - len(each))) / system.a[0] for each in (system.b, system.a))
+        self._held: Array = np.zeros((streams, size))  # the last column stays zero
 
     def push(self, row: Array) -> Array:
         """Take the next row of shape (streams, 1), and give out another."""
-        found, self._held = signal.lfilter(self.system.b, self.system.a, row, axis=1, zi=self._held)
+        found = row * self._b[0] + self._held[:, :1]
+        self._held[:, :-1] = self._held[:, 1:] + row * self._b[1:] - found * self._a[1:]
         return np.asarray(found)
 
     def state(self) -> Array:
