@@ -50,7 +50,7 @@ class FilterStream(Counter):
     neighbors : Neighbors
         Public. Whether zeros (`ADD_REMOVE`) or anything else (`REPLACE`) takes the place of what a unit contributes.
     contributions : int
-        Public. In how many samples of its input a unit takes part at most, with adjacency "event".
+        Public. In how many samples of its input a unit takes part at most, once in each, with adjacency "event".
     streams : int
         Public. How many signals are filtered side by side, each by a filter of its own; a unit is in one of them.
     bits : Bits, optional
