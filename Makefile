@@ -107,7 +107,11 @@ bench-local: $(VENV)/bench-local/.ready
 bench-sequential: $(VENV)/.start
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.sequential $(SECTIONS)
 
-bench: bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-sequential
+# SECTIONS= names some of the sections of benchmarks/graphs.py; without it all are run.
+bench-graphs: $(VENV)/bench/.ready
+	OMP_NUM_THREADS=1 $(VENV)/bench/bin/python -m benchmarks.graphs $(SECTIONS)
+
+bench: bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-graphs bench-sequential
 
 $(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[docs]'
