@@ -11,6 +11,8 @@ from .joins import weighted_triangles as weighted_triangles
 from .laplacian import SketchedLaplacian as SketchedLaplacian
 from .laplacian import laplacian_sketch as laplacian_sketch
 from .max_degree import choose_max_degree as choose_max_degree
+from .publishing.network import PublishedNetwork as PublishedNetwork
+from .publishing.publish import publish_network as publish_network
 from .subgraphs import clustering as clustering
 from .subgraphs import k_stars as k_stars
 from .subgraphs import triangles as triangles

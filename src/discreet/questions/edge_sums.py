@@ -44,7 +44,8 @@ def ends_of(records: Array, nodes: int) -> Places:
     return np.where(edge[:, None], records, -1.0).astype(np.intp)
 
 
-def _checked(schema: Schema, ends: tuple[str, ...]) -> tuple[str, ...]:
+def checked_ends(schema: Schema, ends: tuple[str, ...]) -> tuple[str, ...]:
+    """The two columns of a sum over edges, if they are two."""
     if len(ends) != 2:
         raise ParameterError("sum over edges", f"it has {len(ends)} ends", "Name two columns.")
     return schema.values(ends)
@@ -66,7 +67,7 @@ def edge_blocks_of(schema: Schema, ends: tuple[str, ...], blocks: Array) -> Boun
     blocks : array of shape (nodes,)
         Public. The block of each node: 0, 1, 2, ..., or -1 for none.
     """
-    columns = _checked(schema, ends)
+    columns = checked_ends(schema, ends)
     count = int(blocks.max(initial=-1)) + 1 if blocks.ndim == 1 and blocks.size <= MOST_NODES else 0
     if not 1 <= count <= MOST_BLOCKS or blocks.min() < -1 or not np.array_equal(blocks, np.floor(blocks)):
         obstacle = "the blocks of its nodes are not numbers 0, 1, 2, ..., or -1 for none"
@@ -101,7 +102,7 @@ def edge_cut_of(schema: Schema, ends: tuple[str, ...], sides: Array) -> BoundedS
     sides : array of shape (nodes,)
         Public. 1 and -1 for the nodes of the two sides, 0 for those of none.
     """
-    columns = _checked(schema, ends)
+    columns = checked_ends(schema, ends)
     if sides.ndim != 1 or not 1 <= sides.size <= MOST_NODES or not np.isin(sides, (-1, 0, 1)).all():
         raise ParameterError("cut", "its sides are not 1, -1, or 0 for none", "Give one for each node.")
 
@@ -126,7 +127,7 @@ def edge_degrees_of(schema: Schema, ends: tuple[str, ...]) -> BoundedSum:
     ends : tuple of str
         Public. The two columns.
     """
-    columns = _checked(schema, ends)
+    columns = checked_ends(schema, ends)
     nodes = node_count(schema, columns[0])
 
     def total(records: Array) -> Array:

@@ -1,0 +1,101 @@
+"""Triangles of a random graph: swaps of edges that keep degrees and blocks, until there are as many as wanted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from discreet.core.grid import Steps
+from discreet.graphs.publishing.network import adjacency_of
+
+PROPOSED = 2**17  # swaps in a round, at most
+COUNTED = 4  # rounds until triangles are counted again
+TRIES = 8  # at a partner in the right block
+OLD, NEW = ((0, 2), (1, 3)), ((0, 1), (2, 3))  # places of u, v, x, y
+
+
+def triangle_count(adjacency: Any) -> float:
+    """How many triangles a graph has."""
+    return float((adjacency @ adjacency).multiply(adjacency).sum()) / 6
+
+
+def closed(edges: Steps, blocks: Steps, triangles: float, rounds: int, generator: np.random.Generator) -> Steps:
+    """The graph after swaps that close triangles, until it has this many or no more are found.
+
+    A swap takes two neighbors u and v of a node, and edges (u, x) and (v, y); it joins u with v and x with y in their
+    place. Every degree stays, and so does the number of edges between each two blocks, since x is in the block of v and
+    y in that of u. A swap is made if u and v, and x and y, have more neighbors in common than the edges that go.
+
+    Parameters
+    ----------
+    edges : array of shape (m, 2)
+        The graph.
+    blocks : array of shape (nodes,)
+        The block of each node.
+    triangles : float
+        How many are wanted.
+    rounds : int
+        How many rounds of swaps there are at most.
+    generator : numpy Generator
+        Where randomness comes from.
+    """
+    nodes = len(blocks)
+    keys = np.unique(edges[:, 0] * nodes + edges[:, 1])
+    for turn in range(rounds if len(keys) else 0):
+        graph = adjacency_of(np.stack([keys // nodes, keys % nodes], axis=1), nodes)
+        if turn % COUNTED == 0 and triangle_count(graph) >= triangles:
+            break
+        proposed = _proposed(graph, blocks, min(PROPOSED, len(keys)), generator)
+        keys = _swapped(keys, nodes, _improving(graph, proposed[_once(_keys(proposed, nodes, OLD))]))
+    return np.stack([keys // nodes, keys % nodes], axis=1)
+
+
+def _improving(graph: Any, swaps: Steps) -> Steps:
+    """Those that close more triangles than they open."""
+    u, v, x, y = swaps.T
+    gain = _common(graph, u, v) + _common(graph, x, y) - _common(graph, u, x) - _common(graph, v, y)
+    return np.asarray(swaps[gain > 0])
+
+
+def _common(graph: Any, left: Steps, right: Steps) -> Any:
+    """How many neighbors each pair has in common."""
+    return graph[left].multiply(graph[right]).sum(axis=1)
+
+
+def _proposed(graph: Any, blocks: Steps, count: int, generator: np.random.Generator) -> Steps:
+    """Swaps around random nodes, a row of nodes u, v, x, y for each."""
+    degrees = np.diff(graph.indptr)
+
+    def neighbor(of: Steps) -> Steps:
+        return np.asarray(graph.indices[graph.indptr[of] + (generator.random(len(of)) * degrees[of]).astype(np.int64)])
+
+    centre = generator.choice(np.flatnonzero(degrees > 0), count)
+    u, v = neighbor(centre), neighbor(centre)
+    x, y = neighbor(u), neighbor(v)
+    for _ in range(TRIES):
+        x, y = (
+            np.where(blocks[one] == blocks[other], one, neighbor(end)) for one, other, end in ((x, v, u), (y, u, v))
+        )
+    fine = (blocks[x] == blocks[v]) & (blocks[y] == blocks[u]) & (u != v) & (x != y) & (x != v) & (y != u)
+    return np.asarray(np.stack([u, v, x, y], axis=1)[fine])
+
+
+def _swapped(keys: Steps, nodes: int, swaps: Steps) -> Steps:
+    """The graph after all swaps that touch no edge twice, and make none that is there."""
+    old, new = _keys(swaps, nodes, OLD), _keys(swaps, nodes, NEW)
+    fine = ~np.isin(new, keys).any(axis=1) & _once(new)
+    return np.union1d(np.setdiff1d(keys, old[fine].ravel(), assume_unique=True), new[fine].ravel())
+
+
+def _keys(swaps: Steps, nodes: int, ends: tuple[tuple[int, int], tuple[int, int]]) -> Steps:
+    """The numbers of the two edges that go, or come, with each swap."""
+    pairs = [swaps[:, list(pair)] for pair in ends]
+    return np.stack([pair.min(axis=1) * nodes + pair.max(axis=1) for pair in pairs], axis=1)
+
+
+def _once(keys: Steps) -> Any:
+    """Rows whose keys occur for the first time."""
+    first = np.zeros(keys.size, bool)
+    first[np.unique(keys.ravel(), return_index=True)[1]] = True
+    return first.reshape(keys.shape).all(axis=1)
