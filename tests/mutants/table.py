@@ -590,7 +590,12 @@ MUTANTS = [
         "accounting/pure_filter",
         ("delta += term.times * Fraction(failure)", "delta += Fraction(failure)"),
         ("epsilon += term.times / Fraction(multiplier)", "epsilon += 1 / Fraction(multiplier)"),
-        ("Fraction(epsilon) + Fraction(units, DELTA_UNITS)", "Fraction(epsilon) + 2 * Fraction(units, DELTA_UNITS)"),
+        (
+            "return Fraction(_spare(share, first) // 2, DELTA_UNITS)",
+            "return Fraction(2 * _spare(share, first), DELTA_UNITS)",
+        ),
+        ("accountant.epsilon(event, aside * least / whole)", "accountant.epsilon(event, aside)"),
+        ("return (p * near + (1 - p) * ", "return ((1 - p) * near + p * "),
     ),
     *_of("accounting/renyi_filter", ("(delta * a).ln() / (a - 1)", "(delta * a).ln() / a")),
     *_of(
@@ -619,7 +624,7 @@ MUTANTS = [
         ("None if before is None or price is None else before + price", "before if price is None else price"),
         ("if amount is not None and amount.within(member.cap)}", "if amount is not None}"),
         ("part = (whole - (needed or 0)) / PARTS", "part = whole / PARTS"),
-        ("needed if needed <= whole else None)", "needed)"),
+        ("    left = whole - Fraction(plain.share, DELTA_UNITS)\n", "    left = whole\n"),
         (
             "share = whole - Fraction(sum(member.share for member in kept), DELTA_UNITS) - failures",
             "share = whole - failures",

@@ -1,4 +1,10 @@
-"""The pure filter: epsilons add up, and so do deltas."""
+"""The pure filter: epsilons add up, and so do deltas.
+
+- A loss that is bounded, except for a failure, costs its bound.
+- Any other costs its epsilon at a slack: a part of delta that was put aside, in proportion to the epsilon it takes.
+- The first plan of an account may enter with its whole loss distribution: what follows then adds up to the greatest
+  epsilon that keeps the share together with it. So a report of (1, 1e-6) leaves 1 of an account of (2, 1e-6).
+"""
 
 from __future__ import annotations
 
@@ -7,10 +13,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
+from discreet.accounting import accountant
 from discreet.accounting.amount import DELTA_UNITS, LOSS_UNITS, NOTHING, Amount
 from discreet.accounting.renyi import renyi
 from discreet.accounting.terms import terms
 from discreet.core.events import ApproximateLoss, Event, LaplaceLoss, PureLoss
+
+SPARE = 256  # beside a first plan, one part in so many of the share is for rounded sums and for slacks
+ROUGH = 2e-4  # of epsilon: how nearly the greatest room is sought
+ROUNDING = 1e-9  # between machines, and of a sum of two deltas
 
 
 @dataclass(frozen=True)
@@ -22,15 +33,19 @@ class PureFilter:
     epsilon : float
         The epsilon that it keeps.
     share : int
-        Delta, in units, for what the cap may exceed epsilon by: whatever keeps epsilon + x without delta keeps epsilon
-        with delta 1 - exp(-x) <= x. So ten questions of 0.1, whose float is a little more than a tenth, are one.
+        Delta, in units. Half of what is spare is for what the cap may exceed epsilon by: whatever keeps epsilon + x
+        without delta keeps epsilon with delta 1 - exp(-x) <= x. So ten questions of 0.1, whose float is a little more
+        than a tenth, are one. Half is for the slacks of unbounded losses.
+    first : Event, optional
+        The first plan, where it enters with its loss distribution.
     cap : Amount
-        Epsilon and a share, and the delta of approximate events.
+        What the epsilons of later charges may add up to, and the delta of approximate events.
 
     Guarantee
     ---------
     (epsilon, share + cap.delta), however the events were chosen: basic composition (Dwork, McSherry, Nissim and Smith
-    2006), which bounds the likelihood ratio on every path.
+    2006), which bounds the likelihood ratio on every path, as a filter (Rogers, Roth, Ullman and Vadhan 2016);
+    `union.md` proves it with slacks and a first plan.
 
     Examples
     --------
@@ -41,34 +56,97 @@ class PureFilter:
 
     epsilon: float
     share: int
+    first: Event | None
     cap: Amount
 
     @classmethod
-    def of(cls, epsilon: float, share: Fraction, failures: Fraction) -> PureFilter:
-        """The filter that keeps this epsilon with delta `share` + `failures`."""
+    def of(cls, epsilon: float, share: Fraction, failures: Fraction, first: Event | None = None) -> PureFilter:
+        """The filter that keeps this epsilon with delta `share` + `failures`; a first plan must keep it by itself."""
         units = math.floor(share * DELTA_UNITS)
-        return cls(epsilon, units, Amount.rounded_down(Fraction(epsilon) + Fraction(units, DELTA_UNITS), failures))
+        if first is None:
+            room = Fraction(epsilon)
+        else:
+            room = Fraction(room_beside(first, epsilon, (units - _spare(units, first)) / DELTA_UNITS * (1 - ROUNDING)))
+        return cls(epsilon, units, first, Amount.rounded_down(room + _excess(units, first), failures))
+
+    @classmethod
+    def beside(cls, first: Event, epsilon: float, room: Fraction, failures: Fraction) -> PureFilter:
+        """The filter with the least share of delta that admits, after the first plan, epsilons up to this room."""
+        needed = math.ceil(Fraction(delta_beside(first, epsilon, float(room))) * DELTA_UNITS)
+        units = needed + math.ceil(Fraction(needed, SPARE - 1)) + 2
+        return cls(epsilon, units, first, Amount.rounded_down(room + _excess(units, first), failures))
 
     @property
     def sound(self) -> bool:
-        """Whether the cap is what the share of delta allows."""
-        return self.cap.loss <= PureFilter.of(self.epsilon, Fraction(self.share, DELTA_UNITS), Fraction(0)).cap.loss
+        """Whether the cap is what the share of delta allows, beside a first plan up to rounding."""
+        room = Fraction(self.cap.loss, LOSS_UNITS) - _excess(self.share, self.first)
+        if self.first is None:
+            return room <= Fraction(self.epsilon)
+        kept = (self.share - _spare(self.share, self.first)) / DELTA_UNITS
+        return delta_beside(self.first, self.epsilon, max(0.0, float(room))) <= kept * (1 + ROUNDING)
 
     def opening(self, event: Event) -> Amount | None:
-        """What the first charge costs."""
-        return self.price(event, NOTHING)
+        """What the first charge costs; nothing where it made the cap smaller already."""
+        return self.price(event, NOTHING) if self.first is None else NOTHING
 
     def price(self, event: Event, spent: Amount) -> Amount | None:
-        """What the event costs, rounded up; None if its loss is unbounded."""
-        return pure_price(event)
+        """What the event costs, rounded up; None if its loss is unbounded and nothing was put aside."""
+        bounded = pure_price(event)
+        if bounded is not None:
+            return bounded
+        aside = Fraction(_spare(self.share, self.first), DELTA_UNITS) - _excess(self.share, self.first)
+        return plain_price(event, self.cap.loss / LOSS_UNITS, float(aside) * (1 - ROUNDING))
 
     def certified(self, spent: Amount) -> float:
-        """The epsilon of what was spent."""
-        return spent.loss / LOSS_UNITS
+        """The epsilon of what was spent, beside that of the first plan."""
+        whole = Fraction(self.epsilon) + _excess(self.share, self.first)
+        before = 0 if self.first is None else whole - Fraction(self.cap.loss, LOSS_UNITS)
+        return float(before + Fraction(spent.loss, LOSS_UNITS))
 
     def used(self, spent: Amount) -> float:
         """The share of epsilon that is gone."""
-        return spent.loss / self.cap.loss
+        whole = math.ceil((Fraction(self.epsilon) + _excess(self.share, self.first)) * LOSS_UNITS)
+        return 1 - (self.cap.loss - spent.loss) / whole
+
+
+def _spare(share: int, first: Event | None) -> int:
+    return share if first is None else share // SPARE
+
+
+def _excess(share: int, first: Event | None) -> Fraction:
+    """By how much sums may exceed epsilon: half of what is spare."""
+    return Fraction(_spare(share, first) // 2, DELTA_UNITS)
+
+
+@lru_cache(maxsize=256)
+def delta_beside(first: Event, epsilon: float, room: float) -> float:
+    """Delta at epsilon of the first plan and randomized response of this room, which is the worst that can follow."""
+    if room == 0:
+        return accountant.delta(first, epsilon)
+    p = 1 / (1 + math.exp(-room))
+    near = accountant.delta(first, max(0.0, math.nextafter(epsilon - room, 0.0)))
+    return (p * near + (1 - p) * accountant.delta(first, epsilon + room)) * (1 + ROUNDING)
+
+
+def room_beside(first: Event, epsilon: float, delta: float) -> float:
+    """A room that, after the first plan, keeps epsilon and delta; nearly the greatest one."""
+
+    def left(share: float) -> float:
+        return max(0.0, math.nextafter(epsilon - accountant.epsilon(first, min(share, 0.5), accuracy=ROUGH), 0.0))
+
+    least = left(delta)
+    greater = left(delta * (1 + math.exp(-left(delta * (1 + math.exp(-least))))))
+    return greater if least > 0 and delta_beside(first, epsilon, greater) <= delta else least
+
+
+@lru_cache(maxsize=1024)
+def plain_price(event: Event, whole: float, aside: float) -> Amount | None:
+    """The epsilon of an unbounded loss at its part of the delta put aside: as much of it as of the whole epsilon."""
+    if not (aside > 0 and whole > 0):
+        return None
+    least = accountant.epsilon(event, aside)
+    found = accountant.epsilon(event, aside * least / whole) if 0 < least <= whole else least
+    return None if math.isinf(found) else Amount.rounded_up(found, Fraction(0))
 
 
 @lru_cache(maxsize=256)

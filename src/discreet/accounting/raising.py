@@ -44,6 +44,8 @@ def _member(member: Member, epsilon: float, share: Fraction, failures: Fraction)
             found = GaussianFilter.of(epsilon, share, failures, first)
         case RenyiFilter(order=order):
             found = RenyiFilter.of(epsilon, share, failures, order)
+        case PureFilter(first=first):
+            found = PureFilter.of(epsilon, share, failures, first)
         case _:
-            found = PureFilter.of(epsilon, share, failures)
+            raise TypeError(member)
     return replace(found, cap=Amount(max(found.cap.loss, member.cap.loss), max(found.cap.delta, member.cap.delta)))

@@ -81,7 +81,8 @@ class Standing:
             return self.raised(budget)
         if budget.epsilon < self.budget.epsilon or budget.delta < self.budget.delta:
             raise ValueError("the budget became less")
-        first = next((each.first for each in self.union.members if isinstance(each, GaussianFilter)), None)
+        firsts = (each.first for each in self.union.members if isinstance(each, GaussianFilter | PureFilter))
+        first = next((each for each in firsts if each is not None), None)
         members = tuple(_read(member, budget, first) for member in fields["members"])
         for old, new in zip(self.union.members, members, strict=True):
             if _kind(old) != _kind(new) or not old.cap.within(new.cap):
@@ -241,8 +242,10 @@ def _written(member: Member) -> dict[str, Any]:
             return {"is": "gaussian", "first": first is not None, **plain}
         case RenyiFilter(order=order):
             return {"is": "renyi", "order": order, **plain}
+        case PureFilter(first=first):
+            return {"is": "pure", **({} if first is None else {"first": True}), **plain}
         case _:
-            return {"is": "pure", **plain}
+            raise TypeError(member)
 
 
 def _kind(member: Member) -> dict[str, Any]:
@@ -261,7 +264,7 @@ def _read(plain: dict[str, Any], budget: Budget, first: Event | None) -> Member:
         case "renyi":
             return RenyiFilter(budget.epsilon, share, float(plain["order"]), cap)
         case "pure":
-            return PureFilter(budget.epsilon, share, cap)
+            return PureFilter(budget.epsilon, share, first if plain.get("first") else None, cap)
         case other:
             raise ValueError(f"there is no filter {other!r}")
 

@@ -11,15 +11,16 @@ costs no more than its budget. Of the delta that such a plan leaves, the members
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Protocol
 
+from discreet.accounting import accountant
 from discreet.accounting.amount import DELTA_UNITS, NOTHING, Amount
 from discreet.accounting.directions import has_pairs
 from discreet.accounting.gaussian_filter import GaussianFilter, delta_beside, gaussian_price
-from discreet.accounting.pure_filter import PureFilter
+from discreet.accounting.pure_filter import PureFilter, pure_price
 from discreet.accounting.renyi import renyi
 from discreet.accounting.renyi_filter import RenyiFilter, order_for
 from discreet.accounting.terms import terms
@@ -121,24 +122,26 @@ class Union:
 
 @dataclass(frozen=True)
 class Shares:
-    """How delta is divided, in parts of 128. `exact` lets sums of rounded epsilons reach epsilon."""
+    """How delta is divided, in parts of 128. The pure filter needs some for rounded sums and for unbounded losses."""
 
-    exact: int
+    pure: int
     gaussian: int
     renyi: int
     failures: int
+    plain: int = 96
+    """The most that plain sums after an unbounded first plan may take from the others."""
 
 
 PARTS = 128
-BOUNDED = Shares(exact=2, gaussian=56, renyi=64, failures=6)
+BOUNDED = Shares(pure=4, gaussian=54, renyi=64, failures=6)
 """Half for what only the Renyi filter takes, as one that stood alone would have."""
-GAUSSIAN = Shares(exact=1, gaussian=66, renyi=56, failures=5)
+GAUSSIAN = Shares(pure=2, gaussian=66, renyi=54, failures=6)
 """Where the first plan is Gaussian: half for the Gaussian filter, which is nearly tight for more of the same."""
-FAILING = Shares(exact=4, gaussian=24, renyi=8, failures=92)
+FAILING = Shares(pure=4, gaussian=24, renyi=8, failures=92)
 """Where the first plan fails with a probability of more than a hundredth of delta."""
-DIVERGENT = Shares(exact=4, gaussian=0, renyi=96, failures=28)
+DIVERGENT = Shares(pure=4, gaussian=0, renyi=96, failures=28)
 """Where the first plan is known by its Renyi divergences alone."""
-SAMPLED = Shares(exact=2, gaussian=84, renyi=36, failures=6)
+SAMPLED = Shares(pure=4, gaussian=94, renyi=24, failures=6, plain=56)
 """Where the first plan enters the Gaussian filter by its loss distribution, as training on samples."""
 CHEAP = 8  # a first charge of less than this part of the room may as well be priced as later ones are
 WHOLE = 1 - 2.0**-10  # a plan that takes more than this part of delta leaves nothing
@@ -148,8 +151,9 @@ WHOLE = 1 - 2.0**-10  # a plan that takes more than this part of delta leaves no
 def chosen(budget: Budget, first: Event) -> Union:
     """The members for an account whose first charge is this event.
 
-    A plan that takes much of the account enters the Gaussian filter with its loss distribution. What it needs of delta
-    is taken off first, so that it can be paid whenever its delta at the budget's epsilon is not above the budget's.
+    A plan that takes much of the account enters the Gaussian filter with its loss distribution, and the pure filter too
+    if its loss is unbounded. What it needs of delta is taken off first, so that it can be paid whenever its delta at
+    the budget's epsilon is not above the budget's.
     """
     whole, epsilon = Fraction(budget.delta), budget.epsilon
     if whole == 0:
@@ -162,7 +166,17 @@ def chosen(budget: Budget, first: Event) -> Union:
     elif _cheap(first, epsilon, whole / PARTS, shares):
         return _union(epsilon, whole, shares, first)
     needed = Fraction(math.ceil(Fraction(delta_beside(first, epsilon, 0.0)) * DELTA_UNITS), DELTA_UNITS)
-    return _union(epsilon, whole, shares, first, needed if needed <= whole else None)
+    if needed > whole:
+        return _union(epsilon, whole, shares, first)
+    plain = _plain(epsilon, whole, shares, first, needed)
+    if plain is None:
+        return _union(epsilon, whole, shares, first, needed)
+    left = whole - Fraction(plain.share, DELTA_UNITS)
+    if left < needed + whole / PARTS:
+        return Union((replace(plain, cap=Amount(plain.cap.loss, math.floor(left * DELTA_UNITS))),))
+    others = _union(epsilon, left, replace(shares, pure=0), first, needed)
+    failures = others.members[-1].cap.delta
+    return Union((replace(plain, cap=Amount(plain.cap.loss, failures)), *others.members))
 
 
 def payable(budget: Budget, first: Event) -> bool:
@@ -181,12 +195,31 @@ def _shares(first: Event, whole: Fraction) -> Shares:
     return GAUSSIAN if _is_gaussian(first) else BOUNDED
 
 
+def _plain(epsilon: float, whole: Fraction, shares: Shares, first: Event, needed: Fraction) -> PureFilter | None:
+    """The pure filter beside an unbounded first plan: it leaves what the plain sum of epsilons leaves.
+
+    Where little of delta would be left for the other filters, it takes no more than its part and leaves a little less.
+    """
+    bounded = pure_price(first)
+    if bounded is not None and bounded.within(Amount.rounded_down(epsilon, shares.failures * (whole - needed) / PARTS)):
+        return None
+    asked = accountant.epsilon(first, float(whole))
+    if asked > epsilon:
+        return None
+    most = shares.plain * whole / PARTS
+    if needed > whole - most or float(whole) < (1 + math.exp(asked - epsilon)) * float(most):
+        strict = PureFilter.beside(first, epsilon, Fraction(epsilon) - Fraction(asked), Fraction(0))
+        if strict.share <= (whole if needed > whole - most else most) * DELTA_UNITS:
+            return strict
+    less = PureFilter.of(epsilon, most, Fraction(0), first)
+    return less if less.certified(NOTHING) < epsilon else None
+
+
 def _cheap(first: Event, epsilon: float, part: Fraction, shares: Shares) -> bool:
     """Whether the Gaussian filter loses little by pricing the first plan as it does later ones."""
     rule = GaussianFilter.of(epsilon, shares.gaussian * part, shares.failures * part)
     price = rule.price(first, NOTHING)
-    least = rule.cap.loss // (1 if _is_gaussian(first) else CHEAP)
-    return price is not None and price.within(Amount(least, rule.cap.delta))
+    return price is not None and price.within(Amount(rule.cap.loss // CHEAP, rule.cap.delta))
 
 
 def _is_gaussian(event: Event) -> bool:
@@ -199,7 +232,7 @@ def _union(epsilon: float, whole: Fraction, shares: Shares, first: Event, needed
     failures = shares.failures * part
     members: list[Member] = []
     if float(part * PARTS) > (1 - WHOLE) * float(whole):
-        members.append(PureFilter.of(epsilon, shares.exact * part, failures))
+        members.append(PureFilter.of(epsilon, shares.pure * part, failures))
         order = order_for(first, epsilon, float(shares.renyi * part))
         members.append(RenyiFilter.of(epsilon, shares.renyi * part, failures, order))
     kept = [member for member in members if member.cap.loss and Union((member,)).holds((member.opening(first),))]
