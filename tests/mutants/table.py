@@ -608,6 +608,11 @@ MUTANTS = [
         ("        if excess <= 0:\n", "        if excess <= 1:\n"),
     ),
     *_of(
+        "accounting/refusal",
+        ("    if after.holds:\n        return None\n", "    if True:\n        return None\n"),
+        ("if spent is not None and spent.loss <= member.cap.loss and", "if spent is not None and"),
+    ),
+    *_of(
         "accounting/gaussian_cover",
         ("most = curve.deltas - room * rate", "most = curve.deltas - rate"),
         ("<= _delta_below(room, curve.losses[1:])", "<= _delta_below(1.2 * room, curve.losses[1:])"),

@@ -13,6 +13,7 @@ from discreet.accounting.chain import Account
 from discreet.accounting.ledger_view import LedgerView, unknown
 from discreet.accounting.memory_book import MemoryBook
 from discreet.accounting.price import price
+from discreet.accounting.refusal import refusal
 from discreet.accounting.replay import check_same, committed, paid, request_digest, result_digest
 from discreet.accounting.standing import Standing
 from discreet.accounting.statement import html, text
@@ -67,7 +68,7 @@ class BookLedger(LedgerView):
                 if closed := page.chain.accounts[account].closed(purpose, account):
                     raise closed
             for account in standings:
-                if cost and (no := page.chain.accounts[account].refusal(purpose, event, cost, account)):
+                if cost and (no := refusal(page.chain.accounts[account], purpose, event, cost, account)):
                     raise no
             page.anchor_durable = False
             link = page.add(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,12 +9,12 @@ from typing import Any
 from discreet.accounting.amount import Amount
 from discreet.accounting.gaussian_filter import GaussianFilter
 from discreet.accounting.price import Price
-from discreet.accounting.pure_filter import PureFilter, pure_price
+from discreet.accounting.pure_filter import PureFilter
 from discreet.accounting.raising import raised
 from discreet.accounting.renyi_filter import RenyiFilter
 from discreet.accounting.union import Member, Spent, Union, chosen, payable
 from discreet.core.budget import Budget
-from discreet.core.errors import BudgetExceeded, NotPermitted, Unaccountable
+from discreet.core.errors import NotPermitted
 from discreet.core.events import Event
 from discreet.core.ledger import Balance
 
@@ -122,37 +121,9 @@ class Standing:
             return None
         return NotPermitted(
             asked,
-            f"the account of {_name(account)} has expired ({self.expired})",
+            f"the account of {holder(account)} has expired ({self.expired})",
             "Let the owner admit another analyst, or ask about other data.",
             account=account,
-        )
-
-    def refusal(self, asked: str, event: Event, price: Price, account: str | None) -> BudgetExceeded | None:
-        """Why the event cannot be paid, if it cannot."""
-        after = self.after(event)
-        if after.holds:
-            return None
-        if self.budget.delta == 0 and pure_price(event) is None:
-            raise Unaccountable(
-                asked,
-                f"its loss is unbounded, and the account of {_name(account)} has no delta",
-                "Ask with a mechanism of finite pure loss, such as Laplace noise, or open an account with delta > 0.",
-            )
-        budget, certified = self.budget, self.balance().certified
-        if price.epsilon == math.inf and (known := pure_price(event)):
-            price = Price(*known.floats)
-        left = budget.epsilon - certified
-        digits = 6 if f"{price.epsilon:.6g}" != f"{left:.6g}" else 17
-        return BudgetExceeded(
-            asked,
-            f"it needs epsilon {price.epsilon:.{digits}g} at delta {price.delta:.6g}; the account of {_name(account)}"
-            f" has {left:.{digits}g} of {budget.epsilon:g} left at delta {budget.delta:g}",
-            "Ask with more noise, or for less.",
-            account=account,
-            needed=price.epsilon,
-            needed_delta=price.delta,
-            left=left,
-            budget=budget,
         )
 
     def charged(self, event: Event) -> dict[str, Any]:
@@ -230,7 +201,8 @@ def _grown(before: Amount | None, after: Amount | None) -> bool:
     return after is None or (before is not None and before.within(after))
 
 
-def _name(account: str | None) -> str:
+def holder(account: str | None) -> str:
+    """Whose account it is, in words."""
     return account or "the data set"
 
 
