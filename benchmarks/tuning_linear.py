@@ -21,7 +21,8 @@ from discreet.learners.erm_classifier import ERMClassifier
 from discreet.learners.logistic_regression import LogisticRegression
 
 SIZES = (500, 5_000, 50_000)
-SHAPES = ((8, 2), (30, 2), (15, 4), (27, 2))  # features, classes; of the last, most features are marks of categories
+# features, classes; where there are 27, most are marks of categories, and 64 are the cells of images
+SHAPES = ((8, 2), (30, 2), (15, 4), (27, 2), (64, 10))
 EPSILONS = (0.3, 1.0, 3.0)
 SEEDS = (101, 102, 103)
 
@@ -30,6 +31,8 @@ def made_up(n: int, features: int, classes: int, seed: int) -> tuple[np.ndarray,
     """Correlated normal features of many scales, inside [-1, 1], and classes of a softmax model; half to predict."""
     if features == 27:
         return marked(n, seed)
+    if features == 64:
+        return drawn(n, classes, seed)
     rng = np.random.default_rng(seed)
     mixed = rng.normal(size=(features, features)) / np.sqrt(features)
     Z = rng.normal(size=(2 * n, features)) @ (mixed + np.eye(features))
@@ -51,6 +54,18 @@ def marked(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
         scores = scores + rng.normal(size=size)[places]
     classes = scores - np.median(scores) - 1 + rng.logistic(size=2 * n) > 0
     return np.column_stack(columns), classes.astype(np.int64)
+
+
+def drawn(n: int, classes: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Images of eight times eight cells: five bright spots for each class, which move a little."""
+    rng = np.random.default_rng(seed)
+    cells, y = np.array(list(np.ndindex(8, 8)), dtype=np.float64), rng.integers(classes, size=2 * n)
+    spots = (
+        rng.uniform(1, 6, (classes, 5, 2))[y] + rng.normal(0, 0.7, (2 * n, 1, 2)) + rng.normal(0, 0.5, (2 * n, 5, 2))
+    )
+    away = np.square(cells[None, :, None, :] - spots[:, None, :, :]).sum(axis=-1)
+    bright = np.exp(-away / 2.2).max(axis=-1) * rng.uniform(0.8, 1.1, (2 * n, 1))
+    return np.clip(2 * bright + rng.normal(0, 0.16, bright.shape) - 1, -1, 1), y
 
 
 @dataclass(frozen=True)
@@ -94,6 +109,12 @@ CONSTANTS = {
     "flat": Constant((0.0, 0.002, 0.005, 0.02), set_in(risk_minimizer, "FLAT"), ERMClassifier, 0.0),
     "method": Constant(("gradients", "objective"), method, logistic, 1e-6),
     "method_pure": Constant(("gradients", "objective"), method, logistic, 0.0),
+    "shares": Constant(
+        ((0.1, 0.2, 0.7), (0.1, 0.1, 0.8), (0.05, 0.2, 0.75), (0.05, 0.1, 0.85), (0.05, 0.05, 0.9)),
+        set_in(linear_classifier, "SHARES"),
+        logistic,
+        1e-6,
+    ),
     "still": Constant((0.003, 0.01, 0.03, 0.1), set_in(linear_classifier, "STILL"), logistic, 1e-6),
     "rounds": Constant((4, 5, 6, 8, 10), set_in(linear_classifier, "ROUNDS"), logistic, 1e-6),
     "pure_rounds": Constant((2, 3, 4, 6, 8, 10), set_in(linear_classifier, "PURE_ROUNDS"), logistic, 0.0),
