@@ -1425,7 +1425,7 @@ MUTANTS = [
     ),
     *_of(
         "questions/spectrum_tails",
-        ('Bound("linf", longest)', 'Bound("linf", longest / 2)'),
+        ("longest / math.sqrt(2) *", "longest / 2 *"),
         ("sum(squares[size:])", "sum(squares[size:]) ** 2"),
     ),
     *_of(

@@ -19,12 +19,15 @@ FARTHEST = 2**60  # steps: the lesser of a length and this moves no farther than
 class SpectrumTails:
     """Minus the length of the coefficients that are left out, minus the length of noise on those that are not.
 
-    These are the errors that Rastogi and Nath 2010 weigh against each other. A curator alone can ask this.
+    These are the errors that Rastogi and Nath 2010 weigh against each other. A curator alone can ask this, with a
+    mechanism that chooses the index of a high score.
 
-    The length of a vector in l2 moves by no more than the vector does (the triangle inequality), and some coordinates
-    of it by no more than all. So one unit moves every score by at most the l2 bound of the whole spectrum. Lengths are
-    the whole parts of exact square roots of sums of squared grid steps, so that rounding adds less than one step. This
-    holds for up to 2**33 records, whose sums do not wrap around.
+    A choice depends on the differences of scores alone, and these are of sensitivity sqrt(2) bounds. For what a larger
+    number of frequencies leaves out is a part b of what a smaller one does, (a, b); the gradient of |(a, b)| - |b| is
+    (a, b) / |(a, b)| - (0, b / |b|), the difference of two unit vectors at an acute angle, so no longer than sqrt(2).
+    Scores to which a suitable constant is added, the same for all, therefore move by at most 1 / sqrt(2) of the l2
+    bound of the whole spectrum. Lengths are the whole parts of exact square roots of sums of squared grid steps, so
+    that rounding adds less than one step. This holds for up to 2**33 records, whose sums do not wrap around.
 
     Parameters
     ----------
@@ -51,7 +54,7 @@ class SpectrumTails:
         return self.spectrum.columns
 
     def answer(self, view: View) -> Answer:
-        """The scores, and how far one unit can move them."""
+        """The scores, and how far one unit can move them, up to a constant that no choice depends on."""
         question = self.spectrum.for_unit(view.unit)
         steps = [int(step) for step in view.sum(question)]
         squares = [step * step for step in steps]
@@ -61,5 +64,5 @@ class SpectrumTails:
             min(math.isqrt(rest), FARTHEST) + int(min(own, FARTHEST)) for rest, own in zip(left, noises, strict=True)
         ]
         longest = question.bound.radius * question.bound.rounding(question.size) * (1 + 8 * ULP)
-        bound = Bound("linf", longest).times(view.unit.rows)
+        bound = Bound("linf", longest / math.sqrt(2) * (1 + 8 * ULP)).times(view.unit.rows)
         return Answer(-np.array(lost, dtype=np.int64), question.grid, bound, view.neighbors, slack=1.0)

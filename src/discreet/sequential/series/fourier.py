@@ -74,7 +74,7 @@ def series_of_people(
     that of a person's whole series, since the basis is orthonormal; in l1 it is sqrt(m) times as long, for m numbers.
     Rastogi and Nath 2010, with real and imaginary parts counted one by one.
     If frequencies are chosen, the release of the choice is in the event: `PermuteAndFlip` of scores of sensitivity
-    `radius` (`SpectrumTails`), or a second noisy sum. The rest is post-processing.
+    `radius` / sqrt(2) (`SpectrumTails`), or a second noisy sum. The rest is post-processing.
 
     Examples
     --------
