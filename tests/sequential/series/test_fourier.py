@@ -130,6 +130,17 @@ def test_a_choice_fits_an_account_of_no_more_than_the_budget() -> None:
             np.testing.assert_allclose(found.values, 50.0, atol=2 * found.half_width)
 
 
+def test_a_step_of_time_gives_one_period_for_each_of_its_values() -> None:
+    """Each with its own count, and drawn where it is; without a step their number has to be given."""
+    days = {"day": np.repeat(np.arange(1.0, 31.0), np.arange(1, 31))}
+    data = PrivateData.of(days, Schema({"day": Number(1, 30, step=1)}), Budget(1e6))
+    found = series_of_events(data, "day", coefficients=16, epsilon=1e5)
+    np.testing.assert_allclose(found.points, np.arange(1, 31))
+    np.testing.assert_allclose(found.values, np.arange(1, 31), atol=0.01)
+    with pytest.raises(ParameterError, match="time has no step"):
+        series_of_events(days, "day", bounds=(1, 30))
+
+
 def test_results_are_read_as_others_are() -> None:
     found = series_of_people(crowd(50), bounds=(0, 2), coefficients=2, epsilon=5.0)
     assert str(found).startswith("sum of x0 to x23, 2 frequencies (95% for these data)\nperiod")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.knob import check_whole
 from discreet.core.question import BoundedSum
+from discreet.core.schema import Number
 from discreet.questions.fourier import MOST_PERIODS, fourier_basis, fourier_of_events, fourier_of_people
 from discreet.releases.ask import columns_of
 from discreet.releases.release import check_confidence
@@ -114,7 +116,7 @@ def series_of_events(
     time: str,
     value: str | None = None,
     *,
-    periods: int,
+    periods: int | None = None,
     bounds: Bounds | None = None,
     coefficients: int | None = None,
     radius: float | None = None,
@@ -136,8 +138,8 @@ def series_of_events(
         Public. The column of time; its bounds are cut into periods of equal length.
     value : str, optional
         Public. The column that is added up; by default events are counted.
-    periods : int
-        Public. How many.
+    periods : int, optional
+        Public. How many; by default one for each value of time, where the schema has a step.
     coefficients, confidence
         Public. As for `series_of_people`.
     radius : float, optional
@@ -171,26 +173,46 @@ def series_of_events(
     if radius is None and private.unit.pooled:
         remedy = "Give the length in l2 that all events of a unit are shrunk to."
         raise ParameterError(asked, "its units are pooled and there is no radius", remedy)
-    check_whole(asked, "periods", periods, 2, MOST_PERIODS)
-    clock, periods = private.schema.number(time), int(periods)
+    cut = _periods(asked, private.schema.number(time), periods)
 
     def asks(k: int) -> tuple[BoundedSum, ...]:
         norms = NORMS if radius is None else NORMS[1:]
-        return tuple(fourier_of_events(private.schema, time, value, periods, k, norm, radius) for norm in norms)
+        return tuple(fourier_of_events(private.schema, time, value, cut.count, k, norm, radius) for norm in norms)
 
-    found = _released(private, periods, coefficients, asks, budget, confidence, asked, key)
+    found = _released(private, cut.count, coefficients, asks, budget, confidence, asked, key)
     return FourierSeries(
         name=f"{asked}, {found.basis.coefficients} frequencies",
         receipt=found.receipt,
         confidence=confidence,
         time=time,
-        start=float(clock.lower),
-        end=float(clock.upper),
+        start=cut.start,
+        end=cut.end,
         basis=found.basis,
         numbers=found.numbers,
         stddev=found.stddev,
         half_width=found.half_width,
     )
+
+
+@dataclass(frozen=True)
+class _Periods:
+    """How many periods there are, and where the first begins and the last ends."""
+
+    count: int
+    start: float
+    end: float
+
+
+def _periods(asked: str, clock: Number, periods: int | None) -> _Periods:
+    """Equal parts of the bounds of time; of one value each, they reach half a step to both sides of it."""
+    values = None if clock.step is None else round((clock.upper - clock.lower) / clock.step) + 1
+    count = values if periods is None else periods
+    if count is None:
+        obstacle = "the number of periods is not given, and time has no step"
+        raise ParameterError(asked, obstacle, "Give periods, or a step in the schema.")
+    check_whole(asked, "periods", count, 2, MOST_PERIODS)
+    margin = 0.5 * clock.step if clock.step is not None and count == values else 0.0
+    return _Periods(int(count), float(clock.lower) - margin, float(clock.upper) + margin)
 
 
 def _released(
