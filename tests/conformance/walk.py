@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import discreet
+from discreet.core.events import NoPromise
 
 ON_A_GPU = {"discreet.deep.forms.gpu_norms"}
 
@@ -59,8 +60,9 @@ def public_classes(room: str) -> list[type[Any]]:
 
 
 def mechanisms() -> list[type[Any]]:
-    """Everything that can release."""
-    return [kind for kind in public_classes("mechanisms") if hasattr(kind, "release") and not inspect.isabstract(kind)]
+    """Everything that can release, and promises something."""
+    found = [kind for kind in public_classes("mechanisms") if hasattr(kind, "release") and not inspect.isabstract(kind)]
+    return [kind for kind in found if not isinstance(getattr(kind, "event", None), NoPromise)]
 
 
 def randomizers() -> list[type[Any]]:

@@ -11,8 +11,12 @@ from .joins import weighted_triangles as weighted_triangles
 from .laplacian import SketchedLaplacian as SketchedLaplacian
 from .laplacian import laplacian_sketch as laplacian_sketch
 from .max_degree import choose_max_degree as choose_max_degree
+from .publishing.comparisons import block_model_network as block_model_network
+from .publishing.comparisons import randomized_network as randomized_network
+from .publishing.lusn import dp_lusn as dp_lusn
 from .publishing.network import PublishedNetwork as PublishedNetwork
 from .publishing.publish import publish_network as publish_network
+from .publishing.utility import utility_against_truth as utility_against_truth
 from .subgraphs import clustering as clustering
 from .subgraphs import k_stars as k_stars
 from .subgraphs import triangles as triangles

@@ -134,9 +134,9 @@ def publish_network(
     check_whole(name, "tiers", tiers, most=MOST_TIERS)
     plan = PublishingPlan(float(epsilon))
     plan.triangles.check(graph.nodes)
-    generator = np.random.default_rng(random_state)
     about = (name, int(communities), int(tiers), float(epsilon), random_state)
     with graph.permit(plan.event, name, key=key) as permit:
+        generator = np.random.default_rng(permit.random_state(random_state))
         made = permit.artefact(lambda: _made(permit, graph, plan, int(communities), int(tiers), generator), about)
     return PublishedNetwork(
         name=name,
