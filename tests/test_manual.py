@@ -49,6 +49,14 @@ def test_every_page_and_every_figure_that_is_linked_is_there() -> None:
         assert {link for link in links if link not in there} == set(), page
 
 
+def test_search_works_in_pages_that_were_opened_from_a_folder() -> None:
+    """Such a page may neither fetch an index nor start a worker: the one comes as a script, the other as a frame."""
+    settings = (DOCS.parent / "mkdocs.yml").read_text(encoding="utf-8")
+    assert "\n  - search\n  - offline" in settings
+    assert re.findall(r"polyfills:\n    - (\S+)", settings) == ["assets/iframe-worker.js"]
+    assert "http" not in settings + (DOCS / "assets" / "iframe-worker.js").read_text(encoding="utf-8")
+
+
 def test_public_names_are_linked_and_code_is_left_alone() -> None:
     linked = run("links.py")["linked"]
     assert linked("`discreet.mean(x, epsilon=1)`", "users.md") == "[`discreet.mean(x, epsilon=1)`][discreet.mean]"
