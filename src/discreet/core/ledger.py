@@ -14,6 +14,7 @@ from typing import Protocol
 from discreet.core.budget import Budget
 from discreet.core.events import Event
 from discreet.core.neighbors import Neighbors, Unit
+from discreet.core.notebook import carded, facts
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ class Balance:
             "certified": f"epsilon {self.certified:.4g} of {self.budget.epsilon:g} at delta {self.budget.delta:g}",
             "used": f"{_percent(self.used)} of the account",
         }
-        return f"<table>{''.join(f'<tr><th>{name}</th><td>{text}</td></tr>' for name, text in rows.items())}</table>"
+        return carded(facts(rows))
 
 
 def _percent(share: float) -> str:
