@@ -273,3 +273,26 @@ def test_what_would_have_to_come_from_the_data_is_asked_for(kind: type[Any]) -> 
         with pytest.raises(DiscreetError, match=r"no column 'nobody'.*Nothing was released or spent"):
             one.of_private().set_params(target="nobody").fit(data)
         assert data.ledger.balance().certified == 0
+
+
+@each
+def test_one_class_alone_is_refused_before_anything_is_spent(kind: type[Any]) -> None:
+    one = trial(kind)
+    if not is_classifier(one.model):
+        return
+    X = one.features()
+    with pytest.raises(DiscreetError, match=r"one class.*Nothing was released or spent"):
+        one.of_arrays().set_params(classes=[0]).fit(X, np.zeros(len(X)))
+
+
+@each
+def test_what_it_makes_of_rows_comes_as_a_frame_where_one_is_wanted(kind: type[Any]) -> None:
+    one = trial(kind)
+    model = one.of_arrays()
+    if not hasattr(model, "transform"):
+        return
+    X = pd.DataFrame(one.features(), columns=["a", "b", "c"])
+    frame = model.fit(X, one.targets(X.to_numpy())).set_output(transform="pandas").transform(X)
+    assert list(frame.columns) == list(model.get_feature_names_out())
+    plain = model.set_output(transform="default").transform(X)
+    np.testing.assert_array_equal(frame.to_numpy(), plain)

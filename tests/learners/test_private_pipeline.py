@@ -199,3 +199,12 @@ def test_it_is_a_scikit_learn_estimator_of_frames() -> None:
     assert model.score(frame, table["ill"]) > 0.8
     assert not hasattr(model, "transform")
     assert model.set_params(scale__reach=3.0).get_params()["scale__reach"] == 3.0
+
+
+def test_rows_come_as_a_frame_where_one_is_wanted() -> None:
+    X = pd.DataFrame(np.random.default_rng(0).uniform(-1, 1, (100, 3)), columns=["a", "b", "c"])
+    pipeline = PrivatePipeline([("scale", StandardScaler()), ("reduce", PCA(2))], bounds=(-1, 1)).fit(X)
+    plain = pipeline.transform(X)
+    frame = pipeline.set_output(transform="pandas").transform(X)
+    assert list(frame.columns) == list(pipeline.get_feature_names_out()) == ["pca0", "pca1"]
+    np.testing.assert_array_equal(frame.to_numpy(), plain)

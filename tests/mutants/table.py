@@ -946,7 +946,7 @@ MUTANTS = [
         ("math.sqrt(sum(own) / part) * least", "math.sqrt(part / sum(own)) * least"),
         tests="learners/test_private_pipeline.py",
     ),
-    *_of("learners/private_pipeline", ("permit = TransformedPermit(permit, by)", "TransformedPermit(permit, by)")),
+    *_of("learners/private_pipeline", ("permit = TransformedPermit(ListedPermit", "TransformedPermit(ListedPermit")),
     *_of(
         "learners/search_plan",
         ("return stopped(events, self.stop)", "return events[0]"),

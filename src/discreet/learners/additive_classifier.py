@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
 
-from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.learners.additive_model import AdditiveModel
 from discreet.learners.task import Task
@@ -109,10 +108,7 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
 
     def outputs(self, task: Task) -> int:
         """One score for two classes, else one for each."""
-        classes = len(task.schema.category(str(task.target)).values)
-        if classes < 2:
-            raise ParameterError(self.purpose, "there is one class", "Name at least two classes.")
-        return 1 if classes == 2 else classes
+        return 1 if task.classes == 2 else task.classes
 
     def residual(self, outputs: int) -> float:
         """The length of all residuals where all scores are 0."""

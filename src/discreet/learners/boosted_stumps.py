@@ -157,7 +157,7 @@ class BoostedStumps(ScoredClassifier):
         return np.asarray(scores[0] if len(self.classes_) == 2 else scores.T)
 
     def _start(self, task: Task) -> Array:
-        cells, classes = self._domain(task.schema, task.features).shape, self._classes(task)
+        cells, classes = self._domain(task.schema, task.features).shape, task.classes
         return np.zeros((1 if classes == 2 else classes, 1 + sum(cells)))
 
     def _weights(self, task: Task, heights: Array) -> BoundedSum:

@@ -61,7 +61,7 @@ def chosen_plan(task: Task, n: int, trees: int | None, depth: int | None, candid
     """As many trees as are given; else one, or some where n records and epsilon allow to choose several well."""
     several = n * task.budget.epsilon >= FEW * task.data.neighbors.reach
     trees = (SOME if several else 1) if trees is None else int(trees)
-    classes = len(task.schema.category(str(task.target)).values)
+    classes = task.classes
     depth = max(SHALLOW, (classes - 1).bit_length()) if depth is None else int(depth)
     choice = calibrate(PermuteAndFlip(), Budget(SHARE * task.budget.epsilon), trees)
     filling = Budget((1 - SHARE) * task.budget.epsilon)
@@ -85,5 +85,5 @@ def labelled(task: Task, plan: ChosenPlan, permit: Permit, trees: Trees) -> Arte
     """A single tree, whose leaves each stand for one class."""
     counts = leaf_counts_of(task.schema, task.features, str(task.target), trees.features, trees.cuts)
     classes = permit.ask(counts, plan.choice)
-    marks = np.eye(len(task.schema.category(str(task.target)).values))[classes]
+    marks = np.eye(task.classes)[classes]
     return {"features_": trees.features, "cuts_": trees.cuts, "leaf_values_": marks[None]}

@@ -175,7 +175,7 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
         return ByChoice.of(growth)
 
     def _method(self, task: Task) -> str:
-        classes = len(task.schema.category(str(task.target)).values)
+        classes = task.classes
         if self.max_depth is None and self._weight(task) < WORTH * (classes - 1):
             return "labels" if task.data.curated else "random"
         return "exponential" if task.data.curated else "counts"

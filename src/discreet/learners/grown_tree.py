@@ -44,11 +44,6 @@ class Growth:
     criterion: Criterion
 
     @property
-    def classes(self) -> int:
-        """How many there are."""
-        return len(self.task.schema.category(str(self.task.target)).values)
-
-    @property
     def root(self) -> Trees:
         """A tree without a split."""
         return Trees(np.zeros((1, 0)), np.zeros((1, 0)))
@@ -71,7 +66,9 @@ class Growth:
 
     def labels(self, tree: Trees) -> Scores:
         """The same counts as scores: a class is chosen in each leaf, of which a record is in one."""
-        return Scores((self.leaves(tree),), lambda counts: counts.reshape(-1, self.classes).astype(np.float64), 1.0)
+        return Scores(
+            (self.leaves(tree),), lambda counts: counts.reshape(-1, self.task.classes).astype(np.float64), 1.0
+        )
 
     def check_size(self) -> None:
         """Refuse a tree whose last level has too many counts."""
@@ -200,5 +197,5 @@ class AtRandom:
         rng = check_random_state(permit.random_state(self.random_state))
         tree, leaves = drawn_trees(self.growth.task, rng, 1, self.growth.levels, MIDDLE), 2**self.growth.levels
         if self.labels:
-            return Grown(tree, np.eye(self.growth.classes)[permit.ask(self.growth.labels(tree), self.noise)])
+            return Grown(tree, np.eye(self.growth.task.classes)[permit.ask(self.growth.labels(tree), self.noise)])
         return Grown(tree, np.maximum(permit.ask(self.growth.leaves(tree), self.noise).reshape(leaves, -1), 0.0))

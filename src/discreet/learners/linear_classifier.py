@@ -58,7 +58,7 @@ class LinearClassifier(LinearScores):
 
     def plan(self, task: Task) -> StagedPlan:
         """Moments of columns, second moments, and `max_iter` gradients."""
-        classes, inputs = self._classes(task), len(task.features)
+        classes, inputs = task.classes, len(task.features)
         nowhere = np.zeros((inputs + 1, inputs + 1))
         start = np.zeros((len(self.directions(classes).T), inputs + 1))
         stages = (
@@ -90,7 +90,7 @@ class LinearClassifier(LinearScores):
         Whitening makes second derivatives nearly a multiple of the identity. The penalty is the one of a normal prior,
         were the noise all that there is.
         """
-        classes, rounds = self._classes(task), self._rounds()
+        classes, rounds = task.classes, self._rounds()
         directions = self.directions(classes)
         shape = len(white.matrix), len(directions)
         current, sums = np.zeros(shape), np.zeros(shape)
@@ -106,7 +106,7 @@ class LinearClassifier(LinearScores):
 
     def _reach(self, task: Task, count: float, steps: Spread) -> float:
         """How far records reach before they are shrunk: farther where noise moves scores by less than `STILL`."""
-        bend = count * self.curvature(0.0, self._classes(task)) / (1 + len(task.features))
+        bend = count * self.curvature(0.0, task.classes) / (1 + len(task.features))
         moved = steps.stddev / math.sqrt(self._rounds()) / bend
         return float(np.clip(REACH * (STILL / moved) ** 0.25, REACH, 2.0))
 

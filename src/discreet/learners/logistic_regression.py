@@ -150,7 +150,7 @@ class LogisticRegression(LinearClassifier):
             return self.method == "objective"
         if self.residual is not None or self.max_iter is not None:
             return False
-        classes, n = self._classes(task), task.data.public_size or self.expected_size
+        classes, n = task.classes, task.data.public_size or self.expected_size
         known = n * task.budget.epsilon / (1 + len(task.features))
         if task.budget.delta > 0:
             return classes == 2 and known > HARDLY

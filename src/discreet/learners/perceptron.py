@@ -117,7 +117,7 @@ class Perceptron(LinearClassifier):
 
     def plan(self, task: Task) -> StagedPlan:
         """A count, then all rounds."""
-        start = np.zeros((len(self.directions(self._classes(task))), 1 + len(task.features)))
+        start = np.zeros((len(self.directions(task.classes)), 1 + len(task.features)))
         stages = (
             Stage(count_of(task.schema, str(task.target)), 0.05),
             Stage(self.gradients(task, _scaled(task), start), 0.95, int(self.max_iter)),
@@ -127,7 +127,7 @@ class Perceptron(LinearClassifier):
     def learn(self, task: Task, plan: StagedPlan, permit: Permit) -> Artefact:
         """Count, then move the coefficients in every round."""
         counted, rounds = plan.spreads
-        matrix, scores = _scaled(task), len(self.directions(self._classes(task)))
+        matrix, scores = _scaled(task), len(self.directions(task.classes))
         count = max(float(permit.ask(count_of(task.schema, str(task.target)), counted.noise)[0]), 1.0)
         current = np.zeros((scores, len(matrix)))
         for _ in range(int(self.max_iter)):

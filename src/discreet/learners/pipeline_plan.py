@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
+from discreet import learners
 from discreet.accounting import accountant
 from discreet.accounting.calibration import HEADROOM
 from discreet.accounting.gaussian import gaussian_multiplier
@@ -19,6 +20,7 @@ from discreet.learners.task import Task, features_of
 CLOSE = 0.005  # of epsilon that may stay unspent: finding the rest would take longer than it is worth
 ROUNDING = 1 + 4e-6  # of a multiplier: each step is calibrated to a millionth
 TURNS = 40
+PASSED_ON = ("bounds", "classes", "target", "target_bounds")
 
 
 class Priced(Protocol):
@@ -66,6 +68,20 @@ class PipelinePlan:
         """What all of them cost."""
         events = tuple(step.plan.event for step in self.steps if not step.estimator.free)
         return events[0] if len(events) == 1 else Composed(events)
+
+
+def check_step(asked: str, name: str, step: Any) -> None:
+    """Refuse a step that learns without noise, and one that has public facts of its own."""
+    kind = type(step).__name__
+    if not isinstance(step, PrivateEstimator):
+        fitted = any(attribute.endswith("_") and not attribute.startswith("_") for attribute in vars(step))
+        how = "was fitted to records" if fitted else "learns from records"
+        there = f"Use discreet.learners.{kind}." if kind in learners.__all__ else "Use steps of discreet.learners."
+        raise ParameterError(asked, f"step {name!r}, a {type(step).__module__}.{kind}, {how} without noise", there)
+    given = [parameter for parameter in PASSED_ON if getattr(step, parameter, None) is not None]
+    if given:
+        obstacle = f"step {name!r} has {given[0]} of its own, and gets what the step before it passes on"
+        raise ParameterError(asked, obstacle, f"Give {given[0]} to the pipeline alone.")
 
 
 def chained(asked: str, steps: Sequence[tuple[str, PrivateEstimator]], task: Task) -> tuple[PipelineStep, ...]:

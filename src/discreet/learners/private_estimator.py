@@ -72,6 +72,8 @@ class PrivateEstimator(BaseEstimator, ABC):
         """
         self.check()
         task = self._task(X, y, Budget(self.epsilon, self.delta))
+        if is_classifier(self) and task.classes < 2:
+            raise ParameterError(self.purpose, "there is one class", "Name at least two classes.")
         plan = self.plan(task)
         with task.data.permit(plan.event, self.purpose, key=key) as permit:
             about = (type(self).__name__, self.get_params(), task.columns)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, TypeVar, cast
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import get_tags
-from sklearn.utils.metaestimators import _BaseComposition, available_if
+from sklearn.utils._set_output import _wrap_data_with_container
+from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from discreet import learners
 from discreet.core.errors import ParameterError
 from discreet.core.knob import check_knob
-from discreet.learners.pipeline_plan import PipelinePlan, calibrated, chained
+from discreet.learners.last_step import last_has
+from discreet.learners.pipeline_plan import PipelinePlan, calibrated, chained, check_step
 from discreet.learners.private_estimator import PrivateEstimator
 from discreet.learners.task import Task
 from discreet.trust.listed_permit import ListedPermit
@@ -22,21 +25,6 @@ from discreet.trust.stored import Artefact
 from discreet.trust.transformed_permit import TransformedPermit
 
 BEFORE = 0.1  # the part of each step before the last, whose part is 1: scores on made-up data hardly depend on it
-
-PASSED_ON = ("bounds", "classes", "target", "target_bounds")
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def last_has(name: str) -> Callable[[F], F]:
-    """Make a method available where the last step has one of this name."""
-    return cast(Callable[[F], F], available_if(lambda whole: hasattr(_last(whole), name)))
-
-
-def _last(whole: Any) -> Any:
-    """What predicts in the end: the last step of a pipeline, the estimator of a search."""
-    if hasattr(whole, "estimator"):
-        return whole.estimator
-    return whole.steps[-1][1] if whole.steps else None
 
 
 class PrivatePipeline(_BaseComposition, PrivateEstimator):
@@ -106,6 +94,7 @@ class PrivatePipeline(_BaseComposition, PrivateEstimator):
     purpose: ClassVar[str] = "pipeline"
     categories: ClassVar[bool] = True
     steps_: list[tuple[str, Any]]
+    _sklearn_auto_wrap_output_keys: ClassVar[set[str]] = {"transform"}
 
     def __init__(
         self,
@@ -212,7 +201,19 @@ class PrivatePipeline(_BaseComposition, PrivateEstimator):
     @last_has("transform")
     def transform(self, X: Any) -> Any:
         """What the last step makes of each row."""
-        return self._last(X, "transform")
+        return _wrap_data_with_container("transform", self._last(X, "transform"), X, self)
+
+    @last_has("transform")
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """The names of what `transform` gives, of the last step."""
+        check_is_fitted(self)
+        return np.asarray(self.steps_[-1][1].get_feature_names_out(), dtype=object)
+
+    @last_has("transform")
+    def set_output(self, *, transform: str | None = None) -> PrivatePipeline:
+        """Say what `transform` gives: "default", "pandas" or "polars", as in scikit-learn."""
+        self._sklearn_output_config = {"transform": transform} if transform is not None else {}
+        return self
 
     @last_has("score")
     def score(self, X: Any, y: Any = None) -> float:
@@ -237,17 +238,3 @@ class PrivatePipeline(_BaseComposition, PrivateEstimator):
             tags.classifier_tags, tags.regressor_tags = last.classifier_tags, last.regressor_tags
             tags.transformer_tags = last.transformer_tags
         return tags
-
-
-def check_step(asked: str, name: str, step: Any) -> None:
-    """Refuse a step that learns without noise, and one that has public facts of its own."""
-    kind = type(step).__name__
-    if not isinstance(step, PrivateEstimator):
-        fitted = any(attribute.endswith("_") and not attribute.startswith("_") for attribute in vars(step))
-        how = "was fitted to records" if fitted else "learns from records"
-        there = f"Use discreet.learners.{kind}." if kind in learners.__all__ else "Use steps of discreet.learners."
-        raise ParameterError(asked, f"step {name!r}, a {type(step).__module__}.{kind}, {how} without noise", there)
-    given = [parameter for parameter in PASSED_ON if getattr(step, parameter, None) is not None]
-    if given:
-        obstacle = f"step {name!r} has {given[0]} of its own, and gets what the step before it passes on"
-        raise ParameterError(asked, obstacle, f"Give {given[0]} to the pipeline alone.")

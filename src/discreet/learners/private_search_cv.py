@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.knob import check_one_of, check_whole
+from discreet.learners.last_step import last_has
+from discreet.learners.pipeline_plan import check_step
 from discreet.learners.private_estimator import PrivateEstimator
-from discreet.learners.private_pipeline import check_step, last_has
 from discreet.learners.search_plan import SearchPlan, searched
 from discreet.learners.task import Task
 from discreet.questions.all_records import AllRecords

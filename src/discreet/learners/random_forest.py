@@ -171,7 +171,7 @@ class RandomForestClassifier(RandomTrees):
 
     def _plan_of(self, task: Task, trees: int, norm: Norm, n: int) -> ForestPlan:
         spread = least_noise(task.data, sample_question(task, trees, 1, norm), task.budget)
-        numbers = trees * len(task.schema.category(str(task.target)).values)
+        numbers = trees * task.classes
         room = int(math.log2(max(MOST / 4 / numbers, 2)))
         depth = math.log2(max(n * math.sqrt(trees) / max(spread.stddev, 1e-9), 1.0)) - FULL
         own = min(max(round(depth), 1), 10, room) if self.max_depth is None else int(self.max_depth)

@@ -84,7 +84,7 @@ class RiskMinimizer(ScoredClassifier):
 
     def _places(self, task: Task) -> range:
         """Of the classes that have a score."""
-        classes = self._classes(task)
+        classes = task.classes
         return range(1 if classes == 2 else 0, classes)
 
     def _mechanism(self, task: Task, times: int) -> ObjectivePerturbation | OutputPerturbation:

@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.learners.private_estimator import PrivateEstimator
-from discreet.learners.task import Task
 from discreet.questions.coordinates import Coordinates
 from discreet.trust.stored import Artefact
 
@@ -31,12 +29,6 @@ class ScoredClassifier(ClassifierMixin, PrivateEstimator):
         scores = self.decision_function(X)
         places = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[places])
-
-    def _classes(self, task: Task) -> int:
-        classes = len(task.schema.category(str(task.target)).values)
-        if classes < 2:
-            raise ParameterError(self.purpose, "there is one class", "Name at least two classes.")
-        return classes
 
 
 class LinearScores(ScoredClassifier):

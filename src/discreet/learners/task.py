@@ -63,6 +63,11 @@ class Task:
             raise ParameterError(asked, f"there are {size} records, and it takes {least}", "Ask for less.")
 
     @property
+    def classes(self) -> int:
+        """How many classes the target has."""
+        return len(self.schema.category(str(self.target)).values)
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The features, and then the target."""
         return self.features if self.target is None else (*self.features, self.target)
