@@ -12,6 +12,7 @@ from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.audit.verdict import judged
 from discreet.core.answer import Answer
 from discreet.core.budget import Budget
+from discreet.core.dates import Date
 from discreet.core.errors import BudgetExceeded, ParameterError
 from discreet.core.events import LaplaceLoss, PureLoss, walked
 from discreet.core.grid import Array
@@ -139,6 +140,17 @@ def test_a_step_of_time_gives_one_period_for_each_of_its_values() -> None:
     np.testing.assert_allclose(found.values, np.arange(1, 31), atol=0.01)
     with pytest.raises(ParameterError, match="time has no step"):
         series_of_events(days, "day", bounds=(1, 30))
+
+
+def test_dates_are_printed_and_drawn_as_such() -> None:
+    dates = np.repeat(np.arange("2026-01-01", "2026-01-31", dtype="datetime64[D]"), 200)
+    data = PrivateData.of({"day": dates}, {"day": Date("2026-01-01", "2026-01-30")}, Budget(1.0))
+    found = series_of_events(data, "day", coefficients=2, epsilon=1.0)
+    assert found.basis.periods == 30
+    assert found.to_dict()["labels"]["day"][:2] == ["2026-01-01", "2026-01-02"]
+    np.testing.assert_allclose(found.values, 200.0, atol=20.0)
+    ax = found.plot()
+    assert ax.xaxis.get_major_formatter()(20_454.0, 0) == "2026-01-01"
 
 
 def test_results_are_read_as_others_are() -> None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from discreet.core.bound import Norm
 from discreet.core.budget import Budget
+from discreet.core.dates import Temporal
 from discreet.core.errors import ParameterError
 from discreet.core.knob import check_whole
 from discreet.core.question import BoundedSum
@@ -173,7 +174,8 @@ def series_of_events(
     if radius is None and private.unit.pooled:
         remedy = "Give the length in l2 that all events of a unit are shrunk to."
         raise ParameterError(asked, "its units are pooled and there is no radius", remedy)
-    cut = _periods(asked, private.schema.number(time), periods)
+    clock = private.schema.number(time)
+    cut = _periods(asked, clock, periods)
 
     def asks(k: int) -> tuple[BoundedSum, ...]:
         norms = NORMS if radius is None else NORMS[1:]
@@ -187,6 +189,7 @@ def series_of_events(
         time=time,
         start=cut.start,
         end=cut.end,
+        kind=clock if isinstance(clock, Temporal) else None,
         basis=found.basis,
         numbers=found.numbers,
         stddev=found.stddev,

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from discreet.core.dates import Temporal
 from discreet.core.grid import Array
 from discreet.questions.fourier import FourierBasis
-from discreet.releases.columns import ConfidenceInterval
+from discreet.releases.columns import Columns, ConfidenceInterval
 from discreet.releases.curve import Curve
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +40,8 @@ class FourierSeries(Curve):
         The standard deviation of the noise on each of them.
     half_width : float
         Half the width of the band.
+    kind : Date or Datetime, optional
+        What times stand for: they are printed and drawn as such.
 
     Examples
     --------
@@ -53,6 +59,7 @@ class FourierSeries(Curve):
     numbers: Array
     stddev: float
     half_width: float
+    kind: Temporal | None = None
     y: ClassVar[str] = "value"
 
     @property
@@ -82,6 +89,21 @@ class FourierSeries(Curve):
     def standard_errors(self, points: ArrayLike) -> Array:
         """The standard deviation of the noise."""
         return np.asarray(self.stddev * np.sqrt(np.square(self._waves(points)).sum(axis=0)))
+
+    def draw(self, ax: Axes) -> None:
+        """A line in its band."""
+        super().draw(ax)
+        if self.kind is not None:
+            ax.xaxis.set_major_formatter(lambda time, _: self._named(time))
+
+    def _at(self, points: Array) -> Columns:
+        found = super()._at(points)
+        return found if self.kind is None else Columns({self.x: list(map(self._named, points))}, found.series)
+
+    def _named(self, time: float) -> str:
+        """The date of a number, which may be a rounding below that of a whole day."""
+        assert self.kind is not None
+        return self.kind.shown(round(float(time), 6))
 
     @property
     def _width(self) -> float:
