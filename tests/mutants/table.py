@@ -1546,8 +1546,9 @@ MUTANTS = [
     ),
     *_of(
         "sequential/online_statistics/online_quantiles",
-        ("margin[-1] *= self._counted", "margin *= 0.5"),
-        ("rows[-1] * self._counted", "rows[-1]"),
+        ("stddev * spread", "stddev * spread * 0.5"),
+        ("rows - q * rows[-1], axis=1", "rows, axis=1"),
+        ("rows = rows - self._tied[:, None] * rows[-1]", "pass"),
     ),
     *_of(
         "local/means/two_point",

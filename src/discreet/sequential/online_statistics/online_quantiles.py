@@ -92,8 +92,10 @@ class OnlineQuantiles(OnlineStatistic):
         self.bins, self._weights = int(bins), weights
         self._counted = neighbors is Neighbors.ADD_REMOVE
         self._left: Array = np.cumsum(lfilter([1.0], weights, np.eye(1, self.bins)[0]))  # sums up what weights leave
-        rows = toeplitz(self._left, np.zeros(self.bins))
-        self._spread: Array = np.stack([np.linalg.norm(rows - q * rows[-1] * self._counted, axis=1) for q in self.q])
+        rows = toeplitz(self._left, np.zeros(self.bins))  # how ranks depend on the sums
+        self._tied: Array = np.zeros(self.bins) if self._counted else rows @ rows[-1] / (rows[-1] @ rows[-1])
+        rows = rows - self._tied[:, None] * rows[-1]
+        self._spread: Array = np.stack([np.linalg.norm(rows - q * rows[-1], axis=1) for q in self.q])
 
     @property
     def terms(self) -> str:
@@ -117,16 +119,14 @@ class OnlineQuantiles(OnlineStatistic):
         return added
 
     def _released(self, sums: Array, time: int) -> tuple[OnlineEstimate, ...]:
-        """What noisy sums show."""
+        """What noisy sums show. Where the number of records is known, the noise on it tells of that on other ranks."""
         ranks, stddev = np.convolve(self._left, sums)[: self.bins], self._counter.stddev(time)
-        if not self._counted:
-            ranks[-1] = time
+        ranks = ranks - self._tied * (ranks[-1] - time)
         return tuple(self._estimate(ranks, *each, stddev) for each in zip(self.q, self._spread, strict=True))
 
     def _estimate(self, ranks: Array, q: float, spread: Array, stddev: float) -> OnlineEstimate:
         excess = ranks - q * ranks[-1]
         margin = float(ndtri(0.5 + self.confidence / 2)) * stddev * spread
-        margin[-1] *= self._counted
         edges = np.linspace(self.column.lower, self.column.upper, self.bins + 1)
         ends, starts = np.flatnonzero(excess + margin >= 0), np.flatnonzero(excess[:-1] - margin[:-1] < 0)
         low = edges[int(ends[0])] if len(ends) else edges[-2]
