@@ -45,6 +45,7 @@ PARTS = {  # the pages that are written by hand; one that is not named here is a
         "counters.md",
         "series.md",
         "filters.md",
+        "graphs.md",
         "coming_from.md",
     ],
     "Reference": ["statistics.md", "learners.md", "names.md", "gallery.md"],

@@ -49,6 +49,69 @@ def _of(file: str, *changes: tuple[str, ...], audits: tuple[str, ...] = (), test
 MUTANTS = [
     # graphs
     *_of(
+        "trust/sources/edge_list",
+        ("found = np.unique(low[there] * number + high[there])", "found = low[there] * number + high[there]"),
+        ("there = (low >= 0) & (low < high)", "there = (low >= 0) & (low <= high)"),
+        (
+            "        return refused()\n\n    def keys",
+            "        return np.zeros(question.size, np.int64)\n\n    def keys",
+        ),
+        tests="graphs/test_graph_data.py",
+    ),
+    *_of(
+        "trust/private_graph",
+        (
+            "refused(UNTOUCHED)\n        return super().permit",
+            "pass\n        return super().permit",
+        ),
+        ("refused(UNTOUCHED)\n        return super().where", "pass\n        return super().where"),
+        tests="graphs/test_graph_data.py",
+    ),
+    *_of(
+        "questions/edge_bound",
+        ("math.sqrt(2 * reach)", "math.sqrt(reach)"),
+        ("return self.radius * reach", "return self.radius"),
+    ),
+    *_of(
+        "questions/graph_statistic",
+        ('return Bound("l1", 4.0)', 'return Bound("l1", 2.0)'),
+        ("if view.unit.kind != self.unit:", "if False:"),
+    ),
+    *_of(
+        "questions/bounded_degree",
+        ('return Bound("l1", self.max_degree / 2)', 'return Bound("l1", self.max_degree / 4)'),
+        ("2.0 * self.max_degree + 1)", "0.4 * self.max_degree)"),
+        ('return Bound("linf", 0.75)', 'return Bound("linf", 0.2)'),
+        ("if room[a] and room[b]:", "if room[a] or room[b]:"),
+    ),
+    *_of(
+        "questions/weighted_joins",
+        ("weights = (1 << 28)", "weights = (1 << 29)"),
+        ("Fraction(int(count), max(degree, 1))", "Fraction(2 * int(count), max(degree, 1))"),
+    ),
+    *_of(
+        "mechanisms/graphs/subgraphs",
+        ("most[0] = 2 * nodes", "most[0] = 0"),
+        ("- 2 * common - 2 * adjacent", "- 3 * common - 2 * adjacent"),
+        ("(float(min(nodes, 1 + s + near[s]))", "(float(min(nodes, 1 + near[s]))"),
+        ("degrees - self.max_degree - 1)", "degrees - self.max_degree)"),
+        ("first = np.minimum(s, nodes - 2 - more)", "first = 0 * more"),
+    ),
+    *_of(
+        "mechanisms/graphs/smooth_graph_count",
+        ("self.noise.beta / steps) * self._steps(steps)", "self.noise.beta / steps)"),
+        ("self.noise.beta / steps) * self._steps", "self.noise.beta) * self._steps"),
+        ("if answer.unit.kind != self.figure.unit:", "if False:"),
+        audits=("SmoothGraphCount",),
+    ),
+    *_of(
+        "mechanisms/graphs/laplacian_sketch",
+        ("SQUARE = 2.0", "SQUARE = 1.0"),
+        ("1, self.neighbors)", "1, Neighbors.ADD_REMOVE)"),
+        ('answer.unit.kind != "edge" or', "False or"),
+        audits=("LaplacianSketch",),
+    ),
+    *_of(
         "mechanisms/graphs/placed_groups",
         ("answer.neighbors.reach / self.epsilon", "1 / self.epsilon"),
         ("return np.sort(ranked, axis=1)[:, ::-1]", "return np.concatenate([ranked, ranked[:, ::-1]])"),

@@ -77,6 +77,14 @@ def test_bounds_are_smooth_and_no_less_than_what_a_node_can_do(most: int) -> Non
             assert found[group].max() <= math.exp(beta) * found[group].min() * (1 + 1e-12)
 
 
+def test_a_node_moves_all_nodes_whose_degree_is_at_the_bound_or_one_above() -> None:
+    """Degrees 3, 2, 2, 2, 1: here, and at graphs one node away."""
+    edges = np.array([[0, 1], [0, 2], [0, 3], [1, 2], [3, 4]])
+    for most, near in ((2, 4), (3, 1)):
+        assert TruncatedTriangles(most).smooth_bound(edges, NODES, 50.0) == math.comb(most, 2) * (1 + near)
+    assert TruncatedTriangles(3).smooth_bound(edges, 50, 0.01) > 3 * (1 + 1 + 4) * math.exp(-0.01)
+
+
 def test_large_graphs_are_counted_in_parts() -> None:
     edges = np.argwhere(np.triu(np.random.default_rng(0).random((700, 700)) < 0.05, 1))
     matrix = np.zeros((700, 700))

@@ -159,16 +159,13 @@ class KStars:
     def smooth_bound(self, edges: Steps, nodes: int, beta: float) -> float:
         """How many one edge can change, discounted by the distance of the graph where it can."""
         more, fewer = np.array(sorted(_others(edges, nodes))).T
-        levels = (
-            float(
-                (
-                    comb(more + first, self.k - 1) + comb(fewer + np.minimum(s - first, nodes - 2 - fewer), self.k - 1)
-                ).max()
-            )
-            for s in range(2 * nodes)
-            for first in [np.minimum(s, nodes - 2 - more)]
-        )
-        return smooth(levels, beta, 2 * float(comb(nodes - 2, self.k - 1)))
+
+        def level(s: int) -> float:
+            first = np.minimum(s, nodes - 2 - more)
+            second = np.minimum(s - first, nodes - 2 - fewer)
+            return float((comb(more + first, self.k - 1) + comb(fewer + second, self.k - 1)).max())
+
+        return smooth(map(level, range(2 * nodes)), beta, 2 * float(comb(nodes - 2, self.k - 1)))
 
     def largest(self, nodes: int) -> float:
         """All ways at all nodes."""
