@@ -46,6 +46,7 @@ PARTS = {  # the pages that are written by hand; one that is not named here is a
         "series.md",
         "filters.md",
         "graphs.md",
+        "publish_network.md",
         "coming_from.md",
     ],
     "Reference": ["statistics.md", "learners.md", "names.md", "gallery.md"],
@@ -82,6 +83,7 @@ TITLES = {
     "series": "Series",
     "filters": "Filters of signals",
     "online_statistics": "Online statistics",
+    "publishing": "Published networks",
 }
 DATA = {"core", "trust", "accounting", "query", "releases"}  # rooms whose names are looked for together
 MORE = {

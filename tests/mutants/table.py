@@ -120,6 +120,16 @@ MUTANTS = [
         audits=("PlacedGroups",),
     ),
     *_of(
+        "questions/community_edges",
+        ('Bound("l1", 3.0, nonnegative=True)', 'Bound("l1", 2.0, nonnegative=True)'),
+        ("across = (own[pair[:, 0]] != own[pair[:, 1]]) * nodes", "across = 0 * pair[:, 0]"),
+    ),
+    *_of(
+        "graphs/publishing/publish",
+        ("self.degrees.event, self.groups(2).event,", "self.degrees.event,"),
+        ("return DiscreteLaplace(1 / self.part(EDGES))", "return DiscreteLaplace(1 / self.epsilon)"),
+    ),
+    *_of(
         "mechanisms/graphs/edge_response",
         ("return self.epsilon / neighbors.reach", "return self.epsilon"),
         ("min(lie * growth, 1 - (1 - lie) / growth)", "lie * growth"),

@@ -7,11 +7,16 @@ import dataclasses
 import numpy as np
 import pytest
 
+from discreet.core.answer import Answer, Apart
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
+from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import Neighbors
+from discreet.core.question import BoundedSum
 from discreet.core.schema import Number, Schema
+from discreet.mechanisms.additive.discrete_laplace import DiscreteLaplace
 from discreet.questions.community_edges import community_edges_of
+from tests.conformance.audits import Audit
 from tests.graphs.small_graphs import edge_neighbors, graphs, pairs, replaced_apart
 from tests.questions.trial import Trial
 
@@ -50,12 +55,27 @@ def test_inside_and_across_cost_the_greater_of_both_and_not_the_sum() -> None:
     assert replaced_apart(values, 5, 1) == 6 <= replaced < 6.001
 
 
-def test_a_twin_that_counts_one_end_of_each_edge_is_caught() -> None:
-    twin = dataclasses.replace(
-        community_edges_of(SCHEMA, ENDS, GROUPS, BLOCKS), bound=Bound("l1", 2.0, nonnegative=True)
-    )
-    farthest = max(np.abs(twin.of(edge[None].astype(np.float64))).sum() for edge in pairs(5))
-    assert farthest > twin.bound.sensitivity("l1", twin.size, Neighbors.ADD_REMOVE)
+def test_an_audit_holds_and_refutes_the_twin_that_counts_one_of_the_three() -> None:
+    question = community_edges_of(SCHEMA, ENDS, GROUPS, BLOCKS)
+    edges = np.array([[0.0, 2.0], [2.0, 3.0]])
+    for moved in range(2):  # an edge inside, and one across
+        for radius, holds in ((3.0, True), (1.0, False)):
+            twin = dataclasses.replace(question, bound=Bound("l1", radius, nonnegative=True))
+            pair = Apart(*(_answer(question, twin.bound, one) for one in (edges, np.delete(edges, moved, axis=0))))
+            places = np.flatnonzero(question.of(edges[[moved]])[0])
+            with_it = question.of(edges).sum(axis=0)[places]
+
+            def likelihood(releases: Array, places: Steps = places, with_it: Array = with_it) -> Array:
+                found = releases[:, places]
+                return (np.abs(found - with_it) - np.abs(found - with_it + 1)).sum(axis=1)
+
+            found = Audit("one edge", DiscreteLaplace(1.0), pair, view=likelihood, runs=20_000).verdict()
+            assert found.holds == holds, str(found)
+
+
+def _answer(question: BoundedSum, bound: Bound, edges: Array) -> Answer:
+    steps = question.of(edges).sum(axis=0).astype(np.int64)
+    return Answer(steps, question.grid, bound, Neighbors.ADD_REMOVE)
 
 
 def test_what_it_refuses() -> None:

@@ -58,7 +58,7 @@ def randomized_network(data: PrivateGraph, *, density: float = 0.5, epsilon: flo
 
 
 def block_model_network(
-    data: PrivateGraph, *, communities: int = 16, epsilon: float = 1.0, random_state: int | None = None
+    data: PrivateGraph, *, communities: int = 12, epsilon: float = 1.0, random_state: int | None = None
 ) -> PublishedNetwork:
     """Publish a network drawn from a stochastic block model: groups, and how many edges each two of them have.
 

@@ -27,7 +27,7 @@ from discreet.trust.permit import Permit
 from discreet.trust.private_graph import PrivateGraph
 
 SAFE = 1 - 2.0**-40  # so that rounding up the parts does not exceed the whole
-DEGREES, GROUPS, EDGES, TRIANGLES = 0.1, 0.62, 0.23, 0.05  # of epsilon; chosen on planted partitions
+DEGREES, GROUPS, EDGES, TRIANGLES = 0.12, 0.66, 0.18, 0.04  # of epsilon; chosen on planted partitions
 MOST_TIERS = 16
 STRAY = 1e-3  # the weight of a node without any edge, where a block has no other
 
@@ -76,7 +76,7 @@ class PublishingPlan:
 def publish_network(
     data: PrivateGraph,
     *,
-    communities: int = 16,
+    communities: int = 12,
     tiers: int = 8,
     epsilon: float = 1.0,
     random_state: int | None = None,
