@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from discreet.accounting.accountant import delta
+from discreet.accounting.accountant import delta, delta_interval
 from discreet.accounting.directions import directions
 from discreet.accounting.loss_distribution import epsilon_above, epsilon_below
 from discreet.accounting.memory_ledger import MemoryLedger
@@ -57,6 +57,7 @@ CORNERS = (
     Plan(1e-6, 0.6, 4, 1e-9),
     Plan(2.56e-7, 1.389, 641_829, 1.4e-84),
     Plan(2.93e-5, 0.7554, 5, 4e-5),
+    LOPSIDED := Plan(4.72e-7, 0.5067, 16, 3.57e-16),
 )
 
 
@@ -70,6 +71,20 @@ def test_plans_at_random_are_enclosed() -> None:
     chance = random.Random(13)
     for _ in range(150):
         held(Plan.drawn(chance))
+
+
+@pytest.mark.filterwarnings("error")
+def test_huge_losses_of_either_sign_are_enclosed_without_a_warning() -> None:
+    for multiplier, rate, times, epsilon in ((0.0198, 8.4e-4, 97, 7.6), (0.008, 0.145, 5, 0.4), (0.05, 0.5, 2, 500.0)):
+        found = delta_interval(Repeated(Sampled(GaussianLoss(multiplier), rate), times), epsilon)
+        assert 0 <= found.lower <= found.upper <= 1
+
+
+def test_a_first_look_at_the_lesser_direction_is_short() -> None:
+    """With a unit added epsilon is 1e-5 of the other's, and only steps a thousand times finer would tell it."""
+    start = time.thread_time()
+    epsilon_above(directions(LOPSIDED.event), LOPSIDED.delta)
+    assert time.thread_time() - start < 2.0
 
 
 @pytest.mark.slow

@@ -71,7 +71,7 @@ def jumps_below(pair: LossPair, times: int, cut: float, log_tail: float) -> Jump
     cells = pair.cells(edges)
     p, q = np.maximum(cells.p[1:-1] - cells.p_error[1:-1], 0.0), cells.q[1:-1] + cells.q_error[1:-1]
     kept = p > 1e-290
-    losses = np.log(p[kept]) - np.log(q[kept])
+    losses = np.log(p[kept]) - np.log(np.maximum(q[kept], LEAST))
     return Jumps(losses - LOSS_ROUNDING * (1 + np.abs(losses)), p[kept], 0.0, times)
 
 

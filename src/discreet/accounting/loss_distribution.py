@@ -31,6 +31,7 @@ from discreet.accounting.tilting import Summand
 ACCURACY = 1.25e-5  # of epsilon, relative
 ROUGH = 64.0  # times less accurate is a first look
 ATTEMPTS = 8
+FEW = 3  # attempts of a first look, which need not be close
 BLUR = 1e-6  # of delta, by images of the period
 EXCESS = 1e-5  # of delta, by rounding or by several jumps
 POINTS = 600  # of a curve
@@ -72,20 +73,21 @@ def curve_above(direction: Direction, level: float) -> Curve | None:
     if is_single(direction):
         losses = np.linspace(0.0, single_epsilon(direction[0], level, single_delta_above), POINTS)
         return Curve(losses, np.array([single_delta_above(direction[0], float(loss)) for loss in losses]))
-    fits = [_fitted(direction, AtDelta(delta), ROUGH * ACCURACY) for delta in np.geomspace(level, *SEEN).tolist()]
+    fits = [_fitted(direction, AtDelta(delta), ROUGH * ACCURACY, FEW) for delta in np.geomspace(level, *SEEN).tolist()]
     losses = np.linspace(0.0, max(fit.epsilon for fit in fits), POINTS)
     found = [[fit.composition.log_delta_above(float(loss)) for loss in losses] for fit in fits]
     return Curve(losses, np.exp(np.minimum.reduce(found)))
 
 
 Bound = Callable[[Direction, float, float], float]
+Look = Callable[[Direction, float, float, int], float]
 
 
-def _worst(directions: Sequence[Direction], at: float, accuracy: float, above: Bound, bound: Bound) -> float:
+def _worst(directions: Sequence[Direction], at: float, accuracy: float, above: Look, bound: Bound) -> float:
     """The greatest bound; a direction that a rough bound from above shows to be no worse is left alone."""
     if len(directions) == 1:
         return bound(directions[0], at, accuracy)
-    rough = [(above(direction, at, ROUGH * accuracy), direction) for direction in directions]
+    rough = [(above(direction, at, ROUGH * accuracy, FEW), direction) for direction in directions]
     found = 0.0
     for most, direction in sorted(rough, key=lambda pair: pair[0], reverse=True):
         if most > found:
@@ -122,10 +124,10 @@ class _Fit:
     epsilon: float
 
 
-def _fitted(direction: Direction, question: ProfilePoint, accuracy: float) -> _Fit:
+def _fitted(direction: Direction, question: ProfilePoint, accuracy: float, attempts: int = ATTEMPTS) -> _Fit:
     """Compose; and again where delta bends more, or images or rounding weigh more, than the plan foresaw."""
     plan = planned(direction, question, accuracy)
-    for attempt in range(ATTEMPTS):
+    for attempt in range(attempts):
         composition = _composition(direction, plan, True)
         epsilon = _root(composition, question.delta, plan) if isinstance(question, AtDelta) else plan.epsilon
         if isinstance(question, AtDelta) and epsilon in (0.0, math.inf):
@@ -142,7 +144,7 @@ def _fitted(direction: Direction, question: ProfilePoint, accuracy: float) -> _F
             plan = apart
             continue
         blur = composition.log_images(epsilon) - log_delta - math.log(BLUR)
-        if (better.step > 0.75 * plan.step and blur < 0) or attempt == ATTEMPTS - 1:
+        if (better.step > 0.75 * plan.step and blur < 0) or attempt == attempts - 1:
             break
         plan = better.widened(blur + 1) if blur >= 0 else better
     return _Fit(plan, composition, epsilon)
@@ -170,20 +172,21 @@ def _root(composition: Composition | CompositionWithJumps, delta: float, plan: C
     return root
 
 
-def _epsilon_above(direction: Direction, delta: float, accuracy: float) -> float:
+def _epsilon_above(direction: Direction, delta: float, accuracy: float, attempts: int = ATTEMPTS) -> float:
     if infinite(direction) >= delta:
         return math.inf
     if is_single(direction):
         return single_epsilon(direction[0], delta, single_delta_above)
-    return _fitted(direction, AtDelta(delta), accuracy).epsilon
+    return _fitted(direction, AtDelta(delta), accuracy, attempts).epsilon
 
 
-def _delta_above(direction: Direction, epsilon: float, accuracy: float) -> float:
+def _delta_above(direction: Direction, epsilon: float, accuracy: float, attempts: int = ATTEMPTS) -> float:
     if infinite(direction) > 1 - 1e-9:
         return 1.0
     if is_single(direction):
         return single_delta_above(direction[0], epsilon)
-    return math.exp(_fitted(direction, AtEpsilon(epsilon), accuracy).composition.log_delta_above(epsilon))
+    fit = _fitted(direction, AtEpsilon(epsilon), accuracy, attempts)
+    return math.exp(fit.composition.log_delta_above(epsilon))
 
 
 def _epsilon_below(direction: Direction, delta: float, accuracy: float) -> float:

@@ -11,6 +11,7 @@ from discreet.accounting.pairs import LOSS_ROUNDING, UNIT, Array, LossMasses, Lo
 
 SWEPT = 2**14
 NEARBY = 256  # steps around loss 0 that hold most losses, where steps are long
+HIGHEST = 700.0  # of an exponent that does not overflow
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,11 +115,11 @@ def table_below(
     lattice = _cells(pair, step, log_tail, origin, window)
     cells, inner = lattice.cells, slice(1, -1)
     p, q = np.maximum(cells.p[inner] - cells.p_error[inner], 0.0), cells.q[inner] + cells.q_error[inner]
-    factors = np.exp(np.minimum(lattice.edges, 700.0))
+    factors = np.exp(np.minimum(lattice.edges, HIGHEST))
     over = np.maximum(p - factors[:-1] * q, 0.0)
     under = np.maximum(factors[1:] * q - p * (1 + LOSS_ROUNDING), 0.0)
     right = _right_shares(p, over, under)
-    right = np.where(p > 0, right * (lattice.edges[1:] < 700), 0.0)
+    right = np.where(p > 0, right * (lattice.edges[1:] < HIGHEST), 0.0)
     masses = np.zeros(len(lattice.edges))
     masses[:-1] += p * (1 - right)
     masses[1:] += p * right
@@ -136,7 +137,7 @@ def best_origin_below(pair: LossPair, step: float) -> float:
 
     def surplus(origin: float) -> float:
         table = table_below(pair, step, -40.0, origin, window)
-        return float((table.masses * np.expm1(-table.losses)).sum())
+        return float((table.masses * np.expm1(np.minimum(-table.losses, HIGHEST))).sum())
 
     best, found = 0.0, surplus(0.0)
     for width in (step, step / 16):
