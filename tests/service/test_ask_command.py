@@ -39,7 +39,7 @@ def asked(people: list[str], *words: str) -> list[str]:
 
 def test_statistics_are_printed_or_written_as_json(people: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(asked(people, "mean", "age", "--where", "sex == 'f' and age < 50")) == 0
-    assert capsys.readouterr().out.startswith("mean of age: 2")
+    assert capsys.readouterr().out.startswith("mean of age where sex == 'f' and age < 50: 2")
     assert main(asked(people, "count", "--json", "--by", "sex", "age", "--edges", "18", "45", "90")) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["labels"]["age"] == ["[18, 45)", "[45, 90]"] * 2
@@ -81,4 +81,10 @@ def test_an_account_pays_until_it_is_empty(people: list[str], tmp_path: Path) ->
 
 def test_every_statistic_can_be_asked() -> None:
     assert {"mean", "histogram", "t_test", "covariance", "key_counts", "grouped"} <= set(statistics())
-    assert "PrivateData" not in statistics()
+    assert not {"PrivateData", "plan", "sample_and_aggregate"} & set(statistics())
+
+
+def test_what_is_missing_is_named(people: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    for words, said in ((["key_counts"], "column is missing"), (["grouped", "age"], "Give --by")):
+        assert main(asked(people, *words)) == 2
+        assert said in capsys.readouterr().err

@@ -21,6 +21,8 @@ from discreet.service.account import check_account, opened_account
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.file import File
 
+SAID = {"column", "by"}  # what statistics may need that the command line can say
+
 
 def ask(arguments: Namespace) -> int:
     """Ask one statistic, and print it with its interval and its price."""
@@ -68,14 +70,24 @@ def _statistic(name: str) -> Callable[..., Any]:
 
 
 def statistics() -> tuple[str, ...]:
-    """The names of all statistics that can be asked from the shell: those that take private data and a price."""
+    """The names of all statistics that can be asked from the shell.
+
+    They take private data and a price, and need nothing that a command line cannot say, such as a function.
+    """
     public = {name: getattr(discreet, name) for name in dir(discreet)}
+    functions = {name: one for name, one in public.items() if inspect.isfunction(one)}
     kept = [
         name
-        for name, one in public.items()
-        if inspect.isfunction(one) and {"data", "epsilon"} <= inspect.signature(one).parameters.keys()
+        for name, one in functions.items()
+        if {"data", "epsilon"} <= inspect.signature(one).parameters.keys() and set(_needed(one)) <= SAID
     ]
     return tuple(sorted(kept))
+
+
+def _needed(statistic: Callable[..., Any]) -> list[str]:
+    """What it takes beside the data and has no default for."""
+    takes = inspect.signature(statistic).parameters.values()
+    return [one.name for one in takes if one.default is one.empty and one.name != "data"]
 
 
 def _options(statistic: Callable[..., Any], arguments: Namespace, schema: Schema) -> dict[str, Any]:
@@ -95,11 +107,15 @@ def _options(statistic: Callable[..., Any], arguments: Namespace, schema: Schema
     }
     options = {name: value for name, value in given.items() if value is not None}
     refused = [name for name in options if name not in takes]
+    missing = [name for name in _needed(statistic) if name not in options]
     if isinstance(options.get("column"), list):
         raise ParameterError(f"discreet ask {statistic.__name__}", "it is asked of one column", "Name one.")
     if refused:
         obstacle = f"it takes no {refused[0]}"
         raise ParameterError(f"discreet ask {statistic.__name__}", obstacle, f"It takes {', '.join(takes)}.")
+    if missing:
+        remedy = "Name it behind the statistic." if missing[0] == "column" else f"Give --{missing[0]}."
+        raise ParameterError(f"discreet ask {statistic.__name__}", f"{missing[0]} is missing", remedy)
     return options
 
 
