@@ -12,7 +12,7 @@ from discreet.accounting.directions import directions
 from discreet.accounting.gaussian import gaussian_delta
 from discreet.accounting.gaussian_cover import covering_room, covers
 from discreet.accounting.gaussian_filter import ASIDE, GaussianFilter
-from discreet.accounting.loss_distribution import Curve, curve_above, delta_above
+from discreet.accounting.loss_distribution import DeltaCurve, curve_above, delta_above
 from discreet.core.events import ApproximateLoss, ConcentratedLoss, Event, GaussianLoss, PureLoss, Repeated, Sampled
 
 STEPS = Sampled(GaussianLoss(1.0), 0.05)
@@ -57,7 +57,7 @@ def test_the_curve_bounds_delta_at_every_point() -> None:
 
 
 def test_what_is_left_beyond_the_end_of_a_curve_must_be_within_the_slack() -> None:
-    curve = Curve(np.array([0.0, 1.0]), np.array([0.01, 1e-6]))
+    curve = DeltaCurve(np.array([0.0, 1.0]), np.array([0.01, 1e-6]))
     assert covers(1.0, 1.1e-6, curve)
     assert not covers(1.0, 0.9e-6, curve)
 

@@ -1570,7 +1570,7 @@ MUTANTS = [
         ("multiplier=terms.noise.multiplier * ratio", "multiplier=terms.noise.multiplier * 0.9"),
     ),
     *_of(
-        "sequential/counters/saved_state",
+        "sequential/saved_stream",
         ("claimed.unlink()", "claimed.rename(path)"),
         ("counter.closed = True", "pass"),
         ("if terms != counter.terms:", "if False:"),

@@ -18,8 +18,8 @@ from discreet.sequential import (
     RunningSums,
     TreeCounter,
     open_stream,
-    resume_counter,
-    save_counter,
+    resume_stream,
+    save_stream,
 )
 
 
@@ -44,8 +44,8 @@ def test_a_key_opens_one_stream_which_is_resumed_without_another_charge(tmp_path
     open_stream(first, ledger, purpose="visits", key="2026")
     with pytest.raises(NotPermitted, match="opened under the key '2026' before"):
         open_stream(second, ledger, purpose="visits", key="2026")
-    save_counter(first, tmp_path / "state")
-    resume_counter(second, tmp_path / "state")
+    save_stream(first, tmp_path / "state")
+    resume_stream(second, tmp_path / "state")
     second.update(1.0)
     assert len(ledger.entries()) == 1
 

@@ -16,7 +16,7 @@ from scipy.special import ndtr
 from discreet.accounting.accountant import epsilon
 from discreet.accounting.directions import directions, has_pairs
 from discreet.accounting.gaussian import gaussian_multiplier
-from discreet.accounting.loss_distribution import Curve, curve_above
+from discreet.accounting.loss_distribution import DeltaCurve, curve_above
 from discreet.accounting.pairs import Array
 from discreet.core.events import Event
 
@@ -63,13 +63,13 @@ def covering_room(event: Event, whole: float, slack: float) -> float | None:
 
 
 @lru_cache(maxsize=64)
-def _curves(event: Event, level: float) -> tuple[Curve, ...] | None:
+def _curves(event: Event, level: float) -> tuple[DeltaCurve, ...] | None:
     found = [curve_above(direction, level) for direction in directions(event)]
     known = tuple(curve for curve in found if curve is not None)
     return known if len(known) == len(found) else None
 
 
-def covers(room: float, rate: float, curve: Curve) -> bool:
+def covers(room: float, rate: float, curve: DeltaCurve) -> bool:
     """Whether the curve is nowhere above G(room) and a slack of `rate` times the room: delta only falls in between."""
     most = curve.deltas - room * rate * (1 - ROUNDING)
     return bool(most[-1] <= 0 and np.all(most[:-1] <= _delta_below(room, curve.losses[1:])))

@@ -59,24 +59,24 @@ def delta_below(directions: Sequence[Direction], epsilon: float, accuracy: float
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class DeltaCurve:
     """Bounds on delta from above at epsilons from 0 on."""
 
     losses: Array
     deltas: Array
 
 
-def curve_above(direction: Direction, level: float) -> Curve | None:
+def curve_above(direction: Direction, level: float) -> DeltaCurve | None:
     """Bound delta from above, from epsilon 0 to where it comes down to this level; None if it never does."""
     if infinite(direction) >= level / 2:
         return None
     if is_single(direction):
         losses = np.linspace(0.0, single_epsilon(direction[0], level, single_delta_above), POINTS)
-        return Curve(losses, np.array([single_delta_above(direction[0], float(loss)) for loss in losses]))
+        return DeltaCurve(losses, np.array([single_delta_above(direction[0], float(loss)) for loss in losses]))
     fits = [_fitted(direction, AtDelta(delta), ROUGH * ACCURACY, FEW) for delta in np.geomspace(level, *SEEN).tolist()]
     losses = np.linspace(0.0, max(fit.epsilon for fit in fits), POINTS)
     found = [[fit.composition.log_delta_above(float(loss)) for loss in losses] for fit in fits]
-    return Curve(losses, np.exp(np.minimum.reduce(found)))
+    return DeltaCurve(losses, np.exp(np.minimum.reduce(found)))
 
 
 Bound = Callable[[Direction, float, float], float]

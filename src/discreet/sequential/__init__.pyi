@@ -25,8 +25,6 @@ from .bandits.thompson import ThompsonSampling as ThompsonSampling
 from .bandits.tree_ucb import TreeUCB as TreeUCB
 from .bandits.ucb1 import UCB1 as UCB1
 from .counters.doubling_counter import DoublingCounter as DoublingCounter
-from .counters.saved_state import resume_counter as resume_counter
-from .counters.saved_state import save_counter as save_counter
 from .counters.square_root_counter import SquareRootCounter as SquareRootCounter
 from .counters.tree_counter import TreeCounter as TreeCounter
 from .filters.better_placement import better_placement as better_placement
@@ -40,6 +38,8 @@ from .filters.transfer_function import TransferFunction as TransferFunction
 from .online_statistics.online_moments import OnlineMoments as OnlineMoments
 from .online_statistics.online_quantiles import OnlineQuantiles as OnlineQuantiles
 from .open_stream import open_stream as open_stream
+from .saved_stream import resume_stream as resume_stream
+from .saved_stream import save_stream as save_stream
 from .series.fast import FAST as FAST
 from .series.fourier import series_of_events as series_of_events
 from .series.fourier import series_of_people as series_of_people

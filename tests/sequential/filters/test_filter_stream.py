@@ -22,7 +22,7 @@ from discreet.core.neighbors import Neighbors, Unit
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.sequential import FilterStream, StateSpace, TransferFunction, open_stream, resume_counter, save_counter
+from discreet.sequential import FilterStream, StateSpace, TransferFunction, open_stream, resume_stream, save_stream
 from discreet.sequential.counters.counter import State
 from discreet.sequential.filters.placement import PLACES, Adjacency, Place
 
@@ -217,14 +217,14 @@ def test_a_resumed_filter_releases_what_the_first_would_have(tmp_path: Path) -> 
             expected = [float(whole.update(value)) for value in values]
             first, second = made(bits), made(bits)
             found = [float(first.update(value)) for value in values[:45]]
-            save_counter(first, tmp_path / "state")
+            save_stream(first, tmp_path / "state")
             with pytest.raises(NotPermitted, match="its state was saved"):
                 first.update(values[45])
-            resume_counter(second, tmp_path / "state")
+            resume_stream(second, tmp_path / "state")
             found += [float(second.update(value)) for value in values[45:]]
             np.testing.assert_array_equal(found, expected)
             with pytest.raises(NotPermitted, match="Each state is resumed once"):
-                resume_counter(made(bits), tmp_path / "state")
+                resume_stream(made(bits), tmp_path / "state")
 
 
 def test_an_account_pays_once_for_all_releases_and_for_whole_users() -> None:

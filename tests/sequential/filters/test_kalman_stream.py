@@ -19,8 +19,8 @@ from discreet.sequential import (
     KalmanStream,
     better_kalman_placement,
     kalman_smoother,
-    resume_counter,
-    save_counter,
+    resume_stream,
+    save_stream,
 )
 from discreet.sequential.filters.placement import PLACES
 
@@ -98,8 +98,8 @@ def test_a_resumed_filter_releases_what_the_first_would_have(tmp_path: Path) -> 
     streams = [KalmanStream(AR, Gaussian(0.1), placement="input", streams=3, bits=each) for each in (whole, bits, bits)]
     expected = [streams[0].update(value) for value in values]
     found = [streams[1].update(value) for value in values[:20]]
-    save_counter(streams[1], tmp_path / "state")
-    resume_counter(streams[2], tmp_path / "state")
+    save_stream(streams[1], tmp_path / "state")
+    resume_stream(streams[2], tmp_path / "state")
     np.testing.assert_array_equal(found + [streams[2].update(value) for value in values[20:]], expected)
 
 

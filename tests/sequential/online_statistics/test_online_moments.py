@@ -18,7 +18,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.sequential import OnlineMoments, OnlineQuantiles, open_stream, resume_counter, save_counter
+from discreet.sequential import OnlineMoments, OnlineQuantiles, open_stream, resume_stream, save_stream
 from discreet.sequential.online_statistics.online_statistic import OnlineStatistic
 
 RUNS = 20_000
@@ -109,8 +109,8 @@ def test_a_stream_is_paid_once_and_resumed(tmp_path: Path) -> None:
     assert [entry.event for entry in ledger.entries()] == [GaussianLoss(1.0)]
     expected = [whole.update(value) for value in values]
     found = [first.update(value) for value in values[:20]]
-    save_counter(first, tmp_path / "state")
-    resume_counter(second, tmp_path / "state")
+    save_stream(first, tmp_path / "state")
+    resume_stream(second, tmp_path / "state")
     assert found + [second.update(value) for value in values[20:]] == expected
 
 

@@ -21,7 +21,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.sequential import FAST, PIDController, open_stream, resume_counter, save_counter
+from discreet.sequential import FAST, PIDController, open_stream, resume_stream, save_stream
 
 RUNS = 40_000
 EACH = np.arange(RUNS)
@@ -158,17 +158,17 @@ def test_one_that_is_resumed_goes_on_and_pays_nothing_more(tmp_path: Path) -> No
     visits = [np.ones(100 + 5 * time) for time in range(40)]
     expected = [whole.update(one) for one in visits]
     found = [first.update(one) for one in visits[:17]]
-    save_counter(first, tmp_path / "state")
+    save_stream(first, tmp_path / "state")
     with pytest.raises(NotPermitted, match="its state was saved"):
         first.update(visits[17])
     again._bits = first._bits
-    resume_counter(again, tmp_path / "state")
+    resume_stream(again, tmp_path / "state")
     found += [again.update(one) for one in visits[17:]]
     np.testing.assert_array_equal(found, expected)
     assert again.taken.tolist() == [12]
     assert len(ledger.entries()) == 1
     with pytest.raises(NotPermitted, match="there is no"):
-        resume_counter(FAST(40, Laplace(1.0), 12), tmp_path / "state")
+        resume_stream(FAST(40, Laplace(1.0), 12), tmp_path / "state")
 
 
 def test_what_cannot_be_is_refused() -> None:

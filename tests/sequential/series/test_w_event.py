@@ -18,7 +18,7 @@ from discreet.core.events import PureLoss
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.noise.deterministic import DeterministicBits
-from discreet.sequential import BudgetAbsorption, BudgetDistribution, open_stream, resume_counter, save_counter
+from discreet.sequential import BudgetAbsorption, BudgetDistribution, open_stream, resume_stream, save_stream
 from discreet.sequential.series.w_event import HALF, Shares, WEventStream
 
 RUNS = 40_000
@@ -126,9 +126,9 @@ def test_one_that_is_resumed_goes_on_and_a_window_is_no_larger_unit(tmp_path: Pa
         visits = [np.ones(100 * (1 + time // 5)) for time in range(20)]
         expected = [whole.update(one) for one in visits]
         found = [first.update(one) for one in visits[:9]]
-        save_counter(first, tmp_path / kind.__name__)
+        save_stream(first, tmp_path / kind.__name__)
         again._bits = first._bits
-        resume_counter(again, tmp_path / kind.__name__)
+        resume_stream(again, tmp_path / kind.__name__)
         found += [again.update(one) for one in visits[9:]]
         np.testing.assert_array_equal(found, expected)
         assert len(ledger.entries()) == 1

@@ -17,7 +17,7 @@ from discreet.core.neighbors import Neighbors, Unit
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.sequential import PIDController, WindowedFAST, open_stream, resume_counter, save_counter
+from discreet.sequential import PIDController, WindowedFAST, open_stream, resume_stream, save_stream
 from tests.sequential.series.test_fast import EACH, RUNS, evidence, measured
 
 
@@ -65,9 +65,9 @@ def test_one_that_is_resumed_goes_on_and_a_window_is_no_larger_unit(tmp_path: Pa
     visits = [np.ones(100 + 5 * time) for time in range(30)]
     expected = [whole.update(one) for one in visits]
     found = [first.update(one) for one in visits[:14]]
-    save_counter(first, tmp_path / "state")
+    save_stream(first, tmp_path / "state")
     again._bits = first._bits
-    resume_counter(again, tmp_path / "state")
+    resume_stream(again, tmp_path / "state")
     found += [again.update(one) for one in visits[14:]]
     np.testing.assert_array_equal(found, expected)
     assert len(ledger.entries()) == 1

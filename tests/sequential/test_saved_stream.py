@@ -15,9 +15,9 @@ from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.noise.deterministic import DeterministicBits
 from discreet.sequential.counters.counter import Counter
 from discreet.sequential.counters.doubling_counter import DoublingCounter
-from discreet.sequential.counters.saved_state import resume_counter, save_counter
 from discreet.sequential.counters.square_root_counter import SquareRootCounter
 from discreet.sequential.counters.tree_counter import TreeCounter
+from discreet.sequential.saved_stream import resume_stream, save_stream
 
 MAKE: list[Callable[[Bits], Counter]] = [
     lambda bits: TreeCounter(100, Gaussian(1.0), size=2, bits=bits),
@@ -34,8 +34,8 @@ def test_a_resumed_counter_releases_what_the_first_would_have(tmp_path: Path) ->
         expected = [whole.update(value) for value in values]
         first, second = make(bits), make(bits)
         found = [first.update(value) for value in values[:45]]
-        save_counter(first, tmp_path / "state")
-        resume_counter(second, tmp_path / "state")
+        save_stream(first, tmp_path / "state")
+        resume_stream(second, tmp_path / "state")
         found += [second.update(value) for value in values[45:]]
         np.testing.assert_array_equal(found, expected)
         assert list(tmp_path.iterdir()) == []
@@ -46,28 +46,28 @@ def test_nothing_goes_on_twice_from_one_state(tmp_path: Path) -> None:
         counter = make(DeterministicBits(0))
         counter.update([1.0, 0.0])
         path = tmp_path / "state"
-        save_counter(counter, path)
+        save_stream(counter, path)
         with pytest.raises(NotPermitted, match="its state was saved"):
             counter.update([1.0, 0.0])
         with pytest.raises(NotPermitted, match="saved already"):
-            save_counter(counter, tmp_path / "again")
+            save_stream(counter, tmp_path / "again")
         with pytest.raises(FileExistsError):
-            save_counter(make(DeterministicBits(0)), path)
+            save_stream(make(DeterministicBits(0)), path)
         with pytest.raises(TypeError, match="neither copied nor pickled"):
             copy.deepcopy(counter)
-        resume_counter(make(DeterministicBits(0)), path)
+        resume_stream(make(DeterministicBits(0)), path)
         with pytest.raises(NotPermitted, match="Each state is resumed once"):
-            resume_counter(make(DeterministicBits(0)), path)
+            resume_stream(make(DeterministicBits(0)), path)
 
 
 def test_other_terms_are_refused_and_the_file_is_kept(tmp_path: Path) -> None:
     counter = TreeCounter(100, Gaussian(1.0))
-    save_counter(counter, tmp_path / "state")
+    save_stream(counter, tmp_path / "state")
     for other in (
         TreeCounter(100, Gaussian(0.5)),
         TreeCounter(99, Gaussian(1.0)),
         SquareRootCounter(100, Gaussian(1.0)),
     ):
         with pytest.raises(NotPermitted, match="Make it with the same ones"):
-            resume_counter(other, tmp_path / "state")
-    resume_counter(TreeCounter(100, Gaussian(1.0)), tmp_path / "state")
+            resume_stream(other, tmp_path / "state")
+    resume_stream(TreeCounter(100, Gaussian(1.0)), tmp_path / "state")
