@@ -34,6 +34,15 @@ class PublishedNetwork(Release):
         What the nodes are called.
     groups : array of int64, shape (nodes,)
         The group of each node, where the network was made by groups; else all zero.
+
+    Examples
+    --------
+    >>> from discreet.core.budget import Budget
+    >>> from discreet.graphs import graph_data, publish_network
+    >>> ring = [(node, (node + 1) % 50) for node in range(50)]
+    >>> network = publish_network(graph_data(ring, 50, Budget(9.0), unit="edge"), communities=2, tiers=1, epsilon=9.0)
+    >>> network.adjacency.shape, network.degrees.sum() == 2 * len(network.edges)
+    ((50, 50), np.True_)
     """
 
     edges: Steps = field(repr=False)
