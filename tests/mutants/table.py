@@ -1613,12 +1613,19 @@ MUTANTS = [
     ),
     *_of(
         "sequential/online_statistics/online_moments",
-        ("apart = 2.0 * (1 + ROUNDING)", "apart = 1.0 * (1 + ROUNDING)"),
+        ("APART = 2.0", "APART = 1.0"),
         ("COUNT]) * (not missing)", "COUNT])"),
         ("count**2 - wide**2", "count**2"),
     ),
     *_of(
+        "sequential/online_statistics/apart_bound",
+        ("min(general, self.apart)", "self.apart / 2"),
+        ("+ 2.0**-23 * math.sqrt(size)", "+ 0 * math.sqrt(size)"),
+        tests="sequential/online_statistics/test_online_quantiles.py",
+    ),
+    *_of(
         "sequential/online_statistics/online_quantiles",
+        ("2 * products).max()", "2 * products).mean()"),
         ("stddev * spread", "stddev * spread * 0.5"),
         ("rows - q * rows[-1], axis=1", "rows, axis=1"),
         ("rows = rows - self._tied[:, None] * rows[-1]", "pass"),

@@ -53,6 +53,7 @@ def test_audits_stand_and_refute_two_thirds_of_the_noise() -> None:
         assert trial("moments", Neighbors.REPLACE, multiplier, (-1e9, 1e9)) is holds
         assert trial("moments", Neighbors.ADD_REMOVE, multiplier, (None, 1e9)) is holds
         assert trial("quantiles", Neighbors.ADD_REMOVE, multiplier, (None, -1e9)) is holds
+        assert trial("quantiles", Neighbors.REPLACE, multiplier, (1e9, -1e9)) is holds
 
 
 def test_no_two_values_are_farther_apart_than_is_said() -> None:

@@ -42,6 +42,16 @@ def test_ranks_have_the_noise_that_is_said() -> None:
         assert online._counter.stddev(1) * np.linalg.norm(online._left[:8]) < 0.8 * flat
 
 
+def test_coarse_grids_are_counted_in_the_distance() -> None:
+    """With much noise a step of the grid is no longer small: no two cells are farther apart on it than is said."""
+    for multiplier in (1.0, 2.0**14, 2.0**22):
+        online = OnlineQuantiles(0.5, (0.0, 1.0), Gaussian(multiplier), 64, bins=32)
+        updates = online._counter._updates
+        rows = updates.grid.values(updates.steps(np.array([online._added(i / 32 + 0.01) for i in range(32)])))
+        apart = np.linalg.norm(rows[:, None] - rows[None], axis=2).max()
+        assert apart <= updates.bound.sensitivity("l2", 32, Neighbors.REPLACE)
+
+
 def test_intervals_hold_the_exact_quantiles() -> None:
     """1,000 releases: 95 % are known to 0.7 %, and 4 % less are allowed. Between ties they hold almost always."""
     values = np.random.default_rng(0).beta(2, 4, 80)

@@ -10,34 +10,14 @@ import numpy as np
 from scipy.special import ndtri
 
 from discreet.core.bits import Bits
-from discreet.core.bound import Bound, Norm
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
+from discreet.sequential.online_statistics.apart_bound import ApartBound, on_a_grid
 from discreet.sequential.online_statistics.online_statistic import OnlineEstimate, OnlineStatistic
 
 COUNT, SQUARE = 0.5, 0.75  # weights of the count and of the square beside the value
-ROUNDING = 2.0**-16  # relative: grids move vectors by less
-
-
-@dataclass(frozen=True)
-class MomentsBound(Bound):
-    """Of vectors (z, 3/4 (2 z^2 - 1)) with z in [-1, 1]: two of them are at most 2 apart in l2.
-
-    With s = |z - z'| and p = |z + z'| <= 2 - s, the squared distance is s^2 (1 + 9/4 p^2), which is at most 4: it is
-    below 3.6 for s up to 1.8, and from there on rises to its value at s = 2. So the square costs nothing.
-
-    Examples
-    --------
-    >>> round(MomentsBound("l2", 1.25).sensitivity("l2", 2, Neighbors.REPLACE), 3)
-    2.0
-    """
-
-    def sensitivity(self, norm: Norm, size: int, neighbors: Neighbors) -> float:
-        """The farthest that one unit moves their sum, in any norm; rounded up."""
-        general = super().sensitivity(norm, size, neighbors)
-        apart = 2.0 * (1 + ROUNDING)
-        return min(general, apart) if norm == "l2" and size == 2 else general
+APART = 2.0  # two vectors of a value and its square, at most
 
 
 @dataclass(frozen=True)
@@ -87,8 +67,10 @@ class OnlineMoments(OnlineStatistic):
     Guarantee
     ---------
     `noise.event` for all releases together: that of `SquareRootCounter` or `DoublingCounter`. With z the value, scaled
-    to [-1, 1], the vector is (z, 3/4 (2 z^2 - 1)) under replace, where two are at most 2 apart, and otherwise has a
-    third number, 1/2, and is at most sqrt(29) / 4 long.
+    to [-1, 1], the vector is (z, 3/4 (2 z^2 - 1)) under replace. Two are at most 2 apart: with s = |z - z'| and
+    p = |z + z'| <= 2 - s the squared distance is s^2 (1 + 9/4 p^2), which is below 3.6 for s up to 1.8 and rises from
+    there to 4. So the square costs nothing. Otherwise there is a third number, 1/2, and the length is at most
+    sqrt(29) / 4.
 
     Examples
     --------
@@ -115,7 +97,8 @@ class OnlineMoments(OnlineStatistic):
     ) -> None:
         self._counted = neighbors is Neighbors.ADD_REMOVE
         length = math.sqrt(1 + SQUARE**2 + (COUNT**2 if self._counted else 0.0)) * (1 + 2.0**-30)
-        bound, size = MomentsBound("l2", length), 3 if self._counted else 2
+        size = 3 if self._counted else 2
+        bound = ApartBound("l2", length, apart=on_a_grid(APART, size, noise.multiplier, contributions))
         super().__init__(bounds, noise, horizon, bound, size, neighbors, contributions, confidence, bits)
 
     def update(self, value: float | None) -> MomentsRelease:

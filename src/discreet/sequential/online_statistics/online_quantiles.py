@@ -12,13 +12,13 @@ from scipy.signal import lfilter
 from scipy.special import ndtri
 
 from discreet.core.bits import Bits
-from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.counters.square_root_factor import BINARY, square_root_factor
+from discreet.sequential.online_statistics.apart_bound import ApartBound, on_a_grid
 from discreet.sequential.online_statistics.online_statistic import OnlineEstimate, OnlineStatistic
 
 MOST = 1024
@@ -50,8 +50,8 @@ class OnlineQuantiles(OnlineStatistic):
     Guarantee
     ---------
     `noise.event` for all releases together: that of `SquareRootCounter` or `DoublingCounter`. A record adds a column of
-    the square root of the matrix that sums up cells, whose length is at most that of the first; all its numbers are at
-    least 0, so that two columns are at most sqrt(2) such lengths apart.
+    the square root of the matrix that sums up cells, whose length is at most that of the first; under replace one
+    column takes the place of another, and the farthest two are looked for.
 
     With the given confidence, each interval holds the cell of the exact quantile at that time: a cell is left out if
     the noisy number of records up to its lower edge is too large, or that up to its upper edge too small, each with
@@ -87,7 +87,12 @@ class OnlineQuantiles(OnlineStatistic):
             raise ParameterError(self.purpose, f"q is {q!r}", "Give levels between 0 and 1.")
         check_whole(self.purpose, "bins", bins, least=2, most=MOST)
         weights = np.ldexp(np.rint(np.ldexp(square_root_factor(int(bins)).numerators, PLACES - BINARY)), -PLACES)
-        bound = Bound("l2", float(np.linalg.norm(weights)) * (1 + 2.0**-30), nonnegative=True)
+        columns = toeplitz(weights, np.zeros(int(bins)))
+        products = columns.T @ columns
+        squares = products.diagonal()
+        farthest = math.sqrt(float((squares[:, None] + squares - 2 * products).max()))
+        apart = on_a_grid(farthest, int(bins), noise.multiplier, contributions)
+        bound = ApartBound("l2", math.sqrt(squares[0]) * (1 + 2.0**-30), nonnegative=True, apart=apart)
         super().__init__(bounds, noise, horizon, bound, int(bins), neighbors, contributions, confidence, bits)
         self.bins, self._weights = int(bins), weights
         self._counted = neighbors is Neighbors.ADD_REMOVE
