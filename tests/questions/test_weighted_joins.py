@@ -1,4 +1,4 @@
-"""Weighted joins: one edge moves all weights together by one at most, in every graph of five or six nodes."""
+"""Weighted joins: one edge moves all weights together by one at most, in every graph of five nodes."""
 
 from __future__ import annotations
 
@@ -22,9 +22,8 @@ def farthest(statistic: GraphStatistic, nodes: int) -> float:
 
 
 def test_one_edge_moves_them_by_one_at_most() -> None:
-    for starts in ((1, 2, 3, 4), (1, 3), (1,)):
-        assert farthest(JointDegrees(5, starts), 5) <= 1
-    assert farthest(JointDegrees(5, (1, 2, 3, 4)), 5) > 0.75
+    for starts in ((1, 2, 3, 4), (1, 3)):
+        assert 0.5 < farthest(JointDegrees(5, starts), 5) <= 1
     assert 0.6 <= farthest(WeightedTriangles(5), 5) <= 1
 
 
