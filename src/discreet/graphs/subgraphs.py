@@ -47,6 +47,7 @@ def triangles(
 
     Examples
     --------
+    >>> from discreet.core.budget import Budget
     >>> from discreet.graphs import graph_data
     >>> clique = [(i, j) for i in range(30) for j in range(i)]
     >>> bool(abs(triangles(graph_data(clique, 30, Budget(9.0), unit="edge"), epsilon=9.0).value - 4060) < 2000)
@@ -81,6 +82,7 @@ def k_stars(
 
     Examples
     --------
+    >>> from discreet.core.budget import Budget
     >>> from discreet.graphs import graph_data
     >>> star = [(0, i) for i in range(1, 101)]
     >>> bool(abs(k_stars(graph_data(star, 101, Budget(9.0), unit="edge"), epsilon=9.0).value - 4950) < 2000)
@@ -124,6 +126,7 @@ def clustering(
 
     Examples
     --------
+    >>> from discreet.core.budget import Budget
     >>> from discreet.graphs import graph_data
     >>> clique = [(i, j) for i in range(30) for j in range(i)]
     >>> clustering(graph_data(clique, 30, Budget(50.0), unit="edge"), epsilon=50.0).value > 0.8
