@@ -1,11 +1,8 @@
-"""Draws docs/publish_network.svg: a planted graph, the published network, and randomised response, as matrices.
-
-python docs/network_figures.py
-"""
+"""The figure of the page about publishing a network: made-up graphs as matrices, and bits that can be replayed."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -13,6 +10,8 @@ from matplotlib.figure import Figure
 from discreet import Budget
 from discreet.core.grid import Steps
 from discreet.graphs import graph_data, publish_network, randomized_network
+from discreet.noise.deterministic import DeterministicBits
+from discreet.trust.private_graph import PrivateGraph
 
 NODES, EPSILON = 240, 2.0
 
@@ -26,26 +25,28 @@ def planted() -> Steps:
     return pairs[random.random(len(pairs)) < chance]
 
 
-def main() -> None:
-    """Draw the three side by side, nodes in the true order."""
+def opened(edges: Steps) -> PrivateGraph:
+    """The graph with an account for one release."""
+    return graph_data(edges, NODES, Budget(EPSILON), unit="edge", bits=DeterministicBits(1))
+
+
+def networks() -> Figure:
+    """The true graph, the published network and randomised response, nodes in the same order."""
     edges = planted()
-    ours = publish_network(
-        graph_data(edges, NODES, Budget(EPSILON), unit="edge"), communities=10, tiers=2, epsilon=EPSILON, random_state=1
-    )
-    theirs = randomized_network(graph_data(edges, NODES, Budget(EPSILON), unit="edge"), epsilon=EPSILON)
-    figure = Figure(figsize=(9, 3.2), layout="constrained")
-    for ax, (name, shown) in zip(
-        figure.subplots(1, 3),
-        {"true graph": edges, "publish_network": ours.edges, "randomised response": theirs.edges}.items(),
-        strict=True,
-    ):
-        both = np.concatenate([shown, shown[:, ::-1]])
+    ours = publish_network(opened(edges), communities=10, tiers=2, epsilon=EPSILON, random_state=1)
+    shown = {
+        "true graph": edges,
+        "publish_network": ours.edges,
+        "randomised response": randomized_network(opened(edges), epsilon=EPSILON).edges,
+    }
+    drawn = Figure(figsize=(9, 3.2), layout="constrained")
+    for ax, (name, one) in zip(drawn.subplots(1, 3), shown.items(), strict=True):
         image = np.zeros((NODES, NODES))
-        image[both[:, 0], both[:, 1]] = 1
+        image[one[:, 0], one[:, 1]] = image[one[:, 1], one[:, 0]] = 1
         ax.imshow(image, cmap="Greys", interpolation="nearest")
-        ax.set(title=f"{name}: {len(shown):,} edges", xticks=[], yticks=[])
-    figure.savefig(Path(__file__).parent / "publish_network.svg", metadata={"Date": None})
+        ax.set_title(f"{name}: {len(one):,} edges", fontsize="medium")
+        ax.set(xticks=[], yticks=[])
+    return drawn
 
 
-if __name__ == "__main__":
-    main()
+FIGURES: dict[str, Callable[[], Figure]] = {"publish_network.svg": networks}
