@@ -301,6 +301,7 @@ PARTY_MISTAKES: dict[str, tuple[list[str], str, int]] = {
     "no such federation": (["--federation", "g.toml"], "g.toml", 2),
     "a schema for a federation": (["--federation", "s.toml"], "[federation] table is missing", 2),
     "no such ledger": (["--ledger", "south.ledger"], "south.ledger", 4),
+    "an analyst whom the ledger does not know": (["--analyst", "ann"], "ann", 5),
     "no price at all": (["--most-epsilon", "0"], "positive, finite epsilon", 2),
     "a price that is none": (["--most-epsilon", "much"], "invalid float value", 2),
     "half a price": (["--most-delta", "1e-6"], "Give --most-epsilon", 2),

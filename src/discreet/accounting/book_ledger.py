@@ -12,6 +12,7 @@ from discreet.accounting.book import Book
 from discreet.accounting.chain import Account
 from discreet.accounting.ledger_view import LedgerView, unknown
 from discreet.accounting.memory_book import MemoryBook
+from discreet.accounting.often import often
 from discreet.accounting.price import price
 from discreet.accounting.refusal import refusal
 from discreet.accounting.replay import check_same, committed, paid, request_digest, result_digest
@@ -36,6 +37,12 @@ class BookLedger(LedgerView):
         standings = self._standings(analyst or self.analyst, "preview")
         check_relation(event, self.neighbors, "preview")
         return all(standing.affords(event) for standing in standings.values())
+
+    def often(self, event: Event, most: int, *, analyst: str | None = None) -> int:
+        """How often `reserve` would accept this event from now on, at most `most`; charges nothing."""
+        standings = self._standings(analyst or self.analyst, "preview")
+        check_relation(event, self.neighbors, "preview")
+        return min(often(standing, event, most) for standing in standings.values())
 
     def reserve(
         self,

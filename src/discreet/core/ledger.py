@@ -185,6 +185,9 @@ class Ledger(Protocol):
     def affords(self, event: Event, *, analyst: str | None = None) -> bool:
         """Whether `reserve` would accept this event now; charges nothing."""
 
+    def often(self, event: Event, most: int, *, analyst: str | None = None) -> int:
+        """How often `reserve` would accept this event from now on, at most `most`; charges nothing."""
+
     def balance(self, analyst: str | None = None) -> Balance:
         """How the account of the data set stands, or that of one analyst."""
 

@@ -202,6 +202,7 @@ def _add_party(commands: argparse._SubParsersAction[Parser]) -> None:
     party.add_argument("--digest", metavar="HEX", help="of that file, as all have compared it; refuses another")
     party.add_argument("--identity", required=True, metavar="NAME.key", help="see: discreet identity")
     party.add_argument("--ledger", required=True, metavar="LEDGER", help="the own account, which pays for every answer")
+    party.add_argument("--analyst", metavar="NAME", help="who pays, where the account has caps for analysts")
     where = party.add_mutually_exclusive_group(required=True)
     where.add_argument("--listen", metavar="HOST:PORT", help="wait here for the server's calls")
     where.add_argument("--connect", metavar="HOST:PORT", help="call the server there")

@@ -98,7 +98,8 @@ def party(arguments: Namespace) -> int:
     agreed = read_federation(arguments.federation)
     _check_digest(agreed, arguments.digest)
     policy, packages = _policy(arguments), ("discreet", *arguments.package)
-    with SqliteLedger.open(arguments.ledger) as ledger:
+    with SqliteLedger.open(arguments.ledger, analyst=arguments.analyst) as ledger:
+        ledger.balance(arguments.analyst)  # an unknown analyst is refused now, not at the first question
         own, delimiter, dialect = read_identity(arguments.identity), arguments.delimiter, arguments.dialect
         records = File(arguments.file, agreed.schema, agreed.unit, delimiter=delimiter, dialect=dialect)
         member = Party(own, records, agreed, ledger=ledger, packages=packages, policy=policy)

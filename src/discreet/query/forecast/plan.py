@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
-from discreet.core.events import Event, Repeated
+from discreet.core.events import Event
 from discreet.core.knob import check_whole
 from discreet.core.plain_schema import PlainSchema, schema_of
 from discreet.core.progress_bar import ProgressBar
@@ -164,7 +164,7 @@ def _least(at: Callable[[float], Expectation], wanted: float) -> Expectation:
 
 
 def affordable(data: PrivateData, event: Event) -> int:
-    """How often the account of these data could pay for an event now, all in one plan; at most 10,000.
+    """How often the account of these data could pay for an event from now on, one after the other; at most 10,000.
 
     Examples
     --------
@@ -173,15 +173,4 @@ def affordable(data: PrivateData, event: Event) -> int:
     >>> affordable(sample(epsilon=1.0, delta=0.0), PureLoss(0.25))
     4
     """
-
-    def fits(times: int) -> bool:
-        return data.ledger.affords(Repeated(event, times))
-
-    low, high = 0, 1
-    while high <= MOST_TIMES and fits(high):
-        low, high = high, 2 * high
-    high = min(high, MOST_TIMES + 1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
+    return data.ledger.often(event, MOST_TIMES)

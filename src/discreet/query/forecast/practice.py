@@ -71,6 +71,10 @@ class PracticeLedger:
         """Everything."""
         return True
 
+    def often(self, event: Event, most: int, *, analyst: str | None = None) -> int:
+        """As often as is asked."""
+        return most
+
     def balance(self, analyst: str | None = None) -> Balance:
         """Nothing is ever spent."""
         return Balance(self.budget, 0.0, 0.0, 0.0)
