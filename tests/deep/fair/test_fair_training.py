@@ -31,9 +31,10 @@ from discreet.deep.fair.constraint import (
 from discreet.deep.fair.descent import Descent
 from discreet.deep.fair.fair_plan import FairPlan, Protects
 from discreet.deep.fair.lagrangian_dual import fair_lagrangian_dual
+from discreet.deep.fair.multipliers import Multipliers, deviation, weights
 from discreet.deep.fair.pf_ld import PFLDPlan, PFLDTraining
 from discreet.deep.fair.published_epsilon import published_epsilon
-from discreet.deep.fair.record_training import RecordTraining
+from discreet.deep.fair.record_training import NOISIEST, RecordTraining
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute
 from discreet.deep.private_tensors import PrivateTensors
 from discreet.noise.deterministic import DeterministicBits
@@ -375,4 +376,44 @@ def test_what_cannot_be_trained_is_refused_before_any_charge() -> None:
 def test_the_multipliers_error_is_that_of_all_steps() -> None:
     training = canary(AttributeTraining, 0)
     one = training.plan.histogram_noise.multiplier * math.sqrt(0.5) / training._shares
-    np.testing.assert_allclose(training.multipliers_stddev, 0.05 * one)
+    np.testing.assert_allclose(training.multipliers_stddev, deviation(0.05, one, training.plan.steps))
+    many = Multipliers(np.ones((1, 4000)), rate=0.05, tolerance=1.0, most=1e9)
+    many.above += 1e6  # far from where they are projected
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        many.move(rng.normal(0, 0.1, (1, 4000)))
+    assert many.signed.std() == pytest.approx(float(deviation(0.05, np.array(0.1), 100)), rel=0.06)  # five deviations
+
+
+def test_multipliers_are_taken_back_before_groups_have_changed_places() -> None:
+    """The mean of a group follows its multiplier late, as momentum does: it is pushed below 0 by half as far at most
+    as where each multiplier is taken as it stands."""
+
+    def farthest(ahead: bool) -> float:
+        found, apart, speed, least = Multipliers(np.ones((1, 1)), 0.05, 0.0, 10.0), 0.2, 0.0, 0.0
+        for _ in range(1000):
+            found.move(np.array([[apart]]))
+            pushed = float((found.signed if ahead else found.above - found.below)[0, 0])
+            speed = 0.9 * speed + 0.0005 * (0.2 - 0.2 * pushed - apart)
+            apart += speed
+            least = min(least, apart)
+        return least
+
+    assert farthest(ahead=True) > 0.5 * farthest(ahead=False)
+    assert farthest(ahead=False) < -0.02
+
+
+def test_few_records_bound_the_weights_and_so_the_noise_of_a_step() -> None:
+    """However far groups are apart, no weight is beyond the bound: then noise is at most `NOISIEST` clips long."""
+    x, y, group = people(1000)
+    plan = FairPlan.of(BUDGET, protects="record", batch=200, size=1000, epochs=20)
+    targets = torch.stack([y, torch.from_numpy(group).float()], dim=1)
+    training = RecordTraining(linear(), EqualizedOdds(), PrivateTensors(x, targets, BUDGET), 2, plan, Descent(), 1000)
+    training.run()
+    for excess in (np.array([[9.0, -9.0], [-9.0, 9.0]]), np.array([[9.0, 9.0], [9.0, -9.0]])):
+        for _ in range(1000):
+            training.multipliers.move(excess)
+        found = weights(training.multipliers)
+        assert np.abs(found).max() <= training._heaviest * (1 + 1e-9)
+        noise = plan.gradient_noise.multiplier * training._clip(found) * math.sqrt(5) / 200
+        assert 0.5 * NOISIEST < noise <= NOISIEST * (1 + 1e-9)

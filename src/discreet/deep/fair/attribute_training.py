@@ -21,7 +21,7 @@ from discreet.deep.fair.charged import Payer
 from discreet.deep.fair.constraint import Codes, Constraint
 from discreet.deep.fair.descent import Descent, Walk, mean_gradients
 from discreet.deep.fair.fair_plan import FairPlan
-from discreet.deep.fair.multipliers import Multipliers, PublishedMultipliers, floored_shares, weights
+from discreet.deep.fair.multipliers import Multipliers, PublishedMultipliers, deviation, floored_shares, weights
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute
 from discreet.deep.noisy_sum import noisy_sum
 
@@ -99,8 +99,8 @@ class AttributeTraining:
     def multipliers_stddev(self) -> Array:
         """How far noise may have moved each multiplier: the standard deviation of all steps together, unprojected."""
         one = self.plan.histogram_noise.multiplier * self._cells.radius / self.plan.sample.rate
-        moved = self.descent.multiplier_rate * math.sqrt(self.plan.steps)
-        return moved * one / (self._shares * len(self._attribute))
+        spread = one / (self._shares * len(self._attribute))
+        return deviation(self.descent.multiplier_rate, spread, self.plan.steps)
 
     def _train(self) -> None:
         self._count()

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from discreet.core.grid import Array
 
+AHEAD = 200.0  # steps
+KEPT = 0.9  # of the running mean of violations, in a step
+
 
 @dataclass
 class Multipliers:
     """Two inequalities for each group: its mean is at most `tolerance` above that of all, and at most as much below.
 
-    Projected gradient ascent: each multiplier moves with what its inequality is violated by, and is never negative.
+    Projected gradient ascent: each multiplier moves with what its inequality is violated by, and is never negative. A
+    network follows its multipliers late, so by themselves they would go on growing until groups have changed places.
+    So each is taken where it would be `AHEAD` steps later, if the inequality stayed violated by the running mean of the
+    last steps: the proportional term of Stooke, Achiam and Abbeel 2020 (PID Lagrangian methods), which damps.
 
     Parameters
     ----------
@@ -23,36 +30,50 @@ class Multipliers:
         Public. How fast multipliers move.
     tolerance : float
         Public. What is allowed.
-    most : float
-        Public. The greatest multiplier.
+    most : float or array of shape (strata, groups)
+        Public, or released. The greatest multiplier.
 
     Examples
     --------
-    >>> found = Multipliers(np.array([[0.5, 0.5]]), rate=1.0, tolerance=0.0, most=10.0)
+    >>> found = Multipliers(np.array([[0.5, 0.5]]), rate=0.01, tolerance=0.0, most=10.0)
     >>> found.move(np.array([[0.1, -0.1]]))
     >>> found.signed
-    array([[ 0.1, -0.1]])
+    array([[ 0.201, -0.201]])
     """
 
     shares: Array
     rate: float
     tolerance: float
-    most: float
+    most: float | Array
     above: Array = field(init=False)
     below: Array = field(init=False)
 
     def __post_init__(self) -> None:
-        self.above, self.below = np.zeros_like(self.shares), np.zeros_like(self.shares)
+        self.above, self.below, self._sum = (np.zeros_like(self.shares) for _ in range(3))
+        self._weight = 0.0
 
     def move(self, excess: Array) -> None:
         """Follow how far the mean of each group is above that of all."""
         self.above = np.clip(self.above + self.rate * (excess - self.tolerance), 0.0, self.most)
         self.below = np.clip(self.below - self.rate * (excess + self.tolerance), 0.0, self.most)
+        self._sum, self._weight = KEPT * self._sum + excess, KEPT * self._weight + 1
 
     @property
     def signed(self) -> Array:
         """What the mean of each group is pushed down by."""
-        return self.above - self.below
+        mean = self._sum / max(self._weight, 1.0)
+        above = np.clip(self.above + self.rate * AHEAD * (mean - self.tolerance), 0.0, self.most)
+        below = np.clip(self.below - self.rate * AHEAD * (mean + self.tolerance), 0.0, self.most)
+        return above - below
+
+
+def deviation(rate: float, stddev: Array, steps: int) -> Array:
+    """What noise of this deviation in the excess of every step makes of `Multipliers`, unprojected.
+
+    The noise of a step counts once in a multiplier, and AHEAD times in the running mean, by how recent it is.
+    """
+    ahead = 2 * AHEAD + AHEAD**2 * (1 - KEPT) / (1 + KEPT)
+    return rate * math.sqrt(steps + ahead) * stddev
 
 
 @dataclass
@@ -97,10 +118,10 @@ def weights(multipliers: Multipliers | PublishedMultipliers) -> Array:
 
     Examples
     --------
-    >>> found = Multipliers(np.array([[0.5, 0.5]]), rate=1.0, tolerance=0.0, most=10.0)
+    >>> found = Multipliers(np.array([[0.5, 0.5]]), rate=0.01, tolerance=0.0, most=10.0)
     >>> found.move(np.array([[0.1, -0.1]]))
     >>> weights(found)
-    array([[ 0.2, -0.2]])
+    array([[ 0.402, -0.402]])
     """
     signed, shares = multipliers.signed, multipliers.shares
     whole = signed.sum(axis=1, keepdims=True) / shares.sum(axis=1, keepdims=True)

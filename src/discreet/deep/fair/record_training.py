@@ -21,12 +21,14 @@ from discreet.deep.fair.charged import Payer
 from discreet.deep.fair.constraint import SHARPNESS, Constraint
 from discreet.deep.fair.descent import Descent, Walk
 from discreet.deep.fair.fair_plan import FairPlan
-from discreet.deep.fair.multipliers import Multipliers, floored_shares, weights
+from discreet.deep.fair.multipliers import Multipliers, deviation, floored_shares, weights
 from discreet.deep.noisy_sum import noisy_sum
 from discreet.deep.private_tensors import Chunk, PrivateTensors
 
 ASKED = "train a fair network"
 CHUNK = 128  # records that are handed over at a time
+NOISIEST = 0.6  # the greatest length of the noise of a gradient, about, over that of one record's gradient
+LIGHTEST = 1.0  # a weight that is allowed however noisy gradients are
 
 
 class RecordTraining:
@@ -34,6 +36,8 @@ class RecordTraining:
 
     As `AttributeTraining`, but nothing about a record is known, not even whether it is there: the gradients of the loss
     and of the constraint are clipped together and share their noise (DP-SGD), and the histogram is of whole cells.
+    Heavier weights of the constraint mean a longer clip and so more noise: where records are few, multipliers are
+    bounded so that noise does not drown the gradient (bounded dual iterates: Nedic and Ozdaglar 2009).
 
     Parameters
     ----------
@@ -89,14 +93,13 @@ class RecordTraining:
     @property
     def multipliers_stddev(self) -> Array:
         """How far noise may have moved each multiplier: the standard deviation of all steps together, unprojected."""
-        moved = self.descent.multiplier_rate * math.sqrt(self.plan.steps)
-        return moved * self.plan.histogram_noise.multiplier * 0.5 / (self._shares * self._batch)
+        one = self.plan.histogram_noise.multiplier * 0.5 / (self._shares * self._batch)
+        return deviation(self.descent.multiplier_rate, one, self.plan.steps)
 
     def _train(self) -> None:
         self._count()
-        self.multipliers = Multipliers(
-            self._shares, self.descent.multiplier_rate, self.descent.tolerance, self.descent.most
-        )
+        most = np.minimum(self.descent.most, self._heaviest * self._shares / 2)
+        self.multipliers = Multipliers(self._shares, self.descent.multiplier_rate, self.descent.tolerance, most)
         walk = Walk(self.model, self.descent.learning_rate, self.plan.steps)
         for _ in range(self.plan.steps):
             drawn = self._drawn(self.plan.sample)
@@ -134,6 +137,15 @@ class RecordTraining:
         noisy = noisy_sum(flat, clip, self.plan.gradient_noise, self._data.bits) / self._batch
         parts = torch.split(torch.from_numpy(noisy), [one.numel() for one in sums.values()])
         return {name: part.view_as(one).to(one) for part, (name, one) in zip(parts, sums.items(), strict=True)}
+
+    @property
+    def _heaviest(self) -> float:
+        """The greatest weight of a cell, if multipliers are at most half of it times their shares: then neither their
+        quotients nor the mean of these exceed half of it. Its clip makes noise `NOISIEST` as long as a plain clip.
+        """
+        size = sum(one.numel() for one in self.model.parameters() if one.requires_grad)
+        plain = self.plan.gradient_noise.multiplier * math.sqrt(size) / self._batch
+        return max(LIGHTEST, 4 / SHARPNESS * (NOISIEST / plain - 1))
 
     def _clip(self, found: Array) -> float:
         """The clip for these weights, which are public: a weight w makes a gradient (1 + w SHARPNESS / 4) times longer.
