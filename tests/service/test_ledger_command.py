@@ -53,7 +53,7 @@ def test_caps_of_analysts_hold_and_strangers_are_refused(ledger: str, capsys: Ou
     told(capsys, "ledger", "admit", "l", "--analyst", "ann", "--epsilon", "0.75")
     assert "nobody is named" in refused(capsys, *REPORT, code=5)
     assert "zoe has no account" in refused(capsys, *REPORT, "--analyst", "zoe", code=5)
-    assert told(capsys, *REPORT, "--analyst", "ann")["receipt"]["epsilon"] == pytest.approx(0.5)
+    assert 0.45 < told(capsys, *REPORT, "--analyst", "ann")["receipt"]["epsilon"] <= 0.5  # at the account's delta
     assert "account of ann" in refused(capsys, *REPORT, "--analyst", "ann", code=3)
     shown = told(capsys, "ledger", "show", "l", "--analyst", "ann")
     assert [account["analyst"] for account in shown["accounts"]] == ["ann"]
