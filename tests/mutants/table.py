@@ -788,7 +788,7 @@ MUTANTS = [
     ),
     *_of(
         "trust/private_data",
-        ("if theirs is not None and mine != theirs:", "if False:"),
+        ("if theirs is not None and not alike:", "if False:"),
         ("check_relation(plan, self.neighbors, purpose)", "pass"),
         ("            if not self.keeps(event):\n", "            if False:\n"),
         ("if self.neighbors is Neighbors.REPLACE and self.unit.kind", "if self.unit.kind"),
