@@ -40,7 +40,7 @@ def pay(ledger: SqliteLedger, event: Event, analyst: str | None = None) -> None:
 
 def test_raised_members_keep_the_larger_budget_and_lose_nothing() -> None:
     before, after = Budget(1.0, 1e-6), Budget(1.5, 3e-6)
-    for first in (PureLoss(0.1), GaussianLoss(10.0), TRAINING):
+    for first in (PureLoss(0.1), GaussianLoss(10.0), GaussianLoss(6.0), TRAINING):
         old = chosen(before, first)
         new = raised(old, before, after)
         assert new.delta <= Fraction(after.delta)
@@ -65,6 +65,19 @@ def test_a_raised_account_pays_what_it_refused_and_its_reason_is_kept(path: str)
         assert again.budget == Budget(1.25)
         (link,) = [link for link in again.chain() if link.kind == "raise"]
         assert link.fields["reason"] == "a second wave of the survey"
+
+
+def test_an_account_is_raised_and_read_again_after_a_report_and_plain_questions(path: str) -> None:
+    with created(path, Budget(1.0, 1e-6)) as ledger:
+        pay(ledger, GaussianLoss(6.0))
+        left = ledger.balance().remaining
+        pay(ledger, PureLoss(left))
+        ledger.raise_cap(Budget(1.5, 1e-6), "more questions")
+    with SqliteLedger.open(path) as again:
+        pay(again, PureLoss(0.4))
+        with pytest.raises(BudgetExceeded):
+            pay(again, PureLoss(0.2))
+        again.verify()
 
 
 def test_an_account_with_delta_is_raised_after_training(path: str) -> None:
