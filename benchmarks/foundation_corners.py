@@ -6,7 +6,7 @@ import random
 import time
 from collections.abc import Iterator
 
-from tests.accounting.test_corners import CORNERS, Plan
+from tests.accounting.corner_plans import CORNERS, Plan
 
 from benchmarks.rows import Row, at_least, at_most
 from discreet.accounting.accountant import epsilon, epsilon_interval

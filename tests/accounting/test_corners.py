@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import random
 import time
-from dataclasses import dataclass
 
 import pytest
 
@@ -14,32 +13,9 @@ from discreet.accounting.directions import directions
 from discreet.accounting.loss_distribution import epsilon_above, epsilon_below
 from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
-from discreet.core.events import Composed, Event, GaussianLoss, LaplaceLoss, Repeated, Sampled
+from discreet.core.events import Composed, GaussianLoss, LaplaceLoss, Repeated, Sampled
 from discreet.mechanisms.selection.randomized_response import RandomizedResponse
-
-
-@dataclass(frozen=True)
-class Plan:
-    """Samples with Gaussian noise."""
-
-    rate: float
-    multiplier: float
-    times: int
-    delta: float
-
-    @classmethod
-    def drawn(cls, chance: random.Random) -> Plan:
-        smallest = -16 if chance.random() < 0.8 else -120
-        return cls(
-            10 ** chance.uniform(-7, -0.05),
-            10 ** chance.uniform(-0.35, 1.3),
-            int(10 ** chance.uniform(0, 6)),
-            10 ** chance.uniform(smallest, -2),
-        )
-
-    @property
-    def event(self) -> Event:
-        return Repeated(Sampled(GaussianLoss(self.multiplier), self.rate), self.times)
+from tests.accounting.corner_plans import CORNERS, Plan
 
 
 def held(plan: Plan) -> None:
@@ -52,12 +28,6 @@ def held(plan: Plan) -> None:
     assert above - below <= max(apart * above, 2e-5), (plan, below, above)
 
 
-CORNERS = (
-    Plan(1e-4, 1.0, 5, 1e-6),
-    Plan(1e-6, 0.6, 4, 1e-9),
-    Plan(2.56e-7, 1.389, 641_829, 1.4e-84),
-    Plan(2.93e-5, 0.7554, 5, 4e-5),
-)
 LOPSIDED = Plan(4.72e-7, 0.5067, 16, 3.57e-16)
 
 
@@ -80,6 +50,7 @@ def test_huge_losses_of_either_sign_are_enclosed_without_a_warning() -> None:
         assert 0 <= found.lower <= found.upper <= 1
 
 
+@pytest.mark.slow
 def test_a_first_look_at_the_lesser_direction_is_short() -> None:
     """With a unit added epsilon is 1e-5 of the other's, and only steps a thousand times finer would tell it."""
     start = time.thread_time()

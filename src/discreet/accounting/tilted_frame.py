@@ -96,9 +96,10 @@ def best_frame(coarse: Sequence[Summand], tilt: float, epsilon: float, log_delta
 def _frame(coarse: TiltedSum, epsilon: float, log_delta: float) -> TiltedFrame:
     """The least period whose images do not matter: on the left by delta <= 1, on the right by Chernoff."""
     spread = math.sqrt(coarse.variance) + coarse.summands[0].table.step
-    further = 2.0 ** np.arange(-1, 7) / spread
-    widths = (coarse.doubled(float(further[0]), len(further)) - coarse.log + IMAGES) / further - epsilon
-    best, tilt = int(np.argmin(widths)), coarse.tilt
+    further = np.outer([1.0, math.sqrt(2)], 2.0 ** np.arange(-1, 7)) / spread
+    moments = np.stack([coarse.doubled(float(row[0]), len(row)) for row in further])
+    widths = (moments - coarse.log + IMAGES) / further - epsilon
+    best, tilt = np.unravel_index(np.argmin(widths), widths.shape), coarse.tilt
     return TiltedFrame(
         tilt, max((IMAGES - log_delta) / tilt, float(widths[best]), 4 * spread), tilt + float(further[best])
     )

@@ -122,7 +122,10 @@ class Union:
 
 @dataclass(frozen=True)
 class Shares:
-    """How delta is divided, in parts of 128. The pure filter needs some for rounded sums and for unbounded losses."""
+    """How delta is divided, in parts of 128: a tenth at least for failures, which people ask for in such parts.
+
+    The pure filter needs some for rounded sums and for unbounded losses.
+    """
 
     pure: int
     gaussian: int
@@ -133,15 +136,15 @@ class Shares:
 
 
 PARTS = 128
-BOUNDED = Shares(pure=4, gaussian=54, renyi=64, failures=6)
+BOUNDED = Shares(pure=4, gaussian=47, renyi=64, failures=13)
 """Half for what only the Renyi filter takes, as one that stood alone would have."""
-GAUSSIAN = Shares(pure=2, gaussian=66, renyi=54, failures=6)
+GAUSSIAN = Shares(pure=2, gaussian=66, renyi=47, failures=13)
 """Where the first plan is Gaussian: half for the Gaussian filter, which is nearly tight for more of the same."""
 FAILING = Shares(pure=4, gaussian=24, renyi=8, failures=92)
 """Where the first plan fails with a probability of more than a hundredth of delta."""
 DIVERGENT = Shares(pure=4, gaussian=0, renyi=96, failures=28)
 """Where the first plan is known by its Renyi divergences alone."""
-SAMPLED = Shares(pure=4, gaussian=94, renyi=24, failures=6, plain=56)
+SAMPLED = Shares(pure=4, gaussian=87, renyi=24, failures=13, plain=56)
 """Where the first plan enters the Gaussian filter by its loss distribution, as training on samples."""
 CHEAP = 8  # a first charge of less than this part of the room may as well be priced as later ones are
 WHOLE = 1 - 2.0**-10  # a plan that takes more than this part of delta leaves nothing
