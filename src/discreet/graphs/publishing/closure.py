@@ -10,7 +10,7 @@ from discreet.core.grid import Steps
 from discreet.graphs.publishing.network import adjacency_of
 
 PROPOSED = 2**17  # swaps in a round, at most
-COUNTED = 4  # rounds until triangles are counted again
+COUNTED = (4, 16)  # rounds until triangles are counted again
 TRIES = 8  # at a partner in the right block
 OLD, NEW = ((0, 2), (1, 3)), ((0, 1), (2, 3))  # places of u, v, x, y
 
@@ -42,10 +42,15 @@ def closed(edges: Steps, blocks: Steps, triangles: float, rounds: int, generator
     """
     nodes = len(blocks)
     keys = np.unique(edges[:, 0] * nodes + edges[:, 1])
+    due, seen, before = 0, 0, 0.0
     for turn in range(rounds if len(keys) else 0):
         graph = adjacency_of(np.stack([keys // nodes, keys % nodes], axis=1), nodes)
-        if turn % COUNTED == 0 and triangle_count(graph) >= triangles:
-            break
+        if turn == due:
+            count = triangle_count(graph)
+            if count >= triangles:
+                break
+            left = (triangles - count) * (turn - seen) / max(count - before, 1.0)  # rounds, at the pace so far
+            due, seen, before = turn + int(np.clip(left, *COUNTED)), turn, count
         proposed = _proposed(graph, blocks, min(PROPOSED, len(keys)), generator)
         keys = _swapped(keys, nodes, _improving(graph, proposed[_once(_keys(proposed, nodes, OLD))]))
     return np.stack([keys // nodes, keys % nodes], axis=1)
