@@ -29,6 +29,7 @@ from discreet.trust.private_graph import PrivateGraph
 SAFE = 1 - 2.0**-40  # so that rounding up the parts does not exceed the whole
 DEGREES, GROUPS, EDGES, TRIANGLES = 0.12, 0.66, 0.18, 0.04  # of epsilon; chosen on planted partitions
 MOST_TIERS = 16
+WORK = 2**23  # edges that are looked at for swaps, about: fewer rounds for large graphs
 STRAY = 1e-3  # the weight of a node without any edge, where a block has no other
 
 
@@ -164,8 +165,9 @@ def _made(
     error = spread(graph, question, plan.edges)
     inside, across = (likely_degrees(one, error, graph.nodes - 1) + STRAY for one in (inside, across))
     edges = drawn_network(cells, groups, blocks, inside, across, generator)
-    for kept, rounds in ((blocks, 8), (groups, 40)):  # inside blocks while that helps, then inside groups
-        edges = closed(edges, kept, triangles, rounds, generator)
+    rounds = int(np.clip(WORK // max(len(edges), 1), 16, 90))
+    for kept, most in ((blocks, 8), (groups, rounds)):  # inside blocks while that helps, then inside groups
+        edges = closed(edges, kept, triangles, most, generator)
     return {"edges": edges, "groups": groups}
 
 
