@@ -44,7 +44,7 @@ def test_a_refusal_names_epsilon_and_the_largest_one_that_fits() -> None:
 def test_a_refusal_names_delta_and_how_much_of_it_is_left() -> None:
     no = refused(Budget(5.0, 1e-6), [GaussianLoss(20.0)], ApproximateLoss(0.1, 5e-7))
     assert no.short == "delta"  # type: ignore[attr-defined]
-    assert "What may fail has a delta of at most 4.6" in str(no)
+    assert "What may fail has a delta of at most 1.0" in str(no)
     both = refused(Budget(5.0, 1e-6), [GaussianLoss(20.0)], ApproximateLoss(6.0, 5e-7))
     assert both.short == "epsilon"  # type: ignore[attr-defined]
 
