@@ -773,7 +773,7 @@ MUTANTS = [
     *_of(
         "trust/local",
         ("neighbors = Neighbors.REPLACE", "neighbors = Neighbors.ADD_REMOVE"),
-        ("if source.unit != RECORD:", "if False:"),
+        ("if not source.unit.is_row:", "if False:"),
         ("if not isinstance(question, BoundedSum) or not", "if not"),
     ),
     *_of(
@@ -791,7 +791,7 @@ MUTANTS = [
         ("if theirs is not None and not alike:", "if False:"),
         ("check_relation(plan, self.neighbors, purpose)", "pass"),
         ("            if not self.keeps(event):\n", "            if False:\n"),
-        ("if self.neighbors is Neighbors.REPLACE and self.unit.kind", "if self.unit.kind"),
+        ("if self.neighbors is Neighbors.REPLACE and self.unit.is_row", "if self.unit.is_row"),
         ('purpose = f"{purpose} where {self.condition}"', "pass"),
         tests="trust/test_private_data.py trust/test_local.py trust/test_filtered.py",
     ),
@@ -858,7 +858,7 @@ MUTANTS = [
     ),
     *_of(
         "trust/sources/source",
-        ('source.unit.kind == "record" and not source.counted:', 'source.unit.kind == "record" and False:'),
+        ("source.unit.is_row and not source.counted:", "source.unit.is_row and False:"),
         tests="trust/sources/test_query.py",
     ),
     *_of(
@@ -1087,7 +1087,7 @@ MUTANTS = [
     *_of(
         "learners/grown_tree",
         ("return Repeated(self.noise.event, self.growth.levels)", "return self.noise.event"),
-        (".astype(np.float64), 1.0)", ".astype(np.float64), 0.5)"),
+        ("astype(np.float64), 1.0", "astype(np.float64), 0.5"),
         tests="learners/test_decision_tree.py",
     ),
     *_of(
@@ -1572,8 +1572,8 @@ MUTANTS = [
     *_of(
         "sequential/saved_stream",
         ("claimed.unlink()", "claimed.rename(path)"),
-        ("counter.closed = True", "pass"),
-        ("if terms != counter.terms:", "if False:"),
+        ("stream.closed = True", "pass"),
+        ("if terms != stream.terms:", "if False:"),
     ),
     *_of(
         "sequential/filters/finite_response",
