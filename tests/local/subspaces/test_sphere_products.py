@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from discreet.accounting import accountant
 from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.schema import Schema
@@ -19,6 +20,11 @@ from discreet.trust.sources.matrix import Matrix
 from tests.local.subspaces.product_trial import check_law, check_refusals, check_subspace, elongated
 
 RANDOMIZERS = [SphereProducts(1.0), SphereProducts(2.0, size=3, radius=3.0)]
+
+
+def test_the_price_is_what_was_asked() -> None:
+    for randomizer in RANDOMIZERS:
+        assert 0.99 * randomizer.epsilon < accountant.epsilon(randomizer.event, 0.0) <= randomizer.epsilon
 
 
 def test_estimates_are_unbiased_with_the_noise_they_say() -> None:
