@@ -23,7 +23,7 @@ from discreet.questions.named import question_of
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local
 from discreet.trust.secure_sum import SecureSum
-from tests.conformance.walk import learners, mirror
+from tests.conformance.walk import for_each, learners, mirror
 from tests.learners.trial import LearnerTrial
 
 FOUND = learners()
@@ -296,3 +296,13 @@ def test_what_it_makes_of_rows_comes_as_a_frame_where_one_is_wanted(kind: type[A
     assert list(frame.columns) == list(model.get_feature_names_out())
     plain = model.set_output(transform="default").transform(X)
     np.testing.assert_array_equal(frame.to_numpy(), plain)
+
+
+@for_each(kind for kind in FOUND if "random_state" in trial(kind).model.get_params(deep=False))
+def test_what_is_no_seed_is_refused_before_anything_is_spent(kind: type[Any]) -> None:
+    one = trial(kind)
+    for seed in ("a", -5, 3.5):
+        data = one.private(trust_of(one, "curator", rows_of(one, "usual")))
+        with pytest.raises(DiscreetError, match=r"random_state is .* Nothing was released or spent"):
+            one.of_private().set_params(random_state=seed).fit(data)
+        assert data.ledger.balance().certified == 0

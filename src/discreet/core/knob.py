@@ -34,6 +34,22 @@ def check_whole(asked: str, name: str, value: float, least: int = 1, most: int |
         raise ParameterError(asked, f"{name} is {value}", f"Give a whole number{span}.", knob=name, value=value)
 
 
+def check_seed(asked: str, value: object) -> None:
+    """Refuse what cannot seed public choices, before anything is charged; none is fine.
+
+    Examples
+    --------
+    >>> check_seed("trees", 7)
+    >>> check_seed("trees", -1)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    discreet.core.errors.ParameterError: trees: random_state is -1. ... Give a whole number from 0 to 4294967295.
+    """
+    if value is not None and not (isinstance(value, Integral) and 0 <= int(value) < 2**32):
+        remedy = "Give a whole number from 0 to 4294967295."
+        raise ParameterError(asked, f"random_state is {value}", remedy, knob="random_state", value=value)
+
+
 def check_size(asked: str, numbers: int, most: int) -> None:
     """Refuse an answer of no numbers, or of more than this: whoever asks has a say in how much memory it takes."""
     if not 1 <= numbers <= most:

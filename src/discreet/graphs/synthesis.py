@@ -12,6 +12,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import Composed
 from discreet.core.grid import Array, Steps
+from discreet.core.knob import check_seed
 from discreet.core.receipt import Receipt
 from discreet.graphs.asking import whole_graph
 from discreet.graphs.joins import degree_classes
@@ -94,6 +95,7 @@ def synthetic_graph(
     graph = whole_graph(data, ASKED, "edge")
     if not (isinstance(max_iter, int) and max_iter >= 0):
         raise ParameterError(ASKED, f"max_iter is {max_iter}", "Give a whole number, zero or more.")
+    check_seed(ASKED, random_state)
     joint = JointDegrees(graph.nodes, degree_classes(graph.nodes))
     questions = (SortedDegrees(graph.nodes), joint, WeightedTriangles(graph.nodes))
     whole = graph.whole

@@ -15,6 +15,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Array
+from discreet.core.knob import check_seed
 from discreet.core.notebook import carded, facts, folded
 from discreet.core.receipt import Receipt
 from discreet.core.schema import Category, Column, Number
@@ -71,6 +72,9 @@ class PrivateEstimator(BaseEstimator, ABC):
             Public. Makes a retry safe; see `PrivateData.permit`.
         """
         self.check()
+        seed = getattr(self, "random_state", None)
+        if not isinstance(seed, np.random.RandomState):
+            check_seed(self.purpose, seed)
         task = self._task(X, y, Budget(self.epsilon, self.delta))
         if is_classifier(self) and task.classes < 2:
             raise ParameterError(self.purpose, "there is one class", "Name at least two classes.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, NotPermitted, ParameterError
 from discreet.core.grid import Steps
 from discreet.core.neighbors import Neighbors
-from discreet.graphs import graph_data
+from discreet.graphs import block_model_network, dp_lusn, graph_data, synthetic_graph
 from discreet.graphs.publishing.block_sampling import nearest_counts, sampled_edges
 from discreet.graphs.publishing.closure import closed, triangle_count
 from discreet.graphs.publishing.network import adjacency_of
@@ -100,3 +102,13 @@ def test_swaps_keep_degrees_and_blocks_and_close_triangles() -> None:
     assert np.array_equal(np.bincount(edges.ravel()), np.bincount(after.ravel()))
     assert np.array_equal(np.bincount(cell(blocks[edges])), np.bincount(cell(blocks[after])))
     assert triangle_count(adjacency_of(after, 200)) > 1.2 * before
+
+
+@pytest.mark.parametrize("function", [publish_network, block_model_network, synthetic_graph, dp_lusn])
+def test_what_is_no_seed_is_refused_before_anything_is_spent(function: Any) -> None:
+    more = {"waiver": "a public graph"} if function is dp_lusn else {}
+    graph = graph_data([(0, 1), (1, 2)], 9, Budget(5.0, 1e-6), unit="edge")
+    for seed in ("a", -5, 3.5):
+        with pytest.raises(ParameterError, match=r"random_state is .* Nothing was released or spent"):
+            function(graph, random_state=seed, **more)
+    assert graph.ledger.balance().certified == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.core.events import Composed
-from discreet.core.knob import check_knob, check_whole
+from discreet.core.knob import check_knob, check_seed, check_whole
 from discreet.graphs.asking import whole_graph
 from discreet.graphs.publishing.block_sampling import nearest_counts, sampled_edges
 from discreet.graphs.publishing.network import PublishedNetwork
@@ -91,6 +91,7 @@ def block_model_network(
     graph = whole_graph(data, name, "edge")
     check_knob(name, "epsilon", epsilon)
     check_whole(name, "communities", communities, least=2, most=128)
+    check_seed(name, random_state)
     placed = PlacedGroups(epsilon * (1 - BLOCKS) * SAFE, int(communities))
     noise = DiscreteLaplace(1 / (epsilon * BLOCKS * SAFE))
     with graph.permit(Composed((placed.event, noise.event)), name) as permit:

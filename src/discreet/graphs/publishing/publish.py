@@ -10,7 +10,7 @@ import numpy as np
 from discreet.core.errors import ParameterError
 from discreet.core.events import Composed, Event
 from discreet.core.grid import Array, Steps
-from discreet.core.knob import check_knob, check_whole
+from discreet.core.knob import check_knob, check_seed, check_whole
 from discreet.graphs.asking import whole_graph
 from discreet.graphs.degrees import likely_degrees
 from discreet.graphs.publishing.block_sampling import nearest_counts, pairs_of_blocks, sampled_edges
@@ -134,6 +134,7 @@ def publish_network(
     check_knob(name, "epsilon", epsilon)
     check_whole(name, "communities", communities, least=2, most=128)
     check_whole(name, "tiers", tiers, most=MOST_TIERS)
+    check_seed(name, random_state)
     plan = PublishingPlan(float(epsilon))
     plan.triangles.check(graph.nodes)
     about = (name, int(communities), int(tiers), float(epsilon), random_state)
