@@ -928,8 +928,25 @@ MUTANTS = [
     *_of(
         "questions/second_moments",
         ("Grid(2 * coordinates.grid.exponent - EIGHTHS)", "Grid(2 * coordinates.grid.exponent)"),
-        ("sums += steps @ steps.T", "sums = steps @ steps.T"),
         tests="statistics/moments/test_second_moments.py",
+    ),
+    *_of(
+        "questions/coordinates",
+        ("sums[1:, 1:] += (some", "sums[1:, 1:] = (some"),
+        ("np.where(squares > longest,", "np.where(squares > 2 * longest,"),
+        tests="statistics/moments/test_second_moments.py conformance/test_recipes.py",
+    ),
+    *_of(
+        "questions/row_steps",
+        ("np.clip(records, self._lower, self._upper, out=steps)", "np.copyto(steps, records)"),
+        ("np.minimum(np.maximum(wide, self._lower, out=wide), self._upper, out=wide)", "pass"),
+        ("steps[~present] = 0.0", "steps[np.isnan(steps)] = 0.0"),
+        tests="questions/test_row_steps.py",
+    ),
+    *_of(
+        "questions/center",
+        ("math.sqrt(coordinates.weight**2 + n)", "math.sqrt(n)"),
+        tests="conformance/test_recipes.py",
     ),
     *_of(
         "questions/mixture_moments",

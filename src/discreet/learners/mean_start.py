@@ -12,7 +12,7 @@ import numpy as np
 from discreet.core.question import BoundedSum
 from discreet.learners.cluster_start import UNKNOWN, Start, shortened
 from discreet.learners.task import Task
-from discreet.questions.clusters import clusters_of, count_weight
+from discreet.questions.center import center_of, count_weight
 from discreet.questions.directed_products import on_grid
 from discreet.releases.shares import BudgetShare
 from discreet.releases.spread import spread
@@ -44,11 +44,12 @@ class MeanStart:
 
     def found(self, permit: Permit, noises: Iterator[Any], rng: np.random.RandomState) -> Start:
         """Ask for the sum, and draw the directions."""
-        noise, size, weight = next(noises), len(self.task.features), count_weight(len(self.task.features))
+        noise, size = next(noises), len(self.task.features)
+        weight = count_weight(self.task.schema, self.task.features)
         stddev = spread(self.task.data, self._sum, noise).stddev
         sums = permit.ask(self._sum, noise)
         count = float(self.task.data.public_size or max(sums[0], 2 * stddev) / weight)
-        scale = math.sqrt(size) / max(count, 1.0)
+        scale = 1 / max(count, 1.0)
         mean = shortened(scale * sums[None, 1:], scale * stddev, math.sqrt(size / 3))
         directions = rng.normal(size=(self.clusters, size))
         directions /= np.linalg.norm(directions, axis=1, keepdims=True)
@@ -58,4 +59,4 @@ class MeanStart:
     @property
     def _sum(self) -> BoundedSum:
         """The count and the sum of all records."""
-        return clusters_of(self.task.schema, self.task.features, np.zeros((1, len(self.task.features))), "l2")
+        return center_of(self.task.schema, self.task.features)

@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.core.grid import Array
 from discreet.learners.task import Task
-from discreet.questions.clusters import clusters_of, count_weight
+from discreet.questions.center import center_of, count_weight
 from discreet.questions.directed_products import on_grid
 from discreet.questions.distances import distances_of, radius_of
 from discreet.releases.shares import BudgetShare
@@ -69,8 +69,8 @@ class PlaceSearch:
     def found(self, permit: Permit, noises: Iterator[Any]) -> Place:
         """Ask for them."""
         released = permit.ask(self._sums(), next(noises))
-        count = max(float(released[0]) / count_weight(self._n), 1.0)
-        center = on_grid(np.clip(math.sqrt(self._n) * released[1:] / count, -1.0, 1.0))
+        count = max(float(released[0]) / count_weight(self.task.schema, self.task.features), 1.0)
+        center = on_grid(np.clip(released[1:] / count, -1.0, 1.0))
         if self.radius is not None:
             return Place(count, center, self.radius)
         counts = permit.ask(self._distances(center[None, :]), next(noises))
@@ -81,7 +81,7 @@ class PlaceSearch:
         return len(self.task.features)
 
     def _sums(self) -> Any:
-        return clusters_of(self.task.schema, self.task.features, np.zeros((1, self._n)), "l2")
+        return center_of(self.task.schema, self.task.features)
 
     def _distances(self, center: Array) -> Any:
         return distances_of(self.task.schema, self.task.features, center, REACH * math.sqrt(self._n), BINS)

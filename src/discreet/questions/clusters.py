@@ -15,6 +15,7 @@ from discreet.core.knob import check_one_of
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import recipe
 from discreet.core.schema import Schema
+from discreet.questions.row_steps import RowSteps
 from discreet.questions.slices import by_slices
 
 MOST_CENTERS = 2**16
@@ -33,6 +34,7 @@ class Scaling:
         self._middle = np.array([0.5 * number.lower + 0.5 * number.upper for number in numbers])
         self.half = np.array([0.5 * number.upper - 0.5 * number.lower for number in numbers])
         self._steps = 1 / (FINE.step * self.half)
+        self.rows = RowSteps(schema, columns, self._middle, self._steps, np.trunc)
 
     def into(self, records: Array) -> Array:
         """Records in [-1, 1], on the fine grid: one in each column."""

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
+from typing import ClassVar
 
 import numpy as np
 
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
-from discreet.core.grid import Array, Grid
+from discreet.core.grid import Array, Grid, Steps
 from discreet.core.schema import Schema
+from discreet.questions.row_steps import RowSteps, StepRows
 
 CELLS = 15  # bits between the largest coordinate and the step of its grid
 SHORTEST, MOST_COLUMNS = 2.0**-6, 2**12  # so that squared lengths stay below 2**53 squared steps
@@ -37,12 +39,14 @@ class Coordinates:
         The coordinate w, in steps.
     longest : int
         The most that the squares of the others, in steps, add up to.
+    scaled : RowSteps
+        Makes z of records, in steps, before it is shrunk.
 
     Examples
     --------
     >>> people = Coordinates.of(Schema.numeric(0.0, 100.0, 2), ("x0", "x1"), radius=0.5)
-    >>> z = people.grid.values(people.steps(np.array([[50.0, 75.0], [0.0, 100.0], [np.nan, 1.0]]), np.empty((3, 3))))
-    >>> z[1:].T.round(3) + 0.0
+    >>> z = people.grid.values(people.rows(np.array([[50.0, 75.0], [0.0, 100.0], [np.nan, 1.0]])))
+    >>> z[:, 1:].round(3) + 0.0
     array([[ 0.   ,  0.5  ],
            [-0.354,  0.354],
            [ 0.   ,  0.   ]])
@@ -53,6 +57,9 @@ class Coordinates:
     grid: Grid
     constant: int
     longest: int
+    scaled: RowSteps = field(repr=False, compare=False)
+
+    raw: ClassVar[bool] = True  # records may be as they are found
 
     @classmethod
     def of(cls, schema: Schema, columns: Sequence[str], radius: float, center: Array | None = None) -> Coordinates:
@@ -79,7 +86,8 @@ class Coordinates:
         weight = radius / math.sqrt(math.sqrt(3 * len(half)))
         grid = Grid(math.frexp(max(weight, min(radius, 1.0)))[1] - CELLS)
         longest = math.floor(math.ldexp(radius * radius, -2 * grid.exponent) * (1 + 2.0**-50))
-        return cls(middle, half, grid, round(math.ldexp(weight, -grid.exponent)), longest)
+        scaled = RowSteps(schema, columns, middle[:, 0], math.ldexp(1.0, -grid.exponent) / half[:, 0])
+        return cls(middle, half, grid, round(math.ldexp(weight, -grid.exponent)), longest, scaled)
 
     @property
     def size(self) -> int:
@@ -112,6 +120,34 @@ class Coordinates:
         out[:, ~np.isfinite(squares)] = 0.0
         return out
 
+    def rows(self, records: Array) -> Array:
+        """The coordinates of each record in a row, from numbers as they are found: zeros where one is missing."""
+        found = self.scaled.of(records)
+        self._shrink(found)
+        return np.column_stack([self.constant * found.present, found.steps])
+
+    def products(self, records: Array) -> Steps:
+        """The sum of u u', in squared steps, from numbers as they are found.
+
+        Coordinates are whole numbers of steps, and the products of a slice add up to less than 2**49 of their squares,
+        which float64 holds: so products of matrices add them without error, in any order, and int64 carries the total.
+        """
+        sums = np.zeros((self.size, self.size), dtype=np.int64)
+        for some in self.scaled.slices(records):
+            self._shrink(some)
+            beside = self.constant * (some.present.astype(np.float64) @ some.steps)
+            sums[1:, 1:] += (some.steps.T @ some.steps).astype(np.int64)
+            sums[0, 1:] += beside.astype(np.int64)
+            sums[0, 0] += self.constant**2 * np.count_nonzero(some.present)
+        sums[1:, 0] = sums[0, 1:]
+        return sums
+
+    def _shrink(self, rows: StepRows) -> None:
+        """As `shrink` does."""
+        squares = np.einsum("ij,ij->i", rows.steps, rows.steps)
+        np.multiply(rows.steps, factors(squares, self.longest, len(self.half))[:, None], out=rows.steps)
+        np.rint(rows.steps, out=rows.steps)
+
     def back(self, moments: Array) -> Array:
         """The moments of (1, x), in the records' own units, from those of (1, z)."""
         own = np.block([[np.ones((1, 1)), np.zeros((1, len(self.half)))], [self.middle, np.diag(self.half[:, 0])]])
@@ -124,11 +160,26 @@ def shrink(steps: Array, longest: int) -> Array:
     Squares of whole numbers add up alike in every order. Rounding to the nearest step moves a coordinate by half a step
     at most: a column that is too long is shrunk by so much more.
     """
-    inside = (math.sqrt(longest) - 0.5 * math.sqrt(len(steps))) * (1 - 2.0**-40)
     squares = np.einsum("ij,ij->j", steps, steps)
-    np.multiply(steps, np.where(squares > longest, inside / np.sqrt(np.maximum(squares, longest)), 1.0), out=steps)
+    np.multiply(steps, factors(squares, longest, len(steps)), out=steps)
     np.rint(steps, out=steps)
     return np.asarray(squares)
+
+
+def factors(squares: Array, longest: int, size: int) -> Array:
+    """What whole steps are multiplied by, before they are rounded, so that their squares add up to `longest` at most.
+
+    Parameters
+    ----------
+    squares : array
+        What the squares of the steps add up to.
+    longest : int
+        Public. What they may add up to.
+    size : int
+        Public. How many steps are squared.
+    """
+    inside = (math.sqrt(longest) - 0.5 * math.sqrt(size)) * (1 - 2.0**-40)
+    return np.where(squares > longest, inside / np.sqrt(np.maximum(squares, longest)), 1.0)
 
 
 def _check(half: Array, radius: float) -> None:

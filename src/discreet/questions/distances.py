@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.bound import Bound
-from discreet.core.grid import Array, Grid
+from discreet.core.grid import Array, Grid, Steps
 from discreet.core.knob import check_knob, check_whole
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import recipe
 from discreet.core.schema import Schema
-from discreet.questions.clusters import Scaling, check_centers, marks, shifted_squares
-from discreet.questions.slices import by_slices
+from discreet.questions.clusters import FINE, Scaling, check_centers, marks
+from discreet.questions.row_steps import StepRows
 
 MOST_BINS = 2**12
 
@@ -34,28 +34,35 @@ def distances_of(schema: Schema, columns: tuple[str, ...], centers: Array, farth
     bins : int
         Public. How many bins.
     """
-    scale = Scaling(schema, schema.values(columns))
-    check_centers(centers, scale.n_features)
+    scaling = Scaling(schema, schema.values(columns))
+    check_centers(centers, scaling.n_features)
     check_knob("distances", "farthest", farthest)
     check_whole("distances", "bins", bins, most=MOST_BINS)
+    per_step, twice = FINE.step * bins / farthest, 2 * FINE.cut(centers).T
+    squared = np.square(FINE.cut(centers)).sum(axis=1)
 
-    def places(records: Array) -> NDArray[np.intp]:
-        """The bin of each record; one more than there are bins for a record that counts for nothing."""
-        scaled = scale.into(records)
-        squares = np.einsum("ij,ij->j", scaled, scaled)
-        squares += shifted_squares(scaled, centers).min(axis=0)
-        lengths = np.sqrt(squares) * (bins / farthest)
-        return np.where(np.isnan(lengths), bins, np.fmin(lengths, bins - 1)).astype(np.intp)
+    def places(rows: StepRows) -> NDArray[np.intp]:
+        """The bin of each record; one more than there are bins for a record that counts for nothing.
 
-    def total(records: Array) -> Array:
-        return np.bincount(places(records), minlength=bins + 1)[:bins].astype(np.float64)
+        Squared distances are whole numbers below 2**53: the same in any order.
+        """
+        squares = np.einsum("ij,ij->i", rows.steps, rows.steps)
+        squares += (squared - rows.steps @ twice).min(axis=1)
+        lengths = np.sqrt(squares, out=squares)
+        lengths *= per_step
+        return np.where(rows.present, np.fmin(lengths, bins - 1), bins).astype(np.intp)
+
+    def total(records: Array) -> Steps:
+        slices = map(places, scaling.rows.slices(records))
+        return sum((np.bincount(some, minlength=bins + 1)[:bins] for some in slices), np.zeros(bins, dtype=np.int64))
 
     return BoundedSum(
-        of=lambda records: marks(places(records), bins).T,
+        of=lambda records: marks(places(scaling.rows.of(records)), bins).T,
         bound=Bound("l1", 1.0, nonnegative=True),
         columns=columns,
         grid=Grid(0),
-        total=by_slices(total, scale.n_features, bins),
+        total=total,
+        raw=True,
     )
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from discreet.core.errors import ParameterError
-from discreet.core.grid import Array, Grid
+from discreet.core.grid import Array, Grid, Steps
 from discreet.core.schema import Schema
 from discreet.questions.acute_bound import AcuteBound
 from discreet.questions.coordinates import CELLS, MOST_COLUMNS, Coordinates, shrink
+from discreet.questions.slices import SLICE
 
 MAPS = Grid(-14)  # of the entries of a public matrix
 STEEPEST = 2.0**16  # what the sizes of the entries of a row add up to: products stay below 2**46 steps
@@ -46,6 +48,7 @@ class MappedCoordinates:
     matrix: Array
 
     grid = Grid(-CELLS)
+    raw: ClassVar[bool] = False
 
     @classmethod
     def of(cls, schema: Schema, columns: Sequence[str], matrix: Array) -> MappedCoordinates:
@@ -83,6 +86,20 @@ class MappedCoordinates:
     def _exponent(self) -> int:
         """From products of steps to steps."""
         return MAPS.exponent + self.columns.grid.exponent - self.grid.exponent
+
+    def rows(self, records: Array) -> Array:
+        """The coordinates of each record in a row; see `Coordinates.rows`."""
+        return self.steps(records, np.empty((self.size, len(records)))).T
+
+    def products(self, records: Array) -> Steps:
+        """The sum of u u', in squared steps; see `Coordinates.products`."""
+        rows, sums = max(SLICE // self.size, 1), np.zeros((self.size, self.size), dtype=np.int64)
+        room = np.empty((self.size, min(rows, len(records))))
+        for start in range(0, len(records), rows):
+            some = records[start : start + rows]
+            steps = self.steps(some, room[:, : len(some)])
+            sums += (steps @ steps.T).astype(np.int64)
+        return sums
 
     def steps(self, records: Array, out: Array) -> Array:
         """Put the coordinates of each record in a column of `out`: zeros where a value is missing."""

@@ -12,18 +12,16 @@ since (11/8)^2 < 2: these 11/8 cost nothing and take a quarter off the noise of 
 from __future__ import annotations
 
 import dataclasses
-import math
 
 import numpy as np
 
-from discreet.core.grid import Array, Grid
+from discreet.core.grid import Array, Grid, Steps
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import recipe
 from discreet.core.schema import Schema
 from discreet.questions.acute_bound import AcuteBound
 from discreet.questions.coordinates import Coordinates
 from discreet.questions.mapped_coordinates import MappedCoordinates
-from discreet.questions.slices import SLICE
 
 CROSS = 11 / 8
 
@@ -76,23 +74,16 @@ def products_of(coordinates: Coordinates | MappedCoordinates, columns: tuple[str
     """The sum of all products of two of these coordinates."""
     size, grid = coordinates.size, Grid(2 * coordinates.grid.exponent - EIGHTHS)
     first, second = np.triu_indices(size)
-    weights = math.ldexp(1.0, EIGHTHS) * weights_of(size)
+    weights = (2**EIGHTHS * weights_of(size)).astype(np.int64)
 
     def of(records: Array) -> Array:
-        steps = coordinates.steps(records, np.empty((size, len(records))))
-        return grid.values((steps[first] * steps[second]).T * weights)
+        rows = coordinates.rows(records)
+        return grid.values(rows[:, first] * rows[:, second] * weights)
 
-    def total(records: Array) -> Array:
-        """The products of a slice add up to less than 2**47 steps, which float64 holds."""
-        rows = max(SLICE // size, 1)
-        room, sums = np.empty((size, rows)), np.zeros((size, size))
-        for start in range(0, len(records), rows):
-            some = records[start : start + rows]
-            steps = coordinates.steps(some, room[:, : len(some)])
-            sums += steps @ steps.T
-        return sums[first, second] * weights
+    def total(records: Array) -> Steps:
+        return np.asarray(coordinates.products(records)[first, second] * weights)
 
-    return BoundedSum(of, coordinates.bound, columns, grid, total)
+    return BoundedSum(of, coordinates.bound, columns, grid, total, raw=coordinates.raw)
 
 
 def weights_of(size: int) -> Array:

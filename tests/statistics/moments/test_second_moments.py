@@ -20,7 +20,7 @@ from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Number, Schema
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions import second_moments as module
+from discreet.questions import row_steps
 from discreet.questions.coordinates import Coordinates
 from discreet.questions.named import question_of
 from discreet.questions.second_moments import second_moments_of, unfolded, weights_of
@@ -118,8 +118,8 @@ def test_order_batches_layout_and_slices_do_not_change_a_bit(monkeypatch: pytest
     moved = RECORDS[rng.permutation(len(RECORDS))]
     assert exact_sum(asked, [moved[:7], moved[7:500], moved[500:]]).tolist() == expected
     assert fused(asked, np.asfortranarray(RECORDS)) == expected
-    monkeypatch.setattr(module, "SLICE", 5)
-    assert fused(asked, RECORDS) == expected
+    monkeypatch.setattr(row_steps, "SLICE", 5)
+    assert fused(asked, np.tile(RECORDS, (9, 1))) == [9 * number for number in expected]
 
 
 def test_a_full_batch_of_the_largest_products_is_exact() -> None:

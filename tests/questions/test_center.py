@@ -1,0 +1,20 @@
+"""The center: the count and the sum of all records."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet.questions.center import center_of, count_weight
+from tests.questions.trial import FEATURES, SCHEMA, Trial, summed
+
+TRIALS = {
+    "center": Trial({"columns": SCHEMA.features}, "d1f2a7b9cbc8", forged=[{"columns": ()}, {"columns": ("x", "x")}])
+}
+
+
+def test_the_sums_are_those_of_all_whole_records() -> None:
+    scaled = np.random.default_rng(4).uniform(-1, 1, (300, FEATURES))
+    records = np.array([50.0, 0.5, 0.0]) + np.array([60.0, 0.5, 1e48]) * scaled
+    found = summed(center_of(SCHEMA, SCHEMA.features), np.vstack([records, [[np.nan, 0.5, 0.0]], [[0.0, np.inf, 0.0]]]))
+    np.testing.assert_allclose(found[0] / count_weight(SCHEMA, SCHEMA.features), 300, rtol=1e-12)
+    np.testing.assert_allclose(found[1:], scaled.sum(axis=0), atol=300 * 2.0**-15)
