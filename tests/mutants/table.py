@@ -380,6 +380,18 @@ MUTANTS = [
         audits=("MWEM",),
     ),
     *_of(
+        "mechanisms/online/query_boosting",
+        ("max(past, 1) * Fraction(scores", "Fraction(scores"),
+        ("self.rounds * (self.rounds - 1) // 2", "self.rounds // 2"),
+        ("self.rounds * self.sample + 2) / ((1 - CHOICES)", "self.rounds * self.sample + 1) / ((1 - CHOICES)"),
+        ("np.clip(errors.steps - tolerance, 0, margin)", "2 * np.clip(errors.steps - tolerance, 0, margin)"),
+        audits=("QueryBoosting",),
+    ),
+    *_of(
+        "mechanisms/online/weighted_histogram",
+        ("self.shares.sum(axis=-1) + factor * now", "1 + factor * now"),
+    ),
+    *_of(
         "mechanisms/online/net",
         ("Exponential((1 - FOR_TOTAL) * self.epsilon)", "Exponential(self.epsilon)"),
         ("Laplace(1 / (FOR_TOTAL * self.epsilon))", "Laplace(1 / self.epsilon)"),

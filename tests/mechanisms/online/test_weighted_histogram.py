@@ -81,3 +81,12 @@ def test_answers_beyond_nobody_and_everybody_are_taken_as_such() -> None:
         assert guess.total == 1.0
         assert guess.answers(Queries([1, 1, 0, 0]))[0] == pytest.approx(share, abs=0.01)
         assert np.isfinite(guess.shares).all()
+
+
+def test_answers_that_contradict_each_other_do_not_move_the_total() -> None:
+    """Rounding of the total grows 50 times whenever nearly all shares are taken from a query."""
+    guess, query = WeightedHistogram(np.array(10.0), np.ones(4)), np.array([1, 1, 1, 0])
+    for _ in range(16):
+        guess.learn(query, np.array(10.0))
+        guess.learn(query, np.array(0.0))
+        assert guess.shares.sum() == pytest.approx(1.0, abs=1e-12)

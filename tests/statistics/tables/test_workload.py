@@ -49,7 +49,7 @@ def exact(conditions: list[dict[str, Any]]) -> np.ndarray:
     return np.array([EXACT.ravel() @ DOMAIN.where(one) for one in conditions])
 
 
-@pytest.mark.parametrize("method", ["queries", "cells", "mwem"])
+@pytest.mark.parametrize("method", ["queries", "cells", "mwem", "boosting"])
 @pytest.mark.parametrize(
     ("budget", "neighbors"), [(Budget(1.0), Neighbors.REPLACE), (Budget(1.0, 1e-6), Neighbors.ADD_REMOVE)]
 )
@@ -66,12 +66,12 @@ def test_every_method_answers_within_its_error_bars(method: Any, budget: Budget,
             epsilon=1.0,
             delta=budget.delta,
             method=method,
-            max_iter=6,
+            max_iter=2 if method == "boosting" else 6,
         )
         off = np.abs(found.values - exact(conditions)) > found.half_widths
         missed += bool(off.any()) if found.together else bool(off[seed])
     assert found.method == method
-    assert found.together == (method == "mwem")
+    assert found.together == (method in ("mwem", "boosting"))
     assert missed <= 8
 
 
@@ -141,7 +141,7 @@ def test_the_choice_does_not_depend_on_the_records() -> None:
     assert found[0].receipt.event == found[1].receipt.event
 
 
-@pytest.mark.parametrize("method", ["queries", "cells", "mwem"])
+@pytest.mark.parametrize("method", ["queries", "cells", "mwem", "boosting"])
 def test_a_key_gives_the_same_answers_again_and_costs_nothing(method: Any, tmp_path: Any) -> None:
     ledger = SqliteLedger.create(tmp_path / "one.ledger", Budget(1.0), name="people", neighbors=Neighbors.ADD_REMOVE)
     people = PrivateData.of(TABLE, SCHEMA, ledger)

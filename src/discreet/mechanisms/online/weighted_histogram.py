@@ -79,18 +79,25 @@ class WeightedHistogram:
         where : array of bool, optional
             Which histograms learn; all where not given.
         """
+        self.note(weights, measured, where)
+        self.fit()
+
+    def note(self, weights: NDArray[Any], measured: Array, where: NDArray[np.bool_] | None = None) -> None:
+        """Keep a noisy answer for the next fit."""
         where = np.ones(self.total.shape, dtype=np.bool_) if where is None else where
-        self._past.append(
-            _Measured(np.asarray(weights, dtype=np.float64), np.clip(measured / self.total, 0.0, 1.0), where)
-        )
-        for _ in range(SWEEPS):
+        shares = np.clip(measured / self.total, 0.0, 1.0)
+        self._past.append(_Measured(np.asarray(weights, dtype=np.float64), shares, where))
+
+    def fit(self, times: int = 1) -> None:
+        """Reweight by all answers so far, the last ones first."""
+        for _ in range(times * SWEEPS):
             for one in reversed(self._past):
                 self._reweight(one)
 
     def _reweight(self, one: _Measured) -> None:
         now = np.einsum("...i,...i->...", self.shares, one.weights)
         factor = np.where(one.where, np.expm1(STEEPEST * (one.shares - now)), 0.0)
-        after = 1 + factor * now
+        after = self.shares.sum(axis=-1) + factor * now  # not 1 + ...: rounding would grow with every sweep
         np.multiply(np.asarray(factor / after)[..., None], one.weights, out=self._scratch)
         self._scratch += np.asarray(1 / after)[..., None]
         self.shares *= self._scratch

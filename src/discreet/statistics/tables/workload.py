@@ -21,6 +21,7 @@ from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
 from discreet.mechanisms.online.mwem import MWEM
 from discreet.mechanisms.online.queries import Queries
+from discreet.mechanisms.online.query_boosting import QueryBoosting
 from discreet.questions.contingency import contingency_of
 from discreet.questions.domain import BINS, Bins, Condition, Domain
 from discreet.questions.workload import length_of, weights_of, workload_of
@@ -33,8 +34,10 @@ from discreet.trust.as_private import Bounds
 from discreet.trust.permit import releases
 from discreet.trust.private_data import PrivateData
 
-Method = Literal["best", "queries", "cells", "mwem"]
+Method = Literal["best", "queries", "cells", "mwem", "boosting"]
 FEWEST, MOST = 4, 64  # iterations of MWEM
+ROUNDS, SAMPLE = 3, 32  # of boosting, and queries in each: what did well on tables of binary columns
+TOGETHER = ("mwem", "boosting")
 ALL = "its intervals hold for all answers at once"
 OFF = 5.0  # MWEM's farthest answer is off by about this many times sqrt(n / epsilon), on tables of binary columns
 
@@ -66,29 +69,34 @@ def workload(
     queries : sequence of conditions, or array of shape (queries, cells), optional
         Public. What to count: conditions as in `Domain.where`, or how much each cell counts, in [0, 1]. Where not
         given, every cell of every column and of every pair of columns.
-    method : {"best", "queries", "cells", "mwem"}
+    method : {"best", "queries", "cells", "mwem", "boosting"}
         Public. Noise on each answer; noise on each cell of the table, whose sums are the answers; MWEM, which can be
-        closer if there are many cells and few records. The best is the one that minimises the expected error of the
-        farthest answer. For MWEM that is a rule of thumb, 5 sqrt(n / epsilon); a curator alone can use it.
+        closer if there are many cells and few records; boosting for queries, which rarely is. The best is the one of
+        the first three that minimises the expected error of the farthest answer. For MWEM that is a rule of thumb, 5
+        sqrt(n / epsilon). A curator alone can use the last two.
     expected_size : int, optional
         Public. About how many records there are, from what is known without the data. By default their number where
         it is public; where it is secret, MWEM is not considered.
     max_iter : int, optional
-        Public. The number of iterations of MWEM; by default sqrt(epsilon n) / 4, for n records.
+        Public. The number of iterations: of MWEM, by default sqrt(epsilon n) / 4, for n records; of boosting, by
+        default 3, with 32 queries in each.
     population : bool
         Public. Whether the intervals are for the expected counts over samples like this one, not for these data.
-        Refused for MWEM: its intervals are for all answers at once, and no theory extends them to a population.
+        Refused for MWEM and boosting: their intervals are for all answers at once, and no theory extends them to a
+        population.
     bounds, bins, epsilon, delta, confidence, key
         Public. As for `contingency`.
 
     Returns
     -------
     WorkloadAnswers
-        Noise has intervals in closed form. The error of MWEM depends on the data, so it is measured, privately.
+        Noise has intervals in closed form. The errors of MWEM and of boosting depend on the data, so they are measured,
+        privately.
 
     Guarantee
     ---------
-    The event on the receipt: one `Laplace`, `DiscreteLaplace` or `Gaussian` release, or one `MWEM`.
+    The event on the receipt: one `Laplace`, `DiscreteLaplace` or `Gaussian` release, one `MWEM` or one
+    `QueryBoosting`.
 
     Examples
     --------
@@ -107,7 +115,8 @@ def workload(
     known = of.data.public_size if expected_size is None else expected_size
     if method == "best":
         method = asker.best(known)
-    check_population("workload by MWEM", population and method == "mwem", ALL, 'Use method="queries" or "cells".')
+    if method in TOGETHER:
+        check_population(f'workload by "{method}"', population, ALL, 'Use method="queries" or "cells".')
     match method:
         case "queries":
             return asker.by_queries()
@@ -115,8 +124,11 @@ def workload(
             return asker.by_cells()
         case "mwem":
             return asker.by_mwem(_iterations(epsilon, known) if max_iter is None else max_iter)
+        case "boosting":
+            return asker.by_boosting(ROUNDS if max_iter is None else max_iter)
         case _:
-            raise ParameterError("workload", f"method is {method!r}", 'Use "best", "queries", "cells" or "mwem".')
+            remedy = 'Use "best", "queries", "cells", "mwem" or "boosting".'
+            raise ParameterError("workload", f"method is {method!r}", remedy)
 
 
 def _written(domain: Domain, queries: Sequence[Condition] | Array | None) -> Array | str:
@@ -213,21 +225,31 @@ class _Asker:
         return np.array([spread.half_width(self.queries.weights[place], confidence) for place in first])[like]
 
     def by_mwem(self, max_iter: int) -> WorkloadAnswers:
-        """A public histogram; its farthest distance comes with Laplace noise, and with half a record for rounding."""
+        """A public histogram."""
         mechanism = calibrate(MWEM(rounds=max_iter, queries=self.queries), self.budget)
-        table = self.table
-        with self.data.permit(mechanism.event, self.purpose, key=self.key) as permit:
-            release = permit.ask(table, mechanism)
+        release, reach, receipt = self._measured(mechanism)
         histogram = mechanism.histogram(release)
-        scale = mechanism.noise.stddev(table.bound.times(self.data.unit.rows), 1, self.data.neighbors) / math.sqrt(2)
+        return self._answers("mwem", self.queries.answers(histogram), None, reach, histogram, receipt)
+
+    def by_boosting(self, max_iter: int) -> WorkloadAnswers:
+        """Medians of the answers of several public histograms."""
+        mechanism = calibrate(QueryBoosting(rounds=max_iter, sample=SAMPLE, queries=self.queries), self.budget)
+        release, reach, receipt = self._measured(mechanism)
+        return self._answers("boosting", mechanism.answers(release), None, reach, None, receipt)
+
+    def _measured(self, mechanism: MWEM | QueryBoosting) -> tuple[Array, Array, Receipt]:
+        """A release, and how far answers are off: the farthest error, noise, and half a record for rounding."""
+        with self.data.permit(mechanism.event, self.purpose, key=self.key) as permit:
+            release = permit.ask(self.table, mechanism)
+        unit = self.table.bound.times(self.data.unit.rows)
+        scale = mechanism.noise.stddev(unit, 1, self.data.neighbors) / math.sqrt(2)
         error = max(float(release[1, -1]), 0.0) + scale * math.log(1 / (2 * (1 - self.confidence))) + 0.5
-        reach = np.full(len(self.queries), error)
-        return self._answers("mwem", self.queries.answers(histogram), None, reach, histogram, permit.receipt)
+        return release, np.full(len(self.queries), error), permit.receipt
 
     def _answers(
         self, method: str, counts: Array, stddevs: Array | None, reach: Array, table: Array | None, receipt: Receipt
     ) -> WorkloadAnswers:
-        together = " (intervals for all at once)" if method == "mwem" else ""
+        together = " (intervals for all at once)" if method in TOGETHER else ""
         return WorkloadAnswers(
             name=f"{self.purpose}{together}",
             receipt=receipt,
@@ -237,7 +259,7 @@ class _Asker:
             counts=counts,
             stddevs=stddevs,
             half_widths=reach,
-            together=method == "mwem",
+            together=method in TOGETHER,
             method=method,
             domain=self.domain,
             table=None if table is None else table.reshape(self.domain.shape),

@@ -23,18 +23,18 @@ class WorkloadAnswers(Tabular):
     counts : array
         The number of records that each counts: noisy, possibly negative.
     stddevs : array or None
-        The standard deviations of their noise; None for MWEM, whose errors depend on the data.
+        The standard deviations of their noise; None for MWEM and boosting, whose errors depend on the data.
     half_widths : array
-        How far noise, and MWEM, move each answer with the given confidence.
+        How far noise, MWEM or boosting move each answer with the given confidence.
     together : bool
         Whether that is the confidence that all intervals hold at once. Otherwise it is that of each by itself.
-    method : {"queries", "cells", "mwem"}
-        Noise was added to each query, or to each cell of the table; or a table was made by MWEM.
+    method : {"queries", "cells", "mwem", "boosting"}
+        Noise was added to each query, or to each cell of the table; a table was made by MWEM, or several by boosting.
     domain : Domain
         The table's cells.
     table : array or None
         A synthetic histogram with these cells, from which further queries can be answered at no cost; none if noise was
-        added to each query.
+        added to each query, or answers are medians of several.
     """
 
     labels: tuple[str, ...]
