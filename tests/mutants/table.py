@@ -1068,8 +1068,8 @@ MUTANTS = [
     *_of(
         "learners/row_by_row",
         ("        except Exception:", "        except KeyError:"),
-        ("else np.ones(len(part), dtype=np.bool_)", "else together.doubtful"),
-        ("together.doubtful if together.agrees(others)", "~together.doubtful & False if together.agrees(others)"),
+        ("together.doubtful | (not agreed)", "together.doubtful"),
+        ("together.doubtful | (not agreed)", "~together.doubtful & (not agreed)"),
     ),
     *_of(
         "learners/evaluation",
