@@ -1,4 +1,4 @@
-"""Whole fits of linear models are audited, on the worst of many records."""
+"""Whole fits of linear models, and of a search among them, are audited, on the worst of many records."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from discreet.learners.linear_regression import LinearRegression
 from discreet.learners.linear_svc import LinearSVC
 from discreet.learners.logistic_regression import LogisticRegression
 from discreet.learners.perceptron import Perceptron
+from discreet.learners.private_search_cv import PrivateSearchCV
 from discreet.learners.ridge import Ridge
 from tests.learners.audited_transcript import audited_fit
 
@@ -24,6 +25,10 @@ LEARNERS: list[tuple[Any, Column]] = [
     (Perceptron(target="target", max_iter=4), CLASSES),
     (LinearRegression(target="target"), Number(0, 1)),
     (Ridge(target="target"), Number(0, 1)),
+    (
+        PrivateSearchCV(LogisticRegression(max_iter=2), {"residual": [0.5, 1.0]}, method="every", target="target"),
+        CLASSES,
+    ),
 ]
 
 

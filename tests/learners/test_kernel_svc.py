@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
+from itertools import product
+from typing import Any
+
 import numpy as np
 import pytest
 
 from discreet.accounting.accountant import delta, pure_epsilon
+from discreet.audit.verdict import judged
+from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
+from discreet.core.grid import Array
 from discreet.learners.erm_classifier import ERMClassifier
 from discreet.learners.kernel_svc import KernelSVC
+from discreet.noise.deterministic import DeterministicBits
+from discreet.questions.signed_records import SignedRecords, Waves
+from discreet.trust.curator import Curator
+from discreet.trust.sources.matrix import Matrix
 from tests.learners import trial
 from tests.learners.trial import LearnerTrial
 
@@ -55,6 +66,34 @@ def test_the_fit_costs_what_it_says() -> None:
     assert pure_epsilon(pure.event_) == pytest.approx(0.7)
     model = KernelSVC(bounds=(-3, 3), classes=range(3), perturbed="output", epsilon=0.7, delta=1e-6).fit(X, y)
     assert 0.98e-6 < delta(model.event_, 0.7) <= 1e-6
+
+
+def test_no_audit_of_the_worst_canary_refutes_a_fit_and_one_does_with_half_of_the_noise() -> None:
+    """Seen along the vector of the record, which comes or goes beside others of its own class or of the other."""
+    model = KernelSVC(bounds=(-1, 1), classes=[0, 1], n_components=2, penalty=40.0, epsilon=2.0)
+    task = model._task(np.zeros((1, 1)), np.zeros(1), Budget(2.0, 1e-6))
+    plan, waves = model.plan(task), Waves(np.array([[0.7], [-1.9]]))
+    question = SignedRecords(task.schema, task.features, str(task.target), 1, waves)
+
+    def seen(mechanism: Any, others: int, x: float, label: float, runs: int) -> list[Array]:
+        records = np.array([[1.0, 0.0]] * others + [[x, label]])
+        return [
+            mechanism.release(
+                question.answer(Curator(Matrix(some, task.schema), bits=DeterministicBits(0))._view).stacked(runs),
+                DeterministicBits(len(some)),
+            )
+            @ waves.of(np.array([[x]]))[0]
+            for some in (records, records[:-1])
+        ]
+
+    def apart(canary: tuple[int, float, float]) -> float:
+        one, other = seen(plan.mechanism, *canary, 50)
+        return float(abs(one.mean() - other.mean()) / one.std())
+
+    worst = max(product((0, 20, 80), (-1.0, 0.3, 1.0), (0.0, 1.0)), key=apart)
+    halved = dataclasses.replace(plan.mechanism, multiplier=plan.mechanism.multiplier / 2)
+    assert judged(plan.event, *seen(plan.mechanism, *worst, 10_000)).holds
+    assert not judged(plan.event, *seen(halved, *worst, 10_000)).holds
 
 
 def test_missing_values_are_predicted_as_0_and_far_ones_as_the_bounds() -> None:

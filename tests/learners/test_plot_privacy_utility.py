@@ -50,9 +50,7 @@ def test_private_data_are_refused_and_so_are_other_mistakes() -> None:
         plot_privacy_utility(MODEL, data, None, [1.0], ax=axes())
     wrong: list[Any] = [GaussianNB, LogisticRegression(), KMeans(2, bounds=(-5, 5))]
     for model in wrong:
-        with pytest.raises(
-            DiscreetError, match=r"no (private learner|score).*Nothing was released or spent"
-        ):
+        with pytest.raises(DiscreetError, match=r"no (private learner|score).*Nothing was released or spent"):
             plot_privacy_utility(model, X, None, [1.0], ax=axes())
     with pytest.raises(DiscreetError, match="random_state is"):
         plot_privacy_utility(MODEL, X, y, [1.0], random_state="a", ax=axes())
