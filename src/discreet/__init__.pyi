@@ -42,6 +42,7 @@ from .statistics.moments.trimmed import trimmed_mean as trimmed_mean
 from .statistics.moments.trimmed import winsorized_mean as winsorized_mean
 from .statistics.moments.variance import standard_deviation as standard_deviation
 from .statistics.moments.variance import variance as variance
+from .statistics.moments.variance_sketch import variance_sketch as variance_sketch
 from .statistics.ranks.bounds import bounds as bounds
 from .statistics.ranks.choose_rows import choose_rows as choose_rows
 from .statistics.ranks.extremes import maximum as maximum

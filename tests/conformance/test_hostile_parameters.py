@@ -52,6 +52,7 @@ HOSTILE: dict[str, list[Any]] = {
     "deals": [10**6],
     "max_iter": [1, 10**6],
     "radius": [1e-300, 1e300],
+    "projections": [3, 10**9],
     "least": [1e-300, 1e300],
     "expected_size": [1, 2**60],
     "bandwidth": [1e-300, 1e300],
@@ -112,7 +113,8 @@ def trials(function: Any) -> Iterator[tuple[PrivateData, dict[str, Any]]]:
 def more_trials(function: Any) -> Iterator[tuple[PrivateData, dict[str, Any]]]:
     """Bounds and units with more and less noise."""
     for bounds in BOUNDS:
-        yield private(Number(*bounds)), {"epsilon": 1e-9}
+        for epsilon in (1e-9, 1e-3):
+            yield private(Number(*bounds)), {"epsilon": epsilon}
         yield private(Number(*bounds), local=True), {}
         for unit in UNITS:
             for epsilon in (1.0, 1e-6, 1e4):

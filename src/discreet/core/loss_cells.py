@@ -68,7 +68,7 @@ def masses(log_density: Callable[[Array], Array], edges: Array, between: Array |
     log_density : callable
         Points in, logarithms of the density out.
     edges : array
-        In ascending order; some may be equal.
+        In ascending order; some, or all, may be equal.
     between : array, optional
         Further places to cut at, where the density changes much between edges.
 
@@ -77,6 +77,8 @@ def masses(log_density: Callable[[Array], Array], edges: Array, between: Array |
     >>> masses(lambda x: -x, np.array([0.0, 1.0, 2.0])).round(8)
     array([0.63212056, 0.23254416])
     """
+    if edges[0] == edges[-1]:
+        return np.zeros(len(edges) - 1)
     if between is not None:
         cuts = np.union1d(edges, between[(between > edges[0]) & (between < edges[-1])])
         found = np.add.reduceat(masses(log_density, cuts), np.searchsorted(cuts, edges[:-1]))

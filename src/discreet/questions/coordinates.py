@@ -185,7 +185,7 @@ def factors(squares: Array, longest: int, size: int) -> Array:
 def _check(half: Array, radius: float) -> None:
     if not 1 <= len(half) <= MOST_COLUMNS:
         raise ParameterError("second moments", f"there are {len(half)} columns", f"Name 1 to {MOST_COLUMNS}.")
-    if not (isinstance(radius, Real) and radius >= SHORTEST):
+    if not (isinstance(radius, Real) and SHORTEST <= radius < math.inf):
         raise ParameterError(
             "second moments",
             f"the radius is {radius}",
