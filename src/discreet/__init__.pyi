@@ -36,6 +36,7 @@ from .statistics.moments.covariance import correlation as correlation
 from .statistics.moments.covariance import covariance as covariance
 from .statistics.moments.grouped import grouped as grouped
 from .statistics.moments.mean import mean as mean
+from .statistics.moments.moved_variance_sketch import moved_variance_sketch as moved_variance_sketch
 from .statistics.moments.second_moments import second_moments as second_moments
 from .statistics.moments.total import total as total
 from .statistics.moments.trimmed import trimmed_mean as trimmed_mean
@@ -62,6 +63,7 @@ from .statistics.tables.marginals import marginals as marginals
 from .statistics.tables.workload import workload as workload
 from .trust.federation import Federation as Federation
 from .trust.local import Local as Local
+from .trust.moving_table import MovingTable as MovingTable
 from .trust.party import Party as Party
 from .trust.private_data import PrivateData as PrivateData
 from .trust.secure_sum import SecureSum as SecureSum

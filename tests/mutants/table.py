@@ -486,6 +486,25 @@ MUTANTS = [
         audits=("JohnsonLindenstrauss",),
     ),
     *_of(
+        "mechanisms/vectors/gaussian_weights",
+        ("return EXACT_BITS - BATCH_BITS - self.cells", "return EXACT_BITS - self.cells"),
+        ("(fewer - 1, self.width)", "(fewer, self.width)"),
+    ),
+    *_of(
+        "mechanisms/vectors/moved_row_sketch",
+        (
+            "growth = 2 * math.asinh(math.sqrt((1 + LENT) / self.multiplier) / 2)",
+            "growth = math.log1p(1 / self.multiplier)",
+        ),
+        ("> 1 - ROUNDING else exchanged(one)", "> 1 - ROUNDING else one"),
+        ("not isinstance(rows, MovableRows) or rows.reach > self.reach", "not isinstance(rows, MovableRows)"),
+        audits=("MovedRowSketch",),
+    ),
+    *_of(
+        "trust/moving_table",
+        ("(self.ledger.neighbors, self.ledger.unit) != (Neighbors.REPLACE, self.unit)", "self.ledger.unit is None"),
+    ),
+    *_of(
         "mechanisms/learning/objective_perturbation",
         ("return self.rows * math.log1p(", "return math.log1p("),
         ("self.multiplier * self.units * self.radius * ROUNDING", "self.multiplier * self.radius * ROUNDING"),

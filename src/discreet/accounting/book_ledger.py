@@ -130,4 +130,5 @@ def unit_fields(unit: Unit | None) -> dict[str, object] | None:
     """A unit as it is written. The form of entries is permanent: what came later is left out where it says nothing."""
     if unit is None:
         return None
-    return {name: value for name, value in dataclasses.asdict(unit).items() if name != "pooled" or value}
+    fields = dataclasses.asdict(unit)
+    return {name: value for name, value in fields.items() if name not in ("pooled", "reach") or value}

@@ -48,7 +48,8 @@ def _protects(ledger: LedgerView) -> str:
     unit, relation = ledger.unit, ledger.neighbors
     if unit is None or relation is None:
         return "for any relation"
-    return f"for one {unit.kind}{f' ({unit.column}, {unit.limit})' if unit.column else ''} under {relation.value}"
+    limit = f" ({unit.column}, {unit.limit})" if unit.column else f" ({unit.limit})" if unit.reach else ""
+    return f"for one {unit.kind}{limit} under {relation.value}"
 
 
 def _rows(ledger: LedgerView) -> list[tuple[str, ...]]:

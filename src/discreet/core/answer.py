@@ -252,7 +252,30 @@ class GraphAnswer(Secret):
         return dataclasses.replace(self, copies=(count, *self.copies))
 
 
-AnyAnswer = GraphAnswer | Answer | SampledAnswer | KeyedAnswer | Records | GramAnswer
+@dataclass(frozen=True)
+class MovableRows(Secret):
+    """Rows of any length, of which one may have moved. How many there are is public.
+
+    Parameters
+    ----------
+    values : array of shape (n, columns)
+        Finite numbers.
+    reach : float
+        How far one row may have moved: all that is hidden.
+    copies : tuple of int
+        The number of independent releases, by axes; a single one where empty.
+    """
+
+    values: Array = field(repr=False)
+    reach: float
+    copies: tuple[int, ...] = ()
+
+    def stacked(self, count: int) -> MovableRows:
+        """The same rows, to be released `count` times independently."""
+        return dataclasses.replace(self, copies=(count, *self.copies))
+
+
+AnyAnswer = GraphAnswer | Answer | SampledAnswer | KeyedAnswer | Records | GramAnswer | MovableRows
 """What a question may answer."""
 
 

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Literal
 
 from discreet.core.errors import ParameterError
-from discreet.core.knob import check_whole
+from discreet.core.knob import check_knob, check_whole
 
 MOST_ROWS = 2**30  # of a unit, so that noise for all of them fits the grids
 
@@ -37,12 +37,13 @@ class Neighbors(Enum):
 class Unit:
     """Whose presence is hidden: one record, or everything that one person (edge, node, event) brings.
 
-    Or less: the value of one attribute in one record, all other values being known. Accounts and receipts say so, and
-    `PrivateData`, whose questions are about whole records, refuses that unit.
+    Or less: the value of one attribute in one record, all other values being known; or the position of one row within a
+    public reach, where the row is and about where being known. Accounts and receipts say so, and `PrivateData`, whose
+    questions are about whole records, refuses these units.
 
     Parameters
     ----------
-    kind : {"record", "user", "edge", "node", "event", "attribute"}
+    kind : {"record", "user", "edge", "node", "event", "attribute", "position"}
         Public. What a unit is.
     column : str, optional
         Public. The column that identifies units; none for records. For an attribute, its name.
@@ -51,6 +52,8 @@ class Unit:
     pooled : bool
         Public. Instead, all rows of a unit are used, and what they add up to is clipped to the bound of a single row.
         A unit then moves a sum by one bound, however many rows it has: counts count units, and each weighs alike.
+    reach : float, optional
+        Public. Of a position: the greatest distance that a row may move by.
 
     Examples
     --------
@@ -60,10 +63,11 @@ class Unit:
     'all rows of each bounded together'
     """
 
-    kind: Literal["record", "user", "edge", "node", "event", "attribute"] = "record"
+    kind: Literal["record", "user", "edge", "node", "event", "attribute", "position"] = "record"
     column: str | None = None
     rows: int = 1
     pooled: bool = False
+    reach: float | None = None
 
     @property
     def is_row(self) -> bool:
@@ -77,6 +81,8 @@ class Unit:
             return "all edges at it; the list of nodes is public"
         if self.kind == "attribute":
             return "of one record, whose other columns are not protected"
+        if self.kind == "position":
+            return f"of one row, to within {self.reach:g}; whether and about where the row is, is not protected"
         return "all rows of each bounded together" if self.pooled else f"at most {self.rows} rows of each"
 
     @property
@@ -104,7 +110,7 @@ class Unit:
         >>> Unit("user", column="patient", rows=3).protects_as(Unit("user", column="patient", pooled=True))
         True
         """
-        return (self.kind, self.column) == (other.kind, other.column)
+        return (self.kind, self.column, self.reach) == (other.kind, other.column, other.reach)
 
     def __post_init__(self) -> None:
         check_whole("privacy unit", "rows", self.rows, most=MOST_ROWS)
@@ -117,6 +123,14 @@ class Unit:
         if self.kind == "attribute" and (self.column is None or self.rows != 1 or self.pooled):
             obstacle = "an attribute is one value of one record, and has a name"
             raise ParameterError("privacy unit", obstacle, 'Write Unit("attribute", column="...").')
+        if (self.kind == "position") != (self.reach is not None):
+            obstacle = f"the unit is a {self.kind} and the reach is {self.reach}"
+            raise ParameterError("privacy unit", obstacle, 'Write Unit("position", reach=...); no other unit has one.')
+        if self.kind == "position":
+            check_knob("privacy unit", "reach", self.reach or 0.0, 2.0**-500, 2.0**500)
+            if self.column is not None or self.rows != 1 or self.pooled:
+                obstacle = "a position is that of one row, in all columns"
+                raise ParameterError("privacy unit", obstacle, 'Write Unit("position", reach=...), and nothing else.')
         if self.kind == "user" and self.column is None:
             raise ParameterError("privacy unit", "no column identifies users", 'Write Unit("user", column="...").')
 

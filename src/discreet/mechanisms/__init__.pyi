@@ -26,6 +26,7 @@ from .selection.top_k import TopK as TopK
 from .stable.propose_test_release import ProposeTestRelease as ProposeTestRelease
 from .vectors.bingham import Bingham as Bingham
 from .vectors.johnson_lindenstrauss import JohnsonLindenstrauss as JohnsonLindenstrauss
+from .vectors.moved_row_sketch import MovedRowSketch as MovedRowSketch
 from .vectors.sphere_report import SphereReport as SphereReport
 from .vectors.spherical_laplace import SphericalLaplace as SphericalLaplace
 

@@ -34,6 +34,8 @@ class PaidStream(Protocol):
 
 S = TypeVar("S", bound=PaidStream)
 
+PARTIAL = ("attribute", "position")  # units that are less than a record
+
 
 def open_stream(stream: S, ledger: Ledger, *, purpose: str, key: str | None = None) -> S:
     """Charge a ledger for all releases of a counter, of series, or of a curator that is trusted with rewards.
@@ -75,7 +77,7 @@ def open_stream(stream: S, ledger: Ledger, *, purpose: str, key: str | None = No
         obstacle = f"the account is for {ledger.neighbors} and the stream for {stream.neighbors}"
         raise NotPermitted(ASKED, obstacle, "Make the stream for the neighbors of the account.")
     unit = ledger.unit
-    if unit is not None and (unit.rows > stream.contributions or unit.pooled or unit.kind == "attribute"):
+    if unit is not None and (unit.rows > stream.contributions or unit.pooled or unit.kind in PARTIAL):
         obstacle = f"a unit of the account has {unit.limit}, and one of the stream {stream.contributions} updates"
         raise NotPermitted(ASKED, obstacle, "Allow as many contributions as the account does.")
     reserved = ledger.reserve(stream.event, purpose, request=stream.terms, key=key)

@@ -51,9 +51,10 @@ class PrivateData:
     def __init__(self, trust: TrustModel, ledger: Ledger) -> None:
         self._trust, self.ledger = trust, ledger
         self.schema, self.neighbors, self.unit = trust.schema, trust.neighbors, trust.unit
-        if self.unit.kind == "attribute":
-            obstacle = "its questions are about whole records, and its unit is a single attribute"
-            raise ParameterError("private data", obstacle, "Give another unit, or use a SensitiveAttribute of deep.")
+        if self.unit.kind in ("attribute", "position"):
+            obstacle = f"its questions are about whole records, and its unit is a single {self.unit.kind}"
+            remedy = "Give another unit, or use a SensitiveAttribute of deep, or a MovingTable of trust."
+            raise ParameterError("private data", obstacle, remedy)
         for name, mine, theirs, alike in (
             ("neighbors", trust.neighbors, ledger.neighbors, trust.neighbors is ledger.neighbors),
             ("unit", trust.unit, ledger.unit, ledger.unit is not None and trust.unit.protects_as(ledger.unit)),

@@ -16,14 +16,15 @@ from discreet.core.neighbors import Neighbors
 from discreet.core.receipt import Receipt
 from discreet.deep.check import check
 from discreet.deep.clipped_sum import clipped_sum
+from discreet.deep.digest import digest
 from discreet.deep.fair.cells import Cells
-from discreet.deep.fair.charged import Payer
 from discreet.deep.fair.constraint import Codes, Constraint
 from discreet.deep.fair.descent import Descent, Walk, mean_gradients
 from discreet.deep.fair.fair_plan import FairPlan
 from discreet.deep.fair.multipliers import Multipliers, PublishedMultipliers, deviation, floored_shares, weights
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute
 from discreet.deep.noisy_sum import noisy_sum
+from discreet.trust.charged import Payer
 
 ASKED = "train a fair network"
 MOVED = math.sqrt(2)  # how far counts move where one record goes from one group to another
@@ -91,8 +92,9 @@ class AttributeTraining:
     def run(self) -> Receipt:
         """Pay for everything, and train."""
         self._score(self._inputs[:1], self._labels[:1])  # what fails for any records fails before the charge
-        with self.payer.charged(self.plan.event, ASKED, self.model) as paid:
+        with self.payer.charged(self.plan.event, ASKED) as paid:
             self._train()
+            paid.result = digest(self.model.state_dict())
         return paid.receipt
 
     @property

@@ -14,7 +14,6 @@ from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.core.receipt import Receipt
 from discreet.deep.fair.attribute_training import MOVED
-from discreet.deep.fair.charged import Payer
 from discreet.deep.fair.constraint import Constraint, constraint_of
 from discreet.deep.fair.group_rates import GroupRates, joint_half_width
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute, checked_groups
@@ -24,6 +23,7 @@ from discreet.questions.contingency import contingency_of
 from discreet.releases.ask import asked
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
+from discreet.trust.charged import Payer
 from discreet.trust.private_data import PrivateData
 
 ASKED = "measure fairness"

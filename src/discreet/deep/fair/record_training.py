@@ -16,14 +16,15 @@ from discreet.core.receipt import Receipt
 from discreet.core.secret_sample import SecretSample
 from discreet.deep.check import check
 from discreet.deep.clipped_sum import clipped_sum
+from discreet.deep.digest import digest
 from discreet.deep.fair.cells import Cells
-from discreet.deep.fair.charged import Payer
 from discreet.deep.fair.constraint import SHARPNESS, Constraint
 from discreet.deep.fair.descent import Descent, Walk
 from discreet.deep.fair.fair_plan import FairPlan
 from discreet.deep.fair.multipliers import Multipliers, deviation, floored_shares, weights
 from discreet.deep.noisy_sum import noisy_sum
 from discreet.deep.private_tensors import Chunk, PrivateTensors
+from discreet.trust.charged import Payer
 
 ASKED = "train a fair network"
 CHUNK = 128  # records that are handed over at a time
@@ -86,8 +87,9 @@ class RecordTraining:
         blank = self._data.blank(1, self._device)  # what fails for any records fails before the charge
         self._score(blank)
         self._sums(blank, np.zeros((self._cells.strata, self._cells.groups)))
-        with self.payer.charged(self.plan.event, ASKED, self.model) as paid:
+        with self.payer.charged(self.plan.event, ASKED) as paid:
             self._train()
+            paid.result = digest(self.model.state_dict())
         return paid.receipt
 
     @property

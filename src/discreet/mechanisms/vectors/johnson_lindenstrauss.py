@@ -14,24 +14,21 @@ from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.events import ApproximateLoss, DiscreteLoss, LossTable
-from discreet.core.grid import Array, Grid, Steps
+from discreet.core.grid import Array, Grid
 from discreet.core.knob import check_knob, check_whole
 from discreet.core.loss_cells import ROUNDING, LossCells, masses
 from discreet.core.neighbors import Neighbors
+from discreet.mechanisms.vectors.gaussian_weights import GaussianWeights
 from discreet.noise.gaussian import rounded_gaussian
 
 CELLS = 20  # bits between the radius and the grid of the rows
 WEIGHT = 31  # bits of a weight's fraction, less what the noise needs
-LIMB = 16  # bits: weights are multiplied in two parts, each without rounding
-FARTHEST = 16.0  # standard deviations: where weights are cut
 LENT = 2.0**-15  # the share of the regularisation that pays for the rounding of weights and rows
 SIGMAS = 13.0  # of the loss by rounding: beyond lies 1e-38
 BEYOND = 2.0**-80  # the probability that is written off
 TAIL = 11.0  # standard deviations of a length, beyond which lies 1e-26
 HIGHEST = 100.0  # greater losses count as infinite; those below -100 have a probability of exp(-100)
 WIDEST = 30.0  # a logarithm of variances: greater growth is almost certain to be detected
-BLOCK = 2**20  # weights at a time
-BATCH = 2**12  # rows at a time: so few that sums of float64 are exact
 
 
 @dataclass(frozen=True)
@@ -108,17 +105,10 @@ class JohnsonLindenstrauss:
         table = grid.cut(Bound("l2", self.radius).clip(records.values))
         shape = (*records.copies, int(self.projections), table.shape[1])
         stddev = math.ldexp(math.sqrt(self.multiplier) * self.radius * (1 + 2.0**-50), fine - grid.exponent)
-        low = rounded_gaussian(bits, (math.prod(shape[:-1]), shape[-1]), stddev)
-        high = np.zeros_like(low)
-        block = BLOCK // max(1, min(len(table), BATCH))
-        for start in range(0, len(low), block):
-            part = slice(start, min(start + block, len(low)))
-            for first in range(0, max(len(table), 1), BATCH):  # the same steps for no row as for one
-                batch = table[first : first + BATCH]
-                weights = rounded_gaussian(bits, (part.stop - start, len(batch)), math.ldexp(1.0, fine))
-                for total, limb in zip((low, high), _limbs(weights, fine), strict=True):
-                    total[part] += (limb @ batch).astype(np.int64)
-        return grid.values(_rounded(low, high, fine)).reshape(shape)
+        weights, count = GaussianWeights(fine, CELLS), math.prod(shape[:-1])
+        totals = weights.sums(table, count, bits)
+        totals[0] += rounded_gaussian(bits, (count, shape[-1]), stddev)
+        return grid.values(weights.rounded(totals, fine)).reshape(shape)
 
     def estimated(self, release: Array) -> Array:
         """The sum of the rows' outer products, estimated without bias: post-processing.
@@ -157,21 +147,6 @@ class JohnsonLindenstrauss:
                 "Set rows and neighbors to those of the data set.",
                 "Nothing was released.",
             )
-
-
-def _limbs(weights: Steps, fine: int) -> tuple[Steps, Steps]:
-    """Low and high parts of weights: products with a batch of rows, and their sums, stay below 2**53 in each."""
-    most = int(math.ldexp(FARTHEST, fine))
-    weights = np.clip(weights, -most, most)
-    low = ((weights + (1 << (LIMB - 1))) & ((1 << LIMB) - 1)) - (1 << (LIMB - 1))
-    return low, (weights - low) >> LIMB
-
-
-def _rounded(low: Steps, high: Steps, fine: int) -> Steps:
-    """The integers nearest to (high * 2**LIMB + low) / 2**fine; each part has room for 2**28 rows and more."""
-    low = low + (1 << (fine - 1))
-    high, low = high + (low >> LIMB), low & ((1 << LIMB) - 1)
-    return high >> (fine - LIMB) if fine >= LIMB else (high << (LIMB - fine)) + (low >> fine)
 
 
 @lru_cache(maxsize=256)

@@ -1,12 +1,10 @@
-"""Pay for a whole plan, then train, then say what was made."""
+"""Pay for a whole plan, then make it, then say what was made: where records are not behind `PrivateData`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-
-from torch import nn
 
 from discreet.accounting.price import price
 from discreet.core.bits import Bits
@@ -15,7 +13,6 @@ from discreet.core.events import Event, written
 from discreet.core.ledger import Ledger, Reservation
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.receipt import Receipt
-from discreet.deep.digest import digest
 from discreet.trust.permit import KEPT
 
 
@@ -29,8 +26,8 @@ class Payer:
     bits: Bits
 
     @contextmanager
-    def charged(self, event: Event, purpose: str, model: nn.Module | None = None) -> Iterator[PaidCharge]:
-        """Charge an event, and commit it at the end of the block with its result, or a digest of the model."""
+    def charged(self, event: Event, purpose: str) -> Iterator[PaidCharge]:
+        """Charge an event, and commit it at the end of the block with its result."""
         charge = self.ledger.reserve(event, purpose, request=f"{purpose}\n{written(event)}")
         assert isinstance(charge, Reservation)  # its key is fresh
         paid = PaidCharge(self, event, purpose, charge)
@@ -39,7 +36,7 @@ class Payer:
         except DiscreetError as error:
             error.settle(KEPT)
             raise
-        self.ledger.commit(charge, paid.result if model is None else digest(model.state_dict()))
+        self.ledger.commit(charge, paid.result)
 
 
 @dataclass
