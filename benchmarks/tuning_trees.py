@@ -1,4 +1,4 @@
-"""The tables behind the constants of trees and naive Bayes, on made-up data that no benchmark uses.
+"""The tables behind the constants of trees, on made-up data that no benchmark uses.
 
 python -m benchmarks.tuning_trees chosen
 """
@@ -22,7 +22,6 @@ from discreet.learners import (
     additive_classifier,
     additive_model,
     boosted_stumps,
-    gaussian_nb,
     grown_tree,
     random_forest,
 )
@@ -197,28 +196,6 @@ def large(seed: int) -> Split:
     return Split(X[:10_000], y[:10_000], X[10_000:], y[10_000:], classes)
 
 
-def bayes() -> None:
-    """Mean accuracies of Gaussian naive Bayes, by constants: 10,000 records and delta 1e-6, a few records and none."""
-    many, few = [large(seed) for seed in range(6)], [small(seed) for seed in range(24)]
-    for shorter, square, typical in (
-        *((shorter, 0.6, 0.024) for shorter in (0.05, 0.1, 0.2, 0.36)),
-        *((0.1, square, 0.024) for square in (0.3, 1.2)),
-        *((0.1, 0.6, typical) for typical in (0.012, 0.05)),
-    ):
-        with (
-            patch.object(gaussian_nb, "SHORTER", shorter),
-            patch.object(gaussian_nb, "SQUARE", square),
-            patch.object(gaussian_nb, "TYPICAL", typical),
-        ):
-            means = [
-                np.mean([data.score(gaussian_nb.GaussianNB(), epsilon, delta) for data in sets])
-                for sets, delta in ((many, 1e-6), (few, 1e-6), (few, 0.0))
-                for epsilon in (0.3, 1.0, 3.0)
-            ]
-        words = f"shorter {shorter:g}, square {square:g}, typical {typical:g}"
-        print(f"{words:<40} " + "  ".join(f"{mean:.3f}" for mean in means), flush=True)
-
-
 TABLES: dict[str, Callable[[], None]] = {
     "chosen": chosen,
     "sharper": sharper,
@@ -226,7 +203,6 @@ TABLES: dict[str, Callable[[], None]] = {
     "lots": lots,
     "additive": additive,
     "boosted": boosted,
-    "bayes": bayes,
 }
 
 if __name__ == "__main__":

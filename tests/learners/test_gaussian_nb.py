@@ -6,12 +6,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.naive_bayes import BernoulliNB
 from sklearn.naive_bayes import GaussianNB as Exact
 
 from discreet.accounting.accountant import delta, pure_epsilon
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
+from discreet.core.events import Composed
 from discreet.learners.gaussian_nb import GaussianNB
+from discreet.learners.moments_plan import lengths_of
+from discreet.releases.sum_plan import SumPlan
 from tests.learners import trial
 from tests.learners.audited_sum import audited, worst
 from tests.learners.trial import LearnerTrial
@@ -61,15 +65,41 @@ def test_the_fit_costs_what_it_says() -> None:
         assert pure_epsilon(model.event_) == pytest.approx(0.5)
 
 
-def test_the_audit_does_not_refute_its_sum_and_would_see_half_the_noise() -> None:
-    """On the record of a grid that adds most."""
+def test_the_audit_does_not_refute_its_sums_and_would_see_half_the_noise() -> None:
+    """On the records of a grid that add most to the lengths, and to the moments of shrunk and of whole records."""
     for price in (1e-6, 0.0):
         model = GaussianNB(**FIELDS, epsilon=3.0, delta=price)
         task = model._task(np.zeros((1, 1)), np.array(["yes"]), Budget(3.0, price))
         plan = model.plan(task)
-        record = worst(plan.question, np.linspace(-6, 6, 9).tolist(), (0.0, 1.0, np.nan))
-        assert audited(plan, record).holds
-        assert not audited(plan, record, 0.5).holds
+        assert plan.lengths is not None
+        sums = [SumPlan(lengths_of(task), plan.lengths)]
+        sums += [SumPlan(plan.question(task, radius), plan.moments) for radius in (plan.radius, 1.0)]
+        assert plan.event == Composed(tuple(each.event for each in sums[:2]))
+        for each in sums:
+            axes = (np.linspace(-6, 6, 9).tolist(), (0.0, 1.0, np.nan))
+            record = worst(each.question, *axes[: len(each.question.columns)])
+            assert audited(each, record).holds
+            assert not audited(each, record, 0.25 if each is sums[0] else 0.5).holds
+
+
+def test_where_noise_is_small_long_records_are_kept_whole_and_short_ones_shrunk() -> None:
+    rng = np.random.default_rng(0)
+    marks, numbers = rng.choice([-1.0, 1.0], (2000, 6)), rng.normal(0, 0.2, (2000, 6))
+    for X, radius in ((marks, 6.0), (numbers, 0.6)):
+        model = GaussianNB(classes=[0, 1], bounds=(-1, 1), epsilon=3.0).fit(X, rng.integers(0, 2, 2000))
+        assert model.radius_ == pytest.approx(radius**0.5)
+        assert isinstance(model.event_, Composed)
+
+
+def test_marks_are_not_taken_for_normal() -> None:
+    """Twelve rare marks that say little: the normal law of the class where they are rarer would decide alone."""
+    rng = np.random.default_rng(0)
+    y = (rng.random(20_000) < 0.25).astype(int)
+    X = np.where(rng.random((20_000, 12)) < np.where(y == 1, 0.004, 0.04)[:, None], 1.0, -1.0)
+    X = np.column_stack([X, np.where(rng.random(20_000) < np.where(y == 1, 0.8, 0.2), 1.0, -1.0)])
+    model = GaussianNB(classes=[0, 1], bounds=(-1, 1), epsilon=3.0).fit(X, y)
+    best = BernoulliNB().fit(X > 0, y).score(X > 0, y)
+    assert Exact().fit(X, y).score(X, y) + 0.05 < best < model.score(X, y) + 0.02
 
 
 def test_of_a_few_records_a_few_features_are_used() -> None:

@@ -1022,6 +1022,11 @@ MUTANTS = [
         ("radius**2 * (square_of", "radius * (square_of"),
     ),
     *_of(
+        "learners/moments_plan",
+        ("whole.norm, moments, lengths, plan.event)", "whole.norm, moments, lengths, moments.noise.event)"),
+        tests="learners/test_gaussian_nb.py",
+    ),
+    *_of(
         "learners/category_purchase",
         ("(2 * len(names))), budget, len(names))", "(2 * len(names))), budget)"),
         ("Repeated(self.selection.event, len(self.names))", "self.selection.event"),

@@ -1,0 +1,111 @@
+"""The tables behind the constants of Gaussian naive Bayes, on made-up data that no benchmark uses.
+
+python -m benchmarks.tuning_bayes lengths
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections import defaultdict
+from collections.abc import Callable
+from unittest.mock import patch
+
+import numpy as np
+
+from benchmarks.learning_data import Split
+from benchmarks.tuning_trees import large, small
+from discreet.core.budget import Budget
+from discreet.core.grid import Array
+from discreet.learners import gaussian_nb, moments_plan
+from discreet.learners.gaussian_nb import GaussianNB
+
+EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
+
+
+def mixed(seed: int) -> Split:
+    """1000 to 30,000 records as tables of people have them, between public bounds, and 3000 others.
+
+    Numbers are normal, skewed, zero for most, or whole; categories have marks. A cause that all share makes them
+    dependent within classes.
+    """
+    rng = np.random.default_rng(5000 + seed)
+    n, classes = int(rng.choice([1000, 10_000, 30_000])), int(rng.choice([2, 2, 3]))
+    size = n + 3000
+    y = rng.choice(classes, size, p=rng.dirichlet(np.full(classes, 4.0)))
+    cause = rng.normal(size=size) + 0.7 * rng.normal(size=classes)[y]
+
+    def latent() -> Array:
+        shift = rng.exponential(0.5) * rng.normal(size=classes)[y]
+        return np.asarray(0.5 * rng.normal() * cause + shift + rng.normal(size=size))
+
+    columns = [latent() / rng.choice([3, 5, 8]) for _ in range(rng.integers(0, 6))]
+    columns += [2 * np.exp(latent()) / rng.choice([15, 60]) - 1 for _ in range(rng.integers(0, 4))]
+    for _ in range(rng.integers(0, 4)):
+        amount = np.where(latent() > rng.uniform(0.5, 1.8), np.exp(0.8 * latent()) * rng.choice([3, 10]), 0.0)
+        columns.append(2 * amount / rng.choice([30, 100]) - 1)
+    for _ in range(rng.integers(0, 3)):
+        steps = int(rng.choice([4, 10, 16]))
+        columns.append(np.rint((latent() + 3) / 6 * steps) / steps * 2 - 1)
+    for _ in range(rng.integers(0, 5)):
+        values = int(rng.choice([2, 5, 9, 14]))
+        scores = np.stack([latent() for _ in range(values)], axis=1) + 1.2 * rng.normal(size=values)
+        value = np.argmax(scores + rng.gumbel(size=scores.shape), axis=1)
+        columns += [2.0 * (value == place) - 1 for place in range(values)]
+    while len(columns) < 4:
+        columns.append(latent() / 4)
+    X = np.clip(np.stack(columns, axis=1), -1, 1)
+    return Split(X[:n], y[:n], X[n:], y[n:], classes)
+
+
+def bayes() -> None:
+    """Mean accuracies, by constants: of all three kinds of data, with delta 1e-6 and without."""
+    kinds = [[kind(seed) for seed in range(count)] for kind, count in ((large, 6), (small, 24), (mixed, 12))]
+    for shorter, square, typical in (
+        *((shorter, 0.6, 0.024) for shorter in (0.05, 0.1, 0.2, 0.36)),
+        *((0.1, square, 0.024) for square in (0.3, 1.2)),
+        *((0.1, 0.6, typical) for typical in (0.012, 0.05)),
+    ):
+        with (
+            patch.object(moments_plan, "SHORTER", shorter),
+            patch.object(moments_plan, "SQUARE", square),
+            patch.object(gaussian_nb, "SQUARE", square),
+            patch.object(gaussian_nb, "TYPICAL", typical),
+        ):
+            means = [
+                np.mean([data.score(GaussianNB(), epsilon, delta) for data in sets])
+                for sets in kinds
+                for delta in (1e-6, 0.0)
+                for epsilon in (0.3, 1.0, 3.0)
+            ]
+        words = f"shorter {shorter:g}, square {square:g}, typical {typical:g}"
+        print(f"{words:<40} " + "  ".join(f"{mean:.3f}" for mean in means), flush=True)
+
+
+def lengths() -> None:
+    """Mean accuracies of sets of long records by what these are shrunk to, and by the noise on a mean of whole ones."""
+    table: dict[tuple[int, float], list[float]] = defaultdict(list)
+    for data in [*(mixed(seed) for seed in range(30)), *(small(seed) for seed in range(2, 40, 4))]:
+        n, d = data.X.shape
+        if np.mean(np.square(data.X).mean(axis=1) > moments_plan.LONG) < 0.5:
+            continue
+        for delta in (1e-6, 0.0):
+            for epsilon in EPSILONS:
+                whole = GaussianNB(target="target", radius=math.sqrt(d), max_features=d)
+                noise = (
+                    whole.plan(whole._task(data.private(epsilon, delta), None, Budget(epsilon, delta))).moments.stddev
+                    / n
+                )
+                for share in (0.1, 0.4, 1.0):
+                    model = GaussianNB(radius=math.sqrt(share * d))
+                    table[math.floor(math.log2(noise)), share].append(data.score(model, epsilon, delta))
+    for power, share in sorted(table):
+        found = table[power, share]
+        print(f"noise from {2.0**power:.4f}  shrunk to {share:g} d  {np.mean(found):.3f} ({len(found)})")
+
+
+TABLES: dict[str, Callable[[], None]] = {"bayes": bayes, "lengths": lengths}
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or TABLES:
+        TABLES[name]()
