@@ -18,7 +18,8 @@ from discreet.releases.joint_plan import Stage, staged
 from discreet.releases.spread import Spread, spread
 from discreet.releases.sum_plan import planned
 
-# From made-up data: `bayes` and `lengths` in benchmarks/tuning_bayes.py.
+# From made-up data: `bayes` and `lengths` in benchmarks/tuning_bayes.py. That long records are better not shrunk was
+# seen on a table of the benchmark before.
 SQUARE = 0.6  # weight of the squares; the scores hardly depend on it
 SHORTER = 0.1  # of d, the squared length that records are shrunk to where most are short; that of uniform ones is 1/3
 LONG = 1 / 3  # of d, above which a record is long

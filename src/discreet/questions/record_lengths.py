@@ -41,21 +41,22 @@ def record_lengths_of(schema: Schema, columns: tuple[str, ...], radii: tuple[flo
         check_knob(ASKED, "radius", radius, least=SHORTEST, most=LONGEST)
     if not radii or not np.all(np.diff(radii) > 0):
         raise ParameterError(ASKED, "the radii do not increase, or there are none", "Give each once, in order.")
-    ends = np.square(np.ldexp(np.array(radii), -coordinates.grid.exponent))
-    lower, upper = coordinates.middle[:, 0] - coordinates.half[:, 0], coordinates.middle[:, 0] + coordinates.half[:, 0]
+    reach = math.ldexp(1.0, -coordinates.grid.exponent)
+    ends, scale, cells = np.square(np.array(radii) * reach), reach / coordinates.half, len(radii) + 1
 
-    def cells(records: Array) -> Array:
-        """The cell of each record that has one."""
-        whole = records[np.isfinite(records).all(axis=1)]
-        steps = coordinates.steps(np.clip(whole, lower, upper), np.empty((coordinates.size, len(whole))))[1:]
-        return np.searchsorted(ends, np.einsum("ij,ij->j", steps, steps))
+    def places(records: Array) -> Array:
+        """The cell of each record; one more for records without a length."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            steps = np.subtract(records.T, coordinates.middle)
+            np.rint(np.multiply(steps, scale, out=steps), out=steps)
+            known = np.isfinite(np.einsum("ij->j", steps))
+        np.clip(steps, -reach, reach, out=steps)
+        return np.where(known, np.searchsorted(ends, np.einsum("ij,ij->j", steps, steps)), cells)
 
     def of(records: Array) -> Array:
-        marks = np.zeros((len(records), len(radii) + 1))
-        marks[np.isfinite(records).all(axis=1)] = cells(records)[:, None] == np.arange(len(radii) + 1)
-        return marks
+        return (places(records)[:, None] == np.arange(cells)).astype(np.float64)
 
     def total(records: Array) -> Array:
-        return np.bincount(cells(records), minlength=len(radii) + 1).astype(np.float64)
+        return np.bincount(places(records), minlength=cells)[:cells].astype(np.float64)
 
     return BoundedSum(of, ONE_CELL, columns, Grid(0), total)
