@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import sys
@@ -22,6 +23,11 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.register_profile("replayed", deadline=None, max_examples=50, derandomize=True)
     settings.register_profile("fresh", deadline=None)
     settings.load_profile("fresh" if config.getoption("fresh") else "replayed")
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays: the garbage collector need not walk it again and again."""
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)

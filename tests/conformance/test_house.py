@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -29,10 +30,34 @@ MAY_CHOOSE = {
 HEAVY = ("scipy", "sklearn", "pandas", "polars", "pyarrow", "duckdb", "matplotlib", "torch")
 
 
+@dataclass(frozen=True)
+class Read:
+    """What the rules ask of one file."""
+
+    docstring: str | None
+    classes: list[str]
+    attributes: set[tuple[str, str]]
+    imported: set[str]
+
+
 @cache
-def trees() -> dict[Path, ast.Module]:
-    """Every file, parsed once, by the first test that needs it."""
-    return {path: ast.parse(path.read_text()) for path in sorted(SOURCE.rglob("*.py"))}
+def files() -> dict[Path, Read]:
+    """Every file, parsed once, by the first test that needs it; no tree is kept, for the garbage collector to walk."""
+    return {path: _read(path.read_text()) for path in sorted(SOURCE.rglob("*.py"))}
+
+
+def _read(text: str) -> Read:
+    tree = ast.parse(text)
+    nodes = list(ast.walk(tree)) if "random" in text else []  # no other name is looked for inside
+    classes = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
+    used = {(ast.unparse(n.value), n.attr) for n in nodes if isinstance(n, ast.Attribute) and "random" in n.attr}
+    return Read(ast.get_docstring(tree), classes, used, _imported(nodes))
+
+
+def _imported(nodes: list[ast.AST]) -> set[str]:
+    """The names that a file imports, and the modules it imports them from."""
+    plain = {alias.name for node in nodes if isinstance(node, ast.Import | ast.ImportFrom) for alias in node.names}
+    return plain | {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:
@@ -52,23 +77,13 @@ def test_every_name_of_the_package_can_be_loaded() -> None:
 
 def test_noise_is_drawn_in_one_room_only() -> None:
     """Numpy's and Python's generators may choose public things; none may come near an answer."""
-    for path, tree in trees().items():
+    for path, read in files().items():
         room = path.relative_to(SOURCE).parts[0]
-        used = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
         if room not in MAY_CHOOSE:
-            random = {ast.unparse(node.value) for node in used if node.attr == "random"}
-            assert not random & {"np", "numpy"}, path
-            assert not imported(tree) & {"random", "numpy.random"}, path
+            assert not read.attributes & {("np", "random"), ("numpy", "random")}, path
+            assert not read.imported & {"random", "numpy.random"}, path
         if room != "noise":
-            assert "urandom" not in {node.attr for node in used}, path
-
-
-def imported(tree: ast.Module) -> set[str]:
-    """The names that a file imports, and the modules it imports them from."""
-    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
-    return {alias.name for node in nodes for alias in node.names} | {
-        str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)
-    }
+            assert "urandom" not in {name for _, name in read.attributes}, path
 
 
 def test_the_rooms_are_those_that_the_rules_name() -> None:
@@ -82,11 +97,11 @@ def test_the_rooms_are_those_that_the_rules_name() -> None:
 
 
 def test_every_file_says_what_it_is() -> None:
-    assert [path for path, tree in trees().items() if not ast.get_docstring(tree)] == []
+    assert [path for path, read in files().items() if not read.docstring] == []
 
 
 def test_one_name_is_one_class() -> None:
-    names = Counter(node.name for tree in trees().values() for node in tree.body if isinstance(node, ast.ClassDef))
+    names = Counter(name for read in files().values() for name in read.classes)
     assert [name for name, times in names.items() if times > 1 and not name.startswith("_")] == []
 
 
