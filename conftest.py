@@ -30,6 +30,10 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def pytest_unconfigure() -> None:
+    gc.unfreeze()  # extension modules look for leaks when the process ends
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Let the secret bits of this thread begin anew, from the name of the test; other threads and processes draw fresh.

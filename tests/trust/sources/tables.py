@@ -6,6 +6,7 @@ import csv
 import gzip
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,11 @@ ROWS = 1200
 
 def table(order: Sequence[int] = range(ROWS)) -> Table:
     """Records with everything that could be read in two ways, in this order."""
+    return {name: [values[row] for row in order] for name, values in _mixed().items()}
+
+
+@cache
+def _mixed() -> Table:
     rng = np.random.default_rng(7)
     people = ["ann", " ann ", "Ann", 'O\'Brien "x"; DROP TABLE kept', "Zoë", "日本", "", None, "7", "7.0", "𝄞"]
     costs = [None, float("inf"), float("-inf"), -0.0, 0.0, 5e-324, 1e308, -1e308, 0.1, 1 / 3, 99.99, 1e16 + 2]
@@ -62,7 +68,7 @@ def table(order: Sequence[int] = range(ROWS)) -> Table:
         "\xa0z",
     ]
     who = [*rng.choice(np.array(people, dtype=object), ROWS // 2), *(f"p{n % 250}" for n in rng.zipf(1.5, ROWS // 2))]
-    columns: Table = {
+    return {
         "who": who,
         COST: [costs[n] if n < len(costs) else round(float(n) - 30, 2) for n in rng.integers(0, 60, ROWS)],
         "days": [None if n > 30 else int(n) for n in rng.integers(0, 34, ROWS)],
@@ -70,7 +76,6 @@ def table(order: Sequence[int] = range(ROWS)) -> Table:
         "town": list(rng.choice(np.array(towns, dtype=object), ROWS)),
         "note": ["never read"] * ROWS,
     }
-    return {name: [values[row] for row in order] for name, values in columns.items()}
 
 
 NUMBERS = Schema(
@@ -86,18 +91,22 @@ NUMBERS = Schema(
 
 def numbers_table(order: Sequence[int] = range(ROWS)) -> Table:
     """Records without any text: what an engine may decode by itself."""
+    return {name: [values[row] for row in order] for name, values in _numbers().items()}
+
+
+@cache
+def _numbers() -> Table:
     rng = np.random.default_rng(8)
     whole = [7, 12, -3, 0, 999999999999, 1, None]
-    columns: Table = {
+    return {
         "who": [None if n > 200 else int(n) - 3 for n in rng.zipf(1.3, ROWS)],
-        COST: table()[COST],
-        "days": table()["days"],
+        COST: _mixed()[COST],
+        "days": _mixed()["days"],
         "kind": [whole[n] for n in rng.integers(0, len(whole), ROWS)],
         "town": [None if n == 5 else int(n) * 2**40 for n in rng.integers(0, 9, ROWS)],
         "ill": [[True, False, None][n] for n in rng.integers(0, 3, ROWS)],
         "note": ["never read"] * ROWS,
     }
-    return {name: [values[row] for row in order] for name, values in columns.items()}
 
 
 def _csv(table: Table, path: Path) -> Path:

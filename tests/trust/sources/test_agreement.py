@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from discreet.core.dates import Date, Datetime
-from discreet.core.neighbors import RECORD, Unit
+from discreet.core.neighbors import Unit
 from discreet.core.schema import Boolean, Schema
 from discreet.questions.contingency import contingency_of
 from discreet.questions.moments import moments_of
@@ -70,6 +70,7 @@ DATES = Schema(
 )
 
 
+@cache
 def dates_table() -> Table:
     """Records with dates, times and truth values, some of them missing or out of bounds."""
     rng = np.random.default_rng(9)
@@ -91,12 +92,20 @@ def dates_sums(records: Any, unit: Unit) -> dict[str, Any]:
     return {name: source.sum(question).tolist() for name, question in asked.items()}
 
 
+@cache
+def expected_dates(units: str) -> dict[str, Any]:
+    """Of texts; a data frame of pandas has the same."""
+    texts = {name: [None if one is None else str(one) for one in values] for name, values in dates_table().items()}
+    found, framed = (dates_sums(records, UNITS[units]) for records in (texts, pd.DataFrame(dates_table())))
+    assert found == framed
+    return found
+
+
 @pytest.mark.parametrize("form", [form for form in FORMS if "categories" not in form and form != "arrow, dictionaries"])
 def test_every_source_has_the_same_dates(form: str, tmp_path: Path) -> None:
     records = FORMS[form](dates_table(), tmp_path)
-    texts = {name: [None if one is None else str(one) for one in values] for name, values in dates_table().items()}
-    for unit in (RECORD, PERSON):
-        assert dates_sums(records, unit) == dates_sums(texts, unit) == dates_sums(pd.DataFrame(dates_table()), unit)
+    for units in ("records", "three rows"):
+        assert dates_sums(records, UNITS[units]) == expected_dates(units)
     days = moments_of(DATES, "day", 1, False)
     own = [day for day in dates_table()["day"] if day is not None]
     total, grid = source_of(records, DATES).sum(days), days.grid
