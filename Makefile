@@ -7,7 +7,7 @@ PIP_FLAGS := --quiet --disable-pip-version-check -c constraints.txt
 # Byte code is kept, whatever the environment says: tests and examples start many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: start test checked tested soak mutants walk docs bench bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-sequential clean
+.PHONY: start test checked tested soak mutants walk look docs bench bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-sequential clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -51,6 +51,15 @@ mutants: $(VENV)/.dev
 # Four kinds of user, from the built wheel in an empty environment to their result; FRESH=--fresh installs all anew.
 walk: $(VENV)/.dev
 	$(BIN)/python -m tests.walk $(FRESH)
+
+# What notebooks show, in a browser that is installed here (60 MB); KEEP=--keep keeps the pictures as they look now.
+$(VENV)/.look: pyproject.toml constraints.txt tests/look/browser.py | $(BIN)/python
+	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[look]'
+	$(BIN)/python -m tests.look.browser
+	@touch $@ $(VENV)/.dev $(VENV)/.start
+
+look: $(VENV)/.look
+	$(BIN)/python -m pytest tests/look $(KEEP)
 
 clean:
 	rm -rf $(VENV) build site .mypy_cache .ruff_cache .pytest_cache

@@ -16,6 +16,7 @@ from discreet.noise import bits
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--fresh", action="store_true", help="draw fresh noise, as releases do, and twice the cases")
+    parser.addoption("--keep", action="store_true", help="keep the pictures of `tests/look` as they look now")
 
 
 def pytest_configure(config: pytest.Config) -> None:

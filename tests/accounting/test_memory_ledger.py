@@ -149,7 +149,7 @@ def test_a_balance_reads_as_what_was_asked() -> None:
     planned(account, PureLoss(0.01))
     assert (account.balance().asked, account.balance().certified) == (0.01, 0.01)
     assert account.balance().used < 0.01
-    assert "<td>epsilon 0.01 of 5 at delta 1e-06</td>" in account.balance()._repr_html_()
+    assert "<td>epsilon 0.01 of 5 at delta <span class='whole'>1e-06</span></td>" in account.balance()._repr_html_()
     for _ in range(99):
         planned(account, GaussianLoss(40.0))
     stands = account.balance()

@@ -77,7 +77,7 @@ def test_everything_that_users_meet_shows_itself() -> None:
     for shown, words in every:
         page = shown._repr_html_()
         assert words in read(page), type(shown)
-        assert "prefers-color-scheme: dark" in page, type(shown)
+        assert "prefers-color-scheme: dark" in page or "color: inherit" in page, type(shown)
     assert model.receipt_.cost in read(model._repr_html_())
 
 
@@ -93,7 +93,7 @@ def test_a_long_list_of_categories_is_cut() -> None:
     page = read(schema._repr_html_())
     assert "and 488 more" in page
     assert "c400" not in page
-    assert "lower=0, upper=1" in page
+    assert "0 to 1" in page
 
 
 def test_a_data_set_shows_nothing_of_its_records(monkeypatch: pytest.MonkeyPatch) -> None:

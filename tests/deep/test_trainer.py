@@ -319,7 +319,7 @@ def test_layers_without_a_rule_are_announced() -> None:
         """Whatever it computes."""
 
     model = nn.Sequential(Own(5, 4), nn.Linear(4, 2))
-    with pytest.warns(SlowLayers, match="1 layers by their rules; without a rule, and so written out: 0"):
+    with pytest.warns(SlowLayers, match="1 layer by its rule; without a rule, and so written out: 0"):
         Trainer(model, torch.optim.SGD(model.parameters()), crossed, PrivateTensors(*people(10), BUDGET), STEP)
 
 
@@ -339,7 +339,7 @@ def test_a_run_says_how_far_it_is_and_what_that_cost(tmp_path: Path) -> None:
     assert "Gaussian noise, 4 sensitivities" in run._repr_html_()
     for page in (str(run.card()), run.card()._repr_html_()):
         assert "one record that is added or removed" in page
-        assert f"epsilon {last.charged:.4g} at delta 1e-05" in page
+        assert f"epsilon {last.charged:.4g} at delta " in page
 
 
 def test_an_optimizer_of_another_model_is_refused() -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from html import escape
 
 from discreet.accounting.book import Book
 from discreet.accounting.ledger_file import LedgerFile
 from discreet.accounting.ledger_view import FileView, LedgerView
 from discreet.core.ledger import Entry
+from discreet.core.notebook import facts, grid
 
 COLUMNS = ("entry", "time", "analyst", "purpose", "event", "cost", "state")
 
@@ -29,10 +29,7 @@ def text(ledger: LedgerView) -> str:
 
 def html(ledger: LedgerView) -> str:
     """The statement as two tables; everything in it is escaped."""
-    summary = "".join(f"<tr><th>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in _summary(ledger))
-    header = "".join(f"<th>{name}</th>" for name in COLUMNS)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in _rows(ledger))
-    return f"<table>{summary}</table><table><thead><tr>{header}</tr></thead><tbody>{body}</tbody></table>"
+    return facts(dict(_summary(ledger))) + grid("", COLUMNS, _rows(ledger), kind="words")
 
 
 def _summary(ledger: LedgerView) -> list[tuple[str, str]]:

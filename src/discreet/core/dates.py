@@ -77,6 +77,11 @@ class Temporal(Number):
     def shown(self, value: float) -> str:
         """The time that a number stands for."""
 
+    @property
+    def described(self) -> str:
+        """What is public about it, in words."""
+        return f"{self.shown(self.lower)} to {self.shown(self.upper)}"
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.shown(self.lower)!r}, {self.shown(self.upper)!r})"
 

@@ -55,7 +55,8 @@ def in_words(event: Event) -> str:
         case Composed(events):
             return " + ".join(in_words(part) for part in events) or "nothing"
         case Sampled(inner, rate, scheme):
-            return f"({in_words(inner)}) on a {scheme.replace('_', '-')} sample of {rate:.3g}"
+            kind = scheme.replace("_", "-").replace("poisson", "Poisson")
+            return f"({in_words(inner)}) on a {kind} sample of {rate:.3g}"
         case Parallel(events):
             return "the dearest of: " + "; ".join(dict.fromkeys(in_words(part) for part in events))
         case NoPromise(reason):

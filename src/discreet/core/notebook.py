@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from discreet.core.display import plain
 
 STYLE = """
 .discreet { max-width: 100%; overflow-x: auto; line-height: 1.45; color: inherit; background: none; }
-.discreet table { border-collapse: collapse; margin: .3em 0; background: none; color: inherit; }
-.discreet caption { caption-side: top; text-align: left; font-weight: 600; padding: .2em 0; color: inherit; }
-.discreet tr { background: none; border-bottom: 1px solid rgba(128, 128, 128, .35); }
-.discreet th, .discreet td { padding: .25em .9em .25em 0; vertical-align: top; white-space: normal;
+.discreet table { border-collapse: collapse; table-layout: auto; margin: .3em 0; background: none; color: inherit;
+  font-size: inherit; }
+.discreet table tr:nth-child(n) { background: none; border-bottom: 1px solid rgba(128, 128, 128, .35); }
+.discreet th, .discreet td { padding: .25em .9em .25em 0; vertical-align: top; text-align: left; white-space: normal;
   overflow-wrap: break-word; word-break: normal; background: none; }
-.discreet th { text-align: left; font-weight: 500; }
-.discreet td { text-align: left; font-variant-numeric: tabular-nums; }
-.discreet .numbers td { text-align: right; white-space: nowrap; }
-.discreet summary { cursor: pointer; color: #1f6f8b; }
-@media (prefers-color-scheme: dark) { .discreet summary { color: #7cc4dd; } }
+.discreet th { font-weight: 500; }
+.discreet td { font-variant-numeric: tabular-nums; }
+.discreet .title { margin: .3em 0; font-weight: 600; }
+.discreet .facts td { overflow-wrap: anywhere; }
+.discreet .whole, .discreet .facts th, .discreet .numbers td { white-space: nowrap; }
+.discreet .numbers td, .discreet .numbers thead .number { text-align: right; }
+.discreet summary { cursor: pointer; text-decoration: underline dotted; text-underline-offset: .25em; }
 """
+SHORT = 32  # letters that stay on one line: a table scrolls sideways rather than stack words
+HYPHENATED = re.compile(r"[^\s()]*\d[^\s()]*-[^\s(),;]+")  # such as 1e-06 and 2026-11-16, which browsers would break
 
 
 def carded(*parts: str) -> str:
@@ -35,16 +40,16 @@ def carded(*parts: str) -> str:
 
 def facts(lines: Mapping[str, str]) -> str:
     """Names and texts, a row for each."""
-    rows = (f"<tr><th>{safe(name)}</th><td>{safe(text)}</td></tr>" for name, text in lines.items())
-    return f"<table>{''.join(rows)}</table>"
+    rows = (f"<tr><th>{safe(name)}</th><td>{unbroken(text)}</td></tr>" for name, text in lines.items())
+    return f"<table class='facts'>{''.join(rows)}</table>"
 
 
 def grid(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], labels: int = 1, kind: str = "numbers") -> str:
     """A table with a title and a head, whose first cells in each row are labels."""
-    caption = f"<caption>{safe(title)}</caption>" if title else ""
+    above = f"<p class='title'>{unbroken(title)}</p>" if title else ""
     body = "".join(f"<tr>{_cells('th', row[:labels])}{_cells('td', row[labels:])}</tr>" for row in rows)
-    top = f"<thead><tr>{_cells('th', head)}</tr></thead>"
-    return f"<table class='{kind}'>{caption}{top}<tbody>{body}</tbody></table>"
+    top = f"<thead><tr>{_cells('th', head[:labels])}{_cells('th', head[labels:], 'number')}</tr></thead>"
+    return f"{above}<table class='{kind}'>{top}<tbody>{body}</tbody></table>"
 
 
 def folded(summary: str, part: str) -> str:
@@ -57,5 +62,11 @@ def safe(text: str) -> str:
     return html.escape(plain(text))
 
 
-def _cells(tag: str, texts: Sequence[str]) -> str:
-    return "".join(f"<{tag}>{safe(text)}</{tag}>" for text in texts)
+def unbroken(text: str) -> str:
+    """Text without markup, whose numbers and dates stay whole."""
+    return HYPHENATED.sub(r"<span class='whole'>\g<0></span>", safe(text))
+
+
+def _cells(tag: str, texts: Sequence[str], kind: str = "") -> str:
+    kinds = (f"{kind} whole" if len(text) <= SHORT else kind for text in texts)
+    return "".join(f"<{tag} class='{kind}'>{safe(text)}</{tag}>" for kind, text in zip(kinds, texts, strict=True))

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
+from typing import ClassVar
 
+from discreet.core.digits import exact
 from discreet.core.errors import SchemaError
 from discreet.core.notebook import carded, grid
 from discreet.core.value import form_of, text_of
@@ -63,6 +65,12 @@ class Number:
                 f"Give a step that divides their distance, at most {MOST_STEPS:,} times.",
                 step=step,
             )
+
+    @property
+    def described(self) -> str:
+        """What is public about it, in words."""
+        step = "" if self.step is None else f", in steps of {exact(self.step)}"
+        return f"{exact(self.lower)} to {exact(self.upper)}{step}"
 
     def __repr__(self) -> str:
         step = "" if self.step is None else f", step={self.step}"
@@ -131,6 +139,12 @@ class Category:
         return places
 
     @property
+    def described(self) -> str:
+        """What is public about it, in words: the first of a long list."""
+        more = f" and {len(self.values) - LISTED} more" if len(self.values) > LISTED else ""
+        return ", ".join(self.values[:LISTED]) + more
+
+    @property
     def _forms(self) -> list[float | str]:
         """Each value's form; the words for booleans are texts like others where two of them are the same boolean."""
         texts = [str(text_of(value)) for value in self.values]
@@ -171,6 +185,8 @@ class Text:
     >>> Schema({"town": Text()}).text("town")
     Text()
     """
+
+    described: ClassVar[str] = "nothing"
 
 
 Column = Number | Category | Text
@@ -268,16 +284,8 @@ class Schema:
 
     def html(self) -> str:
         """The columns as a table for notebooks."""
-        rows = [(name, type(column).__name__, _in_words(column)) for name, column in self.columns.items()]
+        rows = [(name, type(column).__name__, column.described) for name, column in self.columns.items()]
         return grid("", ("column", "kind", "what is public"), rows, kind="words")
 
     def __reduce__(self) -> tuple[type[Schema], tuple[dict[str, Column]]]:
         return Schema, (dict(self.columns),)
-
-
-def _in_words(column: Column) -> str:
-    """What is public about a column; the first of a long list."""
-    if not isinstance(column, Category):
-        return repr(column).partition("(")[2].removesuffix(")") or "nothing"
-    more = f" and {len(column.values) - LISTED} more" if len(column.values) > LISTED else ""
-    return ", ".join(column.values[:LISTED]) + more

@@ -67,7 +67,8 @@ class Checked:
 
     def __str__(self) -> str:
         slow = f"; without a rule, and so written out: {', '.join(self.one_by_one)}" if self.one_by_one else ""
-        lines = [f"{len(self.by_rule)} layers by their rules{slow}"]
+        ruled = "1 layer by its rule" if len(self.by_rule) == 1 else f"{len(self.by_rule)} layers by their rules"
+        lines = [ruled + slow]
         wide = max((len(one.name) for one in self.costs), default=0)
         kinds = max((len(one.layer) for one in self.costs), default=0)
         lines += [

@@ -58,10 +58,8 @@ class ColumnProfile:
     def description(self) -> str:
         """What the schema says of it, in words."""
         match self.kind:
-            case Temporal(lower, upper):
-                return f"{type(self.kind).__name__.lower()} from {self.kind.shown(lower)} to {self.kind.shown(upper)}"
-            case Number(lower, upper):
-                return f"number from {exact(lower)} to {exact(upper)}"
+            case Number():
+                return f"{type(self.kind).__name__.lower()} from {self.kind.described}"
             case Category(values):
                 return f"category with {len(values)} listed values"
             case Text():

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import html
 from typing import TYPE_CHECKING
 
 from discreet.core.digits import error_bar, number
-from discreet.core.display import plain
 from discreet.core.events import written
 from discreet.core.neighbors import Neighbors
+from discreet.core.notebook import safe, unbroken
 from discreet.core.schema import Number
 from discreet.query.bar import Bar
 from discreet.query.chart import columns_chart, row_chart
@@ -39,7 +38,7 @@ def page(report: Report) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="referrer" content="no-referrer"><meta name="color-scheme" content="light dark">'
-        f"<title>Private profile of {_safe(report.title + report.receipt.among)}</title></head>"
+        f"<title>Private profile of {safe(report.title + report.receipt.among)}</title></head>"
         f'<body style="margin:0">{fragment(report)}</body></html>\n'
     )
 
@@ -52,7 +51,7 @@ def fragment(report: Report) -> str:
 
 
 def _head(report: Report) -> str:
-    unit = _safe(report.receipt.unit.kind)
+    unit = safe(report.receipt.unit.kind)
     tiles = {
         "epsilon": f"{report.budget.epsilon:g}",
         "delta": f"{report.budget.delta:g}",
@@ -62,7 +61,7 @@ def _head(report: Report) -> str:
     }
     drawn = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in tiles.items())
     return (
-        f"<header><p class='kicker'>Private profile</p><h1>{_safe(report.title + report.receipt.among)}</h1>"
+        f"<header><p class='kicker'>Private profile</p><h1>{safe(report.title + report.receipt.among)}</h1>"
         f"<p class='lead'>Every number below carries noise that hides whether any one {unit} is in the table. "
         "The ± is how far the noise may have moved it, with 95 % confidence.</p>"
         f"<dl class='tiles'>{drawn}</dl></header>{'' if report.receipt.secret else NOT_PRIVATE}"
@@ -71,15 +70,15 @@ def _head(report: Report) -> str:
 
 def _section(column: ColumnProfile) -> str:
     shown = _number(column) if isinstance(column.kind, Number) else _names(column)
-    return f"<section><h2>{_safe(column.name)}</h2><p class='kind'>{_safe(column.description)}</p>{shown}</section>"
+    return f"<section><h2>{safe(column.name)}</h2><p class='kind'>{unbroken(column.description)}</p>{shown}</section>"
 
 
 def _number(column: ColumnProfile) -> str:
     figures = "".join(
-        f"<tr><th>{_safe(each.name)}</th><td>{value_text(each)}</td><td class='error'>± {error_text(each)}</td></tr>"
+        f"<tr><th>{safe(each.name)}</th><td>{value_text(each)}</td><td class='error'>± {error_text(each)}</td></tr>"
         for each in column.figures
     )
-    cells = "".join(f"<tr><th>{_safe(bar.label)}</th>{_figure(bar)}</tr>" for bar in column.bars)
+    cells = "".join(f"<tr><th>{safe(bar.label)}</th>{_figure(bar)}</tr>" for bar in column.bars)
     return (
         f"<div class='both'><table class='figures'>{figures}</table>"
         f"<figure>{columns_chart(column.bars, column.edges, column.shown)}</figure></div>"
@@ -92,7 +91,7 @@ def _names(column: ColumnProfile) -> str:
         return "<p class='none'>No value is frequent enough to be named.</p>"
     most = max(1.0, *(bar.high for bar in column.bars))
     rows = [
-        f"<tr><th>{_safe(bar.label)}</th><td class='bar'>{row_chart(bar, most)}</td>{_figure(bar)}</tr>"
+        f"<tr><th>{safe(bar.label)}</th><td class='bar'>{row_chart(bar, most)}</td>{_figure(bar)}</tr>"
         for bar in column.bars
     ]
     first, rest = "".join(rows[:CHARTED]), "".join(rows[CHARTED:])
@@ -106,7 +105,9 @@ def _figure(bar: Bar) -> str:
 
 def _card(report: Report) -> str:
     rows = "".join(f"<tr><th>{name}</th><td>{text}</td></tr>" for name, text in _promise(report).items())
-    bounds = "".join(f"<li><b>{_safe(column.name)}</b>: {_safe(column.description)}</li>" for column in report.columns)
+    bounds = "".join(
+        f"<li><b>{safe(column.name)}</b>: {unbroken(column.description)}</li>" for column in report.columns
+    )
     return (
         "<section class='card'><h2>Privacy card</h2>"
         f"<table class='promise'>{rows}</table>"
@@ -142,8 +143,8 @@ def _promise(report: Report) -> dict[str, str]:
         "head": receipt.head,
         "software": f"discreet {report.version}",
     }
-    exact = f"<details><summary>as in the ledger</summary><code>{_safe(written(receipt.event))}</code></details>"
-    return {name: _safe(text) + (exact if name == "event" else "") for name, text in facts.items()}
+    exact = f"<details><summary>as in the ledger</summary><code>{safe(written(receipt.event))}</code></details>"
+    return {name: unbroken(text) + (exact if name == "event" else "") for name, text in facts.items()}
 
 
 def _limits(report: Report) -> str:
@@ -159,8 +160,3 @@ def _limits(report: Report) -> str:
         "Other releases about the same people add to this loss unless they are charged to the same ledger.",
     ]
     return "".join(f"<li>{limit}</li>" for limit in limits if limit)
-
-
-def _safe(text: object) -> str:
-    """Text without markup and without control characters."""
-    return html.escape(plain(str(text)))

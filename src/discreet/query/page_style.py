@@ -41,9 +41,10 @@ STYLE = """
 .discreet-report .chart .grid { stroke: var(--line); stroke-width: 1; }
 .discreet-report .chart .axis { stroke: var(--soft); stroke-width: 1; }
 .discreet-report .chart .error { stroke: var(--error); stroke-width: 1.6; stroke-linecap: round; }
-.discreet-report table { border-collapse: collapse; width: 100%; background: none; margin: 0; font-size: inherit; }
-.discreet-report tr { background: none; border-bottom: 1px solid var(--line); }
-.discreet-report tr:last-child { border-bottom: 0; }
+.discreet-report table { border-collapse: collapse; table-layout: auto; width: 100%; background: none; margin: 0;
+  font-size: inherit; }
+.discreet-report table tr:nth-child(n) { background: none; border-bottom: 1px solid var(--line); }
+.discreet-report table tr:last-child { border-bottom: 0; }
 .discreet-report th { text-align: left; font-weight: 500; color: var(--soft); padding: 6px 12px 6px 0; }
 .discreet-report td { padding: 6px 0; font-variant-numeric: tabular-nums; text-align: left; }
 .discreet-report .figures td { text-align: right; white-space: nowrap; font-weight: 600; }
@@ -56,6 +57,8 @@ STYLE = """
 .discreet-report .promise details { margin-top: 2px; }
 .discreet-report summary { color: var(--accent); cursor: pointer; font-size: 13.5px; }
 .discreet-report .promise th { width: 110px; vertical-align: top; }
+.discreet-report .promise td { overflow-wrap: anywhere; }
+.discreet-report .whole { white-space: nowrap; }
 .discreet-report .card h2 { margin-bottom: 12px; }
 .discreet-report .notes { display: grid; grid-template-columns: 1fr 1fr; gap: 28px; margin-top: 22px; font-size: 14px; }
 .discreet-report .notes ul { margin: 0 0 10px; padding-left: 18px; }

@@ -157,7 +157,7 @@ def test_it_prints_plots_and_becomes_a_frame() -> None:
     forecast = plan(SCHEMA, "mean of age", "median of age", n=5000, epsilon=[0.1, 1.0], delta=1e-9)
     assert str(forecast).startswith("expected errors, if n is 5,000; nothing was asked\n")
     assert list(forecast.to_pandas().columns) == ["error", "low", "high"]
-    assert "<caption>expected errors" in forecast._repr_html_()
+    assert "<p class='title'>expected errors" in forecast._repr_html_()
     ax = forecast.plot(Figure().add_subplot())
     assert [line.get_label() for line in ax.lines] == ["mean of age", "median of age"]
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
