@@ -134,6 +134,16 @@ def test_queries_that_are_answered_badly_are_drawn_more_often() -> None:
     assert (drawn == 0).mean() == pytest.approx(0.5, abs=5 * 0.5 / math.sqrt(20_000) + 0.01)
 
 
+def test_scores_of_many_rounds_weigh_as_much_as_those_of_one() -> None:
+    """A round more costs more; the odds of two queries depend on their scores alone."""
+    mechanism = QueryBoosting(1.0, 5, 1, Queries(np.eye(2)))
+    errors = distance(ExactCounts(counted([40, 0])).to(mechanism.queries), np.zeros(2))
+    odds = math.exp(mechanism.choice(1).epsilon * 40 / 2)
+    for past in (1, 4):
+        drawn = mechanism._drawn(errors.stacked(40_000), past, DeterministicBits(past))
+        assert (drawn == 0).mean() == pytest.approx(odds / (1 + odds), abs=5 * 0.5 / math.sqrt(40_000))
+
+
 def test_it_answers_better_than_ignorance_and_better_with_more_epsilon() -> None:
     queries, answer = marginals(5), people(5, 4000)
     exact = queries.answers(answer.steps.astype(float))
