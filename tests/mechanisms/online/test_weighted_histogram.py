@@ -87,5 +87,5 @@ def test_answers_that_contradict_each_other_do_not_move_the_total() -> None:
     """Rounding of the total grows up to 50 times whenever nearly all shares are taken from a query."""
     rng, guess = np.random.default_rng(0), WeightedHistogram(np.full(8, 10.0), np.ones((8, 4)))
     for place in rng.integers(4, size=40):
-        guess.learn(np.eye(4)[place], 10.0 * rng.integers(2, size=8))
+        guess.learn(np.eye(4)[place], 10.0 * rng.integers(2, size=8).astype(np.float64))
         np.testing.assert_allclose(guess.shares.sum(axis=-1), 1.0, atol=1e-12)
