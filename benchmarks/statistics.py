@@ -1,5 +1,5 @@
 """Statistics of a column beside diffprivlib's `tools` and OpenDP, online queries beside independent noise, isolated
-functions beside bare ones.
+functions beside bare ones, sketches beside noisy covariances.
 
     python -m benchmarks.statistics [part ...]
 
@@ -32,6 +32,7 @@ from benchmarks.blocks import rows as block_rows
 from benchmarks.peers.columns import SHARES, Asked
 from benchmarks.queries import rows as query_rows
 from benchmarks.rows import Row, at_least, at_most, report
+from benchmarks.sketches import rows as sketch_rows
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.mechanisms.additive.bounded_noise import BoundedNoise
@@ -194,6 +195,7 @@ PARTS = {
     "queries": query_rows,
     "blocks": block_rows,
     "bounded_noise": bounded_noise,
+    "sketches": sketch_rows,
 }
 
 
