@@ -126,6 +126,12 @@ def test_most_edges_are_inside() -> None:
     )  # the modularity; that of the planted groups is 0.57
 
 
+def test_a_lower_resolution_puts_more_together() -> None:
+    ring = graph([(i, (i + 1) % 200) for i in range(200)], 200)
+    found = [PlacedGroups(8.0, 40, (), level).release(ring, DeterministicBits(1)) for level in (0.0, 2.0)]
+    assert np.bincount(found[0]).max() > 2 * np.bincount(found[1]).max()
+
+
 def test_what_it_refuses() -> None:
     with pytest.raises(NotPermitted, match="Nothing was released"):
         PlacedGroups().release(
@@ -133,6 +139,6 @@ def test_what_it_refuses() -> None:
         )
     with pytest.raises(ParameterError, match="3 weights and 2 nodes"):
         PlacedGroups(weights=(1.0, 1.0, 1.0)).release(graph([], 2), DeterministicBits(1))
-    for wrong in ({"groups": 1}, {"epsilon": 0.0}, {"weights": (-1.0,)}, {"weights": (math.nan,)}):
+    for wrong in ({"groups": 1}, {"epsilon": 0.0}, {"resolution": 3.0}, {"weights": (-1.0,)}, {"weights": (math.nan,)}):
         with pytest.raises(ParameterError):
             PlacedGroups(**wrong)

@@ -30,9 +30,9 @@ class PlacedGroups:
     """Put nodes into groups, so that most edges are inside.
 
     Nodes come in descending order of their weights. Each joins the group with the greatest score: how many of its
-    neighbors that came before are there, less how many there would be if edges ran at random between nodes of these
-    weights (Newman and Girvan's modularity), with exponential noise of mean reach / epsilon. The reach is 1 if an edge
-    is added or removed, and 2 if one is replaced by another.
+    neighbors that came before are there, less `resolution` times how many there would be if edges ran at random
+    between nodes of these weights (Newman and Girvan's modularity; Reichardt and Bornholdt 2006), with exponential
+    noise of mean reach / epsilon. The reach is 1 if an edge is added or removed, and 2 if one is replaced by another.
 
     Parameters
     ----------
@@ -42,6 +42,8 @@ class PlacedGroups:
         Public. How many there are at most.
     weights : tuple of float
         Public. Of the nodes, at least 0: expected degrees, such as degrees that were released. Empty for equal ones.
+    resolution : float
+        Public. From 0 to 2. Less than 1 makes groups larger: what noise alone tells apart is rather put together.
 
     Guarantee
     ---------
@@ -62,11 +64,13 @@ class PlacedGroups:
     epsilon: float = 1.0
     groups: int = 2
     weights: tuple[float, ...] = ()
+    resolution: float = 1.0
     knob: ClassVar[str] = "epsilon"
 
     def __post_init__(self) -> None:
         check_knob("PlacedGroups", "epsilon", self.epsilon, least=LEAST)
         check_whole("PlacedGroups", "groups", self.groups, least=2, most=MOST_GROUPS)
+        check_knob("PlacedGroups", "resolution", self.resolution, least=0.0, most=2.0)
         if any(not 0 <= weight < FARTHEST for weight in self.weights):
             raise ParameterError("PlacedGroups", "a weight is not from 0 to 2**40", "Give finite weights, at least 0.")
 
@@ -108,7 +112,7 @@ class PlacedGroups:
                 noise = rounded_exponential(bits, shape, self.scale(answer))
             cells = (rows[:, None] * groups + found[:, before[node]]).ravel()
             counts = np.bincount(cells, minlength=copies * groups).reshape(copies, groups)
-            chance = np.ldexp(volume * (weight / everything), FINE).astype(np.int64)
+            chance = np.ldexp(volume * (self.resolution * weight / everything), FINE).astype(np.int64)
             chosen = ((counts << FINE) - chance + noise[node % block]).argmax(axis=1)
             found[:, node] = chosen
             volume[rows, chosen] += weight
