@@ -98,7 +98,7 @@ def test_swaps_keep_degrees_and_blocks_and_close_triangles() -> None:
     edges = planted(across=0.05)
     blocks = np.arange(200) % 4
     before = triangle_count(adjacency_of(edges, 200))
-    after = closed(edges, blocks, 1.3 * before, 20, np.random.default_rng(1))
+    after = closed(edges, blocks, 1.3 * before, 60, np.random.default_rng(1))
     assert np.array_equal(np.bincount(edges.ravel()), np.bincount(after.ravel()))
     assert np.array_equal(np.bincount(cell(blocks[edges])), np.bincount(cell(blocks[after])))
     assert triangle_count(adjacency_of(after, 200)) > 1.2 * before

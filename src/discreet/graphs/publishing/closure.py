@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import diags_array
 
 from discreet.core.grid import Steps
 from discreet.graphs.publishing.network import adjacency_of
 
 PROPOSED = 2**17  # swaps in a round, at most
 COUNTED = (4, 16)  # rounds until triangles are counted again
+STALLED = 4  # rounds without a swap, after which no more are looked for
 TRIES = 8  # at a partner in the right block
 OLD, NEW = ((0, 2), (1, 3)), ((0, 1), (2, 3))  # places of u, v, x, y
 
@@ -25,7 +27,9 @@ def closed(edges: Steps, blocks: Steps, triangles: float, rounds: int, generator
 
     A swap takes two neighbors u and v of a node, and edges (u, x) and (v, y); it joins u with v and x with y in their
     place. Every degree stays, and so does the number of edges between each two blocks, since x is in the block of v and
-    y in that of u. A swap is made if u and v, and x and y, have more neighbors in common than the edges that go.
+    y in that of u. A swap is made if u and v, and x and y, are more alike than the ends of the edges that go:
+    by how many neighbors they have in common, over the root of the product of their degrees (Salton's index). By that
+    number alone, triangles would be closed among nodes of high degree, and the greatest eigenvalues would grow too far.
 
     Parameters
     ----------
@@ -42,8 +46,8 @@ def closed(edges: Steps, blocks: Steps, triangles: float, rounds: int, generator
     """
     nodes = len(blocks)
     keys = np.unique(edges[:, 0] * nodes + edges[:, 1])
-    due, seen, before = 0, 0, 0.0
-    for turn in range(rounds if len(keys) else 0):
+    due, seen, before, stalled = 0, 0, 0.0, 0
+    for turn in range(rounds if len(keys) > 1 and nodes > 3 else 0):  # a swap needs two edges without a common end
         graph = adjacency_of(np.stack([keys // nodes, keys % nodes], axis=1), nodes)
         if turn == due:
             count = triangle_count(graph)
@@ -51,21 +55,33 @@ def closed(edges: Steps, blocks: Steps, triangles: float, rounds: int, generator
                 break
             left = (triangles - count) * (turn - seen) / max(count - before, 1.0)  # rounds, at the pace so far
             due, seen, before = turn + int(np.clip(left, *COUNTED)), turn, count
-        proposed = _proposed(graph, blocks, min(PROPOSED, len(keys)), generator)
-        keys = _swapped(keys, nodes, _improving(graph, proposed[_once(_keys(proposed, nodes, OLD))]))
+        proposed = _absent(keys, nodes, _proposed(graph, blocks, min(PROPOSED, len(keys)), generator))
+        swaps = _improving(graph, proposed[_once(_keys(proposed, nodes, OLD))])
+        stalled = 0 if len(swaps) else stalled + 1
+        if stalled == STALLED:
+            break
+        keys = _swapped(keys, nodes, swaps)
     return np.stack([keys // nodes, keys % nodes], axis=1)
 
 
+def _absent(keys: Steps, nodes: int, swaps: Steps) -> Steps:
+    """Those that make no edge that is there."""
+    new = _keys(swaps, nodes, NEW)
+    there = keys[np.minimum(np.searchsorted(keys, new), len(keys) - 1)] == new
+    return np.asarray(swaps[~there.any(axis=1)])
+
+
 def _improving(graph: Any, swaps: Steps) -> Steps:
-    """Those that close more triangles than they open."""
+    """Those after which the ends of edges are more alike."""
     u, v, x, y = swaps.T
-    gain = _common(graph, u, v) + _common(graph, x, y) - _common(graph, u, x) - _common(graph, v, y)
+    scaled = diags_array(1 / np.sqrt(np.maximum(np.diff(graph.indptr), 1))) @ graph
+    gain = _alike(scaled, u, v) + _alike(scaled, x, y) - _alike(scaled, u, x) - _alike(scaled, v, y)
     return np.asarray(swaps[gain > 0])
 
 
-def _common(graph: Any, left: Steps, right: Steps) -> Any:
-    """How many neighbors each pair has in common."""
-    return graph[left].multiply(graph[right]).sum(axis=1)
+def _alike(scaled: Any, left: Steps, right: Steps) -> Any:
+    """The cosine of the neighborhoods of each pair."""
+    return scaled[left].multiply(scaled[right]).sum(axis=1)
 
 
 def _proposed(graph: Any, blocks: Steps, count: int, generator: np.random.Generator) -> Steps:
@@ -78,19 +94,21 @@ def _proposed(graph: Any, blocks: Steps, count: int, generator: np.random.Genera
     centre = generator.choice(np.flatnonzero(degrees > 0), count)
     u, v = neighbor(centre), neighbor(centre)
     x, y = neighbor(u), neighbor(v)
-    for _ in range(TRIES):
-        x, y = (
-            np.where(blocks[one] == blocks[other], one, neighbor(end)) for one, other, end in ((x, v, u), (y, u, v))
-        )
+    for one, other, end in ((x, v, u), (y, u, v)):
+        for _ in range(TRIES):
+            wrong = np.flatnonzero(blocks[one] != blocks[other])
+            one[wrong] = neighbor(end[wrong])
     fine = (blocks[x] == blocks[v]) & (blocks[y] == blocks[u]) & (u != v) & (x != y) & (x != v) & (y != u)
     return np.asarray(np.stack([u, v, x, y], axis=1)[fine])
 
 
 def _swapped(keys: Steps, nodes: int, swaps: Steps) -> Steps:
-    """The graph after all swaps that touch no edge twice, and make none that is there."""
+    """The graph after all swaps that make no edge twice."""
     old, new = _keys(swaps, nodes, OLD), _keys(swaps, nodes, NEW)
-    fine = ~np.isin(new, keys).any(axis=1) & _once(new)
-    return np.union1d(np.setdiff1d(keys, old[fine].ravel(), assume_unique=True), new[fine].ravel())
+    fine = _once(new)
+    kept = np.ones(len(keys), bool)
+    kept[np.searchsorted(keys, old[fine])] = False
+    return np.sort(np.concatenate([keys[kept], new[fine].ravel()]))
 
 
 def _keys(swaps: Steps, nodes: int, ends: tuple[tuple[int, int], tuple[int, int]]) -> Steps:

@@ -29,7 +29,10 @@ from discreet.trust.private_graph import PrivateGraph
 SAFE = 1 - 2.0**-40  # so that rounding up the parts does not exceed the whole
 # Parts of epsilon: chosen on planted partitions, and changed once after a look at scores on a graph of Facebook.
 DEGREES, GROUPS, EDGES, TRIANGLES = 0.12, 0.66, 0.18, 0.04
-MOST_TIERS = 16
+# Set on synthetic graphs of overlapping circles around hubs, of LFR, and of joined power-law clusters.
+RESOLUTION = 0.5  # of groups: 0.3 to 0.5 find communities best, 1 splits them
+FEWEST, MOST = 4, 48  # groups by default
+MOST_TIERS, MOST_BLOCKS = 16, 144
 WORK = 2**23  # edges that are looked at for swaps, about: fewer rounds for large graphs
 STRAY = 1e-3  # the weight of a node without any edge, where a block has no other
 
@@ -55,9 +58,23 @@ class PublishingPlan:
         """For the order in which nodes are put into groups."""
         return DiscreteLaplace(1 / self.part(DEGREES))
 
+    @property
+    def communities(self) -> int:
+        """How many groups there are at most, by default: 3 x 2^epsilon, from 4 to 48.
+
+        The greatest of k exponentials of mean 1 / epsilon is about ln(k) / epsilon. So k that grows as a power of a
+        constant keeps the noise in the choice of a group as it is.
+
+        Examples
+        --------
+        >>> [PublishingPlan(epsilon).communities for epsilon in (0.1, 1.0, 2.0, 4.0, 8.0)]
+        [4, 6, 12, 48, 48]
+        """
+        return int(np.clip(3 * 2.0 ** min(self.epsilon, 8.0), FEWEST, MOST))
+
     def groups(self, count: int, weights: tuple[float, ...] = ()) -> PlacedGroups:
         """For the groups."""
-        return PlacedGroups(self.part(GROUPS), count, weights)
+        return PlacedGroups(self.part(GROUPS), count, weights, RESOLUTION)
 
     @property
     def edges(self) -> DiscreteLaplace:
@@ -78,8 +95,8 @@ class PublishingPlan:
 def publish_network(
     data: PrivateGraph,
     *,
-    communities: int = 12,
-    tiers: int = 8,
+    communities: int | None = None,
+    tiers: int | None = None,
     epsilon: float = 1.0,
     random_state: int | None = None,
     key: str | None = None,
@@ -96,10 +113,12 @@ def publish_network(
     ----------
     data : PrivateGraph
         The graph; its unit is an edge.
-    communities : int
-        Public. How many groups there are at most. More than the graph has do little harm.
-    tiers : int
-        Public. Into how many tiers each group is cut; from 1 to 16.
+    communities : int, optional
+        Public. How many groups there are at most, from 2 to 128. By default 3 x 2^epsilon, from 4 to 48: where noise is
+        small, groups may be finer than communities are.
+    tiers : int, optional
+        Public. Into how many tiers each group is cut, from 1 to 16. By default such that there are about 144 in all,
+        from 1 to 8 in a group.
     epsilon : float
         Public. What this costs.
     random_state : int, optional
@@ -132,10 +151,12 @@ def publish_network(
     name = "publish network"
     graph = whole_graph(data, name, "edge")
     check_knob(name, "epsilon", epsilon)
+    plan = PublishingPlan(float(epsilon))
+    communities = plan.communities if communities is None else communities
     check_whole(name, "communities", communities, least=2, most=128)
+    tiers = int(np.clip(MOST_BLOCKS // communities, 1, 8)) if tiers is None else tiers
     check_whole(name, "tiers", tiers, most=MOST_TIERS)
     check_seed(name, random_state)
-    plan = PublishingPlan(float(epsilon))
     plan.triangles.check(graph.nodes)
     about = (name, int(communities), int(tiers), float(epsilon), random_state)
     with graph.permit(plan.event, name, key=key) as permit:
