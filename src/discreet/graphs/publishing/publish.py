@@ -178,7 +178,7 @@ def _made(
     """All releases, and the network that is drawn from them."""
     whole = WholeGraph(graph.nodes)
     noisy = permit.ask(edge_degrees_of(graph.schema, ENDS), plan.degrees)
-    weights = np.maximum(noisy, 1.0)
+    weights = np.clip(noisy, 1.0, max(graph.nodes - 1, 1))
     groups = permit.ask(whole, plan.groups(count, tuple(weights.tolist())))
     blocks = tiered(groups, weights, tiers)
     question = community_edges_of(graph.schema, ENDS, groups.astype(np.float64), blocks.astype(np.float64))
