@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
+from statistics import mean
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from discreet.graphs.publishing.publish import publish_network
 from discreet.graphs.publishing.utility import NetworkFigures, UtilityAgainstTruth
 from discreet.trust.private_graph import PrivateGraph
 
-NODES = 4039
+NODES, RUNS = 4039, 5
 
 
 def opened(edges: Steps, nodes: int, epsilon: float) -> PrivateGraph:
@@ -34,22 +35,28 @@ def rows() -> list[Row]:
 
 
 def published(edges: Steps, truth: NetworkFigures, epsilon: float) -> list[Row]:
-    """Every figure of the report, of the pipeline and of randomised response; those of a block model are printed."""
+    """The mean of every figure over several networks, against randomised response; the worst is printed.
+
+    Randomised response and a block model are drawn once: what they say of millions of pairs hardly varies.
+    """
     at = f"Facebook, epsilon {epsilon:g}"
     start = time.process_time()
-    network = publish_network(opened(edges, NODES, epsilon), epsilon=epsilon)
-    seconds = time.process_time() - start
+    networks = [publish_network(opened(edges, NODES, epsilon), epsilon=epsilon) for _ in range(RUNS)]
+    seconds = (time.process_time() - start) / RUNS
     simple = block_model_network(opened(edges, NODES, epsilon), epsilon=epsilon)
     response = randomized_network(opened(edges, NODES, epsilon), epsilon=epsilon)
-    ours, model, theirs = (
-        UtilityAgainstTruth(truth, NetworkFigures.of(one.edges, NODES)).errors for one in (network, simple, response)
+    model, theirs, *ours = (
+        UtilityAgainstTruth(truth, NetworkFigures.of(one.edges, NODES)).errors for one in (simple, response, *networks)
     )
     found = [at_most(f"{at}: seconds of processor time", seconds, 60)]
-    for name, error in ours.items():
-        found.append(at_most(f"{at}: {name}, against randomised response", error, theirs[name]))
+    for name in theirs:
+        errors = [one[name] for one in ours]
+        found.append(at_most(f"{at}: {name}, mean of {RUNS}, against randomised response", mean(errors), theirs[name]))
+        found.append(printed(f"{at}: {name}, worst of {RUNS}", max(errors)))
         found.append(printed(f"{at}: {name}, block model", model[name]))
     if epsilon == 2:
-        found.append(at_least(f"{at}: NMI of communities", 1 - ours["communities (1 - NMI)"], 0.6))
+        apart = mean(one["communities (1 - NMI)"] for one in ours)
+        found.append(at_least(f"{at}: NMI of communities, mean of {RUNS}", 1 - apart, 0.6))
     return found
 
 
