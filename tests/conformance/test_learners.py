@@ -16,8 +16,12 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from discreet.core.errors import DiscreetError
 from discreet.core.events import read, written
+from discreet.core.neighbors import Neighbors
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import Recipe
+from discreet.core.schema import Category, Number, Schema
+from discreet.learners.kernel_svc import KernelSVC
+from discreet.learners.private_pipeline import PrivatePipeline
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.named import question_of
 from discreet.trust.curator import Curator
@@ -32,6 +36,7 @@ each = pytest.mark.parametrize("kind", KINDS)  # in groups: the tests of one lea
 ODD = {"nan": (np.nan,), "huge": (1e308,), "infinite": (-np.inf,)}
 VALUES = ODD | {"nobody": (), "mixed": (np.nan, 1e308, -np.inf)}
 SHAPES = {"curator": ("single", "nobody", *ODD), "local": ("single", "nobody", "mixed"), "secure": ("mixed",)}
+COUNTED = {"n_components", "n_clusters"}
 FITS: dict[tuple[type[Any], str, str], Any] = {}
 
 ALL = {
@@ -306,3 +311,54 @@ def test_what_is_no_seed_is_refused_before_anything_is_spent(kind: type[Any]) ->
         with pytest.raises(DiscreetError, match=r"random_state is .* Nothing was released or spent"):
             one.of_private().set_params(random_state=seed).fit(data)
         assert data.ledger.balance().certified == 0
+
+
+def floats(model: Any) -> list[np.ndarray]:
+    """What was fitted, as far as it is numbers."""
+    return [value for value in vars(model).values() if isinstance(value, np.ndarray) and value.dtype.kind == "f"]
+
+
+@each
+def test_constant_columns_and_targets_outside_what_is_declared_are_fitted(kind: type[Any]) -> None:
+    """A target that is no class counts for nothing, and a number is moved to its bound: errors would show records."""
+    one = trial(kind)
+    X = one.features(40)
+    y, constant = one.targets(X), np.full_like(X, 2.0)
+    fits = [(np.column_stack([X[:, 0], constant[:, 1:]]), y), (constant, y)]
+    if y is not None:
+        other = np.array(["nobody" if is_classifier(one.model) else 1e300], dtype=object)
+        fits += [(X, np.append(y.astype(object)[:-1], other)), (X, np.repeat(other, len(X)))]
+    for rows, targets in fits:
+        model = one.of_arrays().fit(rows, targets)
+        found = model.predict(rows) if hasattr(model, "predict") else model.transform(rows)
+        assert all(np.isfinite(numbers).all() for numbers in floats(model))
+        assert len(found) == len(rows)
+        assert not is_classifier(model) or set(found) <= set(model.classes_)
+
+
+@for_each(kind for kind in FOUND if COUNTED & trial(kind).model.get_params(deep=False).keys())
+def test_too_few_records_are_refused_where_their_number_is_public_and_else_fitted(kind: type[Any]) -> None:
+    """Fourier features are no components of the records: they take none."""
+    one = trial(kind)
+    for neighbors in Neighbors:
+        data = one.private(Curator(one.source(one.features(1)), neighbors, bits=DeterministicBits(0)))
+        model = one.of_private().set_params(**dict.fromkeys(COUNTED & one.model.get_params(deep=False).keys(), 2))
+        if neighbors is Neighbors.ADD_REMOVE or kind is KernelSVC:
+            assert all(np.isfinite(numbers).all() for numbers in floats(model.fit(data)))
+            continue
+        with pytest.raises(DiscreetError, match=r"there are 1 records, and it takes 2\. Nothing was released or spent"):
+            model.fit(data)
+        assert data.ledger.balance().certified == 0
+
+
+@for_each(kind for kind in FOUND if trial(kind).model.categories and kind is not PrivatePipeline)
+def test_a_category_that_was_never_listed_is_predicted_as_a_missing_one(kind: type[Any]) -> None:
+    """The pipeline of the trial ends with a learner of numbers."""
+    one = trial(kind)
+    rows = np.array([[0.5, "a"], [-0.5, "b"]] * 20, dtype=object)
+    bounds = Schema({"x": Number(-1, 1), "kind": Category(("a", "b"))})
+    model = one.of_arrays().set_params(bounds=bounds)
+    model.fit(rows, one.targets(np.where(rows[:, :1] == 0.5, 1.0, -1.0)))
+    give = model.predict if hasattr(model, "predict") else model.transform
+    strange, missing = (give(np.array([[0.5, value]], dtype=object)) for value in ("nobody", None))
+    np.testing.assert_array_equal(strange, missing)
