@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from functools import lru_cache, partial
 from typing import Any
 
@@ -12,7 +11,7 @@ from sklearn.cluster import KMeans as ExactKMeans
 
 from benchmarks.cells import EPSILONS, Cell, Figure, peer
 from benchmarks.learning_data import blobs, classified
-from benchmarks.rows import Row, at_most
+from benchmarks.rows import Row, at_most, cpu_seconds
 from discreet.core.budget import Budget
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
@@ -135,13 +134,9 @@ def rows() -> list[Row]:
         "k-means": (KMeans(5, bounds=(-1, 1)), ExactKMeans(5, n_init=5), round_),
         "mixture": (GaussianMixture(5, bounds=(-1, 1)), mixture.GaussianMixture(5), round_),
     }
-    found = []
-    for name, (ours, exact, records) in pairs.items():
-        taken = []
-        for model in (ours, exact):
-            start = time.process_time()
-            for _ in range(3):
-                model.fit(records)
-            taken.append(time.process_time() - start)
-        found.append(at_most(f"{name} 1e5, processor time in units of scikit-learn's", taken[0] / taken[1], 2.0))
-    return found
+    jobs = [partial(model.fit, records) for *models, records in pairs.values() for model in models]
+    spent = cpu_seconds(*jobs, rounds=5)
+    return [
+        at_most(f"{name} 1e5, processor time in units of scikit-learn's", ours / exact, 2.0)
+        for name, ours, exact in zip(pairs, spent[::2], spent[1::2], strict=True)
+    ]

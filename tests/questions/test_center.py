@@ -16,5 +16,5 @@ def test_the_sums_are_those_of_all_whole_records() -> None:
     scaled = np.random.default_rng(4).uniform(-1, 1, (300, FEATURES))
     records = np.array([50.0, 0.5, 0.0]) + np.array([60.0, 0.5, 1e48]) * scaled
     found = summed(center_of(SCHEMA, SCHEMA.features), np.vstack([records, [[np.nan, 0.5, 0.0]], [[0.0, np.inf, 0.0]]]))
-    np.testing.assert_allclose(found[0] / count_weight(SCHEMA, SCHEMA.features), 300, rtol=1e-12)
+    np.testing.assert_allclose(found[0] / count_weight(FEATURES), 300, rtol=1e-12)
     np.testing.assert_allclose(found[1:], scaled.sum(axis=0), atol=300 * 2.0**-15)

@@ -17,7 +17,7 @@ def test_a_row_depends_on_its_record_alone_and_a_slice_on_none() -> None:
     records = rng.normal(0, 2, (30_011, 5))
     records[rng.integers(0, len(records), 400), rng.integers(0, 5, 400)] = rng.choice(ODD, 400)
     for schema in (SAME, OTHER):
-        rows = RowSteps(schema, schema.features, np.linspace(0, 1, 5), np.full(5, 2.0**15))
+        rows = RowSteps([schema.number(name) for name in schema.features], np.linspace(0, 1, 5), np.full(5, 2.0**15))
         found, inside = rows.of(records), bounded(records, schema.features, schema)
         present = np.asarray(~np.isnan(inside).any(axis=1))
         expected = np.where(present[:, None], np.rint((inside - np.linspace(0, 1, 5)) * 2.0**15), 0.0)

@@ -76,10 +76,14 @@ class Number:
         step = "" if self.step is None else f", step={self.step}"
         return f"Number(lower={self.lower}, upper={self.upper}{step})"
 
+    @cached_property
+    def _computable(self) -> bool:
+        largest = max(abs(self.lower), abs(self.upper))
+        return largest <= WIDEST and self.upper - self.lower >= max(NARROWEST, THINNEST * largest)
+
     def check_scale(self, name: str) -> None:
         """Refuse to compute with a column of this name whose bounds leave float64 no room."""
-        largest = max(abs(self.lower), abs(self.upper))
-        if largest > WIDEST or self.upper - self.lower < max(NARROWEST, THINNEST * largest):
+        if not self._computable:
             raise SchemaError(
                 f"column {name!r}",
                 f"its bounds are {self.lower} and {self.upper}, too large or too close to compute with",

@@ -45,7 +45,7 @@ class MeanStart:
     def found(self, permit: Permit, noises: Iterator[Any], rng: np.random.RandomState) -> Start:
         """Ask for the sum, and draw the directions."""
         noise, size = next(noises), len(self.task.features)
-        weight = count_weight(self.task.schema, self.task.features)
+        weight = count_weight(len(self.task.features))
         stddev = spread(self.task.data, self._sum, noise).stddev
         sums = permit.ask(self._sum, noise)
         count = float(self.task.data.public_size or max(sums[0], 2 * stddev) / weight)

@@ -69,7 +69,7 @@ class PlaceSearch:
     def found(self, permit: Permit, noises: Iterator[Any]) -> Place:
         """Ask for them."""
         released = permit.ask(self._sums(), next(noises))
-        count = max(float(released[0]) / count_weight(self.task.schema, self.task.features), 1.0)
+        count = max(float(released[0]) / count_weight(len(self.task.features)), 1.0)
         center = on_grid(np.clip(released[1:] / count, -1.0, 1.0))
         if self.radius is not None:
             return Place(count, center, self.radius)

@@ -34,7 +34,7 @@ class Scaling:
         self._middle = np.array([0.5 * number.lower + 0.5 * number.upper for number in numbers])
         self.half = np.array([0.5 * number.upper - 0.5 * number.lower for number in numbers])
         self._steps = 1 / (FINE.step * self.half)
-        self.rows = RowSteps(schema, columns, self._middle, self._steps, np.trunc)
+        self.rows = RowSteps(numbers, self._middle, self._steps, np.trunc)
 
     def into(self, records: Array) -> Array:
         """Records in [-1, 1], on the fine grid: one in each column."""

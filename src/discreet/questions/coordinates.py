@@ -86,7 +86,7 @@ class Coordinates:
         weight = radius / math.sqrt(math.sqrt(3 * len(half)))
         grid = Grid(math.frexp(max(weight, min(radius, 1.0)))[1] - CELLS)
         longest = math.floor(math.ldexp(radius * radius, -2 * grid.exponent) * (1 + 2.0**-50))
-        scaled = RowSteps(schema, columns, middle[:, 0], math.ldexp(1.0, -grid.exponent) / half[:, 0])
+        scaled = RowSteps(bounds, middle[:, 0], math.ldexp(1.0, -grid.exponent) / half[:, 0])
         return cls(middle, half, grid, round(math.ldexp(weight, -grid.exponent)), longest, scaled)
 
     @property

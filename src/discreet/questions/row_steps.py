@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.grid import Array
-from discreet.core.schema import Schema
+from discreet.core.schema import Number
 
 SLICE = 2**17  # numbers at a time, which stay in the cache
 TILE = 2**12  # numbers in a row of constants: numpy is slow where it repeats a shorter one
@@ -41,10 +41,8 @@ class RowSteps:
 
     Parameters
     ----------
-    schema : Schema
-        Between whose bounds the values are moved.
-    columns : sequence of str
-        Numeric columns.
+    numbers : sequence of Number
+        The columns, between whose bounds values are moved.
     middle, scale : arrays of shape (n_columns,)
         One of each for every column.
     whole : callable
@@ -52,7 +50,7 @@ class RowSteps:
 
     Examples
     --------
-    >>> halves = RowSteps(Schema.numeric(0.0, 8.0, 2), ("x0", "x1"), np.array([4.0, 4.0]), np.array([2.0, 2.0]))
+    >>> halves = RowSteps([Number(0, 8), Number(0, 8)], np.array([4.0, 4.0]), np.array([2.0, 2.0]))
     >>> found = halves.of(np.array([[3.0, 4.6], [99.0, -1e300], [np.inf, 4.0]]))
     >>> found.steps, found.present
     (array([[-2.,  1.],
@@ -62,17 +60,16 @@ class RowSteps:
 
     def __init__(
         self,
-        schema: Schema,
-        columns: Sequence[str],
+        numbers: Sequence[Number],
         middle: Array,
         scale: Array,
         whole: Callable[..., Any] = np.rint,
     ) -> None:
-        numbers = [schema.number(name) for name in columns]
         self._columns, self._tile, self._whole = len(numbers), max(1, TILE // len(numbers)), whole
-        lower, upper = np.array([number.lower for number in numbers]), np.array([number.upper for number in numbers])
+        lower, upper = np.array([(number.lower, number.upper) for number in numbers], dtype=np.float64).T
         self._lower, self._upper, self._middle, self._scale = map(self._tiled, (lower, upper, middle, scale))
         self._alike = isinstance(self._lower, float) and isinstance(self._upper, float)
+        self._moved = bool(np.any(middle != 0))
         self._small = np.full(self._columns, SMALL)
 
     def _tiled(self, constants: Array) -> Array | float:
@@ -104,7 +101,8 @@ class RowSteps:
             else:
                 np.copyto(steps, records)
                 np.minimum(np.maximum(wide, self._lower, out=wide), self._upper, out=wide)
-            np.multiply(np.subtract(wide, self._middle, out=wide), self._scale, out=wide)
-            self._whole(wide, out=wide)
+            if self._moved:
+                np.subtract(wide, self._middle, out=wide)
+            self._whole(np.multiply(wide, self._scale, out=wide), out=wide)
         steps[~present] = 0.0
         return StepRows(steps, present)
