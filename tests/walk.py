@@ -13,12 +13,19 @@ import sys
 import sysconfig
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 SCRIPTS = sorted((ROOT / "examples" / "walk").glob("*.py"))
 EXTRAS = "frames,plots"
 WHERE = "import discreet, pathlib; print(pathlib.Path(discreet.__file__).parent)"
+RUN = """import os, runpy, sys
+for script in sys.argv[1:]:
+    os.chdir(os.path.splitext(os.path.basename(script))[0])
+    runpy.run_path(script, run_name="__main__")
+    os.chdir("..")
+"""
 ALONE = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")} | {
     "MPLBACKEND": "agg",
     "OMP_NUM_THREADS": "1",
@@ -36,14 +43,16 @@ def installed(folder: Path, fresh: bool = False) -> Path:
         (site,) = (folder / "venv" / "lib").glob("python*/site-packages")
         (site / "lent.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
     what = [f"{wheel}[{EXTRAS}]"] if fresh else ["--no-deps", str(wheel)]
-    _run([*pip, "--python", str(python), "install", "--quiet", *what], folder)
+    _run([*pip, "--python", str(python), "install", "--quiet", "--no-compile", *what], folder)
     assert Path(_run([str(python), "-c", WHERE], folder).strip()).is_relative_to(folder), "the source tree is imported"
     return python
 
 
-def walked(python: Path, script: Path, folder: Path) -> str:
-    """What a script prints, run in this folder; any warning is an error."""
-    return _run([str(python), "-W", "error", str(script)], folder)
+def walked(python: Path, scripts: Sequence[Path], folder: Path) -> str:
+    """What scripts print, one after the other in one process, each in a folder of its own; any warning is an error."""
+    for script in scripts:
+        (folder / script.stem).mkdir()
+    return _run([str(python), "-W", "error", "-c", RUN, *map(str, scripts)], folder)
 
 
 def _run(command: list[str], folder: Path) -> str:
@@ -58,10 +67,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         python = installed(Path(place), fresh="--fresh" in sys.argv)
         for script in SCRIPTS:
-            here = Path(place, script.stem)
-            here.mkdir()
             begun = time.monotonic()
-            print(f"== {script.stem}\n{walked(python, script, here)}-- {time.monotonic() - begun:.1f} s\n", flush=True)
+            printed = walked(python, [script], Path(place))
+            print(f"== {script.stem}\n{printed}-- {time.monotonic() - begun:.1f} s\n", flush=True)
 
 
 if __name__ == "__main__":
