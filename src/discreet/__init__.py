@@ -13,11 +13,18 @@ from typing import Any
 
 import lazy_loader
 
+from discreet.core.near_name import near_name
+
 __version__ = "0.1.0"
 
 _load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 MEANT = {
     "average": "mean",
+    "avg": "mean",
+    "quantiles": "quantile",
+    "percentile": "quantile",
+    "describe": "profile",
+    "report": "profile",
     "sum": "total",
     "min": "minimum",
     "max": "maximum",
@@ -37,5 +44,6 @@ def __getattr__(name: str) -> Any:
     try:
         return _load(name)
     except AttributeError:
-        meant = f"; did you mean discreet.{MEANT[name]}?" if name in MEANT else f"; it has {', '.join(__all__)}"
+        near = MEANT.get(name) or near_name(name, __all__)
+        meant = f"; did you mean discreet.{near}?" if near else f"; it has {', '.join(__all__)}"
         raise AttributeError(f"discreet has no {name!r}{meant}") from None

@@ -10,6 +10,7 @@ import tomllib
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,17 @@ def test_every_name_of_the_package_can_be_loaded() -> None:
     for name, words in {"Magic": "discreet has no 'Magic'; it has", "sum": "did you mean discreet.total?"}.items():
         with pytest.raises(AttributeError, match=re.escape(words)):
             getattr(discreet, name)
+    for name, words in {"SVC": "did you mean KernelSVC or LinearSVC?", "Kmean": "did you mean KMeans?"}.items():
+        with pytest.raises(AttributeError, match=re.escape(words)):
+            getattr(discreet.learners, name)
+
+
+def test_what_names_mean_is_there() -> None:
+    for name in discreet.MEANT.values():
+        assert attrgetter(name)(discreet) is not None
+    for names in discreet.learners.MEANT.values():
+        for name in names.split(" or "):
+            assert name.startswith("discreet.deep.") or name in discreet.learners.__all__
 
 
 def test_noise_is_drawn_in_one_room_only() -> None:

@@ -14,6 +14,7 @@ from discreet.core.errors import SchemaError
 from discreet.core.schema import Boolean, Category, Number
 from discreet.query.blank_schema import init
 from discreet.query.schema_file import parsed
+from discreet.trust.sources.csv_file import CsvForm
 
 HOSTILE = ("plain", 'a "quoted" name', "with.dots", "tab\there", "[columns.x]", "ünï", "del\x7f", "# no comment")
 
@@ -41,7 +42,7 @@ def test_every_column_is_there_to_be_filled_in(tmp_path: Path) -> None:
         with pytest.raises(SchemaError, match="not filled in") as refusal:
             parsed(text)
         assert repr(name) in str(refusal.value)
-        text = text.replace("# Keep one of the three.", 'kind = "text"', 1)
+        text = text.replace("# Keep one of these.", 'kind = "text"', 1)
     assert tuple(parsed(text).schema.columns) == HOSTILE
 
 
@@ -88,3 +89,13 @@ def test_rows_that_are_no_text_do_not_matter(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_bytes(b"age,town\n\xff\xfe\x00,\x80\n")
     assert '[columns."town"]' in init(path)
+
+
+def test_a_file_whose_columns_are_separated_by_something_else_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("age;sex\n34;f\n")
+    with pytest.raises(SchemaError, match=r"its only column is called 'age;sex'.*--delimiter ';'"):
+        init(path)
+    assert '[columns."sex"]' in init(path, CsvForm(delimiter=";"))
+    path.write_text("age\n34\n")
+    assert '[columns."age"]' in init(path)

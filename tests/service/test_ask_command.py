@@ -49,6 +49,8 @@ def test_statistics_are_printed_or_written_as_json(people: list[str], capsys: py
     assert found["labels"]["day"] == ["[2020-01-01, 2020-07-01)", "[2020-07-01, 2020-12-31]"]
     assert main(asked(people, "quantile", "age", "--q", "0.1", "0.9", "--json")) == 0
     assert json.loads(capsys.readouterr().out)["labels"] == {"q": [0.1, 0.9]}
+    assert main(asked(people, "mean of age")) == 0
+    assert capsys.readouterr().out.startswith("mean of age: ")
     assert main(asked(people, "contingency", "sex", "age", "--bins", "2")) == 0
     assert "[60, 120)" in capsys.readouterr().out
 
@@ -88,3 +90,10 @@ def test_what_is_missing_is_named(people: list[str], capsys: pytest.CaptureFixtu
     for words, said in ((["key_counts"], "column is missing"), (["grouped", "age"], "Give --by")):
         assert main(asked(people, *words)) == 2
         assert said in capsys.readouterr().err
+
+
+def test_a_misspelled_statistic_is_named(people: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(asked(people, "mediann", "age")) == MISTAKE
+    assert capsys.readouterr().err.endswith("Did you mean median?\n")
+    assert main(asked(people, "everything", "age")) == MISTAKE
+    assert "discreet ask people.csv mean age --by sex" in capsys.readouterr().err

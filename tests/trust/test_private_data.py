@@ -19,6 +19,7 @@ from discreet.core.errors import (
     KeyReused,
     NotPermitted,
     ParameterError,
+    SchemaError,
     Unaccountable,
     UnplannedRelease,
 )
@@ -224,3 +225,20 @@ def test_a_plan_for_the_other_relation_is_refused_by_an_account_that_knows_none(
     data = PrivateData(trust, MemoryLedger(Budget(1.0)))
     with pytest.raises(Unaccountable, match="add_remove"):
         data.permit(Parallel((LaplaceLoss(2.0), LaplaceLoss(3.0))), "parts")
+
+
+def test_what_is_no_account_is_refused() -> None:
+    with pytest.raises(ParameterError, match=r"their account is 1.0.*Budget\(epsilon, delta\)"):
+        PrivateData.of(np.ones((1, 1)), Schema.numeric(0, 1, 1), 1.0)  # type: ignore[arg-type]
+
+
+def test_what_data_do_not_have_is_said_with_what_to_ask_instead() -> None:
+    data = PrivateData.of(np.ones((1, 1)), Schema.numeric(0, 1, 1), Budget(1.0))
+    with pytest.raises(AttributeError, match="PrivateData has no attribute 'head'; statistics are functions"):
+        _ = data.head  # type: ignore[attr-defined]
+    assert not hasattr(data, "_secret")
+
+
+def test_a_missing_column_is_named_with_what_there_is() -> None:
+    with pytest.raises(SchemaError, match=r"it has no column 'Age'.*Did you mean 'age'"):
+        PrivateData.of({"age": [1.0]}, {"Age": (0, 1)}, Budget(1.0))

@@ -32,7 +32,7 @@ class Budget:
     def __post_init__(self) -> None:
         if not (isinstance(self.epsilon, Real) and math.isfinite(self.epsilon) and self.epsilon > 0):
             raise ParameterError(
-                "budget", f"epsilon is {self.epsilon}", "Give a positive, finite epsilon.", epsilon=self.epsilon
+                "budget", f"epsilon is {self.epsilon!r}", "Give a positive, finite epsilon.", epsilon=self.epsilon
             )
         if not (isinstance(self.delta, Real) and 0 <= self.delta < 1):
-            raise ParameterError("budget", f"delta is {self.delta}", "Give a delta in [0, 1).", delta=self.delta)
+            raise ParameterError("budget", f"delta is {self.delta!r}", "Give a delta in [0, 1).", delta=self.delta)

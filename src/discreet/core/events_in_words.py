@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import groupby
 
 from discreet.core.events import (
     ApproximateLoss,
@@ -28,6 +29,8 @@ def in_words(event: Event) -> str:
     --------
     >>> in_words(Repeated(GaussianLoss(14.3325), 10))
     '10 x (Gaussian noise, 14.33 sensitivities)'
+    >>> in_words(Composed((PureLoss(1.0), PureLoss(0.5), PureLoss(0.5))))
+    'epsilon 1 + 2 x (epsilon 0.5)'
     """
     match event:
         case PureLoss(epsilon):
@@ -53,7 +56,8 @@ def in_words(event: Event) -> str:
         case Repeated(inner, times):
             return in_words(inner) if times == 1 else f"{times} x ({in_words(inner)})"
         case Composed(events):
-            return " + ".join(in_words(part) for part in events) or "nothing"
+            runs = [(part, len(list(run))) for part, run in groupby(events)]
+            return " + ".join(in_words(Repeated(part, times)) for part, times in runs) or "nothing"
         case Sampled(inner, rate, scheme):
             kind = scheme.replace("_", "-").replace("poisson", "Poisson")
             return f"({in_words(inner)}) on a {kind} sample of {rate:.3g}"

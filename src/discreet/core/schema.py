@@ -283,6 +283,9 @@ class Schema:
             column.check_scale(name)
         return column
 
+    def __repr__(self) -> str:
+        return f"Schema({dict(self.columns)!r})"
+
     def _repr_html_(self) -> str:
         return carded(self.html())
 

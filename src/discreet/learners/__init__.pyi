@@ -32,4 +32,5 @@ from .ridge import Ridge as Ridge
 from .standard_scaler import StandardScaler as StandardScaler
 from .truncated_svd import TruncatedSVD as TruncatedSVD
 
+MEANT: dict[str, str]
 __all__: list[str]

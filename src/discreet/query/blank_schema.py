@@ -6,9 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+from discreet.core.display import plain
 from discreet.core.errors import DiscreetError, SchemaError
 from discreet.trust.sources.csv_file import RFC4180, CsvForm
 from discreet.trust.sources.file import column_names
+
+OTHERS = (";", "\t", "|", ",")  # what else may stand between columns
 
 HEAD = """\
 # What is public about {name}. No row was read to write this: names and types are all that is known.
@@ -49,10 +52,11 @@ WORDS = """\
 
 ANYTHING = (
     """\
-# Keep one of the three.
-# kind = "number"
-# lower =                   # values outside these bounds are moved to the nearer one
+# Keep one of these.
+# kind = "number"           # or "date", or "datetime"
+# lower =                   # values outside these bounds are moved to the nearer one; of dates, such as 2020-01-01
 # upper =
+# kind = "boolean"
 """
     + WORDS
 )
@@ -75,6 +79,10 @@ def init(path: str | Path, form: CsvForm = RFC4180) -> str:
     """
     path = Path(path)
     names = _header(path, form)
+    other = next((mark for mark in OTHERS if mark != form.delimiter and mark in names[0]), None)
+    if len(names) == 1 and other is not None and path.suffix != ".parquet":
+        remedy = f"If {other!r} stands between columns, give it: --delimiter {other!r}."
+        raise SchemaError(f"open {path}", f"its only column is called {plain(names[0])!r:.80}", remedy)
     kinds = _parquet_types(path) if path.suffix == ".parquet" else {}
     tables = [f"[columns.{quoted(name)}]\n{kinds.get(name, ANYTHING)}" for name in names]
     return "\n".join([HEAD.format(name=quoted(path.name)), *tables])

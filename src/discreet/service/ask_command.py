@@ -15,6 +15,7 @@ from discreet.core.budget import Budget
 from discreet.core.dates import Temporal
 from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.ledger import Ledger
+from discreet.core.near_name import near_name
 from discreet.core.schema import Schema
 from discreet.query.schema_file import read_schema
 from discreet.service.account import check_account, opened_account
@@ -26,7 +27,8 @@ SAID = {"column", "by"}  # what statistics may need that the command line can sa
 
 def ask(arguments: Namespace) -> int:
     """Ask one statistic, and print it with its interval and its price."""
-    statistic = _statistic(arguments.statistic)
+    name, *columns = _words(arguments.statistic)  # "mean of age", as in a plan, or: mean age
+    statistic, arguments.columns = _statistic(name), [*columns, *arguments.columns]
     described = read_schema(arguments.schema)
     options = _options(statistic, arguments, described.schema)
     check_account(arguments)
@@ -60,13 +62,33 @@ def _found(statistic: Callable[..., Any], data: PrivateData, options: dict[str, 
         ) from None
 
 
+def _words(asked: str) -> list[str]:
+    """The statistic, and the column where both are one text.
+
+    Examples
+    --------
+    >>> _words("mean of age"), _words("median")
+    (['mean', 'age'], ['median'])
+    """
+    return asked.split(" of ", 1)
+
+
 def _statistic(name: str) -> Callable[..., Any]:
     """The public function of this name that releases a statistic."""
     called = discreet.MEANT.get(name, name).replace("-", "_")
     if called not in statistics():
-        raise ParameterError("discreet ask", f"there is no statistic {name!r}", f"There are {', '.join(statistics())}.")
+        raise ParameterError("discreet ask", f"there is no statistic {name!r}", _instead(called))
     found: Callable[..., Any] = getattr(discreet, called)
     return found
+
+
+def _instead(called: str) -> str:
+    """What would work in place of what is no statistic."""
+    near = near_name(called, statistics())
+    if near is not None:
+        return f"Did you mean {near}?"
+    ways = "discreet ask people.csv mean age --by sex --where 'age >= 18'"
+    return f"Write such as: {ways}. There are {', '.join(statistics())}."
 
 
 def statistics() -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from discreet.core.schema import Schema
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import array_of
 
-ASKED = "statistic of an array"
+ASKED = "records without a schema"
 Names = str | Sequence[str]
 Bounds = tuple[ArrayLike, ArrayLike] | PlainSchema
 """Of records that are not private yet: a lower and an upper one, or one of each for every column; or a schema."""
@@ -63,7 +63,8 @@ def as_private(
         raise ParameterError(
             ASKED,
             "bounds are not given, and taking them from the data would give a record away",
-            "Pass bounds=(lower, upper) from what you know without the data.",
+            "Pass bounds=(lower, upper) from what you know without the data, or a schema for other kinds of columns:"
+            " bounds={'sex': ['f', 'm']}.",
         )
     if isinstance(bounds, Schema | Mapping):
         return PrivateData.of(records, bounds, budget)
@@ -112,7 +113,8 @@ def _schema(bounds: Any, names: list[str]) -> Schema:
         lower, upper = bounds
         lower, upper = np.asarray(lower, dtype=np.float64).tolist(), np.asarray(upper, dtype=np.float64).tolist()
     except (TypeError, ValueError) as why:
-        remedy = "Give (lower, upper): two numbers, or two sequences with one number per column; or a schema."
+        remedy = "Give (lower, upper): two numbers, or two sequences with one number per column; or a schema, such as"
+        remedy += " {'day': Date('2020-01-01', '2024-12-31')}."
         raise ParameterError(ASKED, f"its bounds are {bounds!r}", remedy) from why
     numbers = Schema.numeric(lower, upper, len(names)).columns.values()
     return Schema(dict(zip(names, numbers, strict=True)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.accounting.admission import check_relation
 from discreet.accounting.memory_ledger import MemoryLedger
@@ -97,6 +97,9 @@ class PrivateData:
             Where noise comes from; anything but the system's makes releases that are not private.
         """
         account = MemoryLedger(ledger, neighbors, unit) if isinstance(ledger, Budget) else ledger
+        if not hasattr(account, "reserve"):
+            remedy = "Give a Budget(epsilon, delta), or a ledger such as SqliteLedger(path)."
+            raise ParameterError("private data", f"their account is {ledger!r:.80}", remedy)
         return cls(Curator(source_of(records, schema_of(schema), unit), neighbors, bits=bits), account)
 
     @property
@@ -247,6 +250,13 @@ class PrivateData:
         if any(isinstance(event, Sampled) and event.scheme == "poisson_replace" for event in walked(plan)):
             obstacle = "bounds of questions need not be balls around zero, which a poisson_replace sample needs"
             raise NotPermitted(purpose, obstacle, "Draw a sample of fixed size.")
+
+    if not TYPE_CHECKING:  # so that what is misspelled is found before it runs
+
+        def __getattr__(self, name: str) -> Any:
+            ways = "; statistics are functions, such as discreet.mean(data, 'age'); see data.schema and data.ledger"
+            more = "" if name.startswith("_") else ways
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}{more}")
 
     def __repr__(self) -> str:
         among = "" if self.condition is None else f"; where {self.condition}"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from discreet.core.dates import Temporal
 from discreet.core.errors import SchemaError
+from discreet.core.near_name import instead_of
 from discreet.core.neighbors import Unit
 from discreet.core.schema import Category, Column, Number, Schema, Text
 
@@ -62,7 +63,7 @@ def check_header(asked: str, names: Sequence[str], schema: Schema, unit: Unit, *
     wanted = read_columns(schema, unit)
     absent = [name for name in wanted if name not in names]
     if absent:
-        raise SchemaError(asked, f"it has no column {absent[0]!r}", "Correct the schema.", absent=absent)
+        raise SchemaError(asked, f"it has no column {absent[0]!r}", instead_of(absent[0], names), absent=absent)
     count = Counter(name.casefold() if any_case else name for name in names)
     twice = [name for name in wanted if count[name.casefold() if any_case else name] > 1]
     if twice:
