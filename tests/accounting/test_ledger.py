@@ -384,3 +384,11 @@ def test_the_epsilon_spent_reaches_the_budget_with_the_cap(path: Path) -> None:
     assert 0.95 < ledger.balance().certified <= 1.0
     assert 0.9 < ledger.balance().used <= 1.0
     assert math.isclose(ledger.balance().remaining, 1.0 - ledger.balance().certified)
+
+
+def test_a_path_alone_opens_nothing(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match=r"Call SqliteLedger.open\(path\)"):
+        SqliteLedger(str(tmp_path / "new.ledger"))  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match=r"its budget is 1.0.*Give a Budget\(epsilon, delta\)"):
+        SqliteLedger.create(tmp_path / "new.ledger", 1.0, name="x", neighbors=Neighbors.ADD_REMOVE)  # type: ignore[arg-type]
+    assert not list(tmp_path.iterdir())

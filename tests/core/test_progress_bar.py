@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from discreet.core.progress_bar import ProgressBar
+from discreet.core.progress_bar import ProgressBar, tracked
 
 
 class Terminal(StringIO):
@@ -84,3 +84,12 @@ def test_a_notebook_updates_one_bar(monkeypatch: pytest.MonkeyPatch) -> None:
         "<progress value='1' max='2'></progress> 1/2 &lt;b&gt;",
         "<progress value='2' max='2'></progress> 2/2 done",
     ]
+
+
+def test_steps_are_tracked_after_a_second_ten_times_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal, clock = Terminal(), iter((0.0, 0.5, 1.01, 1.05, 1.12, 1.13))
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    monkeypatch.setattr(sys, "stderr", terminal)
+    assert list(tracked(5, "steps")) == [0, 1, 2, 3, 4]
+    drawn = [line.partition("] ")[2] for line in terminal.getvalue().split("\r\x1b[K")[1:]]
+    assert drawn == ["2/5 steps", "4/5 steps", ""]

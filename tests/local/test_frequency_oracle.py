@@ -29,3 +29,8 @@ def test_the_table_has_every_oracle_and_the_reason_says_why() -> None:
     assert "<table" in choice._repr_html_()
     with pytest.raises(ParameterError):
         frequency_oracle(100, -1.0)
+
+
+def test_one_text_is_not_taken_for_its_letters() -> None:
+    with pytest.raises(ParameterError, match="letter by letter"):
+        frequency_oracle("Rome", 1.0)

@@ -27,7 +27,7 @@ from typing import Any
 
 from discreet.accounting.price import Price
 from discreet.accounting.standing import Standing, recompute, recompute_raise
-from discreet.core.budget import Budget
+from discreet.core.budget import Budget, check_budget
 from discreet.core.errors import DiscreetError, LedgerBroken
 from discreet.core.events import Event, read
 from discreet.core.ledger import Entry
@@ -168,6 +168,7 @@ class RecomputedChain(Chain):
 
 def opened(account: Account, budget: Budget) -> dict[str, Any]:
     """An account as an entry opens it."""
+    check_budget("account", budget)
     return {"account": account, "epsilon": budget.epsilon, "delta": budget.delta}
 
 

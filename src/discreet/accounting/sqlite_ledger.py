@@ -45,6 +45,12 @@ class SqliteLedger(BookLedger, FileView):
     >>> ledger.close(); folder.cleanup()
     """
 
+    def __init__(self, book: Book, analyst: str | None = None) -> None:
+        if not isinstance(book, Book):
+            remedy = "Call SqliteLedger.open(path), or SqliteLedger.create(path, ...) for a new account."
+            raise ParameterError(f"ledger {book!r:.80}", "it is not said whether it is there already", remedy)
+        super().__init__(book, analyst)
+
     @classmethod
     def create(
         cls,

@@ -36,3 +36,14 @@ class Budget:
             )
         if not (isinstance(self.delta, Real) and 0 <= self.delta < 1):
             raise ParameterError("budget", f"delta is {self.delta!r}", "Give a delta in [0, 1).", delta=self.delta)
+
+
+def check_budget(asked: str, budget: object) -> None:
+    """Refuse what is no budget, such as an epsilon alone.
+
+    Examples
+    --------
+    >>> check_budget("account", Budget(1.0))
+    """
+    if not isinstance(budget, Budget):
+        raise ParameterError(asked, f"its budget is {budget!r:.80}", "Give a Budget(epsilon, delta).", budget=budget)

@@ -7,12 +7,13 @@ import html
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TextIO
 
 from discreet.core.display import shortened
 
 WIDTH = 30
+PATIENCE = 1.0  # seconds, before a bar is drawn
 
 Progress = Callable[[int, int, str], None]
 """Called with how much is done, how much there is, and what it is in words; all public."""
@@ -27,6 +28,8 @@ class ProgressBar:
         Drawn on if it is a terminal; by default standard error. A notebook draws a bar of its own instead.
     after : float
         How many seconds work has to take before anything is drawn.
+    every : float
+        How many seconds are at least between two drawings.
 
     Examples
     --------
@@ -35,19 +38,20 @@ class ProgressBar:
     >>> bar(1, 2, "halfway")  # no terminal
     """
 
-    def __init__(self, stream: TextIO | None = None, after: float = 0.0) -> None:
+    def __init__(self, stream: TextIO | None = None, after: float = 0.0, every: float = 0.0) -> None:
         self._stream = sys.stderr if stream is None else stream
         self._notebook = _notebook() if stream is None else None
         self._shown: Any = None
         self.started = self._drawn = False
-        self._due = time.monotonic() + after
+        self._due, self._every = time.monotonic() + after, every
 
     def __call__(self, done: int, total: int, what: str) -> None:
         """Draw the bar anew; wipe it from a terminal when all is done."""
         self.started = True
-        if time.monotonic() < self._due or (done == total and not self._drawn):
+        now = time.monotonic()
+        if (not self._drawn) if done == total else now < self._due:
             return
-        self._drawn = True
+        self._drawn, self._due = True, now + self._every
         if self._notebook is not None:
             self._show(f"<progress value='{done}' max='{total}'></progress> {done}/{total} {html.escape(what)}")
         elif self._stream is not None and not self._stream.closed and self._stream.isatty():
@@ -64,6 +68,25 @@ class ProgressBar:
             self._shown = self._notebook.display(self._notebook.HTML(page), display_id=True)
         else:
             self._shown.update(self._notebook.HTML(page))
+
+
+def tracked(total: int, what: str) -> Iterator[int]:
+    """The numbers of so many steps, while a bar shows how many are made; after a second, and ten times a second.
+
+    Examples
+    --------
+    >>> list(tracked(3, "steps of training"))
+    [0, 1, 2]
+    """
+    bar = patient_bar()
+    for step in range(total):
+        yield step
+        bar(step + 1, total, what)
+
+
+def patient_bar() -> ProgressBar:
+    """A bar for work that is usually quick and has many steps."""
+    return ProgressBar(after=PATIENCE, every=0.1)
 
 
 def _notebook() -> Any:

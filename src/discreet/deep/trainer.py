@@ -20,7 +20,7 @@ from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.events import written
 from discreet.core.knob import check_whole
 from discreet.core.ledger import Reservation
-from discreet.core.progress_bar import Progress
+from discreet.core.progress_bar import Progress, patient_bar
 from discreet.deep.card import PrivacyCard, as_table, as_text
 from discreet.deep.check import check
 from discreet.deep.clipped_sum import Losses
@@ -220,11 +220,11 @@ class Trainer:
         Parameters
         ----------
         progress : callable, optional
-            Called with the steps made, the steps planned and what was charged; `ProgressBar()` draws it.
+            Called with the steps made, the steps planned and what was charged; by default, a bar after a second.
         """
+        told = patient_bar() if progress is None else progress
         for step in self.steps():
-            if progress is not None:
-                progress(step.number, step.of, f"epsilon {step.charged:.4g} charged")
+            told(step.number, step.of, f"epsilon {step.charged:.4g} charged")
         return self._now()
 
     def checkpoint(self) -> dict[str, Any]:

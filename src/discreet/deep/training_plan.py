@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from discreet.accounting.calibration import calibrate
-from discreet.core.budget import Budget
+from discreet.core.budget import Budget, check_budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import Composed, Event, Repeated
 from discreet.core.events_in_words import in_words
@@ -106,6 +106,7 @@ class TrainingPlan:
         momentum : float
             Public. That of the optimizer, for which bands are chosen.
         """
+        check_budget(ASKED, budget)
         check_whole(ASKED, "batch", batch)
         check_whole(ASKED, "expected_size", expected_size)
         check_knob(ASKED, "epochs", epochs)

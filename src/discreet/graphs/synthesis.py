@@ -13,6 +13,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.events import Composed
 from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_seed
+from discreet.core.progress_bar import tracked
 from discreet.core.receipt import Receipt
 from discreet.graphs.asking import whole_graph
 from discreet.graphs.joins import degree_classes
@@ -154,8 +155,8 @@ class _Chain:
         """So many exchanges are tried."""
         if self._ends:
             picks, coins = rng.integers(0, len(self._ends), rounds).tolist(), rng.random((rounds, 6)).tolist()
-            for pick, coin in zip(picks, coins, strict=True):
-                self._try(self._ends[pick], coin)
+            for step in tracked(rounds, "exchanges of edges"):
+                self._try(self._ends[picks[step]], coins[step])
         pairs = [(a, b) for a, near in enumerate(self._near) for b in near if a < b]
         return np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
 

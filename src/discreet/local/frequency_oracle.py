@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.core.errors import ParameterError
 from discreet.core.notebook import carded
 from discreet.local.oracle import Domain, Oracle
 from discreet.local.oracles.count_mean_sketch import CountMeanSketch
@@ -95,6 +96,9 @@ def frequency_oracle(domain: Domain | Iterable[str], epsilon: float = 1.0) -> Or
     >>> frequency_oracle(["yes", "no", "unsure"], epsilon=1.0).oracle.kind
     'grr'
     """
+    if isinstance(domain, str):
+        obstacle = f"its values are the one text {domain!r:.40}, which would be taken apart letter by letter"
+        raise ParameterError("frequency oracle", obstacle, "List the values, or give their number.")
     values: Domain = domain if isinstance(domain, int) else tuple(domain)
     oracles = tuple(kind(epsilon, values) for kind in KINDS)
     short = [oracle for oracle in oracles if oracle.form.itemsize <= SHORT]

@@ -16,14 +16,13 @@ from discreet.core.identity import Unidentified, identity
 from discreet.core.ledger import Committed, Ledger, Reservation
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.progress_bar import Progress, ProgressBar
+from discreet.core.progress_bar import Progress, patient_bar
 from discreet.core.question import Question
 from discreet.core.receipt import Participants, Receipt
 from discreet.core.schema import Schema
 from discreet.trust.stored import Artefact, KeptArtefact, Stored
 
 Release = TypeVar("Release")
-PATIENCE = 1.0  # seconds, before a progress bar is drawn
 
 
 class TrustModel(Protocol):
@@ -96,7 +95,7 @@ class Permit:
         self._participants: Participants | None = None
         self._stored = Stored.read(charge.result) if isinstance(charge, Committed) else None
         self._open, self._lock = False, threading.RLock()
-        self.progress: Progress = ProgressBar(after=PATIENCE)
+        self.progress: Progress = patient_bar()
         self._done, self._planned = 0, sum(self._unspent.values())
 
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:

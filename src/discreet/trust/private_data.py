@@ -98,7 +98,7 @@ class PrivateData:
         """
         account = MemoryLedger(ledger, neighbors, unit) if isinstance(ledger, Budget) else ledger
         if not hasattr(account, "reserve"):
-            remedy = "Give a Budget(epsilon, delta), or a ledger such as SqliteLedger(path)."
+            remedy = "Give a Budget(epsilon, delta), or a ledger such as SqliteLedger.open(path)."
             raise ParameterError("private data", f"their account is {ledger!r:.80}", remedy)
         return cls(Curator(source_of(records, schema_of(schema), unit), neighbors, bits=bits), account)
 

@@ -13,6 +13,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
+from discreet.core.progress_bar import tracked
 from discreet.core.receipt import Receipt
 from discreet.deep.check import check
 from discreet.deep.clipped_sum import clipped_sum
@@ -110,7 +111,7 @@ class AttributeTraining:
             self._shares, self.descent.multiplier_rate, self.descent.tolerance, self.descent.most
         )
         walk = Walk(self.model, self.descent.learning_rate, self.plan.steps)
-        for _ in range(self.plan.steps):
+        for _ in tracked(self.plan.steps, "steps of training"):
             drawn = self._attribute.drawn(self.plan.sample)
             self.multipliers.move(self._excess(drawn))
             found = weights(self.multipliers)

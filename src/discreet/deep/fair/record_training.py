@@ -12,6 +12,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.neighbors import RECORD, Neighbors
+from discreet.core.progress_bar import tracked
 from discreet.core.receipt import Receipt
 from discreet.core.secret_sample import SecretSample
 from discreet.deep.check import check
@@ -103,7 +104,7 @@ class RecordTraining:
         most = np.minimum(self.descent.most, self._heaviest * self._shares / 2)
         self.multipliers = Multipliers(self._shares, self.descent.multiplier_rate, self.descent.tolerance, most)
         walk = Walk(self.model, self.descent.learning_rate, self.plan.steps)
-        for _ in range(self.plan.steps):
+        for _ in tracked(self.plan.steps, "steps of training"):
             drawn = self._drawn(self.plan.sample)
             self.multipliers.move(self._excess(drawn))
             walk.step(self._gradient(drawn, weights(self.multipliers)))

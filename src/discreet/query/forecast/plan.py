@@ -15,7 +15,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.events import Event
 from discreet.core.knob import check_whole
 from discreet.core.plain_schema import PlainSchema, schema_of
-from discreet.core.progress_bar import ProgressBar
+from discreet.core.progress_bar import patient_bar
 from discreet.core.schema import Schema
 from discreet.query.forecast.expected_error import Tried, tried
 from discreet.query.forecast.forecast import Expectation, Forecast
@@ -92,7 +92,7 @@ def plan(
     practice = Practice(of, _assumed(of, n), delta)
     meant = [planned_question(question) for question in questions]
     prices = [Budget(float(one), delta) for one in np.atleast_1d(EPSILONS if epsilon is None else epsilon)]
-    rows, bar = [], ProgressBar(after=1.0)
+    rows, bar = [], patient_bar()
     for done, question in enumerate(meant):
         bar(done, len(meant), question.name)
         if for_error is not None:

@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_knob, check_whole
-from discreet.core.progress_bar import ProgressBar
+from discreet.core.progress_bar import tracked
 from discreet.releases.drawing import drawn_on
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 ASKED = "simulation of a bandit"
-PATIENCE = 1.0  # seconds, before a progress bar is drawn
 BAND = (0.1, 0.9)  # quantiles of the runs between which the band lies
 
 
@@ -60,13 +59,12 @@ class Regret:
         check_whole(ASKED, "rounds", rounds)
         check_whole(ASKED, "marks", marks)
         noted = np.unique(np.linspace(0, rounds, min(int(marks), int(rounds)) + 1).astype(np.int64)[1:])
-        due, found, progress = set(noted.tolist()), [], ProgressBar(after=PATIENCE)
+        due, found = set(noted.tolist()), []
         total: Array = np.zeros(1)
-        for step in range(int(rounds)):
+        for step in tracked(int(rounds), f"rounds of {name}"):
             total = total + play(step)
             if step + 1 in due:
                 found.append(total)
-                progress(step + 1, int(rounds), f"rounds of {name}")
         return cls(name, noted, np.stack(found, axis=1))
 
     @property
