@@ -76,7 +76,7 @@ def _words(asked: str) -> list[str]:
 def _statistic(name: str) -> Callable[..., Any]:
     """The public function of this name that releases a statistic."""
     called = discreet.MEANT.get(name, name).replace("-", "_")
-    if called not in statistics():
+    if called not in discreet.__all__ or not _askable(called):
         raise ParameterError("discreet ask", f"there is no statistic {name!r}", _instead(called))
     found: Callable[..., Any] = getattr(discreet, called)
     return found
@@ -92,18 +92,16 @@ def _instead(called: str) -> str:
 
 
 def statistics() -> tuple[str, ...]:
-    """The names of all statistics that can be asked from the shell.
+    """The names of all statistics that can be asked from the shell."""
+    return tuple(sorted(filter(_askable, discreet.__all__)))
 
-    They take private data and a price, and need nothing that a command line cannot say, such as a function.
-    """
-    public = {name: getattr(discreet, name) for name in dir(discreet)}
-    functions = {name: one for name, one in public.items() if inspect.isfunction(one)}
-    kept = [
-        name
-        for name, one in functions.items()
-        if {"data", "epsilon"} <= inspect.signature(one).parameters.keys() and set(_needed(one)) <= SAID
-    ]
-    return tuple(sorted(kept))
+
+def _askable(name: str) -> bool:
+    """Whether it takes private data and a price, and needs nothing that a command line cannot say, as a function."""
+    one = getattr(discreet, name)
+    if not inspect.isfunction(one):
+        return False
+    return {"data", "epsilon"} <= inspect.signature(one).parameters.keys() and set(_needed(one)) <= SAID
 
 
 def _needed(statistic: Callable[..., Any]) -> list[str]:
