@@ -6,7 +6,6 @@ import math
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import pytest
 
@@ -17,6 +16,7 @@ from discreet.graphs import block_model_network, graph_data, publish_network, ra
 from discreet.graphs.publishing.network import PublishedNetwork
 from discreet.noise.deterministic import DeterministicBits
 
+nx: Any = pytest.importorskip("networkx")
 PATH = [(0, 1), (1, 2), (2, 3)]
 ODD: dict[str, tuple[Any, int]] = {
     "two nodes": ([(0, 1)], 2),
