@@ -70,6 +70,12 @@ def test_ends_that_are_no_nodes_make_no_edge() -> None:
     assert edges_of(graph_data(places, ("a", "b", "c"), WHOLE, unit="edge")) == [[0, 2]]
 
 
+def test_what_is_not_two_ends_is_refused() -> None:
+    for strange in (np.ones((4, 3)), [(0, 1, 2.5), (1, 2, 0.5)], np.ones((4, 1)), np.ones(4)):
+        with pytest.raises(ParameterError, match="Nothing was released or spent"):
+            graph_data(strange, 5, WHOLE, unit="edge")
+
+
 def test_the_unit_is_stated_and_the_ledger_says_it_too() -> None:
     with pytest.raises(TypeError):
         graph_data(PAIRS, 5, WHOLE)  # type: ignore[call-arg]

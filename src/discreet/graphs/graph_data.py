@@ -42,8 +42,9 @@ def graph_data(
     Parameters
     ----------
     edges : array or sequence of pairs, path, networkx graph, or scipy sparse matrix
-        The edges. A file has one in each line, with blanks or a comma between the ends, and may be compressed (.gz). Of
-        a matrix, every entry that is not zero is an edge.
+        The edges: two ends of each, and nothing else. A file has one in each line, with blanks or a comma between the
+        ends, of which further fields are not read, and may be compressed (.gz). Of a matrix, every entry that is not
+        zero is an edge.
     nodes : int, or sequence of names
         Public. The nodes are 0 ... nodes - 1, or have these names. Never taken from the edges.
     ledger : Ledger or Budget

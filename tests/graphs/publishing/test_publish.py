@@ -14,8 +14,8 @@ from discreet.core.neighbors import Neighbors
 from discreet.graphs import block_model_network, dp_lusn, graph_data, synthetic_graph
 from discreet.graphs.publishing.block_sampling import nearest_counts, sampled_edges
 from discreet.graphs.publishing.closure import closed, triangle_count
-from discreet.graphs.publishing.network import adjacency_of
 from discreet.graphs.publishing.publish import publish_network
+from discreet.mechanisms.graphs.adjacency import adjacency_of
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.community_edges import cell
 

@@ -6,20 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from discreet.core.grid import Steps
+from discreet.mechanisms.graphs.adjacency import adjacency_of
 from discreet.releases.columns import Columns, Series
 from discreet.releases.release import Release
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-
-def adjacency_of(edges: Steps, nodes: int) -> Any:
-    """The symmetric sparse matrix of a graph."""
-    both = np.concatenate([edges, edges[:, ::-1]])
-    return csr_array((np.ones(len(both)), (both[:, 0], both[:, 1])), shape=(nodes, nodes))
 
 
 @dataclass(frozen=True, kw_only=True)

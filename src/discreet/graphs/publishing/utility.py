@@ -12,7 +12,7 @@ from scipy.sparse.linalg import eigsh
 from discreet.core.grid import Array, Steps
 from discreet.core.notebook import carded
 from discreet.graphs.publishing.louvain import louvain, modularity
-from discreet.graphs.publishing.network import adjacency_of
+from discreet.mechanisms.graphs.adjacency import adjacency_of
 from discreet.releases.columns import Columns, Series
 from discreet.releases.drawing import drawn_on
 
@@ -74,7 +74,9 @@ def _greatest(graph: Any) -> Array:
     if graph.shape[0] <= 2 * EIGENVALUES:
         return np.asarray(np.linalg.eigvalsh(graph.toarray())[::-1][:EIGENVALUES])
     start = np.linspace(1, 2, graph.shape[0])
-    return np.asarray(eigsh(graph, EIGENVALUES, which="LA", v0=start, return_eigenvectors=False)[::-1])
+    return np.asarray(
+        eigsh(graph.astype(np.float64), EIGENVALUES, which="LA", v0=start, return_eigenvectors=False)[::-1]
+    )
 
 
 @dataclass(frozen=True)

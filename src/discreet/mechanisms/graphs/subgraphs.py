@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol
+from typing import ClassVar, Literal, Protocol
 
 import numpy as np
-from scipy.sparse import coo_array
 from scipy.special import comb
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_whole
+from discreet.mechanisms.graphs.adjacency import adjacency_of
 
 ROWS = 256  # of a matrix of common neighbors at a time
 
@@ -47,12 +47,6 @@ def smooth(levels: Iterable[float], beta: float, largest: float) -> float:
     return best
 
 
-def adjacency(edges: Steps, nodes: int) -> Any:
-    """The symmetric sparse matrix of a graph."""
-    both = np.concatenate([edges, edges[:, ::-1]])
-    return coo_array((np.ones(len(both), np.int64), (both[:, 0], both[:, 1])), shape=(nodes, nodes)).tocsr()
-
-
 @dataclass(frozen=True)
 class _Shared:
     """Pairs of nodes that have neighbors in common.
@@ -74,7 +68,7 @@ class _Shared:
 
 def _shared(edges: Steps, nodes: int) -> Iterator[_Shared]:
     """All pairs that have neighbors in common, some at a time."""
-    matrix = adjacency(edges, nodes)
+    matrix = adjacency_of(edges, nodes)
     degrees = matrix.sum(axis=1)
     for start in range(0, nodes, ROWS):
         part = matrix[start : start + ROWS]
@@ -176,7 +170,7 @@ def _others(edges: Steps, nodes: int) -> set[tuple[int, int]]:
     """How many other neighbors two nodes have, the greater number first: pairs than which no other has more of both."""
     degrees = np.bincount(edges.ravel(), minlength=nodes)
     found = set(map(tuple, np.sort(degrees[edges] - 1, axis=1)[:, ::-1].tolist()))
-    matrix, order = adjacency(edges, nodes), np.argsort(-degrees)
+    matrix, order = adjacency_of(edges, nodes), np.argsort(-degrees)
     for node in range(nodes):
         near = {node, *matrix.indices[matrix.indptr[node] : matrix.indptr[node + 1]].tolist()}
         apart = next((int(other) for other in order[: len(near) + 1] if other not in near), None)

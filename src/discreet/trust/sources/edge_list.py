@@ -51,8 +51,9 @@ def simple_edges(pairs: NDArray[Any], schema: Schema) -> Steps:
     [[1, 2]]
     """
     pairs = unmasked(pairs)
-    if pairs.ndim != 2 or pairs.shape[1] < 2:
-        raise ParameterError("graph", f"the shape of its edges is {pairs.shape}", "Give two ends in each row.")
+    if pairs.ndim != 2 or pairs.shape[1] != 2:
+        remedy = "Give two ends in each row, and no weight or time beside them: choose the edges that count first."
+        raise ParameterError("graph", f"the shape of its edges is {pairs.shape}", remedy)
     ends = np.stack([_places(pairs[:, i], schema) for i in (0, 1)], axis=1)
     low, high = ends.min(axis=1), ends.max(axis=1)
     there = (low >= 0) & (low < high)
