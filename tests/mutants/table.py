@@ -837,10 +837,7 @@ MUTANTS = [
         "questions/filtered",
         ("np.where(chosen(records)[:, None], question.of(records[:, :width]), 0.0)", "question.of(records[:, :width])"),
         ("records[chosen(records), : len(columns)]", "records[:, : len(columns)]"),
-        (
-            "return self._view.sum(_sum_of(question, self._condition), sample)",
-            "return self._view.sum(question, sample)",
-        ),
+        ("return _sum_of(question, self._condition)", "return question"),
     ),
     *_of(
         "questions/grouped",
@@ -941,8 +938,9 @@ MUTANTS = [
     ),
     *_of(
         "core/neighbors",
-        ("return (self.kind, self.column) == (other.kind, other.column)", "return self.kind == other.kind"),
-        tests="statistics/ranks/test_choose_rows.py",
+        ("(self.kind, self.column, self.reach) ==", "(self.kind, other.column, self.reach) =="),
+        ("self.reach) == (other.kind, other.column, other.reach)", "None) == (other.kind, other.column, None)"),
+        tests="statistics/ranks/test_choose_rows.py trust/test_moving_table.py",
     ),
     *_of("questions/acute_bound", ("one * math.sqrt(2) * stretch", "one * stretch")),
     *_of(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from discreet.core.grid import Array, Steps
 from discreet.core.question import BoundedSum, Question, View
 from discreet.core.recipe import Recipe, recipe
 from discreet.core.schema import Category, Schema
-from discreet.core.secret_sample import SecretSample
+from discreet.questions.derived_view import DerivedView
 from discreet.questions.named import question_of
 
 
@@ -111,48 +110,31 @@ class OfFiltered:
         return self.question.answer(FilteredView(view, self.condition))
 
 
-class FilteredView:
-    """The records of a view that fulfil a condition, as `View` says."""
+class FilteredView(DerivedView):
+    """The records of a view that fulfil a condition."""
 
     def __init__(self, view: View, condition: Condition) -> None:
-        self._view, self._condition = view, condition
-        self.unit, self.neighbors = view.unit, view.neighbors
+        super().__init__(view)
+        self._condition = condition
 
-    def sum(self, question: BoundedSum, sample: SecretSample | None = None) -> Steps:
-        """The exact sum, in grid steps, over all records or over a fresh secret sample of the units."""
-        return self._view.sum(_sum_of(question, self._condition), sample)
+    def asked(self, question: BoundedSum) -> BoundedSum:
+        """The same question, to which others add nothing."""
+        return _sum_of(question, self._condition)
+
+    def reads(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """These columns, then those of the condition."""
+        return _columns(columns, self._condition)
+
+    def rows(self, columns: Sequence[str]) -> Callable[[Array], Array]:
+        """The rows that fulfil it, without the columns that it alone reads."""
+        chosen = _chosen(self.reads(columns), self._condition)
+        return lambda records: np.ascontiguousarray(records[chosen(records), : len(columns)])
 
     def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
         """Rows per value of a text column, batch by batch."""
         own = self._condition if condition is None else Joined("and", (self._condition, condition))
-        return self._view.keys(column, own)
+        return super().keys(column, own)
 
     def listing(self, lists: Mapping[str, Category]) -> View:
         """The same records, with columns of text that are read as categories of these values."""
         return FilteredView(self._view.listing(lists), self._condition)
-
-    def batches(self, columns: Sequence[str]) -> Iterator[Array]:
-        """All rows, batch by batch."""
-        return map(self._cut(columns), self._view.batches(_columns(columns, self._condition)))
-
-    def everything(self, columns: Sequence[str]) -> Array:
-        """All rows in one matrix."""
-        return self._cut(columns)(self._view.everything(_columns(columns, self._condition)))
-
-    def units_by_rows(self, most: int) -> Steps:
-        """How many units have 1, 2, ... rows, whatever these hold."""
-        return self._view.units_by_rows(most)
-
-    def dealt(self, records: Array, blocks: int) -> list[Array]:
-        """Records in secret random blocks, each record by itself."""
-        return self._view.dealt(records, blocks)
-
-    def isolated(
-        self, of: Callable[[Array], Any], blocks: Sequence[Array], size: int, seconds: float, form: str
-    ) -> list[Array | None]:
-        """What an untrusted function returns for each block of records, in a process of its own."""
-        return self._view.isolated(of, blocks, size, seconds, form)
-
-    def _cut(self, columns: Sequence[str]) -> Callable[[Array], Array]:
-        chosen = _chosen(_columns(columns, self._condition), self._condition)
-        return lambda records: np.ascontiguousarray(records[chosen(records), : len(columns)])

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from discreet.core.answer import AnyAnswer
-from discreet.core.condition import Condition
 from discreet.core.errors import ParameterError
-from discreet.core.grid import Array, Steps
+from discreet.core.grid import Array
 from discreet.core.question import BoundedSum, Question, View
 from discreet.core.recipe import Recipe, recipe
 from discreet.core.schema import Category, Number, Schema
-from discreet.core.secret_sample import SecretSample
+from discreet.questions.derived_view import DerivedView
 from discreet.questions.named import question_of
 from discreet.questions.transformation import ASKED, ColumnTerm, Computed, KeptColumn, Transformation, sources
 
@@ -123,45 +121,27 @@ class OfTransformed:
         return self.question.answer(TransformedView(view, self.by))
 
 
-class TransformedView:
-    """The records of a view after a transformation, as `View` says."""
+class TransformedView(DerivedView):
+    """The records of a view after a transformation."""
 
     def __init__(self, view: View, by: Transformation) -> None:
-        self._view, self._by = view, by
-        self.unit, self.neighbors = view.unit, view.neighbors
+        super().__init__(view)
+        self._by = by
 
-    def sum(self, question: BoundedSum, sample: SecretSample | None = None) -> Steps:
-        """The exact sum, in grid steps, over all records or over a fresh secret sample of the units."""
-        return self._view.sum(_sum_after(question, self._by), sample)
+    def asked(self, question: BoundedSum) -> BoundedSum:
+        """The same question, about the records before."""
+        return _sum_after(question, self._by)
 
-    def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
-        """Rows per value of a text column, batch by batch; a condition is one on the records before."""
-        return self._view.keys(column, condition)
+    def reads(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """The columns before that these are computed from."""
+        return self._by.reads(columns)
+
+    def rows(self, columns: Sequence[str]) -> Callable[[Array], Array]:
+        """What computes them."""
+        return self._by.rows(columns)
 
     def listing(self, lists: Mapping[str, Category]) -> View:
         """The same records, with columns of text that are read as categories of these values; such are kept as read."""
         return TransformedView(
             self._view.listing(lists), dataclasses.replace(self._by, before=self._by.before.listing(lists))
         )
-
-    def batches(self, columns: Sequence[str]) -> Iterator[Array]:
-        """All rows, batch by batch."""
-        return map(self._by.rows(columns), self._view.batches(self._by.reads(columns)))
-
-    def everything(self, columns: Sequence[str]) -> Array:
-        """All rows in one matrix."""
-        return self._by.rows(columns)(self._view.everything(self._by.reads(columns)))
-
-    def units_by_rows(self, most: int) -> Steps:
-        """How many units have 1, 2, ... rows, whatever these hold."""
-        return self._view.units_by_rows(most)
-
-    def dealt(self, records: Array, blocks: int) -> list[Array]:
-        """Records in secret random blocks, each record by itself."""
-        return self._view.dealt(records, blocks)
-
-    def isolated(
-        self, of: Callable[[Array], Any], blocks: Sequence[Array], size: int, seconds: float, form: str
-    ) -> list[Array | None]:
-        """What an untrusted function returns for each block of records, in a process of its own."""
-        return self._view.isolated(of, blocks, size, seconds, form)

@@ -84,6 +84,11 @@ class WEventStream(SeriesStream):
         self._spent: Shares = np.zeros((self.window, int(series)), np.int64)
         self._held: Steps = np.zeros(int(series), np.int64)
         self.published: NDArray[np.bool_] = np.zeros(int(series), np.bool_)
+        self.begin()
+
+    def begin(self) -> None:
+        """Set up what a scheme remembers besides."""
+        return
 
     @property
     def contributions(self) -> int:
@@ -199,19 +204,9 @@ class BudgetAbsorption(WEventStream):
 
     purpose: ClassVar[str] = "budget absorption"
 
-    def __init__(
-        self,
-        window: int,
-        epsilon: float,
-        bound: Bound = UNIT,
-        *,
-        series: int = 1,
-        memberships: int = 1,
-        neighbors: Neighbors = Neighbors.ADD_REMOVE,
-        bits: Bits | None = None,
-    ) -> None:
-        super().__init__(window, epsilon, bound, series=series, memberships=memberships, neighbors=neighbors, bits=bits)
-        self._saved: Shares = np.zeros(int(series), np.int64)  # times whose shares may be absorbed; negative: given up
+    def begin(self) -> None:
+        """Nothing is saved, and nothing given up."""
+        self._saved: Shares = np.zeros(self.membership.series, np.int64)  # times to absorb; negative: given up
 
     def offered(self) -> Shares:
         """The shares of this time and of those that may be absorbed; none while shares are given up."""
