@@ -963,7 +963,7 @@ MUTANTS = [
         "questions/coordinates",
         ("sums[1:, 1:] += (some", "sums[1:, 1:] = (some"),
         ("np.where(squares > longest,", "np.where(squares > 2 * longest,"),
-        tests="statistics/moments/test_second_moments.py conformance/test_recipes.py",
+        tests="statistics/moments/test_second_moments.py",
     ),
     *_of(
         "questions/row_steps",
@@ -975,7 +975,7 @@ MUTANTS = [
     *_of(
         "questions/center",
         ("math.sqrt(coordinates.weight**2 + n)", "math.sqrt(n)"),
-        tests="conformance/test_recipes.py",
+        tests="questions/test_center.py",
     ),
     *_of(
         "questions/mixture_moments",
