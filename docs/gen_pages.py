@@ -30,6 +30,7 @@ PARTS = {  # the pages that are written by hand; one that is not named here is a
     "How to": [
         "choosing_epsilon.md",
         "group_by.md",
+        "sketches.md",
         "users.md",
         "team_budget.md",
         "publish_a_table.md",

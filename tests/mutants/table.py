@@ -501,6 +501,11 @@ MUTANTS = [
         audits=("MovedRowSketch",),
     ),
     *_of(
+        "statistics/moments/variance_sketch",
+        ("records.longest, rows, neighbors)", "records.longest / 2, rows, neighbors)"),
+        ("self._leaks * (slopes - off)", "0 * self._leaks * (slopes - off)"),
+    ),
+    *_of(
         "trust/moving_table",
         ("(self.ledger.neighbors, self.ledger.unit) != (Neighbors.REPLACE, self.unit)", "self.ledger.unit is None"),
     ),
