@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Unpack
 
 import numpy as np
 
-from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.counters.updates import UNIT
 from discreet.sequential.filters.better_placement import PlacementReport
-from discreet.sequential.filters.filter_stream import FilterStream, reach
+from discreet.sequential.filters.filter_stream import FilterOptions, FilterStream, reach
 from discreet.sequential.filters.kalman_filter import RunningKalman, SteadyKalman
 from discreet.sequential.filters.kalman_model import KalmanModel
 from discreet.sequential.filters.linear_filter import LongResponse
@@ -76,29 +75,11 @@ class KalmanStream(FilterStream):
         bound: Bound = UNIT,
         *,
         placement: Place | None = None,
-        adjacency: Adjacency = "event",
-        horizon: int | None = None,
-        neighbors: Neighbors = Neighbors.ADD_REMOVE,
-        contributions: int = 1,
-        streams: int = 1,
-        bits: Bits | None = None,
+        **options: Unpack[FilterOptions],
     ) -> None:
-        places = PLACES if placement is None else (placement,)
-        scale = noise.multiplier * reach(bound, adjacency, neighbors)
-        best = min(_choices(model, scale, places, adjacency, contributions, horizon), key=lambda one: one.error)
+        best, *_ = _choices(model, noise, bound, PLACES if placement is None else (placement,), **options)
         self.model, self.mean_squared_error = model, best.error
-        super().__init__(
-            best.system,
-            noise,
-            bound,
-            placement=best.placement.place,
-            adjacency=adjacency,
-            horizon=horizon,
-            neighbors=neighbors,
-            contributions=contributions,
-            streams=streams,
-            bits=bits,
-        )
+        super().__init__(best.system, noise, bound, placement=best.placement.place, **options)
 
     @property
     def extra(self) -> float:
@@ -150,32 +131,30 @@ def better_kalman_placement(
     >>> better_kalman_placement(walk, Gaussian(2.0)).best.place
     'zero_forcing'
     """
-    scale = noise.multiplier * reach(bound, adjacency, neighbors)
-    found = sorted(_choices(model, scale, PLACES, adjacency, contributions, horizon), key=lambda one: one.error)
+    asked = FilterOptions(adjacency=adjacency, horizon=horizon, neighbors=neighbors, contributions=contributions)
+    found = _choices(model, noise, bound, PLACES, **asked)
     return PlacementReport(tuple(one.placement for one in found), tuple(one.error for one in found), "what is wanted")
 
 
 def _choices(
-    model: KalmanModel,
-    scale: float,
-    places: tuple[Place, ...],
-    adjacency: Adjacency,
-    contributions: int,
-    horizon: int | None,
+    model: KalmanModel, noise: Additive, bound: Bound, places: tuple[Place, ...], **options: Unpack[FilterOptions]
 ) -> list[_Choice]:
-    """The best filter for each placement."""
+    """The best filter for each placement, the best of all first."""
+    adjacency, neighbors = options.get("adjacency", "event"), options.get("neighbors", Neighbors.ADD_REMOVE)
+    hidden = (adjacency, options.get("contributions", 1), options.get("horizon"))
+    scale = noise.multiplier * reach(bound, adjacency, neighbors)
 
     def choice(place: Place, extra: float) -> _Choice:
         system = SteadyKalman(model, extra)
-        placement = placed(system, place, adjacency, contributions, horizon)
+        placement = placed(system, place, *hidden)
         own = float(np.trace(model.steady_covariance(0.0, extra)))
         return _Choice(system, placement, own + scale**2 * placement.mean_squared_error)
 
-    gain = placed(SteadyKalman(model, 0.0), "input", adjacency, contributions, horizon).gain
+    gain = placed(SteadyKalman(model, 0.0), "input", *hidden).gain
     best = []
     for place in places:
         designs = (1.0,) if place == "input" else DESIGNS
         with suppress(LongResponse) if len(places) > 1 else nullcontext():
             each = [choice(place, design * (scale * gain) ** 2) for design in designs]
             best.append(min(each, key=lambda one: one.error))
-    return best
+    return sorted(best, key=lambda one: one.error)
