@@ -12,7 +12,7 @@ from discreet.core.errors import BudgetExceeded, NotPermitted, ParameterError
 from discreet.core.grid import Steps
 from discreet.core.neighbors import Neighbors
 from discreet.graphs import block_model_network, dp_lusn, graph_data, synthetic_graph
-from discreet.graphs.publishing.block_sampling import nearest_counts, sampled_edges
+from discreet.graphs.publishing.block_sampling import fitted_edges, nearest_counts, sampled_edges
 from discreet.graphs.publishing.closure import closed, triangle_count
 from discreet.graphs.publishing.publish import publish_network
 from discreet.mechanisms.graphs.adjacency import adjacency_of
@@ -88,6 +88,16 @@ def test_edges_are_drawn_as_cells_count_them_and_never_twice() -> None:
     assert len(none) <= 5
 
 
+def test_nodes_of_great_weight_get_their_edges_in_dense_blocks() -> None:
+    blocks, weights = np.zeros(60, np.int64), np.r_[np.full(10, 50.0), np.full(50, 12.0)]
+    counts = np.array([int(weights.sum() / 2)])
+    missing = []
+    for draw in (sampled_edges, fitted_edges):
+        found = draw(counts, blocks, weights, np.random.default_rng(1))
+        missing.append(500 - np.bincount(found.ravel(), minlength=60)[:10].sum())
+    assert missing[1] < 0.7 * missing[0]
+
+
 def test_counts_are_projected_on_their_sum() -> None:
     noisy = np.array([30.0, 4.0, -3.0, 2.0, -5.0])
     assert nearest_counts(noisy, 28.0).sum() == 28
@@ -98,10 +108,11 @@ def test_swaps_keep_degrees_and_blocks_and_close_triangles() -> None:
     edges = planted(across=0.05)
     blocks = np.arange(200) % 4
     before = triangle_count(adjacency_of(edges, 200))
-    after = closed(edges, blocks, 1.3 * before, 60, np.random.default_rng(1))
-    assert np.array_equal(np.bincount(edges.ravel()), np.bincount(after.ravel()))
-    assert np.array_equal(np.bincount(cell(blocks[edges])), np.bincount(cell(blocks[after])))
-    assert triangle_count(adjacency_of(after, 200)) > 1.2 * before
+    for power in (0.0, 0.5, 1.0):
+        after = closed(edges, blocks, 1.3 * before, 60, power, np.random.default_rng(1))
+        assert np.array_equal(np.bincount(edges.ravel()), np.bincount(after.ravel()))
+        assert np.array_equal(np.bincount(cell(blocks[edges])), np.bincount(cell(blocks[after])))
+        assert triangle_count(adjacency_of(after, 200)) > 1.2 * before
 
 
 @pytest.mark.parametrize("function", [publish_network, block_model_network, synthetic_graph, dp_lusn])

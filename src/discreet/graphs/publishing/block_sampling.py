@@ -70,6 +70,25 @@ def sampled_edges(counts: Steps, blocks: Steps, weights: Array, generator: np.ra
     return _pairs(keys, nodes)
 
 
+def fitted_edges(counts: Steps, blocks: Steps, weights: Array, generator: np.random.Generator) -> Steps:
+    """The same, drawn twice: the weights of the second are corrected by the degrees of the first.
+
+    In dense cells an edge is often drawn again, so that nodes of great weight get too few. One step of iterative
+    proportional fitting (Deming and Stephan 1940) gives them what is missing; more steps were no better on graphs of
+    dense circles.
+
+    Examples
+    --------
+    >>> weights = np.array([9.0, 9.0, *[2.0] * 8])
+    >>> len(fitted_edges(np.array([17]), np.zeros(10, np.int64), weights, np.random.default_rng(1)))
+    17
+    """
+    first = sampled_edges(counts, blocks, weights, generator)
+    wanted = weights * (2 * len(first) / max(float(weights.sum()), 1.0))
+    drawn = np.bincount(first.ravel(), minlength=len(weights))
+    return sampled_edges(counts, blocks, weights * (wanted + 1) / (drawn + 1), generator)
+
+
 def _possible(counts: Steps, blocks: Steps, number: int) -> Steps:
     """No more edges than a cell has pairs of nodes."""
     sizes = np.bincount(blocks, minlength=number)

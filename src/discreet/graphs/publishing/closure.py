@@ -22,14 +22,18 @@ def triangle_count(adjacency: Any) -> float:
     return float((adjacency @ adjacency).multiply(adjacency).sum()) / 6
 
 
-def closed(edges: Steps, blocks: Steps, triangles: float, rounds: int, generator: np.random.Generator) -> Steps:
+def closed(
+    edges: Steps, blocks: Steps, triangles: float, rounds: int, power: float, generator: np.random.Generator
+) -> Steps:
     """The graph after swaps that close triangles, until it has this many or no more are found.
 
     A swap takes two neighbors u and v of a node, and edges (u, x) and (v, y); it joins u with v and x with y in their
     place. Every degree stays, and so does the number of edges between each two blocks, since x is in the block of v and
     y in that of u. A swap is made if u and v, and x and y, are more alike than the ends of the edges that go:
-    by how many neighbors they have in common, over the root of the product of their degrees (Salton's index). By that
-    number alone, triangles would be closed among nodes of high degree, and the greatest eigenvalues would grow too far.
+    by how many neighbors they have in common, over a power of the product of their degrees. By that number alone,
+    triangles are closed among nodes of high degree, and the greatest eigenvalues grow too far. Over the product, it is
+    how many they have for each that is expected by their degrees (Leicht, Holme and Newman 2006); over the root of the
+    product it is Salton's index, which finds more swaps.
 
     Parameters
     ----------
@@ -41,6 +45,8 @@ def closed(edges: Steps, blocks: Steps, triangles: float, rounds: int, generator
         How many are wanted.
     rounds : int
         How many rounds of swaps there are at most.
+    power : float
+        Of the product of degrees.
     generator : numpy Generator
         Where randomness comes from.
     """
@@ -56,7 +62,7 @@ def closed(edges: Steps, blocks: Steps, triangles: float, rounds: int, generator
             left = (triangles - count) * (turn - seen) / max(count - before, 1.0)  # rounds, at the pace so far
             due, seen, before = turn + int(np.clip(left, *COUNTED)), turn, count
         proposed = _absent(keys, nodes, _proposed(graph, blocks, min(PROPOSED, len(keys)), generator))
-        swaps = _improving(graph, proposed[_once(_keys(proposed, nodes, OLD))])
+        swaps = _improving(graph, proposed[_once(_keys(proposed, nodes, OLD))], power)
         stalled = 0 if len(swaps) else stalled + 1
         if stalled == STALLED:
             break
@@ -71,16 +77,16 @@ def _absent(keys: Steps, nodes: int, swaps: Steps) -> Steps:
     return np.asarray(swaps[~there.any(axis=1)])
 
 
-def _improving(graph: Any, swaps: Steps) -> Steps:
+def _improving(graph: Any, swaps: Steps, power: float) -> Steps:
     """Those after which the ends of edges are more alike."""
     u, v, x, y = swaps.T
-    scaled = diags_array(1 / np.sqrt(np.maximum(np.diff(graph.indptr), 1))) @ graph
+    scaled = diags_array(np.maximum(np.diff(graph.indptr), 1.0) ** -power) @ graph
     gain = _alike(scaled, u, v) + _alike(scaled, x, y) - _alike(scaled, u, x) - _alike(scaled, v, y)
     return np.asarray(swaps[gain > 0])
 
 
 def _alike(scaled: Any, left: Steps, right: Steps) -> Any:
-    """The cosine of the neighborhoods of each pair."""
+    """How many neighbors each pair has in common, over a power of their degrees."""
     return scaled[left].multiply(scaled[right]).sum(axis=1)
 
 

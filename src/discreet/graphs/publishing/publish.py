@@ -13,7 +13,7 @@ from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_knob, check_seed, check_whole
 from discreet.graphs.asking import whole_graph
 from discreet.graphs.degrees import likely_degrees
-from discreet.graphs.publishing.block_sampling import nearest_counts, pairs_of_blocks, sampled_edges
+from discreet.graphs.publishing.block_sampling import fitted_edges, nearest_counts, pairs_of_blocks
 from discreet.graphs.publishing.closure import closed
 from discreet.graphs.publishing.network import PublishedNetwork
 from discreet.mechanisms.additive.discrete_laplace import DiscreteLaplace
@@ -31,7 +31,7 @@ SAFE = 1 - 2.0**-40  # so that rounding up the parts does not exceed the whole
 DEGREES, GROUPS, EDGES, TRIANGLES = 0.12, 0.66, 0.18, 0.04
 # Set on synthetic graphs of overlapping circles around hubs, of LFR, and of joined power-law clusters.
 RESOLUTION = 0.5  # of groups: 0.3 to 0.5 find communities best, 1 splits them
-FEWEST, MOST = 4, 48  # groups by default
+FEWEST, MOST = 4, 24  # groups by default
 MOST_TIERS, MOST_BLOCKS = 16, 144
 WORK = 2**23  # edges that are looked at for swaps, about: fewer rounds for large graphs
 STRAY = 1e-3  # the weight of a node without any edge, where a block has no other
@@ -60,7 +60,7 @@ class PublishingPlan:
 
     @property
     def communities(self) -> int:
-        """How many groups there are at most, by default: 3 x 2^epsilon, from 4 to 48.
+        """How many groups there are at most, by default: 3 x 2^epsilon, from 4 to 24.
 
         The greatest of k exponentials of mean 1 / epsilon is about ln(k) / epsilon. So k that grows as a power of a
         constant keeps the noise in the choice of a group as it is.
@@ -68,7 +68,7 @@ class PublishingPlan:
         Examples
         --------
         >>> [PublishingPlan(epsilon).communities for epsilon in (0.1, 1.0, 2.0, 4.0, 8.0)]
-        [4, 6, 12, 48, 48]
+        [4, 6, 12, 24, 24]
         """
         return int(np.clip(3 * 2.0 ** min(self.epsilon, 8.0), FEWEST, MOST))
 
@@ -114,7 +114,7 @@ def publish_network(
     data : PrivateGraph
         The graph; its unit is an edge.
     communities : int, optional
-        Public. How many groups there are at most, from 2 to 128. By default 3 x 2^epsilon, from 4 to 48: where noise is
+        Public. How many groups there are at most, from 2 to 128. By default 3 x 2^epsilon, from 4 to 24: where noise is
         small, groups may be finer than communities are.
     tiers : int, optional
         Public. Into how many tiers each group is cut, from 1 to 16. By default such that there are about 144 in all,
@@ -189,8 +189,8 @@ def _made(
     inside, across = (likely_degrees(one, error, graph.nodes - 1) + STRAY for one in (inside, across))
     edges = drawn_network(cells, groups, blocks, inside, across, generator)
     rounds = int(np.clip(WORK // max(len(edges), 1), 16, 90))
-    for kept, most in ((blocks, 8), (groups, rounds)):  # inside blocks while that helps, then inside groups
-        edges = closed(edges, kept, triangles, most, generator)
+    for kept, most, power in ((blocks, 8, 1.0), (groups, rounds, 1.0), (groups, rounds, 0.5)):
+        edges = closed(edges, kept, triangles, most, power, generator)
     return {"edges": edges, "groups": groups}
 
 
@@ -228,5 +228,5 @@ def drawn_network(
         counts = np.zeros(len(pairs), np.int64)
         if kind.any():
             counts[kind] = nearest_counts(cells[kind], float(cells[kind].sum()))
-        drawn.append(sampled_edges(counts, blocks, weights, generator))
+        drawn.append(fitted_edges(counts, blocks, weights, generator))
     return np.concatenate(drawn)
