@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import resource
-import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,22 +20,66 @@ from benchmarks.cells import Cell
 from benchmarks.rows import Row, at_most
 from discreet.core.budget import Budget
 from discreet.core.schema import Category, Number, Schema
-from discreet.learners import GaussianNB, KMeans, Ridge
+from discreet.learners import (
+    PCA,
+    AdditiveClassifier,
+    AdditiveRegressor,
+    BoostedStumps,
+    CategoricalNB,
+    DecisionTreeClassifier,
+    FunctionalLinearRegression,
+    FunctionalLogisticRegression,
+    GaussianMixture,
+    GaussianNB,
+    KMeans,
+    LinearRegression,
+    LinearSVC,
+    LogisticRegression,
+    MinMaxScaler,
+    OnlinePCA,
+    OnlineRidge,
+    Perceptron,
+    RandomDecisionTrees,
+    RandomForestClassifier,
+    Ridge,
+    StandardScaler,
+    TruncatedSVD,
+)
 from discreet.trust.private_data import PrivateData
 
-FEATURES, FEW, MANY = 20, 100_000, 400_000
+FEATURES, FEW, MANY = 8, 100_000, 1_000_000
 GROWTH = 0.2  # of the bytes that the added records hold
-RUNS = 3
+RUNS = 2
 TOGETHER = 20_000  # rows that are written at a time
 MIB = 2**20
 SCHEMA = Schema(
     {**{f"x{i}": Number(-1, 1) for i in range(FEATURES)}, "value": Number(-1, 1), "kind": Category(("a", "b"))}
 )
-LEARNERS: dict[str, Any] = {
-    "GaussianNB": lambda: GaussianNB(target="kind"),
-    "Ridge": lambda: Ridge(target="value"),
-    "KMeans": lambda: KMeans(5),
+LEARNERS: dict[str, Callable[[], Any]] = {
+    **{
+        kind.__name__: partial(kind, target="kind")
+        for kind in (
+            CategoricalNB,
+            DecisionTreeClassifier,
+            FunctionalLogisticRegression,
+            GaussianNB,
+            LinearSVC,
+            LogisticRegression,
+            RandomDecisionTrees,
+            RandomForestClassifier,
+        )
+    },
+    **{kind.__name__: partial(kind, target="value") for kind in (FunctionalLinearRegression, LinearRegression, Ridge)},
+    "AdditiveClassifier": partial(AdditiveClassifier, target="kind", max_iter=1),
+    "AdditiveRegressor": partial(AdditiveRegressor, target="value", max_iter=1),
+    "BoostedStumps": partial(BoostedStumps, target="kind", n_estimators=2),
+    "Perceptron": partial(Perceptron, target="kind", max_iter=2),
+    "OnlineRidge": partial(OnlineRidge, target="value", time="x0"),
+    "OnlinePCA": partial(OnlinePCA, 2, time="x0"),
+    **{kind.__name__: partial(kind, 3) for kind in (GaussianMixture, KMeans, PCA, TruncatedSVD)},
+    **{kind.__name__: kind for kind in (MinMaxScaler, StandardScaler)},
 }
+"""All that ask sums alone and take numbers; a few rounds of those that take many."""
 
 
 def write(path: Path, n: int) -> None:
@@ -57,11 +102,11 @@ def fit(learner: str, path: str) -> None:
 
 
 def peak(learner: str, path: Path) -> float:
-    """The most memory of a process of its own: the median of a few, since threads allocate in no fixed order."""
+    """The most memory of a process of its own: the least of a few, since threads allocate in no fixed order."""
     place = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     asked = [sys.executable, "-m", "benchmarks.learners_memory", learner, str(path)]
     runs = [subprocess.run(asked, check=True, stdout=subprocess.PIPE, text=True, env=place) for _ in range(RUNS)]
-    return statistics.median(float(done.stdout.split()[-1]) for done in runs)
+    return min(float(done.stdout.split()[-1]) for done in runs)
 
 
 def cells() -> list[Cell]:
