@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.core.schema import Number, Schema
-from discreet.questions.row_steps import RowSteps
+from discreet.questions.row_steps import RowSteps, StepRows
 from discreet.trust.sources.decoding import bounded
 
 SAME, OTHER = Schema.numeric(-1.0, 3.0, 5), Schema({f"x{i}": Number(-i - 1.0, i + 2.0) for i in range(5)})
@@ -27,3 +27,13 @@ def test_a_row_depends_on_its_record_alone_and_a_slice_on_none() -> None:
             slices = [one.steps.copy() for one in rows.slices(some)]
             np.testing.assert_array_equal(np.concatenate(slices), rows.of(some).steps)
         assert [len(one.steps) for one in rows.slices(records[:0])] == []
+
+
+def test_squares_and_multiples_are_those_of_each_row_however_many_columns() -> None:
+    steps = np.rint(np.random.default_rng(5).normal(0, 2.0**15, (70, 9)))
+    factors = np.linspace(0, 1, 70)
+    for columns in (1, 2, 4, 5, 9):
+        rows = StepRows(steps[:, :columns].copy(), np.ones(70, dtype=np.bool_))
+        np.testing.assert_array_equal(rows.squares(), np.square(steps[:, :columns]).sum(axis=1))
+        rows.multiply(factors)
+        np.testing.assert_array_equal(rows.steps, np.rint(steps[:, :columns] * factors[:, None]))

@@ -144,9 +144,7 @@ class Coordinates:
 
     def _shrink(self, rows: StepRows) -> None:
         """As `shrink` does."""
-        squares = np.einsum("ij,ij->i", rows.steps, rows.steps)
-        np.multiply(rows.steps, factors(squares, self.longest, len(self.half))[:, None], out=rows.steps)
-        np.rint(rows.steps, out=rows.steps)
+        rows.multiply(factors(rows.squares(), self.longest, len(self.half)))
 
     def back(self, moments: Array) -> Array:
         """The moments of (1, x), in the records' own units, from those of (1, z)."""

@@ -46,7 +46,7 @@ def distances_of(schema: Schema, columns: tuple[str, ...], centers: Array, farth
 
         Squared distances are whole numbers below 2**53: the same in any order.
         """
-        squares = np.einsum("ij,ij->i", rows.steps, rows.steps)
+        squares = rows.squares()
         squares += (squared - rows.steps @ twice).min(axis=1)
         lengths = np.sqrt(squares, out=squares)
         lengths *= per_step

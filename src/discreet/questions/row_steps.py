@@ -14,6 +14,7 @@ from discreet.core.schema import Number
 
 SLICE = 2**17  # numbers at a time, which stay in the cache
 TILE = 2**12  # numbers in a row of constants: numpy is slow where it repeats a shorter one
+NARROW = 5  # columns: of fewer, numpy computes whole columns faster than rows
 SMALL = 2.0**-30  # what a number is multiplied by, so that finite numbers of all columns add up to a finite one
 
 
@@ -31,6 +32,24 @@ class StepRows:
 
     steps: Array
     present: NDArray[np.bool_]
+
+    def squares(self) -> Array:
+        """What the squares of each row add up to: whole numbers, which add up alike in every order."""
+        if self.steps.shape[1] >= NARROW:
+            return np.asarray(np.einsum("ij,ij->i", self.steps, self.steps))
+        found = np.zeros(len(self.steps))
+        for column in self.steps.T:
+            found += column * column
+        return found
+
+    def multiply(self, factors: Array) -> None:
+        """Multiply each row by a factor, and round to whole steps."""
+        if self.steps.shape[1] >= NARROW:
+            np.multiply(self.steps, factors[:, None], out=self.steps)
+        else:
+            for column in self.steps.T:
+                column *= factors
+        np.rint(self.steps, out=self.steps)
 
 
 class RowSteps:
@@ -95,7 +114,7 @@ class RowSteps:
         """The rows behind these records hold others, or zeros; the work is the same whatever the values."""
         steps, wide = room[: len(records)], room.reshape(-1, self._tile * self._columns)
         with np.errstate(invalid="ignore"):
-            present = np.isfinite(records @ self._small)
+            present = np.isfinite(records @ self._small if self._columns > 1 else records[:, 0])
             if self._alike:
                 np.clip(records, self._lower, self._upper, out=steps)
             else:
