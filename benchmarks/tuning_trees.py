@@ -23,6 +23,7 @@ from discreet.learners import (
     additive_model,
     boosted_stumps,
     grown_tree,
+    labelled_tree,
     random_forest,
 )
 from discreet.learners.additive_classifier import AdditiveClassifier
@@ -119,12 +120,15 @@ def lots() -> None:
     models: dict[str, tuple[float, dict[str, Any]]] = {
         f"chosen, {depth} levels": (0.3, {"max_depth": depth, "method": "exponential"}) for depth in (1, 2)
     }
-    for method, depth, middle in itertools.product(("random", "labels"), (2, 3, 4, 5), (0.15, 0.3, 0.5, 0.7)):
-        models[f"{method}, {depth} levels, middle {middle:g}"] = middle, {"max_depth": depth, "method": method}
-    weights, sets = (3.0, 6.0, 12.0, 18.0, 24.0), [small(seed) for seed in range(60)]
+    for middle in (0.15, 0.3, 0.5, 0.7):
+        models |= {
+            f"{method}, {depth} levels, middle {middle:g}": (middle, {"max_depth": depth, "method": method})
+            for method, depth in (("labelled", 1), ("labelled", 2), *(("random", depth) for depth in (2, 3, 4, 5)))
+        }
+    weights, sets = (3.0, 6.0, 12.0, 24.0, 48.0), [small(seed) for seed in range(60)]
     for name, (middle, fields) in models.items():
         means = []
-        with patch.object(grown_tree, "MIDDLE", middle):
+        with patch.object(grown_tree, "MIDDLE", middle), patch.object(labelled_tree, "MIDDLE", middle):
             for weight in weights:
                 scores = [
                     data.score(

@@ -1143,7 +1143,6 @@ MUTANTS = [
     *_of(
         "learners/grown_tree",
         ("return Repeated(self.noise.event, self.growth.levels)", "return self.noise.event"),
-        ("astype(np.float64), 1.0", "astype(np.float64), 0.5"),
         tests="learners/test_decision_tree.py",
     ),
     *_of(

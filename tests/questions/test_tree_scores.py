@@ -9,7 +9,8 @@ import numpy as np
 from discreet.core.neighbors import Neighbors
 from discreet.core.schema import Category, Number, Schema
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.tree_scores import leaf_counts_of, tree_scores_of
+from discreet.questions.forest_leaves import leaves_of
+from discreet.questions.tree_scores import labelled_tree_scores_of, leaf_counts_of, tree_scores_of
 from discreet.trust.curators_view import CuratorsView
 from discreet.trust.sources.matrix import Matrix
 from tests.questions.choices import check_choices
@@ -41,6 +42,25 @@ def test_a_tree_scores_the_records_that_it_classifies_right() -> None:
     assert counts.shape == (4, 2)
     assert counts.sum() == 199
     assert counts.max(axis=1).sum() == scores[0, 0]
+
+
+def test_a_labelled_tree_scores_the_records_that_its_labels_classify_right() -> None:
+    rng = np.random.default_rng(0)
+    records = np.column_stack([rng.random((200, 2)), rng.integers(0, 2, 200)])
+    features, cuts = rng.integers(0, 2, (70, 3)).astype(float), rng.random((70, 3))
+    view = CuratorsView(Matrix(records, SCHEMA), Neighbors.REPLACE, DeterministicBits(0))
+    scores = (
+        labelled_tree_scores_of(SCHEMA, ("x", "y"), "kind", features, cuts).answer(view).steps.reshape(70, 2, 2, 2, 2)
+    )
+    for tree, labels in ((0, (0, 1, 1, 0)), (69, (1, 0, 0, 0))):
+        leaves = leaves_of(records[:, :2], features[[tree]].astype(np.intp), cuts[[tree]])[0]
+        assert scores[tree][labels] == np.sum(np.array(labels)[leaves] == records[:, 2])
+    best = tree_scores_of(SCHEMA, ("x", "y"), "kind", features, cuts).answer(view).steps
+    np.testing.assert_array_equal(scores.reshape(70, -1).max(axis=1), best[0])
+
+
+def test_no_choice_of_a_labelled_tree_loses_more_than_its_price() -> None:
+    check_choices(labelled_tree_scores_of(SCHEMA, ("x", "y"), "kind", FEATURES, CUTS), SCHEMA, GRID, reached=0.99)
 
 
 def test_no_choice_of_a_tree_loses_more_than_its_price() -> None:

@@ -13,6 +13,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_one_of, check_whole
 from discreet.learners.grown_tree import AtRandom, ByChoice, FromCounts, Growth, GrowthPlan
+from discreet.learners.labelled_tree import LabelledTree, labelled_levels
 from discreet.learners.private_estimator import PrivateEstimator
 from discreet.learners.task import Task
 from discreet.learners.tree import GrownTree
@@ -30,9 +31,9 @@ DEEPEST = 10
 # `levels` in benchmarks/tuning_trees.py.
 LEVELS = (60.0, 200.0)
 # The same, for each class but one, below which no choice of splits is worth its share of the budget, and how deep
-# random trees are then: `lots` there.
-WORTH, RANDOM_LEVELS = 24.0, 3
-METHODS = ("exponential", "counts", "random", "labels")
+# random trees are that are not chosen: `lots` there.
+WORTH, RANDOM_LEVELS = 40.0, 3
+METHODS = ("exponential", "counts", "random", "labelled")
 
 
 class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
@@ -51,12 +52,12 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
         most.
     bins : int
         Public. The number of cells of each feature.
-    method : {"exponential", "counts", "random", "labels"}, optional
+    method : {"exponential", "counts", "random", "labelled"}, optional
         Public. "exponential" chooses splits by the exponential mechanism, and counts once, for the leaves; "counts"
-        releases all counts; "random" draws splits without the data, and counts for the leaves alone; "labels" draws
-        them too, and chooses the class of each leaf, without its count. Where neither this nor `max_depth` is given,
-        the last for so few records that a choice of splits would hardly be better than chance; otherwise the first.
-        Where nobody holds all records, "random" and "counts", whose noise is greater, take their places.
+        releases all counts; "random" draws splits without the data, and counts for the leaves alone; "labelled" draws
+        many trees, and chooses one of them with a class for each of its leaves. Where neither this nor `max_depth` is
+        given, the last for so few records that several choices would share too little; otherwise the first. Where
+        nobody holds all records, "random" and "counts", whose noise is greater, take their places.
     criterion : {"max", "gini", "entropy"}
         Public. What makes a split good: the records that are classified right, the Gini index, or the information gain.
         The noise of the exponential mechanism is least for the first, twice as much for the second, and for the third
@@ -100,9 +101,9 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
     by the exponential mechanism and one bounded sum, composed, since a record is in one node of a level (Friedman and
     Schuster 2010, with the sensitivities of `split_scores_of`); or `max_depth` releases of one bounded sum each (the
     SuLQ-based ID3 of Blum, Dwork, McSherry and Nissim 2005, section 5, with the counts of all nodes of a level in one
-    vector); or one bounded sum (Jagannathan, Pillaipakkamnatt and Wright 2009, Theorem 1); or one choice in all leaves
-    by permute-and-flip (McKenna and Sheldon 2020, Theorem 1, see `Scores`). Released: `features_`, `cuts_` and
-    `leaf_probabilities_`, post-processing of them.
+    vector); or one bounded sum (Jagannathan, Pillaipakkamnatt and Wright 2009, Theorem 1); or one choice by
+    permute-and-flip (McKenna and Sheldon 2020, Theorem 1), of scores that a record moves by 1
+    (`labelled_tree_scores_of`). Released: `features_`, `cuts_` and `leaf_probabilities_`, post-processing of them.
 
     Examples
     --------
@@ -158,10 +159,11 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
         """Every level is one release, and with choices the leaves are one more; random splits are none."""
         method = self.method or self._method(task)
         growth = Growth(task, int(self.bins), self._levels(task, method), self.criterion)
-        if method == "labels":
+        if method == "random":
+            return AtRandom.of(growth, self.random_state)
+        if method == "labelled":
             task.data.check_curated(self.purpose)
-        if method in ("random", "labels"):
-            return AtRandom.of(growth, self.random_state, method == "labels")
+            return LabelledTree.of(growth, self.random_state)
         growth.check_size()
         if method == "counts":
             return FromCounts.of(growth)
@@ -175,16 +177,18 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
         return ByChoice.of(growth)
 
     def _method(self, task: Task) -> str:
-        classes = task.classes
-        if self.max_depth is None and self._weight(task) < WORTH * (classes - 1):
-            return "labels" if task.data.curated else "random"
-        return "exponential" if task.data.curated else "counts"
+        few = self.max_depth is None and self._weight(task) < WORTH * (task.classes - 1)
+        if not task.data.curated:
+            return "random" if few else "counts"
+        return "labelled" if few and labelled_levels(task.classes) else "exponential"
 
     def _levels(self, task: Task, method: str) -> int:
         """As given; else one, and one more for every threshold that records times epsilon reach."""
         if self.max_depth is not None:
             return int(self.max_depth)
-        if method in ("random", "labels"):
+        if method == "labelled":
+            return max(labelled_levels(task.classes), 1)
+        if method == "random":
             return RANDOM_LEVELS
         return 1 + sum(self._weight(task) >= level for level in LEVELS)
 

@@ -20,7 +20,6 @@ from discreet.learners.task import Task
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.exponential import Exponential
-from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from discreet.questions.domain import Domain
 from discreet.questions.forest_leaves import forest_leaves_of
 from discreet.questions.node_marginals import node_marginals_of
@@ -63,12 +62,6 @@ class Growth:
         """The counts of all classes in all leaves."""
         schema, features, target = self.task.schema, self.task.features, str(self.task.target)
         return forest_leaves_of(schema, features, target, tree.features, tree.cuts, "l1")
-
-    def labels(self, tree: Trees) -> Scores:
-        """The same counts as scores: a class is chosen in each leaf, of which a record is in one."""
-        return Scores(
-            (self.leaves(tree),), lambda counts: counts.reshape(-1, self.task.classes).astype(np.float64), 1.0
-        )
 
     def check_size(self) -> None:
         """Refuse a tree whose last level has too many counts."""
@@ -170,32 +163,26 @@ class ByChoice:
 
 @dataclass(frozen=True)
 class AtRandom:
-    """Public random splits; all of the budget is for the leaves: their counts, or the likeliest class of each alone."""
+    """Public random splits; all of the budget is for the counts in the leaves."""
 
     growth: Growth
-    noise: Any
+    noise: Noise
     random_state: Any
-    labels: bool
 
     @classmethod
-    def of(cls, growth: Growth, random_state: Any, labels: bool) -> AtRandom:
-        """With the least noise in l1; or by permute-and-flip, which chooses a class with less."""
-        task, nodes = growth.task, np.zeros((1, 2**growth.levels - 1))
-        if labels:
-            return cls(growth, calibrate(PermuteAndFlip(), task.budget), random_state, labels)
-        counts = least_noise(task.data, growth.leaves(Trees(nodes, nodes)), task.budget)
-        return cls(growth, counts.noise, random_state, labels)
+    def of(cls, growth: Growth, random_state: Any) -> AtRandom:
+        """With the least noise in l1."""
+        nodes = np.zeros((1, 2**growth.levels - 1))
+        counts = least_noise(growth.task.data, growth.leaves(Trees(nodes, nodes)), growth.task.budget)
+        return cls(growth, counts.noise, random_state)
 
     @property
     def event(self) -> Event:
         """What the leaves cost."""
-        event: Event = self.noise.event
-        return event
+        return self.noise.event
 
     def grow(self, permit: Permit) -> Grown:
-        """Draw the splits, and ask for the leaves; one record stands for a class that is known alone."""
+        """Draw the splits, and count in the leaves."""
         rng = check_random_state(permit.random_state(self.random_state))
         tree, leaves = drawn_trees(self.growth.task, rng, 1, self.growth.levels, MIDDLE), 2**self.growth.levels
-        if self.labels:
-            return Grown(tree, np.eye(self.growth.task.classes)[permit.ask(self.growth.labels(tree), self.noise)])
         return Grown(tree, np.maximum(permit.ask(self.growth.leaves(tree), self.noise).reshape(leaves, -1), 0.0))
