@@ -10,6 +10,7 @@ import importlib
 import math
 import random
 from collections.abc import Iterator
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -103,13 +104,19 @@ def tried(name: str, times: int) -> Iterator[BoundedSum]:
             pass  # cannot even be written
 
 
+@cache
 def inside(columns: tuple[str, ...]) -> Array:
     """Records at the ends, beside them and anywhere between, with and without missing values."""
     rng = np.random.default_rng(0)
     pools = [pool_of(SCHEMA.columns[name]) for name in columns]
     rows = [[pool[k % len(pool)] for pool in pools] for k in range(12)]
     rows += [[rng.choice(pool) for pool in pools] for _ in range(28)]
-    return np.array(rows, dtype=np.float64).reshape(40, len(columns))
+    return _fixed(np.array(rows, dtype=np.float64).reshape(40, len(columns)))
+
+
+def _fixed(rows: Array) -> Array:
+    rows.flags.writeable = False  # they are kept for other questions
+    return rows
 
 
 def pool_of(column: Any) -> list[float]:
@@ -121,13 +128,14 @@ def pool_of(column: Any) -> list[float]:
     return [high, low, np.nan, *near, *cells]
 
 
+@cache
 def outside(columns: tuple[str, ...]) -> Array:
     """Records that no source should hand over, in all columns that are numbers."""
-    rows = inside(columns)
+    rows = inside(columns).copy()
     numbers = [i for i, name in enumerate(columns) if isinstance(SCHEMA.columns[name], Number)]
     wrong = np.resize(np.array([np.inf, -np.inf, 1e200, -1e200, 1e300, np.nan]), (len(rows), 1))
     rows[::2, numbers] = wrong[::2]
-    return rows
+    return _fixed(rows)
 
 
 def lengths(rows: Array, norm: str) -> Array:
@@ -135,8 +143,8 @@ def lengths(rows: Array, norm: str) -> Array:
     sizes = np.abs(rows).astype(np.longdouble)
     if norm == "linf":
         return np.asarray(sizes.max(axis=1), dtype=np.float64)
-    power = {"l1": 1, "l2": 2}[norm]
-    return np.asarray((sizes**power).sum(axis=1) ** (np.longdouble(1) / power), dtype=np.float64)
+    found = sizes.sum(axis=1) if norm == "l1" else np.sqrt((sizes * sizes).sum(axis=1))
+    return np.asarray(found, dtype=np.float64)
 
 
 def replaced_holds(question: BoundedSum, rows: Array) -> None:

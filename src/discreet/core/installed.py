@@ -45,5 +45,10 @@ def installed(module: object) -> bool:
     places = [known["__file__"]] if known.get("__file__") else list(known.get("__path__", ()))
     if not places:
         return top in sys.stdlib_module_names
-    inside = tuple(path + os.sep for path in libraries())
-    return top == OWN or any(os.path.realpath(place).startswith(inside) for place in places)
+    return top == OWN or any(map(_on_a_shelf, places))
+
+
+@cache
+def _on_a_shelf(place: str) -> bool:
+    """Whether a file lies in a library; looked up once, since thousands of modules are asked about again and again."""
+    return os.path.realpath(place).startswith(tuple(path + os.sep for path in libraries()))
