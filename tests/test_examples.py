@@ -41,7 +41,7 @@ class Shown:
 def shown(name: str, folder: Path) -> Shown:
     """Run an example as a program, in a folder that it must leave as it was."""
     result = subprocess.run(
-        [sys.executable, "-c", RUN, str(EXAMPLES / name)],
+        [sys.executable, "-W", "error", "-c", RUN, str(EXAMPLES / name)],
         capture_output=True,
         text=True,
         timeout=300,

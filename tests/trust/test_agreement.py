@@ -221,7 +221,7 @@ def test_a_secure_sum_agrees_across_a_network(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("silent")
 @pytest.mark.xdist_group("spark")
-@pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning", "ignore::ResourceWarning")
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_a_curator_agrees_on_spark(spark: Any) -> None:
     recipes = {name: RECIPES[name] for name in ("mean by groups", "categories", "k-means, l2", "second moments")}
     frame = spark.createDataFrame(pa.table(table())).repartition(3)

@@ -29,7 +29,7 @@ from tests.trust.sources.tables import SCHEMA, UNITS, exact_sums, sums, table
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytestmark = [
     pytest.mark.xdist_group("spark"),
-    pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning", "ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
 
 

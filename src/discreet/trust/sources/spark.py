@@ -13,6 +13,7 @@ from discreet.core.condition import Condition
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import RECORD, Unit
 from discreet.core.question import BoundedSum
+from discreet.core.quiet import quiet
 from discreet.core.schema import Category, Column, Number, Schema
 from discreet.trust.exact_sum import exact_sum, pooled_sum
 from discreet.trust.sources.arrow_column import arrow, fulfilling, matrix, read_matrix, texts
@@ -103,7 +104,8 @@ class SparkFrame(Source):
 
     def _mapped(self, names: Sequence[str], work: Work, result: str, *others: str) -> Any:
         columns = [f"{self._columns[name]} AS c{i}" for i, name in enumerate(names)]
-        return self._frame.selectExpr(*columns, *others).mapInArrow(work, result)
+        with quiet():  # it warns of new versions of pandas, which is not used
+            return self._frame.selectExpr(*columns, *others).mapInArrow(work, result)
 
     def _kept(self, unit_column: str) -> Any:
         """At most `unit.rows` rows of each unit, as questions see them; texts as bytes, which no collation merges."""
