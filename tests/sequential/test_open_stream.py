@@ -9,7 +9,7 @@ import pytest
 
 from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
-from discreet.core.errors import BudgetExceeded, NotPermitted
+from discreet.core.errors import BudgetExceeded, NotPermitted, ParameterError
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.sequential import (
@@ -63,3 +63,8 @@ def test_other_neighbors_and_larger_units_are_refused_before_any_charge() -> Non
     paid = MemoryLedger(Budget(1.0), Neighbors.ADD_REMOVE, units[0])
     open_stream(TreeCounter(10, Laplace(1.0), contributions=3), paid, purpose="visits")
     assert len(paid.entries()) == 1
+
+
+def test_a_budget_alone_is_no_account() -> None:
+    with pytest.raises(ParameterError, match=r"the account is Budget\(.*SqliteLedger.open\(path\)"):
+        open_stream(TreeCounter(10, Laplace(1.0)), Budget(1.0), purpose="visits")  # type: ignore[arg-type]

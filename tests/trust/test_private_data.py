@@ -227,9 +227,17 @@ def test_a_plan_for_the_other_relation_is_refused_by_an_account_that_knows_none(
         data.permit(Parallel((LaplaceLoss(2.0), LaplaceLoss(3.0))), "parts")
 
 
-def test_what_is_no_account_is_refused() -> None:
-    with pytest.raises(ParameterError, match=r"their account is 1.0.*Budget\(epsilon, delta\)"):
-        PrivateData.of(np.ones((1, 1)), Schema.numeric(0, 1, 1), 1.0)  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"ledger": 1.0}, r"account: it is 1.0.*Give a Budget\(epsilon, delta\)"),
+        ({"neighbors": "replace"}, "neighbors is 'replace'.*Give Neighbors.ADD_REMOVE"),
+        ({"unit": "user"}, r"the unit is 'user'.*Give a Unit, such as Unit\("),
+    ],
+)
+def test_names_and_numbers_are_no_account_relation_or_unit(wrong: dict[str, Any], words: str) -> None:
+    with pytest.raises(ParameterError, match=words):
+        PrivateData.of(np.ones((1, 1)), Schema.numeric(0, 1, 1), **({"ledger": Budget(1.0)} | wrong))
 
 
 def test_what_data_do_not_have_is_said_with_what_to_ask_instead() -> None:

@@ -8,7 +8,8 @@ from discreet.accounting.book_ledger import BookLedger, unit_fields
 from discreet.accounting.chain import opened
 from discreet.accounting.memory_book import MemoryBook
 from discreet.core.budget import Budget
-from discreet.core.errors import LedgerError
+from discreet.core.errors import LedgerError, ParameterError
+from discreet.core.ledger import Ledger
 from discreet.core.neighbors import Neighbors, Unit
 
 
@@ -62,3 +63,20 @@ class MemoryLedger(BookLedger):
 
     def __repr__(self) -> str:
         return f"MemoryLedger({self.balance()})"
+
+
+def account_of(ledger: Ledger | Budget, neighbors: Neighbors, unit: Unit) -> Ledger:
+    """A ledger as it is; or, for a budget alone, an account in memory.
+
+    Examples
+    --------
+    >>> from discreet.core.neighbors import RECORD
+    >>> account_of(Budget(1.0), Neighbors.ADD_REMOVE, RECORD)
+    MemoryLedger(epsilon 0 of 1 at delta 0 (asked 0); 0% of the account is used)
+    """
+    if isinstance(ledger, Budget):
+        return MemoryLedger(ledger, neighbors, unit)
+    if not hasattr(ledger, "reserve"):
+        remedy = "Give a Budget(epsilon, delta), or a ledger such as SqliteLedger.open(path)."
+        raise ParameterError("account", f"it is {ledger!r:.80}", remedy)
+    return ledger

@@ -14,7 +14,7 @@ from discreet.accounting.ledger_view import FileView, unknown
 from discreet.accounting.standing import Standing
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
-from discreet.core.neighbors import RECORD, Neighbors, Unit
+from discreet.core.neighbors import RECORD, Neighbors, Unit, check_protected
 
 
 class SqliteLedger(BookLedger, FileView):
@@ -75,6 +75,7 @@ class SqliteLedger(BookLedger, FileView):
         analysts : mapping of names to budgets, optional
             Public. A smaller cap for each. If there are any, every charge must name one of them.
         """
+        check_protected(f"new ledger {path}", neighbors, unit)
         accounts = [opened(None, budget)]
         for analyst, cap in (analysts or {}).items():
             accounts.append(_smaller(analyst, cap, budget))

@@ -136,3 +136,18 @@ class Unit:
 
 
 RECORD = Unit()
+
+
+def check_protected(asked: str, neighbors: object, unit: object) -> None:
+    """Refuse what is no relation, or no unit, such as their names.
+
+    Examples
+    --------
+    >>> check_protected("private data", Neighbors.REPLACE, RECORD)
+    """
+    if not isinstance(neighbors, Neighbors):
+        remedy = "Give Neighbors.ADD_REMOVE or Neighbors.REPLACE."
+        raise ParameterError(asked, f"neighbors is {neighbors!r:.80}", remedy, neighbors=neighbors)
+    if not isinstance(unit, Unit):
+        remedy = 'Give a Unit, such as Unit("user", column="patient", rows=3).'
+        raise ParameterError(asked, f"the unit is {unit!r:.80}", remedy, unit=unit)

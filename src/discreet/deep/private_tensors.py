@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from discreet.accounting.memory_ledger import MemoryLedger
+from discreet.accounting.memory_ledger import account_of
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
@@ -64,7 +64,7 @@ class PrivateTensors(Secret):
                 "private tensors", "inputs and targets differ in their number", "Give one target each."
             )
         self._inputs, self._targets = inputs, targets
-        self.ledger = MemoryLedger(ledger, Neighbors.ADD_REMOVE, RECORD) if isinstance(ledger, Budget) else ledger
+        self.ledger = account_of(ledger, Neighbors.ADD_REMOVE, RECORD)
         if self.ledger.neighbors not in (None, Neighbors.ADD_REMOVE) or self.ledger.unit not in (None, RECORD):
             obstacle = f"the ledger was opened for {self.ledger.neighbors} and {self.ledger.unit}"
             raise ParameterError("private tensors", obstacle, "Open one for records that are added or removed.")

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.accounting.memory_ledger import MemoryLedger
+from discreet.accounting.memory_ledger import account_of
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
@@ -74,7 +74,7 @@ def graph_data(
     if protected is NODE and relation is not Neighbors.REPLACE:
         obstacle = "its nodes are public, so that none is added or removed"
         raise ParameterError(ASKED, obstacle, "Leave the relation out: the edges of one node are replaced.")
-    account = MemoryLedger(ledger, relation, protected) if isinstance(ledger, Budget) else ledger
+    account = account_of(ledger, relation, protected)
     if account.unit is None:
         remedy = 'Open it for Unit("edge") or Unit("node"), as the graph is.'
         raise ParameterError(ASKED, "its ledger does not say whether an edge or a node is hidden", remedy)

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import Any
 
-from discreet.core.budget import Budget
+from discreet.core.budget import Budget, check_budget
 from discreet.core.errors import ParameterError
 from discreet.core.ledger import Balance
 from discreet.core.mechanism import Mechanism
@@ -141,6 +141,7 @@ def profile(
     >>> [figure.name for figure in profile(people, Budget(1.0)).columns[0].figures][:3]
     ['count', 'mean', 'standard deviation']
     """
+    check_budget("report", budget)
     _check(bins, quantiles)
     plan = planned(data.schema, budget, data.neighbors, data.unit, len(quantiles) if data.curated else 0)
     setting = Setting(data, plan, bins, tuple(sorted(quantiles)), data.public_size)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol, TypeVar
 
-from discreet.core.errors import NotPermitted
+from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import Event
 from discreet.core.ledger import Committed, Ledger
 from discreet.core.neighbors import Neighbors
@@ -73,6 +73,9 @@ def open_stream(stream: S, ledger: Ledger, *, purpose: str, key: str | None = No
     >>> ledger.balance().certified
     1.0
     """
+    if not hasattr(ledger, "reserve"):
+        remedy = "Give a ledger: SqliteLedger.open(path), or MemoryLedger(Budget(1.0)) for this process alone."
+        raise ParameterError(ASKED, f"the account is {ledger!r:.80}", remedy)
     if ledger.neighbors not in (None, stream.neighbors):
         obstacle = f"the account is for {ledger.neighbors} and the stream for {stream.neighbors}"
         raise NotPermitted(ASKED, obstacle, "Make the stream for the neighbors of the account.")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.accounting.memory_ledger import MemoryLedger
+from discreet.accounting.memory_ledger import account_of
 from discreet.core.answer import MovableRows
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
@@ -76,7 +76,7 @@ class MovingTable(Secret):
         self.columns = tuple(f"x{i}" for i in range(values.shape[1])) if columns is None else tuple(columns)
         if len(self.columns) != values.shape[1] or len(set(self.columns)) != len(self.columns):
             raise ParameterError(ASKED, f"the columns are {self.columns}", f"Name each of {values.shape[1]} once.")
-        self.ledger = MemoryLedger(ledger, Neighbors.REPLACE, self.unit) if isinstance(ledger, Budget) else ledger
+        self.ledger = account_of(ledger, Neighbors.REPLACE, self.unit)
         if (self.ledger.neighbors, self.ledger.unit) != (Neighbors.REPLACE, self.unit):
             obstacle = f"the ledger was opened for {self.ledger.neighbors} and {self.ledger.unit}"
             raise ParameterError(ASKED, obstacle, f"Open one for {Neighbors.REPLACE} and {self.unit}.")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from discreet.accounting.admission import check_relation
-from discreet.accounting.memory_ledger import MemoryLedger
+from discreet.accounting.memory_ledger import account_of
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.condition import Condition
@@ -15,7 +15,7 @@ from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import Event, NoPromise, Sampled, walked, written
 from discreet.core.events_in_words import in_words
 from discreet.core.ledger import Ledger
-from discreet.core.neighbors import RECORD, Neighbors, Unit
+from discreet.core.neighbors import RECORD, Neighbors, Unit, check_protected
 from discreet.core.notebook import carded, facts
 from discreet.core.plain_schema import PlainSchema, schema_of
 from discreet.core.receipt import RELATIONS
@@ -96,10 +96,8 @@ class PrivateData:
         bits : Bits, optional
             Where noise comes from; anything but the system's makes releases that are not private.
         """
-        account = MemoryLedger(ledger, neighbors, unit) if isinstance(ledger, Budget) else ledger
-        if not hasattr(account, "reserve"):
-            remedy = "Give a Budget(epsilon, delta), or a ledger such as SqliteLedger.open(path)."
-            raise ParameterError("private data", f"their account is {ledger!r:.80}", remedy)
+        check_protected("private data", neighbors, unit)
+        account = account_of(ledger, neighbors, unit)
         return cls(Curator(source_of(records, schema_of(schema), unit), neighbors, bits=bits), account)
 
     @property

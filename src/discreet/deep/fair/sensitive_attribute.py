@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.accounting.memory_ledger import MemoryLedger
+from discreet.accounting.memory_ledger import account_of
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
@@ -58,7 +58,7 @@ class SensitiveAttribute(Secret):
     ) -> None:
         self.groups, self.unit = checked_groups(ASKED, groups), Unit("attribute", column=name)
         self._codes = coded(values, self.groups)
-        self.ledger = MemoryLedger(ledger, Neighbors.REPLACE, self.unit) if isinstance(ledger, Budget) else ledger
+        self.ledger = account_of(ledger, Neighbors.REPLACE, self.unit)
         if (self.ledger.neighbors, self.ledger.unit) != (Neighbors.REPLACE, self.unit):
             obstacle = f"the ledger was opened for {self.ledger.neighbors} and {self.ledger.unit}"
             raise ParameterError(ASKED, obstacle, f"Open one for {Neighbors.REPLACE} and {self.unit}.")
