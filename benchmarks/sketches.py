@@ -12,7 +12,8 @@ from discreet.core.budget import Budget
 from discreet.core.grid import Array
 from discreet.statistics.moments.covariance import covariance
 from discreet.statistics.moments.moved_variance_sketch import moved_variance_sketch
-from discreet.statistics.moments.variance_sketch import VarianceSketch, variance_sketch
+from discreet.statistics.moments.sketched_variances import SketchedVariances
+from discreet.statistics.moments.variance_sketch import variance_sketch
 from discreet.trust.moving_table import MovingTable
 
 SIZES, COLUMNS, DIRECTIONS = (10_000, 100_000), (10, 100), 200
@@ -67,7 +68,7 @@ def _along(matrix: Array, directions: Array) -> Array:
     return np.asarray(np.einsum("ik,ij,jk->k", directions, matrix, directions))
 
 
-def _estimates(found: VarianceSketch, directions: Array, true: Array) -> tuple[Array, Array]:
+def _estimates(found: SketchedVariances, directions: Array, true: Array) -> tuple[Array, Array]:
     ones = [found.variance(direction) for direction in directions.T]
     low, high = np.array([one.interval for one in ones]).T
     return np.array([one.value for one in ones]), (low <= true) & (true <= high)

@@ -15,13 +15,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.accounting.memory_ledger import MemoryLedger
-from discreet.core.answer import GramAnswer, KeyedAnswer, Records, whole_numbers
+from discreet.core.answer import GramAnswer, KeyedAnswer, MovableRows, Records, whole_numbers
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.schema import Number, Schema, Text
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local
+from discreet.trust.moving_table import MovingTable
 from discreet.trust.private_data import PrivateData
 from discreet.trust.secure_sum import SecureSum
 from discreet.trust.sources.opening import source_of
@@ -59,6 +60,8 @@ def holders(folder: Path) -> Iterator[Any]:
     yield whole_numbers([31337], Bound("l1", 1.0))
     yield KeyedAnswer(("Xanadu",), np.array([31337]), 1, Neighbors.ADD_REMOVE)
     yield Records(np.array([[31337.0]]), 1, Neighbors.ADD_REMOVE)
+    yield MovableRows(np.array([[31337.0]]), 1.0)
+    yield MovingTable(np.array([[31337.0]]), 1.0, Budget(1.0, 1e-6))
     yield GramAnswer(np.array([[31337]]), 1, 1, Neighbors.ADD_REMOVE)
 
 

@@ -63,3 +63,7 @@ def test_masses_agree_with_multi_precision() -> None:
     for low, high, mass in zip(edges, edges[1:], found, strict=False):
         exact = mpmath.quad(lambda x: x**3 * mpmath.exp(-(x**2)), [low, high])
         assert mass == pytest.approx(float(exact), rel=1e-13, abs=1e-300)
+
+
+def test_there_is_nothing_between_equal_edges() -> None:
+    assert masses(np.zeros_like, np.full(3, 2.0), np.arange(4.0)).tolist() == [0.0, 0.0]

@@ -503,7 +503,11 @@ MUTANTS = [
     *_of(
         "statistics/moments/variance_sketch",
         ("records.longest, rows, neighbors)", "records.longest / 2, rows, neighbors)"),
+    ),
+    *_of(
+        "statistics/moments/sketched_variances",
         ("self._leaks * (slopes - off)", "0 * self._leaks * (slopes - off)"),
+        tests="statistics/moments/test_variance_sketch.py",
     ),
     *_of(
         "trust/moving_table",

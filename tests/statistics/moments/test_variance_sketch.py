@@ -18,7 +18,8 @@ from discreet.core.schema import Schema
 from discreet.mechanisms.vectors.johnson_lindenstrauss import JohnsonLindenstrauss
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.coordinate_records import CoordinateRecords
-from discreet.statistics.moments.variance_sketch import VarianceSketch, variance_sketch
+from discreet.statistics.moments.sketched_variances import SketchedVariances
+from discreet.statistics.moments.variance_sketch import variance_sketch
 from discreet.trust.curators_view import CuratorsView
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.opening import source_of
@@ -38,11 +39,11 @@ def private(rows: Array, neighbors: Neighbors = Neighbors.ADD_REMOVE) -> Private
     return PrivateData.of(rows, Schema.numeric(0.0, 10.0, 3), Budget(8.0, 1e-5), neighbors=neighbors)
 
 
-def sketch(rows: Array) -> VarianceSketch:
+def sketch(rows: Array) -> SketchedVariances:
     return variance_sketch(private(rows), projections=40, epsilon=8.0, delta=1e-5)
 
 
-def sketches(rows: Array) -> list[VarianceSketch]:
+def sketches(rows: Array) -> list[SketchedVariances]:
     """Many independent ones of the same records, by the mechanism alone, with noise of its own on the number."""
     one, schema = sketch(rows), Schema.numeric(0.0, 10.0, 3)
     question = CoordinateRecords(schema, ("x0", "x1", "x2"), math.sqrt(3))
@@ -91,7 +92,8 @@ def test_variances_are_unbiased_and_intervals_hold_as_often_as_they_say() -> Non
 
 
 def test_columns_and_the_matrix_say_what_directions_say() -> None:
-    found = sketch(table())
+    """Of so many records that noise leaves all eigenvalues far above zero."""
+    found = sketch(table(40_000))
     matrix = found.covariance()
     assert np.linalg.eigvalsh(matrix).min() >= -1e-12
     for place, column in enumerate(np.eye(3)):

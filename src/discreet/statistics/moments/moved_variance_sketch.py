@@ -12,7 +12,8 @@ from discreet.mechanisms.vectors.moved_row_sketch import MovedRowSketch
 from discreet.releases.estimate import Estimate
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
-from discreet.statistics.moments.variance_sketch import LEAST, MOST, MOST_NUMBERS, VarianceSketch
+from discreet.statistics.moments.sketched_variances import SketchedVariances
+from discreet.statistics.moments.variance_sketch import LEAST, MOST, MOST_NUMBERS
 from discreet.trust.moving_table import MovingTable
 
 
@@ -23,7 +24,7 @@ def moved_variance_sketch(
     confidence: float = CONFIDENCE,
     epsilon: float = 1.0,
     delta: float = 1e-6,
-) -> VarianceSketch:
+) -> SketchedVariances:
     """Release random projections of a table's rows, from which the variance in any direction is estimated.
 
     Noise on a covariance matrix cannot hide that a long row moved: the matrix moves by the product of both lengths. The
@@ -43,7 +44,7 @@ def moved_variance_sketch(
 
     Returns
     -------
-    VarianceSketch
+    SketchedVariances
         The variance of each column with its interval, `variance` in any direction, `covariance` and the receipt, which
         says that the position of one row to within the reach is what is protected.
 
@@ -69,7 +70,7 @@ def moved_variance_sketch(
         raise ParameterError(name, "projections are not private without a delta", "Give one.")
     sketch = calibrate(MovedRowSketch(projections=int(projections), reach=table.reach), budget)
     paid = table.projected(sketch, name)
-    return VarianceSketch(
+    return SketchedVariances(
         name=name,
         columns=table.columns,
         vectors=paid.vectors,
