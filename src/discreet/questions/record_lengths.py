@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.core.errors import ParameterError
-from discreet.core.grid import Array, Grid
+from discreet.core.grid import Array, Grid, Steps
 from discreet.core.knob import check_knob, check_size
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import recipe
 from discreet.core.schema import Schema
 from discreet.questions.contingency import ONE_CELL
 from discreet.questions.coordinates import MOST_COLUMNS, SHORTEST, Coordinates
+from discreet.questions.row_steps import StepRows
 
 ASKED, MOST_RADII, LONGEST = "lengths of records", 2**10, math.sqrt(MOST_COLUMNS)
 
@@ -41,22 +43,17 @@ def record_lengths_of(schema: Schema, columns: tuple[str, ...], radii: tuple[flo
         check_knob(ASKED, "radius", radius, least=SHORTEST, most=LONGEST)
     if not radii or not np.all(np.diff(radii) > 0):
         raise ParameterError(ASKED, "the radii do not increase, or there are none", "Give each once, in order.")
-    reach = math.ldexp(1.0, -coordinates.grid.exponent)
-    ends, scale, cells = np.square(np.array(radii) * reach), reach / coordinates.half, len(radii) + 1
+    ends, cells = np.square(np.array(radii) * math.ldexp(1.0, -coordinates.grid.exponent)), len(radii) + 1
 
-    def places(records: Array) -> Array:
+    def places(rows: StepRows) -> NDArray[np.intp]:
         """The cell of each record; one more for records without a length."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            steps = np.subtract(records.T, coordinates.middle)
-            np.rint(np.multiply(steps, scale, out=steps), out=steps)
-            known = np.isfinite(np.einsum("ij->j", steps))
-        np.clip(steps, -reach, reach, out=steps)
-        return np.where(known, np.searchsorted(ends, np.einsum("ij,ij->j", steps, steps)), cells)
+        return np.where(rows.present, np.searchsorted(ends, rows.squares()), cells)
 
     def of(records: Array) -> Array:
-        return (places(records)[:, None] == np.arange(cells)).astype(np.float64)
+        return (places(coordinates.scaled.of(records))[:, None] == np.arange(cells)).astype(np.float64)
 
-    def total(records: Array) -> Array:
-        return np.bincount(places(records), minlength=cells)[:cells].astype(np.float64)
+    def total(records: Array) -> Steps:
+        slices = map(places, coordinates.scaled.slices(records))
+        return sum((np.bincount(some, minlength=cells)[:cells] for some in slices), np.zeros(cells, dtype=np.int64))
 
-    return BoundedSum(of, ONE_CELL, columns, Grid(0), total)
+    return BoundedSum(of, ONE_CELL, columns, Grid(0), total, raw=True)
