@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from discreet.core.bound import Bound, Norm
-from discreet.core.grid import Array, Grid
+from discreet.core.grid import Array, Grid, Steps
 from discreet.core.knob import check_knob, check_one_of
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import recipe
@@ -48,29 +48,32 @@ def class_moments_of(
     d, step = len(features), coordinates.grid.step
     bound = Bound(norm, _most(coordinates, square, norm) * (1 + 2.0**-30))
     grid, size = Grid.of_radius(bound.radius), cells * (1 + 2 * d)
-    lower, upper = coordinates.middle[:, 0] - coordinates.half[:, 0], coordinates.middle[:, 0] + coordinates.half[:, 0]
 
-    def entries(records: Array) -> Array:
-        inside = np.clip(records[:, :-1], lower, upper)
-        steps = coordinates.steps(inside, np.empty((1 + d, len(records))))
-        out = np.empty((1 + 2 * d, len(records)))
-        np.multiply(steps, step, out=out[: 1 + d])
-        np.square(out[1 : 1 + d], out=out[1 + d :])
-        out[1 + d :] -= 1 / 3
-        out[1 + d :] *= square
-        out[1 + d :, steps[0] == 0] = 0.0
-        return out
+    def squares(values: Array) -> Array:
+        return (values * values - 1 / 3) * square
 
-    def marks(records: Array) -> Array:
-        return (records[:, -1:] == np.arange(cells)).astype(np.float64)
+    def marks(labels: Array) -> Array:
+        return (labels[:, None] == np.arange(cells)).astype(np.float64)
 
-    return BoundedSum(
-        of=lambda records: (marks(records)[:, :, None] * entries(records).T[:, None, :]).reshape(-1, size),
-        bound=bound,
-        columns=(*columns, target),
-        grid=grid,
-        total=lambda records: (grid.cut(entries(records)) @ marks(records)).T.ravel(),
-    )
+    def of(records: Array) -> Array:
+        values = coordinates.rows(records[:, :-1]) * step
+        own = marks(records[:, -1]) * (values[:, :1] > 0)
+        beside = np.concatenate([values, squares(values[:, 1:])], axis=1)
+        return (own[:, :, None] * beside[:, None, :]).reshape(-1, size)
+
+    def total(records: Array) -> Steps:
+        """The steps of a slice add up to less than 2**52, which float64 holds; int64 carries the total."""
+        sums, start = np.zeros((cells, 1 + 2 * d), dtype=np.int64), 0
+        for some in coordinates.slices(records[:, :-1]):
+            own = (marks(records[start : start + len(some.steps), -1]) * some.present[:, None]).T
+            start += len(some.steps)
+            values = some.steps * step
+            sums[:, 0] += own.sum(axis=1).astype(np.int64) * int(grid.cut(np.array(coordinates.weight)))
+            sums[:, 1 : 1 + d] += (own @ grid.cut(values)).astype(np.int64)
+            sums[:, 1 + d :] += (own @ grid.cut(squares(values))).astype(np.int64)
+        return sums.ravel()
+
+    return BoundedSum(of, bound, (*columns, target), grid, total, raw=True)
 
 
 def _most(coordinates: Coordinates, square: float, norm: Norm) -> float:

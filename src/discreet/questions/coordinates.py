@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import ClassVar
@@ -122,9 +122,12 @@ class Coordinates:
 
     def rows(self, records: Array) -> Array:
         """The coordinates of each record in a row, from numbers as they are found: zeros where one is missing."""
-        found = self.scaled.of(records)
-        self._shrink(found)
+        found = self._shrunk(self.scaled.of(records))
         return np.column_stack([self.constant * found.present, found.steps])
+
+    def slices(self, records: Array) -> Iterator[StepRows]:
+        """The coordinates but the constant, a few records at a time; see `RowSteps.slices`."""
+        return map(self._shrunk, self.scaled.slices(records))
 
     def products(self, records: Array) -> Steps:
         """The sum of u u', in squared steps, from numbers as they are found.
@@ -133,8 +136,7 @@ class Coordinates:
         which float64 holds: so products of matrices add them without error, in any order, and int64 carries the total.
         """
         sums = np.zeros((self.size, self.size), dtype=np.int64)
-        for some in self.scaled.slices(records):
-            self._shrink(some)
+        for some in self.slices(records):
             beside = self.constant * (some.present.astype(np.float64) @ some.steps)
             sums[1:, 1:] += (some.steps.T @ some.steps).astype(np.int64)
             sums[0, 1:] += beside.astype(np.int64)
@@ -142,9 +144,10 @@ class Coordinates:
         sums[1:, 0] = sums[0, 1:]
         return sums
 
-    def _shrink(self, rows: StepRows) -> None:
-        """As `shrink` does."""
+    def _shrunk(self, rows: StepRows) -> StepRows:
+        """As `shrink` does, in place."""
         rows.multiply(factors(rows.squares(), self.longest, len(self.half)))
+        return rows
 
     def back(self, moments: Array) -> Array:
         """The moments of (1, x), in the records' own units, from those of (1, z)."""
