@@ -144,7 +144,7 @@ def task_of_arrays(
         raise ParameterError(asked, f"X has {len(values)} rows and y has {len(target)}", "Give one target for each.")
     name = TARGET if TARGET not in features else f"{TARGET}_"
     schema = Schema({**alone.schema.columns, name: column})
-    matrix = np.column_stack([Matrix(values, alone.schema).everything(features), _read(target, column)])
+    matrix = np.column_stack([Matrix(values, alone.schema).found(features), _read(target, column)])
     return Task(PrivateData.of(Matrix(matrix, schema), schema, budget), features, name, budget)
 
 

@@ -71,6 +71,10 @@ class Matrix(Batched):
         """All rows; see `Batched`."""
         return bounded(self._of(self._values, columns), columns, self.schema)
 
+    def found(self, columns: Sequence[str]) -> Array:
+        """All rows, with numbers as they are found: nan where one is none, and not moved inside their bounds."""
+        return self._of(self._values, columns)
+
     def _of(self, rows: Array, columns: Sequence[str]) -> Array:
         """Some columns; a copy only where they do not lie side by side."""
         places = [self._place[name] for name in columns]
