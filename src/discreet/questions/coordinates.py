@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import ClassVar
@@ -135,14 +135,7 @@ class Coordinates:
         Coordinates are whole numbers of steps, and the products of a slice add up to less than 2**49 of their squares,
         which float64 holds: so products of matrices add them without error, in any order, and int64 carries the total.
         """
-        sums = np.zeros((self.size, self.size), dtype=np.int64)
-        for some in self.slices(records):
-            beside = self.constant * (some.present.astype(np.float64) @ some.steps)
-            sums[1:, 1:] += (some.steps.T @ some.steps).astype(np.int64)
-            sums[0, 1:] += beside.astype(np.int64)
-            sums[0, 0] += self.constant**2 * np.count_nonzero(some.present)
-        sums[1:, 0] = sums[0, 1:]
-        return sums
+        return added_products(self.slices(records), self.constant, len(self.half))
 
     def _shrunk(self, rows: StepRows) -> StepRows:
         """As `shrink` does, in place."""
@@ -165,6 +158,18 @@ def shrink(steps: Array, longest: int) -> Array:
     np.multiply(steps, factors(squares, longest, len(steps)), out=steps)
     np.rint(steps, out=steps)
     return np.asarray(squares)
+
+
+def added_products(slices: Iterable[StepRows], constant: int, size: int) -> Steps:
+    """The sum of u u' over slices of records, where u = (constant, z) and z has so many whole steps: exact."""
+    sums = np.zeros((1 + size, 1 + size), dtype=np.int64)
+    for some in slices:
+        beside = constant * (some.present.astype(np.float64) @ some.steps)
+        sums[1:, 1:] += (some.steps.T @ some.steps).astype(np.int64)
+        sums[0, 1:] += beside.astype(np.int64)
+        sums[0, 0] += constant**2 * np.count_nonzero(some.present)
+    sums[1:, 0] = sums[0, 1:]
+    return sums
 
 
 def factors(squares: Array, longest: int, size: int) -> Array:

@@ -13,8 +13,8 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid, Steps
 from discreet.core.schema import Schema
 from discreet.questions.acute_bound import AcuteBound
-from discreet.questions.coordinates import CELLS, MOST_COLUMNS, Coordinates, shrink
-from discreet.questions.slices import SLICE
+from discreet.questions.coordinates import CELLS, MOST_COLUMNS, Coordinates, added_products, factors, shrink
+from discreet.questions.row_steps import StepRows
 
 MAPS = Grid(-14)  # of the entries of a public matrix
 STEEPEST = 2.0**16  # what the sizes of the entries of a row add up to: products stay below 2**46 steps
@@ -48,7 +48,7 @@ class MappedCoordinates:
     matrix: Array
 
     grid = Grid(-CELLS)
-    raw: ClassVar[bool] = False
+    raw: ClassVar[bool] = True
 
     @classmethod
     def of(cls, schema: Schema, columns: Sequence[str], matrix: Array) -> MappedCoordinates:
@@ -89,17 +89,23 @@ class MappedCoordinates:
 
     def rows(self, records: Array) -> Array:
         """The coordinates of each record in a row; see `Coordinates.rows`."""
-        return self.steps(records, np.empty((self.size, len(records)))).T
+        found = self._mapped(self.columns.scaled.of(records))
+        return np.column_stack([self.constant * found.present, found.steps])
 
     def products(self, records: Array) -> Steps:
         """The sum of u u', in squared steps; see `Coordinates.products`."""
-        rows, sums = max(SLICE // self.size, 1), np.zeros((self.size, self.size), dtype=np.int64)
-        room = np.empty((self.size, min(rows, len(records))))
-        for start in range(0, len(records), rows):
-            some = records[start : start + rows]
-            steps = self.steps(some, room[:, : len(some)])
-            sums += (steps @ steps.T).astype(np.int64)
-        return sums
+        return added_products(map(self._mapped, self.columns.scaled.slices(records)), self.constant, len(self.matrix))
+
+    def _mapped(self, rows: StepRows) -> StepRows:
+        """M (1, x) of each record in whole steps, shrunk: every term is exact, and so the order makes no difference."""
+        own = self.matrix * math.ldexp(1.0, self._exponent)
+        z = rows.steps @ own[:, 1:].T
+        z += own[:, 0] * math.ldexp(1.0, -self.columns.grid.exponent)
+        np.clip(np.rint(z, out=z), -FARTHEST, FARTHEST, out=z)
+        z[~rows.present] = 0.0
+        found = StepRows(z, rows.present)
+        found.multiply(factors(found.squares(), 1 << 2 * CELLS, len(self.matrix)))
+        return found
 
     def steps(self, records: Array, out: Array) -> Array:
         """Put the coordinates of each record in a column of `out`: zeros where a value is missing."""
