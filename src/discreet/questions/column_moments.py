@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.bound import Bound
-from discreet.core.grid import Array, Grid
+from discreet.core.grid import Array, Grid, Steps
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import recipe
 from discreet.core.schema import Schema
 from discreet.questions.coordinates import Coordinates
-from discreet.questions.slices import by_slices
 
 STEP = Grid(-28)  # on which squares of coordinates are whole
 
@@ -36,27 +35,24 @@ def column_moments_of(schema: Schema, columns: tuple[str, ...]) -> BoundedSum:
     constant = float(STEP.values(STEP.cut(np.array(count_weight(n)))))
     end = math.ldexp(1.0, -coordinates.grid.exponent)
 
-    def scaled(records: Array) -> Array:
-        """Values in whole steps, from their lower to their upper bound; nan in all columns where one is missing."""
-        inner = coordinates.steps(records, np.empty((1 + n, len(records))))
-        inside = np.clip(inner[1:], -end, end, out=inner[1:])
-        inside[:, inner[0] == 0] = np.nan
-        return inside
-
     def of(records: Array) -> Array:
-        x = scaled(records) / end
-        rows = np.vstack([np.full((1, len(records)), constant), x, 2 * x * x - 1])
-        return np.where(np.isnan(x[0]), 0.0, rows).T
+        found = coordinates.scaled.of(records)
+        x = found.steps / end
+        rows = np.column_stack([np.full(len(x), constant), x, 2 * x * x - 1])
+        return np.where(found.present[:, None], rows, 0.0)
 
-    def total(records: Array) -> Array:
-        x = scaled(records)
-        there = np.count_nonzero(~np.isnan(x[0]))
-        np.nan_to_num(x, copy=False)
-        squares = np.einsum("ij,ij->i", x, x)
-        return STEP.cut(np.concatenate([[there * constant], x.sum(axis=1) / end, 2 * squares / end**2 - there]))
+    def total(records: Array) -> Steps:
+        """Steps of a slice, and their squares, add up to less than 2**47: exact in float64; int64 carries the total."""
+        sums = np.zeros(1 + 2 * n, dtype=np.int64)
+        for some in coordinates.scaled.slices(records):
+            there, x = np.count_nonzero(some.present), some.steps
+            squares = np.einsum("ij,ij->j", x, x)
+            added = [[there * constant], x.sum(axis=0) / end, 2 * squares / end**2 - there]
+            sums += STEP.cut(np.concatenate(added)).astype(np.int64)
+        return sums
 
     bound = Bound("l2", math.sqrt(2.25 * n) * (1 + 2.0**-20))
-    return BoundedSum(of, bound, columns, STEP, by_slices(total, n, 1 + 2 * n))
+    return BoundedSum(of, bound, columns, STEP, total, raw=True)
 
 
 def count_weight(columns: int) -> float:
