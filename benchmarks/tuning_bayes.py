@@ -5,6 +5,7 @@ python -m benchmarks.tuning_bayes lengths
 
 from __future__ import annotations
 
+import itertools
 import math
 import sys
 from collections import defaultdict
@@ -20,8 +21,6 @@ from discreet.core.grid import Array
 from discreet.learners import gaussian_nb, moments_plan
 from discreet.learners.gaussian_nb import GaussianNB
 
-EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
-
 
 def mixed(seed: int) -> Split:
     """1000 to 30,000 records as tables of people have them, between public bounds, and 3000 others.
@@ -30,7 +29,7 @@ def mixed(seed: int) -> Split:
     dependent within classes.
     """
     rng = np.random.default_rng(5000 + seed)
-    n, classes = int(rng.choice([1000, 10_000, 30_000])), int(rng.choice([2, 2, 3]))
+    n, classes = int(rng.choice([1000, 10_000, 30_000])), int(rng.choice([2, 2, 3, 8]))
     size = n + 3000
     y = rng.choice(classes, size, p=rng.dirichlet(np.full(classes, 4.0)))
     cause = rng.normal(size=size) + 0.7 * rng.normal(size=classes)[y]
@@ -55,6 +54,17 @@ def mixed(seed: int) -> Split:
     while len(columns) < 4:
         columns.append(latent() / 4)
     X = np.clip(np.stack(columns, axis=1), -1, 1)
+    return Split(X[:n], y[:n], X[n:], y[n:], classes)
+
+
+def saturated(seed: int) -> Split:
+    """1000 to 10,000 records of many classes, whose values are often at their bounds, and 1000 others."""
+    rng = np.random.default_rng(9000 + seed)
+    n, classes, d = (int(rng.choice(some)) for some in ([1000, 3000, 10_000], [5, 8, 10], [16, 40, 64]))
+    y, size = rng.integers(0, classes, n + 1000), n + 1000
+    shared = 0.25 * rng.normal(size=(size, 5)) @ rng.normal(size=(5, d))
+    centers = rng.choice([0.6, 1.2]) * rng.normal(size=(classes, d)) - 0.3
+    X = np.clip(centers[y] + shared + 0.8 * rng.normal(size=(size, d)), -1, 1)
     return Split(X[:n], y[:n], X[n:], y[n:], classes)
 
 
@@ -84,24 +94,22 @@ def bayes() -> None:
 
 def lengths() -> None:
     """Mean accuracies of sets of long records by what these are shrunk to, and by the noise on a mean of whole ones."""
-    table: dict[tuple[int, float], list[float]] = defaultdict(list)
-    for data in [*(mixed(seed) for seed in range(30)), *(small(seed) for seed in range(2, 40, 4))]:
+    table: dict[tuple[str, int, float], list[float]] = defaultdict(list)
+    for kind, seed in itertools.product((mixed, saturated), range(20)):
+        data = kind(seed)
         n, d = data.X.shape
         if np.mean(np.square(data.X).mean(axis=1) > moments_plan.LONG) < 0.5:
             continue
-        for delta in (1e-6, 0.0):
-            for epsilon in EPSILONS:
-                whole = GaussianNB(target="target", radius=math.sqrt(d), max_features=d)
-                noise = (
-                    whole.plan(whole._task(data.private(epsilon, delta), None, Budget(epsilon, delta))).moments.stddev
-                    / n
-                )
-                for share in (0.1, 0.4, 1.0):
-                    model = GaussianNB(radius=math.sqrt(share * d))
-                    table[math.floor(math.log2(noise)), share].append(data.score(model, epsilon, delta))
-    for power, share in sorted(table):
-        found = table[power, share]
-        print(f"noise from {2.0**power:.4f}  shrunk to {share:g} d  {np.mean(found):.3f} ({len(found)})")
+        for delta, epsilon in itertools.product((1e-6, 0.0), (0.1, 0.3, 1.0, 3.0, 10.0)):
+            whole = GaussianNB(target="target", radius=math.sqrt(d), max_features=d)
+            task = whole._task(data.private(epsilon, delta), None, Budget(epsilon, delta))
+            noise = math.floor(math.log2(whole.plan(task).moments.stddev * data.classes / n))
+            for share in (0.1, 0.4, 1.0):
+                score = data.score(GaussianNB(radius=math.sqrt(share * d)), epsilon, delta)
+                table[kind.__name__, noise, share].append(score)
+    for name, noise, share in sorted(table):
+        found = table[name, noise, share]
+        print(f"{name:<10} noise from {2.0**noise:.4f}  shrunk to {share:g} d  {np.mean(found):.3f} ({len(found)})")
 
 
 TABLES: dict[str, Callable[[], None]] = {"bayes": bayes, "lengths": lengths}

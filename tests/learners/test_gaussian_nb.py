@@ -85,9 +85,10 @@ def test_the_audit_does_not_refute_its_sums_and_would_see_half_the_noise() -> No
 def test_where_noise_is_small_long_records_are_kept_whole_and_short_ones_shrunk() -> None:
     rng = np.random.default_rng(0)
     marks, numbers = rng.choice([-1.0, 1.0], (2000, 6)), rng.normal(0, 0.2, (2000, 6))
-    for X, radius in ((marks, 6.0), (numbers, 0.6)):
-        model = GaussianNB(classes=[0, 1], bounds=(-1, 1), epsilon=3.0).fit(X, rng.integers(0, 2, 2000))
-        assert model.radius_ == pytest.approx(radius**0.5)
+    for X, size, square in ((marks, 10_000, 6.0), (marks, 200, 2.4), (numbers, 10_000, 0.6)):
+        model = GaussianNB(classes=[0, 1], bounds=(-1, 1), epsilon=3.0, expected_size=size)
+        model.fit(X, rng.integers(0, 2, 2000))
+        assert model.radius_ == pytest.approx(square**0.5)
         assert isinstance(model.event_, Composed)
 
 

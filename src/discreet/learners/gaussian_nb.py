@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -43,7 +42,7 @@ class GaussianNB(NaiveBayes):
         Public. The length that a scaled record is shrunk to, here and in predictions; sqrt(n_features) shrinks nothing.
         Where none is given, it is sqrt(0.1 n_features), since the noise grows with it; but where the noise is small, a
         hundredth of the budget tells whether most records are longer than uniform ones, as those with many marks are:
-        then nothing is shrunk.
+        then it is sqrt(0.4 n_features), or nothing is shrunk.
     max_features : int, optional
         Public. How many features are used, chosen at random. Where it is not given, all of them, unless the
         noise would drown each; see `plan`.
@@ -163,7 +162,7 @@ class GaussianNB(NaiveBayes):
         radius, d = plan.radius, len(plan.features)
         if plan.lengths is not None:
             short, long = permit.ask(lengths_of(task), plan.lengths.noise)
-            radius = math.sqrt(d) if long > short else radius
+            radius = plan.long_radius if long > short else radius
         question, noise = plan.question(task, radius), plan.moments.noise
         sums = permit.ask(question, noise).reshape(-1, 1 + 2 * d)
         stddev = 0.0 if self.method == "published" else spread(task.data, question, noise).stddev

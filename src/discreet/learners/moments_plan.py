@@ -24,9 +24,10 @@ SQUARE = 0.6  # weight of the squares; the scores hardly depend on it
 SHORTER = 0.1  # of d, the squared length that records are shrunk to where most are short; that of uniform ones is 1/3
 LONG = 1 / 3  # of d, above which a record is long
 LENGTHS = 0.01  # of the information that is paid for, for the lengths
-# Noise on a mean over the records of a class below which long ones are not shrunk, if classes are alike in number. In
-# those terms, and not for all records together, since scores on digits, with ten classes, were seen.
-QUIET = 0.1
+# Noise on a mean over the records of a class, if classes are alike in number, below which long records are not shrunk,
+# and below which they are shrunk less than others. In those terms since scores on digits, with ten classes, were seen.
+QUIET, LOUD = 0.03, 0.1
+LONGER = 0.4  # of d, what they are shrunk to then
 NORMS: tuple[Norm, ...] = ("l1", "l2")
 
 
@@ -38,8 +39,8 @@ class MomentsPlan:
     ----------
     features : tuple of str
         Public. Those that are used.
-    radius : float
-        Public. The length that records are shrunk to, unless most are found to be long.
+    radius, long_radius : float
+        Public. The length that records are shrunk to, and that where most are found to be long.
     norm : {"l1", "l2"}
         Public. In which a record is bounded.
     moments : Spread
@@ -52,6 +53,7 @@ class MomentsPlan:
 
     features: tuple[str, ...]
     radius: float
+    long_radius: float
     norm: Norm
     moments: Spread
     lengths: Spread | None
@@ -76,7 +78,7 @@ def joint_plan(task: Task, some: tuple[str, ...], radius: float | None) -> Momen
     """One release about these features, in l1 or l2, whichever needs less noise."""
     radius = math.sqrt(SHORTER * len(some)) if radius is None else radius
     best = planned(task.data, task.budget, *(moments_of(task, some, radius, norm) for norm in NORMS))
-    return MomentsPlan(some, radius, best.question.bound.norm, best.spread, None, best.event)
+    return MomentsPlan(some, radius, radius, best.question.bound.norm, best.spread, None, best.event)
 
 
 def lengths_first(task: Task, n: int) -> MomentsPlan | None:
@@ -85,14 +87,15 @@ def lengths_first(task: Task, n: int) -> MomentsPlan | None:
     stages = (Stage(lengths_of(task), LENGTHS), Stage(whole.question(task, whole.radius), 1 - LENGTHS))
     plan = staged(task.data, stages, task.budget)
     lengths, moments = plan.spreads
-    if moments.stddev * task.classes > n * QUIET:
+    noise, d = moments.stddev * task.classes / n, len(task.features)
+    if noise > LOUD:
         return None
-    radius = math.sqrt(SHORTER * len(task.features))
-    return MomentsPlan(task.features, radius, whole.norm, moments, lengths, plan.event)
+    radius, longer = math.sqrt(SHORTER * d), whole.radius if noise < QUIET else math.sqrt(LONGER * d)
+    return MomentsPlan(task.features, radius, longer, whole.norm, moments, lengths, plan.event)
 
 
 def published_plan(task: Task, radius: float | None) -> MomentsPlan:
     """An equal share of epsilon for each statistic: Laplace noise in l1."""
     radius = math.sqrt(len(task.features)) if radius is None else radius
     question, noise = moments_of(task, task.features, radius, "l1"), calibrate(Laplace(), Budget(task.budget.epsilon))
-    return MomentsPlan(task.features, radius, "l1", spread(task.data, question, noise), None, noise.event)
+    return MomentsPlan(task.features, radius, radius, "l1", spread(task.data, question, noise), None, noise.event)
