@@ -60,9 +60,9 @@ def ledger(path: Path, budget: Budget = BUDGET) -> SqliteLedger:
 
 def test_it_learns_what_no_line_separates() -> None:
     x, y = people(10_000)
-    plan = TrainingPlan.of(BUDGET, batch=1000, expected_size=10_000, epochs=20)
+    plan = TrainingPlan.of(BUDGET, batch=1000, expected_size=10_000, epochs=14)
     run = trainer(PrivateTensors(x, y, BUDGET, bits=DeterministicBits(3)), plan)
-    assert run.run().number == 200
+    assert run.run().number == 140
     fresh, wanted = people(4000, seed=1)
     assert (run.model(fresh).argmax(dim=1) == wanted).float().mean() > 0.85
 

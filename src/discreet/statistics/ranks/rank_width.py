@@ -104,12 +104,14 @@ class RankWidth:
         984
         """
         deviation = math.sqrt(self.number * self.q * (1 - self.q)) if self.population else 0.0
-        d = value * LAPLACE[:, None]
-        z = deviation * NORMAL[None, :]
+        d, z = value * LAPLACE, deviation * NORMAL
+        possible = (-z < d[:, None]).astype(np.float64)
+        places = possible.sum()
 
         def miss(a: float) -> float:
-            between = 1 - laplace_cdf((a - z) / end) / laplace_cdf((a + d) / end)
-            return 2 * float(np.where(-z < d, between, 0.0).mean())
+            inside, outside = laplace_cdf((a + d) / end), laplace_cdf((a - z) / end)  # where possible, none is greater
+            shares = np.divide(possible @ outside, inside, out=np.zeros_like(inside), where=inside > 1e-300)
+            return 2 * float(places - shares.sum()) / possible.size
 
         low, high = 0.0, 6 * deviation + 20 * end
         for _ in range(SEARCHED):
@@ -126,4 +128,5 @@ SEARCHED = 40
 
 def laplace_cdf(x: Array) -> Array:
     """The distribution function of a Laplace variable of scale one."""
-    return np.where(x < 0, 0.5 * np.exp(np.minimum(x, 0.0)), 1 - 0.5 * np.exp(-np.maximum(x, 0.0)))
+    beyond = 0.5 * np.exp(-np.abs(x))
+    return np.where(x < 0, beyond, 1 - beyond)
