@@ -122,8 +122,7 @@ def test_order_and_batches_do_not_matter(form: str, tmp_path: Path, monkeypatch:
         assert sums(source_of(records, SCHEMA, unit)) == expected(units)
 
 
-@pytest.mark.parametrize("threads", [1, 4])
-@pytest.mark.parametrize("form", ["arrow", "csv folder"])
+@pytest.mark.parametrize(("form", "threads"), [("arrow", 1), ("csv folder", 4)])
 def test_threads_do_not_matter(form: str, threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "THREADS", threads)
     assert sums(source_of(FORMS[form](table(SHUFFLED), tmp_path), SCHEMA, PERSON)) == expected("three rows")

@@ -77,8 +77,9 @@ def test_so_it_does_where_an_engine_decodes(form: str, tmp_path: Path) -> None:
     assert pooled(source_of(FORMS[form](numbers_table(SHUFFLED), tmp_path), NUMBERS_OF, PERSON)) == expected("numbers")
 
 
-@pytest.mark.parametrize("threads", [1, 4])
-@pytest.mark.parametrize("form", ["mapping", "arrow", "csv folder", "parquet folder", "relation"])
+@pytest.mark.parametrize(
+    ("form", "threads"), [("mapping", 1), ("arrow", 4), ("csv folder", 1), ("parquet folder", 4), ("relation", 1)]
+)
 def test_order_batches_and_threads_do_not_matter(
     form: str, threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
