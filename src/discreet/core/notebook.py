@@ -19,7 +19,8 @@ STYLE = """
 .discreet td { font-variant-numeric: tabular-nums; }
 .discreet .title { margin: .3em 0; font-weight: 600; }
 .discreet .facts td { overflow-wrap: anywhere; }
-.discreet .whole, .discreet .facts th, .discreet .numbers td { white-space: nowrap; }
+.discreet th, .discreet .words td, .discreet .numbers td, .discreet .whole { white-space: nowrap; }
+.discreet table .long { white-space: normal; }
 .discreet .numbers td, .discreet .numbers thead .number { text-align: right; }
 .discreet summary { cursor: pointer; text-decoration: underline dotted; text-underline-offset: .25em; }
 """
@@ -68,5 +69,9 @@ def unbroken(text: str) -> str:
 
 
 def _cells(tag: str, texts: Sequence[str], kind: str = "") -> str:
-    kinds = (f"{kind} whole" if len(text) <= SHORT else kind for text in texts)
-    return "".join(f"<{tag} class='{kind}'>{safe(text)}</{tag}>" for kind, text in zip(kinds, texts, strict=True))
+    cells = []
+    for text in texts:
+        kinds = " ".join(filter(None, (kind, "long" if len(text) > SHORT else "")))
+        named = f" class='{kinds}'" if kinds else ""
+        cells.append(f"<{tag}{named}>{safe(text)}</{tag}>")
+    return "".join(cells)
