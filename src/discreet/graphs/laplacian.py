@@ -55,7 +55,7 @@ class SketchedLaplacian(Release):
     names: tuple[str, ...]
 
     def cut(self, nodes: Iterable[int], confidence: float = CONFIDENCE) -> Estimate:
-        """How many edges leave a set of nodes, with an interval that holds for this set.
+        """How many edges leave a set of nodes, with an interval for a set that was named beforehand.
 
         The sum over all nodes of a release is noise alone, so the indicator of the set is centred first, which leaves
         its cut as it is. The sum of squares is then a chi-square variable times x'(L + w I)x.
@@ -63,7 +63,8 @@ class SketchedLaplacian(Release):
         Parameters
         ----------
         nodes : iterable of int
-            Places of nodes in the list of all: chosen freely, also after looking at other cuts.
+            Places of nodes in the list of all. They cost nothing, also if they are chosen after looking at other cuts;
+            but of many cuts, the one that is chosen for its value is outside its interval more often.
         confidence : float
             Of the interval, for one cut.
         """
