@@ -51,7 +51,7 @@ GIVEN: dict[str, Any] = {
     "lower": 0.0,
     "upper": 1.0,
     "blocks": 2,
-    "seconds": 0.2,
+    "seconds": 0.6,
 }
 FOUND = [function for function in statistics() if function.__name__ not in CURATORS_ONLY]
 NEED_DELTA = {"stable_interquartile_range", "key_counts", "variance_sketch"}
