@@ -32,7 +32,13 @@ POSITION = Unit("position", reach=0.5)
         MemoryLedger(BUDGET, Neighbors.ADD_REMOVE, POSITION),
         MemoryLedger(BUDGET, Neighbors.REPLACE, Unit("position", reach=0.25)),
     ],
-    ids=str,
+    ids=[
+        "any relation",
+        "records join and leave",
+        "records are replaced",
+        "positions join and leave",
+        "a shorter reach",
+    ],
 )
 def test_no_account_that_promises_anything_else_is_charged(account: MemoryLedger) -> None:
     with pytest.raises(ParameterError, match="Nothing was released or spent"):
