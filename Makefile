@@ -52,10 +52,11 @@ mutants: $(VENV)/.dev
 walk: $(VENV)/.dev
 	$(BIN)/python -m tests.walk $(FRESH)
 
-# What notebooks show, in a browser that is installed here (60 MB); KEEP=--keep keeps the pictures as they look now.
+# What notebooks show, in a browser that is unpacked here the first time, from CHROMIUM= the archive that
+# `npm pack @sparticuz/chromium@153.0.0` writes (60 MB). KEEP=--keep keeps the pictures as they look now.
 $(VENV)/.look: pyproject.toml constraints.txt tests/look/browser.py | $(BIN)/python
 	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[look]'
-	$(BIN)/python -m tests.look.browser
+	$(BIN)/python -m tests.look.browser $(CHROMIUM)
 	@touch $@ $(VENV)/.dev $(VENV)/.start
 
 look: $(VENV)/.look

@@ -1,7 +1,8 @@
-"""A browser without a screen, from two packages: `python -m tests.look.browser` unpacks it into the environment.
+"""A browser without a screen, from two packages: `python -m tests.look.browser ARCHIVE` unpacks it here.
 
-Playwright drives it, and npm's `@sparticuz/chromium` has Chromium with the libraries and the font that it needs.
-Nothing is taken from the system, so that pictures are the same everywhere. It runs on Linux on x86-64.
+Playwright drives it, and npm's `@sparticuz/chromium` has Chromium with the libraries and the font that it needs; its
+archive is what `npm pack @sparticuz/chromium@153.0.0` writes. Nothing is taken from the system, so that pictures are
+the same everywhere. It runs on Linux on x86-64.
 """
 
 from __future__ import annotations
@@ -11,28 +12,25 @@ import io
 import os
 import sys
 import tarfile
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-VERSION = "153.0.0"
-ADDRESS = f"https://registry.npmjs.org/@sparticuz/chromium/-/chromium-{VERSION}.tgz"
 DIGEST = "20e5656fcdcf4118ede85edfb9d6bb9cc1bbb7ffb8b75622fffbcf36a835c3c0"
 PLACE = Path(sys.prefix) / "chromium"
 FONTS = """<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig><dir>{place}/fonts</dir><cachedir>{place}/cache</cachedir></fontconfig>"""
 
 
-def unpack() -> None:
-    """Fetch the package, check that it is the one that was looked at, and unpack what it has."""
+def unpack(archive: str) -> None:
+    """Check that the package is the one that was looked at, and unpack what it has."""
     import brotli
 
-    packed = urllib.request.urlopen(ADDRESS).read()
+    packed = Path(archive).read_bytes()
     found = hashlib.sha256(packed).hexdigest()
     if found != DIGEST:
-        raise RuntimeError(f"{ADDRESS} has the digest {found}; {DIGEST} is expected. Nothing was unpacked.")
+        raise SystemExit(f"{archive} has the digest {found}; {DIGEST} is expected. Nothing was unpacked.")
     PLACE.mkdir(exist_ok=True)
     with tarfile.open(fileobj=io.BytesIO(packed)) as package:
         for name in ("al2023", "swiftshader", "fonts"):
@@ -67,4 +65,6 @@ def opened() -> Iterator[Any]:
 
 
 if __name__ == "__main__":
-    unpack()
+    if len(sys.argv) != 2:
+        raise SystemExit("Which archive? Get it by `npm pack @sparticuz/chromium@153.0.0`, and give its path.")
+    unpack(sys.argv[1])
