@@ -117,7 +117,7 @@ def test_they_are_listed_for_a_reader() -> None:
     found = released(0, Budget(1.0))
     assert str(found).startswith("3 cells of c0 by c1 by ")
     assert len(str(found).splitlines()) == 5
-    assert "<table>" in found._repr_html_()
+    assert "<table class=" in found._repr_html_()
     assert list(found.to_pandas().index.get_level_values("c13")) == ["4", "9", "5"]
 
 
