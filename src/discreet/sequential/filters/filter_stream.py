@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import ClassVar, TypedDict
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,17 +25,6 @@ from discreet.sequential.filters.placement import Adjacency, Place, Placement, p
 CELLS = 16  # bits between the bound and the grid
 CAP = 2**31  # steps of a sample at most, so that its products with all weights fit 63 bits
 ENDLESS = 2**62
-
-
-class FilterOptions(TypedDict, total=False):
-    """What a filter may be told by name, besides its placement; see `FilterStream`."""
-
-    adjacency: Adjacency
-    horizon: int | None
-    neighbors: Neighbors
-    contributions: int
-    streams: int
-    bits: Bits | None
 
 
 class FilterStream(Counter):

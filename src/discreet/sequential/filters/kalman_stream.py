@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from typing import ClassVar, Unpack
+from typing import ClassVar
 
 import numpy as np
 
+from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.counters.updates import UNIT
 from discreet.sequential.filters.better_placement import PlacementReport
-from discreet.sequential.filters.filter_stream import FilterOptions, FilterStream, reach
+from discreet.sequential.filters.filter_stream import FilterStream, reach
 from discreet.sequential.filters.kalman_filter import RunningKalman, SteadyKalman
 from discreet.sequential.filters.kalman_model import KalmanModel
 from discreet.sequential.filters.linear_filter import LongResponse
@@ -75,11 +76,29 @@ class KalmanStream(FilterStream):
         bound: Bound = UNIT,
         *,
         placement: Place | None = None,
-        **options: Unpack[FilterOptions],
+        adjacency: Adjacency = "event",
+        horizon: int | None = None,
+        neighbors: Neighbors = Neighbors.ADD_REMOVE,
+        contributions: int = 1,
+        streams: int = 1,
+        bits: Bits | None = None,
     ) -> None:
-        best, *_ = _choices(model, noise, bound, PLACES if placement is None else (placement,), **options)
+        places = PLACES if placement is None else (placement,)
+        scale = noise.multiplier * reach(bound, adjacency, neighbors)
+        best = min(_choices(model, scale, places, adjacency, contributions, horizon), key=lambda one: one.error)
         self.model, self.mean_squared_error = model, best.error
-        super().__init__(best.system, noise, bound, placement=best.placement.place, **options)
+        super().__init__(
+            best.system,
+            noise,
+            bound,
+            placement=best.placement.place,
+            adjacency=adjacency,
+            horizon=horizon,
+            neighbors=neighbors,
+            contributions=contributions,
+            streams=streams,
+            bits=bits,
+        )
 
     @property
     def extra(self) -> float:
@@ -131,30 +150,32 @@ def better_kalman_placement(
     >>> better_kalman_placement(walk, Gaussian(2.0)).best.place
     'zero_forcing'
     """
-    asked = FilterOptions(adjacency=adjacency, horizon=horizon, neighbors=neighbors, contributions=contributions)
-    found = _choices(model, noise, bound, PLACES, **asked)
+    scale = noise.multiplier * reach(bound, adjacency, neighbors)
+    found = sorted(_choices(model, scale, PLACES, adjacency, contributions, horizon), key=lambda one: one.error)
     return PlacementReport(tuple(one.placement for one in found), tuple(one.error for one in found), "what is wanted")
 
 
 def _choices(
-    model: KalmanModel, noise: Additive, bound: Bound, places: tuple[Place, ...], **options: Unpack[FilterOptions]
+    model: KalmanModel,
+    scale: float,
+    places: tuple[Place, ...],
+    adjacency: Adjacency,
+    contributions: int,
+    horizon: int | None,
 ) -> list[_Choice]:
-    """The best filter for each placement, the best of all first."""
-    adjacency, neighbors = options.get("adjacency", "event"), options.get("neighbors", Neighbors.ADD_REMOVE)
-    hidden = (adjacency, options.get("contributions", 1), options.get("horizon"))
-    scale = noise.multiplier * reach(bound, adjacency, neighbors)
+    """The best filter for each placement."""
 
     def choice(place: Place, extra: float) -> _Choice:
         system = SteadyKalman(model, extra)
-        placement = placed(system, place, *hidden)
+        placement = placed(system, place, adjacency, contributions, horizon)
         own = float(np.trace(model.steady_covariance(0.0, extra)))
         return _Choice(system, placement, own + scale**2 * placement.mean_squared_error)
 
-    gain = placed(SteadyKalman(model, 0.0), "input", *hidden).gain
+    gain = placed(SteadyKalman(model, 0.0), "input", adjacency, contributions, horizon).gain
     best = []
     for place in places:
         designs = (1.0,) if place == "input" else DESIGNS
         with suppress(LongResponse) if len(places) > 1 else nullcontext():
             each = [choice(place, design * (scale * gain) ** 2) for design in designs]
             best.append(min(each, key=lambda one: one.error))
-    return sorted(best, key=lambda one: one.error)
+    return best
