@@ -17,6 +17,7 @@ from discreet.core.errors import BudgetExceeded, DiscreetError
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Number, Schema
 from discreet.mechanisms.additive.laplace import Laplace
+from discreet.statistics.moments.count import count
 from discreet.statistics.moments.mean import mean
 from discreet.trust.as_private import as_private
 
@@ -91,3 +92,21 @@ def test_a_data_frame_may_have_a_schema_instead_of_bounds(frame: Any) -> None:
 def test_a_column_that_a_data_frame_lacks_is_refused(frame: Any, names: Any) -> None:
     with pytest.raises(DiscreetError, match="Nothing was released or spent"):
         as_private(frame(TABLE), Budget(1.0), (0, 100), names)
+
+
+@pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
+def test_all_records_are_counted_without_bounds_whatever_is_in_them(frame: Any) -> None:
+    unknown = {"age": [None, float("nan")] * 5000, "sex": ["f", "m"] * 5000}
+    for records in (frame(TABLE), frame(unknown), np.full((10_000, 2), np.nan), np.full(10_000, np.inf)):
+        found = count(records, epsilon=10.0)
+        assert found.name == "count of records"
+        assert found.value == pytest.approx(10_000, abs=15 / 10)
+    for how in ({"where": "age > 40"}, {"by": "sex"}, {"column": "age"}):
+        with pytest.raises(DiscreetError, match="bounds are not given"):
+            count(frame(TABLE), epsilon=1.0, **how)
+
+
+@pytest.mark.parametrize("records", ["table.csv", {}])
+def test_what_has_no_known_column_is_not_counted_without_a_schema(records: Any) -> None:
+    with pytest.raises(DiscreetError, match="bounds are not given"):
+        count(records, epsilon=1.0)

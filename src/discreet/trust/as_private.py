@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.plain_schema import PlainSchema
-from discreet.core.schema import Schema
+from discreet.core.schema import Schema, Text
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import array_of
 
@@ -77,6 +77,22 @@ def as_private(
         raise ParameterError(ASKED, f"its shape is {given.shape}", "Give one row per record.")
     called = "value" if names is None and given.ndim == 1 else names
     return PrivateData.of(rows, _schema(bounds, _called(rows.shape[1], called)), budget)
+
+
+def unread(records: Any) -> Bounds | None:
+    """Bounds for a question that reads no value, such as how many records there are; None where it needs a schema.
+
+    Examples
+    --------
+    >>> unread({"age": [41.0], "size": [160.0]})
+    Schema({'age': Text()})
+    """
+    if isinstance(records, PrivateData):
+        return None
+    there = _columns(records)
+    if there is None:
+        return (0.0, 1.0)
+    return Schema({there[0]: Text()}) if there else None
 
 
 def _columns(records: Any) -> list[str] | None:

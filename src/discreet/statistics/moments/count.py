@@ -18,7 +18,7 @@ from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE, whole_half_width
 from discreet.releases.table import Table
 from discreet.statistics.moments.mean import Options
-from discreet.trust.as_private import Bounds, as_private
+from discreet.trust.as_private import Bounds, as_private, unread
 from discreet.trust.private_data import PrivateData
 
 
@@ -50,7 +50,8 @@ def count(
         Public. A numeric column, or one with public categories. All records are counted where none is given, except of
         an array with one column.
     bounds : (lower, upper) or Schema, optional
-        Public. For an array or data frame: numbers outside count as the nearer one; or a schema.
+        Public. For an array or data frame: numbers outside count as the nearer one; or a schema. To count all records
+        none are needed.
     population : bool
         Public. Whether the interval is for the expected number in samples like this one, whose records come
         independently. Else it is for these data.
@@ -67,9 +68,9 @@ def count(
 
     Examples
     --------
-    >>> count(np.zeros(500), bounds=(0, 1), epsilon=1.0).value.is_integer()
-    True
     >>> people = {"age": np.arange(500) % 90, "sex": ["f", "m"] * 250}
+    >>> count(people, epsilon=1.0).value.is_integer()
+    True
     >>> described = {"age": (0, 90), "sex": ["f", "m"]}
     >>> count(people, bounds=described, where="age >= 18").name
     'count of records'
@@ -77,8 +78,9 @@ def count(
     ('[0, 18)', '[18, 90]', '[0, 18)', '[18, 90]')
     """
     budget = Budget(epsilon, delta)
-    private = as_private(data, budget, bounds, column, where)
-    if column is None and len(private.schema.columns) == 1 and not isinstance(data, PrivateData):
+    everybody = bounds is None and column is None and where is None and by is None
+    private = as_private(data, budget, unread(data) if everybody else bounds, column, where)
+    if column is None and not everybody and len(private.schema.columns) == 1 and not isinstance(data, PrivateData):
         (column,) = private.schema.columns
     name = f"count of {'records' if column is None else column}"
     check_confidence(name, confidence)
