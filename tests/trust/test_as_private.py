@@ -101,7 +101,8 @@ def test_all_records_are_counted_without_bounds_whatever_is_in_them(frame: Any) 
         found = count(records, epsilon=10.0)
         assert found.name == "count of records"
         assert found.value == pytest.approx(10_000, abs=15 / 10)
-    for how in ({"where": "age > 40"}, {"by": "sex"}, {"column": "age"}):
+    narrower: list[dict[str, Any]] = [{"where": "age > 40"}, {"by": "sex"}, {"column": "age"}]
+    for how in narrower:
         with pytest.raises(DiscreetError, match="bounds are not given"):
             count(frame(TABLE), epsilon=1.0, **how)
 
