@@ -40,6 +40,10 @@ def test_one_record_moves_the_sum_by_one_block_of_each_deal(deals: int) -> None:
     with_it = steps(tells, np.vstack([records[:-1], [[0.5]]]), deals)
     assert without == pytest.approx(-3 * deals)
     assert with_it - without == pytest.approx(2 * deals)
+
+
+@pytest.mark.parametrize("deals", [1, 2, 7])
+def test_the_bound_is_that_of_all_blocks_that_hold_a_record(deals: int) -> None:
     bound = BlockSum(tells, ("x0",), (-1.0,), (1.0,), 3, deals).bound
     assert bound == Bound("linf", float(deals))
     assert bound.sensitivity("linf", 1, Neighbors.REPLACE) >= 2 * deals
