@@ -20,9 +20,8 @@ from discreet.releases.spread import spread
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
-TYPICAL = (
-    0.024  # noise on a mean over all records that halves what a feature says: `bayes` in benchmarks/tuning_bayes.py
-)
+# Noise on a mean over all records that halves what a feature says: from `bayes` in benchmarks/tuning_bayes.py.
+TYPICAL = 0.024
 
 
 class GaussianNB(NaiveBayes):
@@ -169,10 +168,8 @@ class GaussianNB(NaiveBayes):
         weight = Coordinates.of(task.schema, plan.features, radius).weight
         n = counts_of(sums[:, :1] / weight, stddev / weight, task.data.public_size)
         first, second = sums[:, 1 : d + 1] / n, sums[:, d + 1 :] / (SQUARE * n) + 1 / 3
-        found, used = (
-            NoisyMoments(n, first, second, stddev, stddev / SQUARE).shrunk(),
-            np.isin(task.features, plan.features),
-        )
+        found = NoisyMoments(n, first, second, stddev, stddev / SQUARE).shrunk()
+        used = np.isin(task.features, plan.features)
         means, variances = np.zeros((len(n), len(used))), np.full((len(n), len(used)), 1 / 3)
         means[:, used], variances[:, used] = found.mean, found.variance
         coordinates = Coordinates.of(task.schema, task.features, 1.0)

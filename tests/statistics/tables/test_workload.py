@@ -172,3 +172,11 @@ def test_what_has_no_meaning_is_refused_before_anything_is_charged() -> None:
     with pytest.raises(ParameterError, match="method is 'magic'"):
         workload(people, COLUMNS, QUERIES, bins=8, method="magic")  # type: ignore[arg-type]
     workload(people, COLUMNS, QUERIES, bins=8, epsilon=1.0)
+
+
+@pytest.mark.parametrize(("method", "max_iter"), [("mwem", 0), ("mwem", 5000), ("boosting", 1), ("boosting", 2.5)])
+def test_a_number_of_iterations_without_meaning_is_refused_by_its_name(method: Any, max_iter: Any) -> None:
+    account = data(Budget(1.0))
+    with pytest.raises(ParameterError, match=r"max_iter is .* Nothing was released or spent"):
+        workload(account, COLUMNS, QUERIES, bins=8, method=method, max_iter=max_iter)
+    assert account.ledger.balance().certified == 0

@@ -19,6 +19,7 @@ from discreet.mechanisms.online.weighted_histogram import WeightedHistogram
 from discreet.mechanisms.selection.exponential import Exponential
 
 TOTAL, FARTHEST = -1, -2
+MOST_ROUNDS = 2**10
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class MWEM:
 
     def __post_init__(self) -> None:
         check_knob("MWEM", "epsilon", self.epsilon, least=2.0**-30)
-        check_whole("MWEM", "rounds", self.rounds, most=2**10)
+        check_whole("MWEM", "rounds", self.rounds, most=MOST_ROUNDS)
 
     @property
     def choice(self) -> Exponential:

@@ -23,6 +23,7 @@ from discreet.mechanisms.online.queries import TWO_CELLS, ExactCounts, Queries, 
 from discreet.mechanisms.online.weighted_histogram import WeightedHistogram
 from discreet.mechanisms.selection.exponential import Exponential
 
+FEWEST_ROUNDS, MOST_ROUNDS = 2, 2**7
 CHOICES = 0.5  # the part of epsilon for choosing queries
 FARTHEST_OFF = 2.0**52  # steps: errors of 128 rounds add up within int64
 FITS = 3  # all answers of a round are fitted at once
@@ -76,7 +77,7 @@ class QueryBoosting:
 
     def __post_init__(self) -> None:
         check_knob("QueryBoosting", "epsilon", self.epsilon, least=2.0**-30)
-        check_whole("QueryBoosting", "rounds", self.rounds, least=2, most=2**7)
+        check_whole("QueryBoosting", "rounds", self.rounds, least=FEWEST_ROUNDS, most=MOST_ROUNDS)
         check_whole("QueryBoosting", "sample", self.sample, most=2**10)
 
     def choice(self, past: int) -> Exponential:

@@ -25,9 +25,8 @@ CELLS = 30  # bits of the longest row: a reach is 2**19 steps or more
 WEIGHTS = GaussianWeights(fine=36, cells=CELLS)
 BELOW = 12  # bits below the grid of the rows, on which noise is added
 MOST_COLUMNS, MOST_ROWS = 2**12, 2**24
-LENT = (
-    2.0**-11
-)  # what V = 1 / multiplier is raised by, for the rounding of rows and the noise that hides that of weights
+# What V = 1 / multiplier is raised by, for the rounding of rows and the noise that hides that of weights.
+LENT = 2.0**-11
 
 
 @dataclass(frozen=True)

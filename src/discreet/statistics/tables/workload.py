@@ -17,8 +17,10 @@ from discreet.core.bound import Norm
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
+from discreet.core.knob import check_whole
 from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
+from discreet.mechanisms.online import mwem, query_boosting
 from discreet.mechanisms.online.mwem import MWEM
 from discreet.mechanisms.online.queries import Queries
 from discreet.mechanisms.online.query_boosting import QueryBoosting
@@ -226,6 +228,7 @@ class _Asker:
 
     def by_mwem(self, max_iter: int) -> WorkloadAnswers:
         """A public histogram."""
+        check_whole("workload by MWEM", "max_iter", max_iter, most=mwem.MOST_ROUNDS)
         mechanism = calibrate(MWEM(rounds=max_iter, queries=self.queries), self.budget)
         release, reach, receipt = self._measured(mechanism)
         histogram = mechanism.histogram(release)
@@ -233,6 +236,8 @@ class _Asker:
 
     def by_boosting(self, max_iter: int) -> WorkloadAnswers:
         """Medians of the answers of several public histograms."""
+        fewest, most = query_boosting.FEWEST_ROUNDS, query_boosting.MOST_ROUNDS
+        check_whole("workload by boosting", "max_iter", max_iter, fewest, most)
         mechanism = calibrate(QueryBoosting(rounds=max_iter, sample=SAMPLE, queries=self.queries), self.budget)
         release, reach, receipt = self._measured(mechanism)
         return self._answers("boosting", mechanism.answers(release), None, reach, None, receipt)
