@@ -7,6 +7,7 @@ With words, only the mutants whose file or text has one of them. The result is w
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import resource
@@ -20,7 +21,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.mutants.table import MUTANTS, Mutant
+from tests.mutants.mutant import Mutant
 
 ROOT = Path(__file__).parents[2]
 REPORT = ROOT / "build" / "mutants.json"
@@ -44,7 +45,7 @@ class Outcome:
 
 def main(words: list[str]) -> int:
     """Try all mutants that have one of these words; all, without words."""
-    waiting = [one for one in MUTANTS if not words or any(word in f"{one.file} {one.old}" for word in words)]
+    waiting = [one for one in _tables() if not words or any(word in f"{one.file} {one.old}" for word in words)]
     running: dict[int, Trial] = {}
     outcomes: list[Outcome] = []
     _preload()
@@ -65,6 +66,13 @@ def main(words: list[str]) -> int:
             outcomes.append(trial.end(os.waitstatus_to_exitcode(status)))
             print(outcomes[-1], flush=True)
     return _reported(outcomes)
+
+
+def _tables() -> list[Mutant]:
+    """The mutants of every module of this folder that has a table of them."""
+    names = sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py"))
+    modules = [importlib.import_module(f"tests.mutants.{name}") for name in names]
+    return [one for module in modules for one in getattr(module, "MUTANTS", ())]
 
 
 def _copy(to: Path) -> Path:

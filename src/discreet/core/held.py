@@ -1,0 +1,103 @@
+"""The one base of everything that holds a secret or a payment and changes."""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+from collections.abc import Callable
+from typing import Any, ClassVar, Concatenate, NoReturn, ParamSpec, TypeVar
+
+from discreet.core.errors import NotPermitted
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+Holder = TypeVar("Holder", bound="Held")
+
+FORKED = (
+    "this process is a fork of the one that made it, and both would release what was paid for once",
+    "Make it in the process that uses it.",
+    "Nothing was released or spent by this process.",
+)
+
+
+class _Forks:
+    """The number of forks from the first process to this one: process ids come again, this does not."""
+
+    count: ClassVar[int] = 0
+
+    @classmethod
+    def counted(cls) -> None:
+        """One more."""
+        cls.count += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_Forks.counted)
+
+
+def this_process() -> tuple[int, int]:
+    """What no other process has, parents and children included."""
+    return os.getpid(), _Forks.count
+
+
+class Held:
+    """What was paid for once is used by one process, one thread at a time, and is never copied.
+
+    A subclass marks each method that reads or changes its state with `exclusive`. Such a method has the object to
+    itself, may call others of the same object, and refuses a process that is a fork of the one that made the object.
+
+    Examples
+    --------
+    >>> class Purse(Held):
+    ...     coins = 3
+    ...
+    ...     @exclusive
+    ...     def taken(self) -> int:
+    ...         self.coins -= 1
+    ...         return self.coins
+    >>> Purse().taken()
+    2
+    """
+
+    _lock: threading.RLock
+    _process: tuple[int, int]
+
+    def __new__(cls, *given: Any, **named: Any) -> Any:
+        """An object that knows its process and its lock, also where a subclass is a frozen dataclass."""
+        made = super().__new__(cls)
+        object.__setattr__(made, "_lock", threading.RLock())
+        object.__setattr__(made, "_process", this_process())
+        return made
+
+    def check_process(self) -> None:
+        """Refuse a fork of the process that made this: asked before the lock, which a fork may find taken for ever."""
+        if self._process != this_process():
+            obstacle, remedy, consequence = FORKED
+            raise NotPermitted(type(self).__name__, obstacle, remedy, consequence)
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        kind = type(self).__name__
+        raise TypeError(f"{kind} holds what was paid for once, or a secret, and is neither copied nor pickled")
+
+    def __reduce__(self) -> NoReturn:
+        self.__reduce_ex__(0)
+
+    def __copy__(self) -> NoReturn:
+        self.__reduce_ex__(0)
+
+    def __deepcopy__(self, memo: Any) -> NoReturn:
+        self.__reduce_ex__(0)
+
+
+def exclusive(method: Callable[Concatenate[Holder, Given], Result]) -> Callable[Concatenate[Holder, Given], Result]:
+    """Let a method have its object to itself: one thread, and only in the process that made the object."""
+
+    @functools.wraps(method)
+    def alone(self: Holder, /, *given: Given.args, **named: Given.kwargs) -> Result:
+        self.check_process()
+        with self._lock:
+            return method(self, *given, **named)
+
+    alone.exclusive = True  # type: ignore[attr-defined]
+    return alone
