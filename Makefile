@@ -7,7 +7,7 @@ PIP_FLAGS := --quiet --disable-pip-version-check -c constraints.txt
 # Byte code is kept, whatever the environment says: tests and examples start many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: start test checked tested soak mutants walk look docs bench bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-sequential clean
+.PHONY: start test checked tested soak mutants power walk look docs bench bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-sequential clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -24,7 +24,7 @@ start: $(VENV)/.start
 	$(BIN)/discreet report --sample --out build/report.html
 
 # One thread each: two workers, and the programs that tests start, share the processors already.
-test tested soak mutants: export OMP_NUM_THREADS = 1
+test tested soak mutants power: export OMP_NUM_THREADS = 1
 
 # The checkers of types and imports have one process each: beside the tests, no processor waits for them.
 test: $(VENV)/.dev
@@ -47,6 +47,10 @@ soak: $(VENV)/.dev
 # One-line mistakes that tests have to notice; a word or two after WORDS= tries only some of them.
 mutants: $(VENV)/.dev
 	$(BIN)/python -m tests.mutants $(WORDS)
+
+# Whether the audits could see a mistake: each is held against two thirds of the noise, and all are listed.
+power: $(VENV)/.dev
+	$(BIN)/python -m tests.power
 
 # Four kinds of user, from the built wheel in an empty environment to their result; FRESH=--fresh installs all anew.
 walk: $(VENV)/.dev

@@ -10,6 +10,7 @@ import sys
 import numpy as np
 import pytest
 from hypothesis import settings
+from tests.power import Power
 
 from discreet.noise import bits
 
@@ -24,6 +25,8 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.register_profile("replayed", deadline=None, max_examples=50, derandomize=True)
     settings.register_profile("fresh", deadline=None)
     settings.load_profile("fresh" if config.getoption("fresh") else "replayed")
+    if not config.pluginmanager.has_plugin(Power.name):
+        config.pluginmanager.register(Power(), Power.name)
 
 
 def pytest_collection_finish() -> None:

@@ -167,6 +167,7 @@ def test_the_audit_does_not_refute_the_claim_at_other_prices(kind: type[Any], va
     assert found.holds, str(found)
 
 
+@pytest.mark.partial_audit("of twins, with a part of the runs first")
 @for_each(TWINS)
 def test_the_audit_catches_the_broken_twin(twin: Audit) -> None:
     assert not all(shorter.verdict().holds for shorter in twin.shorter(16, 4))

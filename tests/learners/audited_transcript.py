@@ -20,6 +20,7 @@ from discreet.noise.deterministic import DeterministicBits
 from discreet.trust.curator import Curator
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
+from tests.learners.audited_sum import check, reached
 
 RUNS = 10_000
 Asked = tuple[BoundedSum, Any]
@@ -39,12 +40,21 @@ def transcript(model: Any, records: Array, schema: Schema) -> list[Asked]:
     return heard
 
 
-def audited_fit(model: Any, records: Array, schema: Schema, canaries: Iterable[Array], share: float = 1.0) -> Verdict:
-    """The verdict on a fit with Gaussian noise, of which only this share is added.
+def check_fit(model: Any, records: Array, schema: Schema, canaries: Iterable[Array]) -> None:
+    """Noise for what the worst record adds to each sum hides it in all of them; two thirds of that do not."""
+    heard, canaries = transcript(model, records, schema), list(canaries)
+    check(lambda share, runs: audited_fit(model, heard, schema, canaries, share, runs), RUNS)
+
+
+def audited_fit(
+    model: Any, heard: list[Asked], schema: Schema, canaries: Iterable[Array], share: float, runs: int
+) -> Verdict:
+    """The verdict on a fit with Gaussian noise, of which only this share is added, and so much for a smaller bound as
+    the record leaves of it.
 
     By the likelihood ratio of all releases: the products of each with what the record adds, in units of its variance.
     """
-    heard, names = transcript(model, records, schema), list(schema.columns)
+    names = list(schema.columns)
 
     def added(record: Array, question: BoundedSum) -> Array:
         return question.steps(record[None, [names.index(name) for name in question.columns]])[0]
@@ -54,12 +64,17 @@ def audited_fit(model: Any, records: Array, schema: Schema, canaries: Iterable[A
         moved = [np.square(question.grid.values(added(record, question))).sum() for question, _ in heard]
         return float(sum(square / _variance(*asked) for square, asked in zip(moved, heard, strict=True)))
 
-    worst, seen = max(canaries, key=shown), np.zeros((2, RUNS))
+    worst, seen = max(canaries, key=shown), np.zeros((2, runs))
     for place, (question, noise) in enumerate(heard):
-        row, variance = added(worst, question), _variance(question, noise)
-        bound = dataclasses.replace(question.bound, radius=question.bound.radius * share)
+        row = added(worst, question)
+        part = reached(question, noise, row)
+        assert part <= 1 + 1e-9, question.recipe
+        if part == 0:  # nothing of it is in this sum
+            continue
+        bound = dataclasses.replace(question.bound, radius=question.bound.radius * part * share)
+        variance = _variance(dataclasses.replace(question, bound=bound), noise)
         for which, steps in enumerate((np.zeros_like(row), row)):
-            many = np.broadcast_to(steps.astype(np.int64), (RUNS, len(row)))
+            many = np.broadcast_to(steps.astype(np.int64), (runs, len(row)))
             released = noise.release(
                 Answer(many, question.grid, bound, Neighbors.ADD_REMOVE), DeterministicBits(2 * place + which)
             )

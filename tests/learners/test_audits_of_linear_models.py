@@ -15,7 +15,7 @@ from discreet.learners.logistic_regression import LogisticRegression
 from discreet.learners.perceptron import Perceptron
 from discreet.learners.private_search_cv import PrivateSearchCV
 from discreet.learners.ridge import Ridge
-from tests.learners.audited_transcript import audited_fit
+from tests.learners.audited_transcript import check_fit
 
 PEOPLE = np.random.default_rng(0).uniform(-0.5, 0.5, (400, 8))
 CLASSES = Category((0, 1))
@@ -33,7 +33,9 @@ LEARNERS: list[tuple[Any, Column]] = [
 
 
 @pytest.mark.parametrize(("model", "column"), LEARNERS, ids=lambda one: type(one).__name__)
-def test_no_audit_of_a_whole_fit_refutes_it_and_one_does_with_half_of_the_noise(model: Any, column: Column) -> None:
+def test_no_audit_of_a_whole_fit_refutes_it_and_one_does_with_two_thirds_of_the_noise(
+    model: Any, column: Column
+) -> None:
     """Eight features: of so many numbers, Gaussian noise is the least."""
     schema = Schema({**Schema.numeric(-1, 1, 8).columns, "target": column})
     records = np.column_stack([PEOPLE, PEOPLE[:, 0] > 0])
@@ -41,5 +43,4 @@ def test_no_audit_of_a_whole_fit_refutes_it_and_one_does_with_half_of_the_noise(
         np.array([first, *[rest] * 7, label])
         for first, rest, label in product((-1.0, 0.0, 1.0), (-1.0, -0.3, 0.0, 0.3, 1.0), (0.0, 1.0))
     ]
-    assert audited_fit(model, records, schema, canaries).holds
-    assert not audited_fit(model, records, schema, canaries, 0.5).holds
+    check_fit(model, records, schema, canaries)

@@ -104,6 +104,7 @@ def canaries() -> Iterator[tuple[Array, Array]]:
         yield np.append(np.ones(others), x)[:, None], np.append(np.zeros(others), label)
 
 
+@pytest.mark.partial_audit("objective and output perturbation have audits of their own")
 def test_no_audit_of_the_worst_canary_refutes_a_fit_and_one_does_with_half_of_the_noise() -> None:
     """Seen along the vector of the record, as far as it moves what is released, in deviations of that."""
     model = ERMClassifier(bounds=(-1, 1), classes=[0, 1], loss="huber_hinge", penalty=40.0, epsilon=2.0, radius=2**0.5)

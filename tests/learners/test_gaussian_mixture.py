@@ -73,5 +73,5 @@ def test_a_mistake_is_refused_before_anything_is_spent() -> None:
             GaussianMixture(**{"bounds": BOUNDS, **fields}).fit(people(10))  # type: ignore[arg-type]
 
 
-def test_no_release_is_refuted_on_the_worst_record_and_each_is_with_less_noise() -> None:
+def test_no_release_is_refuted_on_the_worst_record_and_each_is_with_two_thirds_of_the_noise() -> None:
     check_releases(GaussianMixture(2, max_iter=1, bounds=(-1, 1), epsilon=12.0, random_state=0))

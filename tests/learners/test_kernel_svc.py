@@ -68,6 +68,7 @@ def test_the_fit_costs_what_it_says() -> None:
     assert 0.98e-6 < delta(model.event_, 0.7) <= 1e-6
 
 
+@pytest.mark.partial_audit("objective and output perturbation have audits of their own")
 def test_no_audit_of_the_worst_canary_refutes_a_fit_and_one_does_with_half_of_the_noise() -> None:
     """Seen along the vector of the record, which comes or goes beside others of its own class or of the other."""
     model = KernelSVC(bounds=(-1, 1), classes=[0, 1], n_components=2, penalty=40.0, epsilon=2.0)

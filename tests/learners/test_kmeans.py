@@ -175,7 +175,7 @@ def test_rows_are_predicted_with_the_distances_of_the_fit() -> None:
 
 
 @pytest.mark.parametrize("init", INITS)
-def test_no_release_is_refuted_on_the_worst_record_and_each_is_with_less_noise(init: Init) -> None:
+def test_no_release_is_refuted_on_the_worst_record_and_each_is_with_two_thirds_of_the_noise(init: Init) -> None:
     steps, epsilon = {"grid": (1, 12.0), "mean": (1, 7.0), "random": (4, 12.0)}[init]  # about 5 for the greatest part
     for price in (1e-6, 0.0):
         check_releases(

@@ -65,7 +65,7 @@ def test_the_fit_costs_what_it_says() -> None:
     assert 0.699 < pure_epsilon(pure.event_) <= 0.7 + 1e-12
 
 
-def test_no_release_is_refuted_on_the_worst_record_and_each_is_with_less_noise() -> None:
+def test_no_release_is_refuted_on_the_worst_record_and_each_is_with_two_thirds_of_the_noise() -> None:
     check_releases(OnlinePCA(1, steps=4, bounds=(-1, 1), epsilon=2.0, delta=0.05))
 
 

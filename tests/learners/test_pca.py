@@ -83,7 +83,7 @@ def test_by_the_exponential_mechanism_shares_of_variance_add_up() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_no_release_is_refuted_on_the_worst_record_and_each_is_with_less_noise(method: Method) -> None:
+def test_no_release_is_refuted_on_the_worst_record_and_each_is_with_two_thirds_of_the_noise(method: Method) -> None:
     check_releases(PCA(1, method=method, max_iter=2, bounds=(-1, 1), epsilon=12.0, random_state=0))
 
 

@@ -42,7 +42,7 @@ def test_a_step_is_five_releases_for_two_parts_and_the_fit_costs_what_it_says() 
     assert [question.recipe.name for question, _ in asked] == 2 * (["part_shares"] + 4 * ["part_moments"])
 
 
-def test_no_release_is_refuted_on_the_worst_record_and_each_is_with_less_noise() -> None:
+def test_no_release_is_refuted_on_the_worst_record_and_each_is_with_two_thirds_of_the_noise() -> None:
     check_releases(GaussianMixture(2, method="published", max_iter=1, bounds=(-1, 1), epsilon=12.0, random_state=0))
 
 

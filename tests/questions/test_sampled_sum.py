@@ -117,6 +117,7 @@ class Everybody(CuratorsView):
         return super().sum(question)
 
 
+@pytest.mark.partial_audit("its noise is that of the mechanism, to the bit: see above")
 @pytest.mark.parametrize(("view", "holds"), [(CuratorsView, True), (Everybody, False)])
 def test_an_audit_of_the_whole_path_holds_and_catches_a_sample_of_everybody(
     view: type[CuratorsView], holds: bool

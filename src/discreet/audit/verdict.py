@@ -148,9 +148,13 @@ def _epsilons(bound: LowerBound, allowed: dict[float, float]) -> list[Finding]:
 
 
 def _mus(bound: LowerBound, claim: Event) -> list[Finding]:
-    match terms(claim):
-        case [Term(GaussianLoss(multiplier), times)]:
-            seen = max(bound.witnesses, key=lambda witness: witness.mu)
-            return [Finding("mu", math.sqrt(times) / multiplier, seen.mu, seen)]
-        case _:
-            return []
+    """Of Gaussian releases alone, which are together as one: their mus add up in squares. Dong, Roth and Su 2022."""
+    squared = 0.0
+    for term in terms(claim):
+        match term:
+            case Term(GaussianLoss(multiplier), times):
+                squared += times / multiplier**2
+            case _:
+                return []
+    seen = max(bound.witnesses, key=lambda witness: witness.mu)
+    return [Finding("mu", math.sqrt(squared), seen.mu, seen)]

@@ -96,12 +96,14 @@ class Pipeline:
         return max((judged(PureLoss(EPSILON), *pair) for pair in found), key=lambda one: one.tightest.shown)
 
 
+@pytest.mark.partial_audit("each mechanism of the plan has an audit of its own")
 @pytest.mark.parametrize("neighbors", Neighbors)
 def test_no_neighbors_among_all_small_graphs_are_told_apart_by_more_than_the_price(neighbors: Neighbors) -> None:
     found = Pipeline(80, neighbors).worst
     assert found.holds, str(found)
 
 
+@pytest.mark.partial_audit("shows one fault, by the best of several pairs")
 @pytest.mark.parametrize("twin", [UnpaidPartition, BareCounts])
 def test_twins_that_cheat_are_refuted_by_what_they_publish(twin: type, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(publish, "PublishingPlan", twin)
@@ -109,6 +111,7 @@ def test_twins_that_cheat_are_refuted_by_what_they_publish(twin: type, monkeypat
     assert not found.holds, str(found)
 
 
+@pytest.mark.partial_audit("shows one fault, by evidence for it alone")
 @pytest.mark.parametrize(("plan", "holds"), [(Honest, True), (SeenByBothEnds, False)])
 def test_groups_in_which_an_edge_is_seen_by_both_ends_cost_more_than_the_whole_plan(
     plan: type[publish.PublishingPlan], holds: bool

@@ -125,6 +125,7 @@ class Forgetful(FilterStream):
         self._after = fresh
 
 
+@pytest.mark.partial_audit("shows one fault, by evidence for it alone")
 def test_a_state_that_forgets_the_noise_is_refuted() -> None:
     """Noise at the input, one event, released before and after: the difference of the two is the noise alone."""
     for twin, holds in ((FilterStream, True), (Forgetful, False)):

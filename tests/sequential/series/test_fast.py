@@ -85,6 +85,7 @@ class TrueResidual(FAST):
         self._bank.estimates = known
 
 
+@pytest.mark.partial_audit("shows one fault, by evidence for it alone")
 def test_a_controller_that_sees_true_residuals_gives_them_away() -> None:
     """Evidence: how the time of the next sample would be set if the second sum were 0, and if it were 1.
 

@@ -53,6 +53,7 @@ def evidence(kind: type[WEventStream], epsilon: float, values: list[float], neig
     return seen
 
 
+@pytest.mark.partial_audit("its noise is measured by itself, next to this")
 def test_an_audit_stands_and_refutes_a_stream_that_pays_for_one_time_only() -> None:
     """Leaps at both times of a window, of 1e9, which is clipped; the twin has noise of eight times the epsilon."""
     for kind in KINDS:
@@ -94,6 +95,7 @@ class FreeDistances(BudgetDistribution):
         return np.zeros(len(shares), np.int64) if distance else super()._noise(shares)
 
 
+@pytest.mark.partial_audit("shows one fault, by evidence for it alone")
 def test_a_decision_by_exact_distances_is_refuted() -> None:
     """Two people whose sum is just below the error of a publication, 8, and a third with whom it is just above."""
     people = np.repeat(EACH, 2)

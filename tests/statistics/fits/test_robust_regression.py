@@ -318,6 +318,7 @@ def neighboring(runs: int, monkeypatch: pytest.MonkeyPatch) -> Verdict:
     return judged(seen[0][0].receipt.event, first, second)
 
 
+@pytest.mark.partial_audit("sample and aggregate has an audit of its own")
 def test_the_audit_does_not_refute_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     verdict = neighboring(130, monkeypatch)
     assert verdict.holds, str(verdict)
