@@ -5,6 +5,9 @@ from __future__ import annotations
 import ast
 import json
 import sys
+from collections import Counter
+from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -58,10 +61,38 @@ def test_probabilities_codes_and_points_are_the_same() -> None:
     assert [wire_client.vector(space.q, space.t, i) for i in range(space.points)] == vectors
     doubled = [[2 * digit % space.q for digit in vector] for vector in vectors]
     assert [wire_client.number(space.q, vector) for vector in doubled] == list(range(space.points))
-    oracle = HadamardResponse(3.0, 20)
-    for place in range(20):
-        codes = [wire_client.is_hadamard_code(oracle.order, place, code) for code in range(oracle.codes)]
-        assert np.array_equal(codes, oracle.supports(np.arange(oracle.codes), place))
+
+
+@pytest.mark.parametrize("oracle", KINDS, ids=str)
+def test_derived_numbers_are_computed_here_and_others_are_refused(oracle: Oracle) -> None:
+    document = published(oracle)
+    assert wire_client.believed(document).derived == oracle.derived
+    for name, value in oracle.derived.items():
+        for wrong in (2 * value, value - 1, -value, None):
+            with pytest.raises(ValueError, match="nothing was sent"):
+                wire_client.believed(document | {"derived": oracle.derived | {name: wrong}})
+
+
+def test_derived_numbers_are_those_of_the_library_everywhere() -> None:
+    rng = np.random.default_rng(1)
+    for epsilon in [*rng.uniform(2.0**-20, 10.0, 60).tolist(), *rng.uniform(0.01, 2.0, 60).tolist(), 10.0]:
+        size = int(2 ** rng.uniform(1, 20))
+        matrix, space = HadamardResponse(epsilon, size), ProjectiveGeometry(epsilon, size).space
+        assert wire_client.matrices(epsilon, size) == (matrix.blocks, matrix.order)
+        assert wire_client.space(epsilon, size) == (space.q, space.t)
+
+
+def test_codes_and_points_are_drawn_with_exactly_their_probabilities(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each choice of the numbers that are drawn is tried once: own reports, and others, come equally often."""
+    for oracle in (HadamardResponse(1.2, 9), ProjectiveGeometry(1.0, 4), ProjectiveGeometry(1.0, 11)):
+        numbers = list(oracle.derived.values())
+        drawn = wire_client.hadamard if oracle.kind == "hadamard" else wire_client.point
+        for place, miss in product((0, oracle.size // 2, oracle.size - 1), (False, True)):
+            monkeypatch.setattr(wire_client, "coin", lambda chance, miss=miss: miss)
+            codes = _every(monkeypatch, lambda d=drawn, p=place, n=numbers: d(1.0, *n, p))
+            own = np.flatnonzero(oracle.supports(np.arange(oracle.codes), place) != miss).tolist()
+            assert sorted(set(codes)) == own
+            assert len(set(Counter(codes).values())) == 1
 
 
 def test_the_test_vectors_of_the_manual_are_those_of_the_library_and_of_the_client() -> None:
@@ -84,13 +115,39 @@ def test_the_test_vectors_of_the_manual_are_those_of_the_library_and_of_the_clie
 
 def test_what_would_harm_is_refused() -> None:
     protocol = published(KaryResponse(1.0, 3))
-    for wrong in (3, -1, "1"):
-        with pytest.raises(ValueError, match="nothing was sent"):
-            wire_client.message(protocol, wrong)
     for parameters in ({"epsilon": 11.0}, {"epsilon": 0.0}, {"kind": "olh"}):
         hostile: dict[str, Any] = protocol | {"parameters": protocol["parameters"] | parameters}
         with pytest.raises(ValueError, match="nothing was sent"):
             wire_client.message(hostile, 1)
+
+
+def test_a_value_outside_the_domain_is_answered_by_a_random_report() -> None:
+    """Each of three values is reported in a third of 900 reports, within five standard errors."""
+    for survey in (KaryResponse(1.0, 3), KaryResponse(1.0, ("0", "1", "b"))):
+        for odd in (3, -1, 1.0, True, None, "c", "x" * 5000, ["b"], {}):
+            assert len(wire_client.message(published(survey), odd)) == 10
+        found = [wire_client.message(published(survey), "what")[-1] for _ in range(900)]
+        assert (np.abs(np.bincount(found, minlength=3) / 900 - 1 / 3) < 5 * np.sqrt(2 / 9 / 900)).all()
+
+
+def _every(monkeypatch: pytest.MonkeyPatch, draw: Callable[[], int]) -> list[int]:
+    """What is drawn for each outcome of the draws from ranges, one after the other."""
+    found, left = [], [()]
+    while left:
+        given = left.pop()
+        ranges: list[int] = []
+
+        def drawn(upper: int, given: Any = given, ranges: list[int] = ranges) -> int:
+            ranges.append(upper)
+            return int(given[len(ranges) - 1]) if len(ranges) <= len(given) else 0
+
+        monkeypatch.setattr(wire_client.secrets, "randbelow", drawn)
+        code = draw()
+        if len(given) == len(ranges):
+            found.append(code)
+        else:
+            left.extend((*given, choice) for choice in range(ranges[len(given)]))
+    return found
 
 
 def _value(oracle: Oracle, place: int) -> Any:

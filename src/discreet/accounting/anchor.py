@@ -12,6 +12,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from discreet.accounting.own_file import replace_own
 from discreet.core.errors import LedgerBroken
 
 LINE = 20 + 1 + 64 + 1 + 16 + 1
@@ -43,12 +44,7 @@ class Anchor:
 
     def create(self, mark: Mark) -> None:
         """Write the file anew, durably."""
-        with open(self.path, "wb") as file:
-            os.chmod(self.path, 0o600)
-            file.write(mark.line * 2)
-            file.flush()
-            os.fsync(file.fileno())
-        _sync_folder(self.path.parent)
+        replace_own(self.path, mark.line * 2)
 
     @property
     def usable(self) -> bool:
@@ -88,16 +84,6 @@ class Anchor:
             "Restore it, or, if a head kept elsewhere shows that the ledger is whole,"
             " call SqliteLedger.reanchor(path, head=..., reason=...).",
         )
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make new names in a folder durable, where the system can."""
-    if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def _marks(content: bytes) -> list[Mark | None]:

@@ -26,6 +26,7 @@ from .rappor.client import RapporClient as RapporClient
 from .rappor.decoded_strings import DecodedStrings as DecodedStrings
 from .rappor.dictionary import UnknownStrings as UnknownStrings
 from .rappor.memo_file import MemoFile as MemoFile
+from .rappor.permanent import GoogleMemo as GoogleMemo
 from .rappor.permanent import SecretMemo as SecretMemo
 from .rappor.rappor import Rappor as Rappor
 from .rappor.reports_loss import ReportsLoss as ReportsLoss

@@ -9,10 +9,10 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from discreet.accounting.own_file import replace_own
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Steps
 from discreet.local.randomizer import UNCOUNTED, Randomizer, Reports, refused
-from discreet.local.whole_file import write_whole
 
 R = TypeVar("R", bound=Randomizer)
 MAGIC = b"discreet tally 1\n"
@@ -77,7 +77,7 @@ class Aggregator(Generic[R]):
 
     def save(self, path: str | Path) -> None:
         """Write the tally to a file, whole or not at all; it replaces what was there."""
-        write_whole(path, self._written())
+        replace_own(path, self._written())
 
     @classmethod
     def load(cls, path: str | Path, randomizer: R) -> Aggregator[R]:

@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_whole
 from discreet.local.frequencies import Frequencies, frequencies_of
 from discreet.local.randomizer import Randomizer, Reports, WorstPair, refused
+from discreet.noise.uniform import uniform_integers
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
 
@@ -77,6 +79,14 @@ class Oracle(Randomizer):
             return np.array([self._numbers[value] for value in values], np.int64)
         except (KeyError, TypeError):
             raise self._unknown(f"the {self.size} labels of the domain") from None
+
+    def content(self, value: Any) -> bytes:
+        """The number of the value."""
+        return self.places([value]).tobytes()
+
+    def stand_in(self, bits: Bits) -> Any:
+        """A value of the domain, each as likely as any other."""
+        return self.at(uniform_integers(bits, 1, self.size))[0]
 
     def at(self, places: Steps) -> Any:
         """The values with these numbers."""

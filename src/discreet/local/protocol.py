@@ -77,6 +77,30 @@ def read_protocol(path: str | Path) -> Randomizer:
         raise ParameterError(f"read {path}", str(why), remedy) from why
 
 
+def agreed(document: Any) -> Randomizer:
+    """The randomiser that a collector published, for a device that does not trust it.
+
+    Version, derived numbers and fingerprint are computed here, and a document that says otherwise is refused: reports
+    with other ones could tell more than epsilon allows, and a device that notices only later would tell by its silence.
+
+    Raises
+    ------
+    ParameterError
+        The document is not what `published` makes of its parameters.
+
+    Examples
+    --------
+    >>> agreed(published(frequency_oracle(2).oracle))
+    KaryResponse(epsilon=1.0, domain=2)
+    """
+    found = randomizer_of(document.get("parameters") if isinstance(document, dict) else None)
+    ours = json.loads(json.dumps(published(found)))
+    wrong = [name for name in ours if document.get(name) != ours[name]]
+    if wrong:
+        raise ParameterError("protocol", f"its {wrong[0]} is not that of its parameters", "Do not report to it.")
+    return found
+
+
 def published(randomizer: Randomizer) -> dict[str, Any]:
     """What devices need to know."""
     return {

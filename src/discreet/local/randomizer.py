@@ -25,6 +25,7 @@ Reports = NDArray[Any]
 VERSION = 1
 HEADER = struct.Struct("<B8s")  # version, fingerprint
 MOST_EPSILON = 40.0
+DEVICE_EPSILON = 10.0  # what a device pays for reports of one value, unless its owner says otherwise
 UNCOUNTED = "Nothing was counted."
 
 
@@ -104,9 +105,27 @@ class Randomizer(ABC):
     def estimated(self, tally: Steps, n: int, *, simulated: bool = False) -> Any:
         """The estimate, from the tally of n reports; a randomiser may take further options."""
 
+    @abstractmethod
+    def content(self, value: Any) -> bytes:
+        """All of a value that its report depends on; an error where no report can be made of it."""
+
+    @abstractmethod
+    def stand_in(self, bits: Bits) -> Any:
+        """A value that is drawn without looking at anybody's."""
+
+    def read(self, value: Any) -> bytes | None:
+        """The content of a value, or nothing where no report can be made of it, whatever it is."""
+        try:
+            return self.content(value)
+        except Exception:  # a value may be any object of the device, and none may stop it visibly
+            return None
+
     def report(self, value: Any, bits: Bits) -> Reports:
-        """The report of one person."""
-        return self.reports([value], bits)[0]
+        """The report of one person.
+
+        Where no report can be made of the value, one of a stand-in is: silence would tell that the value is such a one.
+        """
+        return self.reports([self.stand_in(bits) if self.read(value) is None else value], bits)[0]
 
     def encode(self, report: Reports) -> bytes:
         """The message that carries a report."""

@@ -2,34 +2,46 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from discreet.accounting.file_lock import locked
+from discreet.accounting.own_file import read_own, replace_own
 from discreet.core.bits import Bits
 from discreet.core.errors import BudgetExceeded, ParameterError
 from discreet.core.events import PureLoss
-from discreet.core.secret import Secret
-from discreet.local.randomizer import Randomizer
-from discreet.local.whole_file import write_whole
+from discreet.core.held import Held, exclusive
+from discreet.core.knob import check_knob
+from discreet.local.randomizer import DEVICE_EPSILON, Randomizer
 from discreet.noise.bits import system_bits
 
+VERSION = 2
+LONGEST = 2**26  # bytes of an account
 
-class Reporter(Secret):
+
+class Reporter(Held):
     """Randomises the values of one person, within a budget for all of them together.
 
     A value that was reported before is answered by the same message: it costs nothing, and shows nothing but that the
-    value is the same again. Every other value is a report of its own, which is paid for before it is made.
+    value is the same again. Every other value is a report of its own, which is paid for before it is made. A value that
+    no report can be made of is answered by the report of a random one, and all such values count as one: silence would
+    tell.
 
     Parameters
     ----------
     randomizer : Randomizer
         Public. What the collector expects.
     budget : float, optional
-        Public. The epsilon of all reports together; by default that of one.
+        Public. The epsilon of all reports together: the owner's choice and not the collector's. By default that of one
+        report, which then may cost 10 at most.
     path : path, optional
-        Where the account and the reports are kept, on the person's own device, so that they outlive the process.
+        Where the account and the reports are kept, on the person's own device, so that they outlive the process. Threads
+        and processes may share it: the file is locked while a report is made.
     bits : Bits, optional
         Where randomness comes from; the operating system's where not given.
 
@@ -63,16 +75,27 @@ class Reporter(Secret):
     ) -> None:
         if not isinstance(randomizer.event, PureLoss):
             raise ParameterError("reporter", f"{randomizer} is not pure", "Use a randomiser with a pure promise.")
-        self.randomizer, self.budget = randomizer, randomizer.event.epsilon if budget is None else budget
-        self._each, self._path = randomizer.event.epsilon, None if path is None else Path(path)
+        self._each = randomizer.event.epsilon
+        if budget is None and self._each > DEVICE_EPSILON:
+            remedy = "Give a budget, if that is what the owner wants."
+            obstacle = f"a report costs epsilon {self._each:g}, and the device pays {DEVICE_EPSILON:g} at most"
+            raise ParameterError("reporter", obstacle, remedy, epsilon=self._each)
+        check_knob("reporter", "budget", self._each if budget is None else budget)
+        self.randomizer, self.budget = randomizer, self._each if budget is None else budget
+        self._path = None if path is None else Path(path).resolve()
         self._bits = system_bits() if bits is None else bits
-        self._sent: dict[str, bytes] = {} if self._path is None or not self._path.exists() else self._loaded(self._path)
+        self._sent: dict[str, bytes] = {}
+        with self._account():
+            pass
 
     @property
+    @exclusive
     def spent(self) -> float:
-        """The epsilon of all reports so far."""
-        return len(self._sent) * self._each
+        """The epsilon of all reports so far, of everybody who shares the account."""
+        with self._account():
+            return len(self._sent) * self._each
 
+    @exclusive
     def message(self, value: Any) -> bytes:
         """The message for the collector.
 
@@ -81,36 +104,65 @@ class Reporter(Secret):
         BudgetExceeded
             It would be one report too many.
         """
-        asked, key = f"report by {type(self.randomizer).__name__}", json.dumps(value, default=str)
-        if key not in self._sent:
-            if (len(self._sent) + 1) * Fraction(self._each) > Fraction(self.budget):
-                raise BudgetExceeded(
-                    asked,
-                    f"another value would make epsilon {self.spent + self._each:g} of {self.budget:g}",
-                    "Repeat an earlier value, which costs nothing, or start with a larger budget.",
-                )
-            sent = self._sent | {key: self.randomizer.encode(self.randomizer.report(value, self._bits))}
-            if self._path is not None:
-                write_whole(self._path, self._written(sent))
-            self._sent = sent
+        key = _key(self.randomizer.read(value))
+        with self._account():
+            if key not in self._sent:
+                self._check_room()
+                sent = self._sent | {key: self.randomizer.encode(self.randomizer.report(value, self._bits))}
+                if self._path is not None:
+                    replace_own(self._path, self._written(sent))
+                self._sent = sent
         return self._sent[key]
+
+    def _check_room(self) -> None:
+        if (len(self._sent) + 1) * Fraction(self._each) > Fraction(self.budget):
+            raise BudgetExceeded(
+                f"report by {type(self.randomizer).__name__}",
+                f"another value would make epsilon {(len(self._sent) + 1) * self._each:g} of {self.budget:g}",
+                "Repeat an earlier value, which costs nothing, or start with a larger budget.",
+            )
+
+    @contextlib.contextmanager
+    def _account(self) -> Iterator[None]:
+        """Have the account to oneself, as it is on disk: others may have reported from it."""
+        if self._path is None:
+            yield
+            return
+        try:
+            with locked(self._path.with_name(f"{self._path.name}.lock")):
+                if self._path.exists():
+                    self._sent = self._loaded(self._path)
+                elif self._sent:
+                    raise self._refused("it is gone, and what was spent with it", "Restore it.")
+                yield
+        except OSError as why:
+            raise self._refused(str(why.strerror or why), "Make it a file that can be written.") from why
 
     def _written(self, sent: dict[str, bytes]) -> bytes:
         reports = {key: message.hex() for key, message in sent.items()}
-        return json.dumps({"version": 1, "fingerprint": self.randomizer.fingerprint.hex(), "reports": reports}).encode()
+        about = {"version": VERSION, "fingerprint": self.randomizer.fingerprint.hex(), "reports": reports}
+        return json.dumps(about).encode()
 
     def _loaded(self, path: Path) -> dict[str, bytes]:
+        data = read_own(path, "reporter", 1, LONGEST)
         try:
-            kept = json.loads(path.read_bytes())
-            sent = {key: bytes.fromhex(message) for key, message in kept["reports"].items()}
-            if (kept["version"], kept["fingerprint"]) != (1, self.randomizer.fingerprint.hex()):
+            kept = json.loads(data)
+            sent = {str(key): bytes.fromhex(message) for key, message in kept["reports"].items()}
+            if (kept["version"], kept["fingerprint"]) != (VERSION, self.randomizer.fingerprint.hex()):
                 raise ValueError("it is of another randomiser or version")
             self.randomizer.decoded(list(sent.values()))
         except (ValueError, KeyError, TypeError, AttributeError) as why:
-            raise ParameterError(
-                f"open {path}", f"it is not the account of this reporter ({why})", "Use the file that it wrote."
-            ) from why
+            obstacle = f"it is not the account of this reporter ({why})"
+            raise self._refused(obstacle, "Use the file that it wrote.") from why
         return sent
 
+    def _refused(self, obstacle: str, remedy: str) -> ParameterError:
+        return ParameterError(f"open {self._path}", obstacle, remedy, path=str(self._path))
+
     def __repr__(self) -> str:
-        return f"Reporter({self.randomizer}, spent={self.spent:g} of {self.budget:g})"
+        return f"Reporter({self.randomizer}, spent={len(self._sent) * self._each:g} of {self.budget:g})"
+
+
+def _key(content: bytes | None) -> str:
+    """The name of a value in the account, which does not grow with the value."""
+    return "none" if content is None else hashlib.sha256(content).hexdigest()

@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.core.bits import Bits
 from discreet.core.grid import Array, Steps
-from discreet.local.attributes.sampled_attribute import checked_domains, person_columns
+from discreet.local.attributes.sampled_attribute import checked_domains, person_columns, person_content
 from discreet.local.frequencies import Frequencies
 from discreet.local.oracle import Domain
 from discreet.local.oracles.randomized_response import KaryResponse
@@ -103,6 +103,14 @@ class FakeData(Randomizer):
         """Two people who agree in nothing."""
         pairs = [oracle.worst_pair for oracle in self.oracles]
         return WorstPair(tuple(pair.first for pair in pairs), tuple(pair.second for pair in pairs))
+
+    def content(self, value: Any) -> bytes:
+        """The number of the value of each attribute."""
+        return person_content(type(self).__name__, self.oracles, value)
+
+    def stand_in(self, bits: Bits) -> tuple[Any, ...]:
+        """A random value of each attribute."""
+        return tuple(oracle.stand_in(bits) for oracle in self.oracles)
 
     def reports(self, values: Any, bits: Bits) -> Reports:
         """A value for every attribute of each person."""

@@ -32,6 +32,12 @@ def person_columns(asked: str, values: Sequence[Sequence[Any]], attributes: int)
     return [[person[place] for person in values] for place in range(attributes)]
 
 
+def person_content(kind: str, oracles: Sequence[Oracle], value: Sequence[Any]) -> bytes:
+    """The number of one person's value of each attribute."""
+    columns = person_columns(f"report by {kind}", [value], len(oracles))
+    return b"".join(oracle.content(column[0]) for oracle, column in zip(oracles, columns, strict=True))
+
+
 def checked_domains(asked: str, domains: Sequence[Any]) -> tuple[Domain, ...]:
     """The domains as numbers and tuples, if they are between two and 255 in number."""
     if not 2 <= len(domains) <= MOST_ATTRIBUTES:
@@ -96,6 +102,14 @@ class SampledAttribute(Randomizer):
         """Two people who agree in nothing."""
         pairs = [oracle.worst_pair for oracle in self.oracles]
         return WorstPair(tuple(pair.first for pair in pairs), tuple(pair.second for pair in pairs))
+
+    def content(self, value: Any) -> bytes:
+        """The number of the value of each attribute."""
+        return person_content(type(self).__name__, self.oracles, value)
+
+    def stand_in(self, bits: Bits) -> tuple[Any, ...]:
+        """A random value of each attribute."""
+        return tuple(oracle.stand_in(bits) for oracle in self.oracles)
 
     def reports(self, values: Any, bits: Bits) -> Reports:
         """A report on one attribute of each. All values are checked, whichever is drawn."""

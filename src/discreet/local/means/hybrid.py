@@ -94,7 +94,9 @@ class HybridReport(NumberReport):
         return np.where(bit, np.where(reports > CELLS, 1, -1), self.cell.score(np.where(bit, CELLS // 2, reports)))
 
     def accepted(self, reports: Reports) -> Reports:
-        """Numbers of cells, and two more."""
-        if reports.dtype.kind not in "iu" or reports.ndim != 1 or (reports >= CELLS + 2).any() or (reports < 0).any():
-            raise refused(self, f"one is not a whole number from 0 to {CELLS + 1}")
+        """Numbers of cells, if any are sent, and two more."""
+        least = 0 if self.cells else CELLS
+        whole = reports.dtype.kind in "iu" and reports.ndim == 1
+        if not whole or (reports >= CELLS + 2).any() or (reports < least).any():
+            raise refused(self, f"one is not a whole number from {least} to {CELLS + 1}")
         return reports

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
+from discreet.core.bits import Bits
 from discreet.core.bound import ULP
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
@@ -66,9 +67,21 @@ class NumberReport(Randomizer):
 
     def scaled(self, values: Any) -> Array:
         """Numbers in [-1, 1]."""
+        given = np.asarray(values, np.float64)
+        if given.ndim != 1:
+            obstacle = f"the shape of the numbers is {given.shape}"
+            raise ParameterError(type(self).__name__, obstacle, "Give one number of each person.")
         middle, half = (self.lower + self.upper) / 2, (self.upper - self.lower) / 2
-        found = (np.clip(np.asarray(values, np.float64), self.lower, self.upper) - middle) / half
+        found = (np.clip(given, self.lower, self.upper) - middle) / half
         return np.clip(np.nan_to_num(found, nan=0.0), -1.0, 1.0)
+
+    def content(self, value: Any) -> bytes:
+        """The number in [-1, 1]."""
+        return (self.scaled([value]) + 0.0).tobytes()
+
+    def stand_in(self, bits: Bits) -> float:
+        """A missing number, which counts as the middle."""
+        return math.nan
 
     def tallied(self, reports: Reports) -> Steps:
         """The sum of the estimates in fine steps, and in coarse ones their sum and that of their squares."""

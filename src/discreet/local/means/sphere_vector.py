@@ -12,6 +12,7 @@ import numpy as np
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.events import Event
+from discreet.local.means.reach import Reach
 from discreet.local.means.vector_report import VectorReport
 from discreet.local.randomizer import Reports
 from discreet.mechanisms.vectors.sphere_report import FINENESS, Ball, SphereReport
@@ -37,7 +38,7 @@ class SphereVector(VectorReport):
 
     Guarantee
     ---------
-    That of `mechanisms.SphereReport`, whose draws are rounded here: pure, epsilon, where one vector is replaced by any
+    That of `mechanisms.SphereReport`, whose draws are rounded here, and moved inside their `reach`: pure, epsilon, where one vector is replaced by any
     other. Bhowmick, Duchi, Freudiger, Kapoor and Rogers 2018; Asi, Feldman and Talwar 2022.
 
     Examples
@@ -73,6 +74,11 @@ class SphereVector(VectorReport):
         """The same in each coordinate."""
         return self.ball.radius / self.mechanism.cap.pull
 
+    @property
+    def reach(self) -> Reach:
+        """Of the reports: their density is at most 64 times Gaussian, since the cap holds a draw in 64 or more."""
+        return Reach.of_gaussian(self.stddev / self.unit, self.size)
+
     def reports(self, values: Any, bits: Bits) -> Reports:
         """A vector for each one."""
         vectors, rows = self.inside(values), max(1, ROWS // (self.size + 1))
@@ -80,6 +86,9 @@ class SphereVector(VectorReport):
             np.rint(np.ldexp(self.mechanism.draws(self.ball, vectors[start : start + rows], bits), COARSE - FINENESS))
             for start in range(0, len(vectors), rows)
         ]
-        limits = np.iinfo(np.int32)
         whole = np.concatenate(drawn) if drawn else np.empty((0, self.size))
-        return np.clip(whole, limits.min, limits.max).astype(self.form.base)
+        return self.reach.pulled(whole).astype(self.form.base)
+
+    def misfit(self, reports: Reports) -> str:
+        """Reports have a reach."""
+        return self.reach.misfit(reports)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
+from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
@@ -59,6 +60,10 @@ class VectorReport(Randomizer):
     def stddev(self) -> float:
         """Of the estimate from one report, in each coordinate, at most."""
 
+    @abstractmethod
+    def misfit(self, reports: Reports) -> str:
+        """What is wrong with reports of the right type, which no device can have made; nothing, where this is empty."""
+
     @property
     def form(self) -> np.dtype[Any]:
         """One number for each coordinate."""
@@ -79,6 +84,14 @@ class VectorReport(Randomizer):
             raise ParameterError(type(self).__name__, obstacle, f"Give rows of {self.size} numbers.")
         return Bound("l2", self.radius).clip(found)
 
+    def content(self, value: Any) -> bytes:
+        """The vector in the ball."""
+        return (self.inside([value]) + 0.0).tobytes()
+
+    def stand_in(self, bits: Bits) -> Array:
+        """The zero vector, whose report is noise alone."""
+        return np.zeros(self.size)
+
     def unbiased(self, reports: Reports) -> Array:
         """The estimate from each report."""
         return np.asarray(reports * self.unit)
@@ -88,9 +101,11 @@ class VectorReport(Randomizer):
         return np.asarray(reports[:, 0], np.float64)
 
     def accepted(self, reports: Reports) -> Reports:
-        """Whole numbers, one for each coordinate."""
+        """Whole numbers, one for each coordinate, that a device can have made."""
         if reports.dtype.kind != "i" or reports.dtype.itemsize != 4 or reports.shape[1:] != (self.size,):
             raise refused(self, f"they are {reports.dtype} {reports.shape} and not int32 (n, {self.size})")
+        if wrong := self.misfit(reports):
+            raise refused(self, wrong)
         return reports
 
     def tallied(self, reports: Reports) -> Steps:

@@ -78,7 +78,7 @@ class CountMeanSketch(Sketch):
         places = self.places(values)
         function = uniform_integers(bits, len(places), self.functions)
         packed = packed_coins(bits, len(places), self.cells, self.flip)
-        set_bits(packed, self.hashes[function, places], ~bernoulli(bits, len(places), self.flip))
+        set_bits(packed, self.own_cells(function, places), ~bernoulli(bits, len(places), self.flip))
         return np.hstack([function.astype("<u2").view(np.uint8).reshape(-1, 2), packed])
 
     def supports(self, reports: Reports, place: int) -> NDArray[np.bool_]:

@@ -77,7 +77,7 @@ class HadamardSketch(Sketch):
         places = self.places(values)
         place = uniform_integers(bits, len(places), self.functions * self.cells)
         function, coefficient = place // self.cells, place % self.cells
-        minus = odd(self.hashes[function, places] & coefficient) ^ bernoulli(bits, len(places), self.flip)
+        minus = odd(self.own_cells(function, places) & coefficient) ^ bernoulli(bits, len(places), self.flip)
         return (2 * place + minus).astype(self.form)
 
     def supports(self, reports: Reports, place: int) -> NDArray[np.bool_]:

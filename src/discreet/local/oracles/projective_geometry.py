@@ -91,19 +91,17 @@ class ProjectiveGeometry(CodeOracle, PureOracle):
         """A point for each.
 
         All coordinates but one are uniform; that one, where the point of the value has its leading 1, gives the vector
-        the scalar product that it should have: 0, or a uniform one among the others. A zero vector is drawn again.
+        the scalar product that it should have: 0, or a uniform one among the others. The zero vector is no point: for
+        the product 0 the free coordinates are not all 0. Nothing is drawn twice, so that time tells nothing.
         """
-        q, t, places = self.space.q, self.space.t, self.places(values)
+        places, free = self.places(values), self.space.q ** (self.space.t - 1)
         miss = bernoulli(bits, len(places), self.miss)
-        product = np.where(miss, 1 + uniform_integers(bits, len(places), q - 1), 0)
-        codes, again = np.empty(len(places), self.form), np.arange(len(places))
-        while again.size:
-            free = uniform_integers(bits, again.size, q ** (t - 1))
-            vectors = self.space.with_product(self.space.vector(places[again]), free, product[again])
-            drawn = vectors.any(axis=0)
-            codes[again[drawn]] = self.space.number(vectors[:, drawn])
-            again = again[~drawn]
-        return codes
+        product = np.where(miss, 1 + uniform_integers(bits, len(places), self.space.q - 1), 0)
+        any_free, some_free = (uniform_integers(bits, len(places), free - less) + less for less in (0, 1))
+        coordinates = np.where(miss, any_free, some_free)
+        return self.space.number(self.space.with_product(self.space.vector(places), coordinates, product)).astype(
+            self.form
+        )
 
     def supports(self, reports: Reports, place: int) -> NDArray[np.bool_]:
         """Whether the point is orthogonal to that of the value."""

@@ -41,6 +41,11 @@ class Sketch(Oracle):
         factor, shift = public_functions(self.seed, self.functions)
         return hashed(factor[:, None], shift[:, None], np.arange(self.size), self.cells)
 
+    def own_cells(self, function: Steps, places: Steps) -> Steps:
+        """The cell of each value under one function each: all that a device needs, however long the protocol is."""
+        factor, shift = public_functions(self.seed, self.functions)
+        return hashed(factor[function], shift[function], places, self.cells)
+
     @property
     @abstractmethod
     def contrast(self) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from discreet.accounting.file_lock import locked
+from discreet.accounting.own_file import read_own, replace_own
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.local.rappor.bloom import BitRows
@@ -20,6 +20,8 @@ from discreet.local.rappor.permanent import randomized
 from discreet.noise.bits import system_bits
 
 FORMAT = 1
+LONGEST = 2**28  # bytes of a file
+UNREPORTED = "Nothing was reported."
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class MemoFile:
 
     def permanent(self, setup: RapporParameters, bloom: BitRows) -> BitRows:
         """The response of one filter: the one in the file, or a new one that is in the file before it is used."""
-        path, name = Path(self.path), np.packbits(bloom).tobytes().hex()
+        path, name = Path(self.path).resolve(), np.packbits(bloom).tobytes().hex()
         with locked(path.with_name(f"{path.name}.lock")):
             responses = self._read(path, setup)
             if name not in responses:
@@ -64,8 +66,9 @@ class MemoFile:
     def _read(self, path: Path, setup: RapporParameters) -> dict[str, str]:
         if not path.exists():
             return {}
+        data = read_own(path, f"RAPPOR memo {path}", 1, LONGEST, UNREPORTED)
         try:
-            document = json.loads(path.read_text(encoding="utf-8"))
+            document = json.loads(data)
             body, digest = document["body"], document["sha256"]
         except (ValueError, KeyError, TypeError) as why:
             raise self._refused(f"it is not a file of permanent responses ({why})") from why
@@ -77,20 +80,11 @@ class MemoFile:
 
     def _write(self, path: Path, setup: RapporParameters, responses: dict[str, str]) -> None:
         body = {"format": FORMAT, "parameters": _plain(setup), "responses": responses}
-        part = path.with_name(f".{path.name}.{os.getpid()}.part")
-        try:
-            with open(part, "w", encoding="utf-8") as file:
-                os.chmod(part, 0o600)
-                json.dump({"body": body, "sha256": _digest(body)}, file)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(part, path)
-        finally:
-            part.unlink(missing_ok=True)
+        replace_own(path, json.dumps({"body": body, "sha256": _digest(body)}).encode())
 
     def _refused(self, obstacle: str) -> ParameterError:
         remedy = "Restore the file, or use another for other parameters; a second response would cost as much again."
-        return ParameterError(f"RAPPOR memo {self.path}", obstacle, remedy, "Nothing was reported.")
+        return ParameterError(f"RAPPOR memo {self.path}", obstacle, remedy, UNREPORTED)
 
 
 def _digest(body: Any) -> str:

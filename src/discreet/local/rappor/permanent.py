@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -19,7 +20,8 @@ from discreet.noise.bernoulli import Coins, bernoulli
 
 WORD = 32  # bytes of an HMAC-SHA256
 LEVELS = 128  # google/rappor compares 7 bits of a byte with f
-LEAST_SECRET = 6  # bytes, the length of the secret in google/rappor's own test
+LEAST_SECRET = 16  # bytes
+GOOGLE_SECRET = 6  # bytes of the secret in google/rappor's own test
 
 
 class PermanentMemo(Protocol):
@@ -39,12 +41,10 @@ def randomized(setup: RapporParameters, blooms: BitRows, bits: Bits) -> BitRows:
 class SecretMemo:
     """Derives the coins of a response from a secret, so that nothing has to be stored.
 
-    The coins of a filter B come from the bytes of HMAC-SHA256(secret, B), with B as whole 32-bit words, the highest bit
-    first. The lowest bit of byte i is the fair coin of bit i; it counts if the other seven bits, as a number, are
-    below 128 f. That is google/rappor's derivation, bit for bit, where 128 f is whole and there are at most 32 bits.
-    Otherwise the bytes are those of SHAKE-256 of HMAC-SHA256(secret, B and a byte 1); where the seven bits equal the
-    whole part of 128 f, 56 more decide. So f is what it says, whereas google/rappor's Python client rounds it up to a
-    multiple of 1/128, and the C++ client down.
+    The coins of a filter B come from SHAKE-256 of HMAC-SHA256(secret, f and B), with f as eight bytes and B as whole
+    32-bit words, the highest bit first. The lowest bit of byte i is the fair coin of bit i; it counts if the other seven
+    bits, as a number, are below 128 f; where they equal the whole part of 128 f, 56 more decide. So f is what it says,
+    and another f has coins of its own: responses to the same coins with two values of f would show which bits are true.
 
     The guarantee holds against anybody who cannot distinguish HMAC-SHA256 from a random function and does not know the
     secret.
@@ -52,7 +52,7 @@ class SecretMemo:
     Parameters
     ----------
     secret : bytes
-        The client's own, from a secure source; at least 6 bytes, better 32. To be shown to nobody.
+        The client's own, from a secure source; at least 16 bytes, better 32. To be shown to nobody.
     metric : bytes
         Public. Names what is reported, so that two metrics have coins of their own; its SHA-256 digest comes before the
         filter. Nothing does where it is empty.
@@ -61,8 +61,8 @@ class SecretMemo:
     --------
     >>> bloom = np.zeros(16, np.uint8)
     >>> bloom[[6, 13]] = 1
-    >>> SecretMemo(b"secret").permanent(RapporParameters(bits=16), bloom)
-    array([0, 0, 0, 1, 0, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1], dtype=uint8)
+    >>> SecretMemo(b"sixteen bytes...").permanent(RapporParameters(bits=16), bloom)
+    array([0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 1, 0], dtype=uint8)
     """
 
     secret: bytes
@@ -72,29 +72,64 @@ class SecretMemo:
         check_secret(self.secret)
 
     def __repr__(self) -> str:
-        return f"SecretMemo(secret=..., metric={self.metric!r})"
+        return f"{type(self).__name__}(secret=..., metric={self.metric!r})"
 
     def permanent(self, setup: RapporParameters, bloom: BitRows) -> BitRows:
         """The response of one filter."""
         return derived(setup, bloom[None], [self.secret], self.metric)[0]
 
 
-def check_secret(secret: bytes) -> None:
+@dataclass(frozen=True, repr=False)
+class GoogleMemo(SecretMemo):
+    """Derives the coins of a response as google/rappor does, bit for bit: for clients that work with its own.
+
+    They are the bytes of HMAC-SHA256(secret, B), whatever f is, and the seven bits are compared with 128 f, which has to
+    be whole. Two responses to these coins, with two values of f, would show which bits are true: a secret serves one f,
+    and any other is refused.
+
+    Parameters
+    ----------
+    secret : bytes
+        The client's own, as for `SecretMemo`.
+    metric : bytes
+        Public. As for `SecretMemo`.
+    f : float
+        Public. That of all responses: a multiple of 1/128.
+
+    Examples
+    --------
+    >>> bloom = np.zeros(16, np.uint8)
+    >>> bloom[[6, 13]] = 1
+    >>> GoogleMemo(b"sixteen bytes...", f=0.5).permanent(RapporParameters(bits=16, f=0.5), bloom)
+    array([0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 1, 0], dtype=uint8)
+    """
+
+    f: float = 0.5
+
+    def __post_init__(self) -> None:
+        check_secret(self.secret, GOOGLE_SECRET)
+        if not (self.f * LEVELS).is_integer():
+            raise _refused(f"f is {self.f}", "Give a multiple of 1/128, as google/rappor does.")
+
+    def permanent(self, setup: RapporParameters, bloom: BitRows) -> BitRows:
+        """The response of one filter."""
+        if setup.f != self.f or setup.bits > WORD:
+            obstacle = f"f is {setup.f} and not {self.f}, or {setup.bits} bits are more than {WORD}"
+            raise _refused(obstacle, "Use another secret for another f, and SecretMemo for longer filters.")
+        stream = b"".join(_digests([self.secret], _messages(bloom[None], self.metric)))
+        drawn = np.frombuffer(stream, np.uint8)[: setup.bits]
+        return np.where(drawn >> 1 < setup.f * LEVELS, drawn & 1, bloom)
+
+
+def check_secret(secret: bytes, least: int = LEAST_SECRET) -> None:
     """Refuse a secret that can be guessed."""
-    if len(secret) < LEAST_SECRET:
-        obstacle = f"the secret has {len(secret)} bytes"
-        raise ParameterError("RAPPOR client", obstacle, f"Give at least {LEAST_SECRET} random bytes, better 32.")
+    if len(secret) < least:
+        raise _refused(f"the secret has {len(secret)} bytes", f"Give at least {least} random bytes, better 32.")
 
 
 def derived(setup: RapporParameters, blooms: BitRows, secrets: Sequence[bytes], metric: bytes = b"") -> BitRows:
-    """The responses of many clients, each with a secret of its own."""
-    prefix = hashlib.sha256(metric).digest() if metric else b""
-    messages = [prefix + word for word in _words(blooms)]
-    if setup.bits <= WORD and (setup.f * LEVELS).is_integer():
-        stream = b"".join(_digests(secrets, messages))
-        drawn = np.frombuffer(stream, np.uint8).reshape(len(blooms), WORD)[:, : setup.bits]
-        return np.where(drawn >> 1 < setup.f * LEVELS, drawn & 1, blooms)
-    seeds = _digests(secrets, [message + b"\1" for message in messages])
+    """The responses of many clients, each with a secret of its own: see `SecretMemo`."""
+    seeds = _digests(secrets, _messages(blooms, metric, struct.pack(">d", setup.f)))
     stream = b"".join(hashlib.shake_256(seed).digest(setup.bits) for seed in seeds)
     drawn = np.frombuffer(stream, np.uint8).reshape(blooms.shape)
     level = int(setup.f * LEVELS)
@@ -102,6 +137,16 @@ def derived(setup: RapporParameters, blooms: BitRows, secrets: Sequence[bytes], 
     if level != setup.f * LEVELS:
         _settle(setup, seeds, np.argwhere(drawn >> 1 == level), tossed)
     return np.where(tossed, drawn & 1, blooms)
+
+
+def _messages(blooms: BitRows, metric: bytes, before: bytes = b"") -> list[bytes]:
+    """What is signed for each filter."""
+    prefix = before + (hashlib.sha256(metric).digest() if metric else b"")
+    return [prefix + word for word in _words(blooms)]
+
+
+def _refused(obstacle: str, remedy: str) -> ParameterError:
+    return ParameterError("RAPPOR client", obstacle, remedy, "Nothing was reported.")
 
 
 def _digests(secrets: Sequence[bytes], messages: list[bytes]) -> list[bytes]:

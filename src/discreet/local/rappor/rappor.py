@@ -11,9 +11,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discreet.core.bits import Bits
+from discreet.core.errors import ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Steps
-from discreet.local.randomizer import Randomizer, Reports, WorstPair, refused
+from discreet.local.randomizer import MOST_EPSILON, Randomizer, Reports, WorstPair, refused
 from discreet.local.rappor.bloom import BitRows, all_positions, bloom_positions, bloom_rows
 from discreet.local.rappor.parameters import RapporParameters
 from discreet.local.rappor.permanent import randomized
@@ -22,6 +23,7 @@ from discreet.noise.bernoulli import bernoulli
 from discreet.noise.uniform import uniform_integers
 
 COHORT = np.dtype("<u2")
+NO_TEXT = "(no text)"
 TRIED = 32  # values, in as many cohorts, among which the pair for the audit is found
 
 
@@ -67,6 +69,9 @@ class Rappor(RapporParameters, Randomizer):
     def __post_init__(self) -> None:
         RapporParameters.__post_init__(self)
         object.__setattr__(self, "epsilon", self.epsilon_one)
+        if self.epsilon > MOST_EPSILON:
+            obstacle = f"f is {self.f}, p is {self.p} and q is {self.q}: one report costs epsilon {self.epsilon:g}"
+            raise ParameterError("RAPPOR", obstacle, f"Give a larger f, or closer p and q: at most {MOST_EPSILON:g}.")
 
     @property
     def event(self) -> Event:
@@ -85,6 +90,16 @@ class Rappor(RapporParameters, Randomizer):
         ones = [{(cohort, place) for cohort in few for place in bloom_positions(self, one, cohort)} for one in values]
         first, second = max(combinations(range(TRIED), 2), key=lambda pair: len(ones[pair[0]] ^ ones[pair[1]]))
         return WorstPair(values[first], values[second])
+
+    def content(self, value: Any) -> bytes:
+        """The text."""
+        if not isinstance(value, str):
+            raise ParameterError("report by RAPPOR", "a value is not a text", "Give one.")
+        return value.encode()
+
+    def stand_in(self, bits: Bits) -> str:
+        """Always the same text: a client that reports again has one permanent response for it."""
+        return NO_TEXT
 
     def reports(self, values: Sequence[str], bits: Bits) -> Reports:
         """A report of each value, each by a client of its own."""

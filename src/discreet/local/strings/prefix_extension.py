@@ -110,6 +110,14 @@ class PrefixExtension(Randomizer):
             raise ParameterError(asked, "a value is not a string with letters and no zeros", "Give one.")
         return value.encode()[: self.length].ljust(self.length, b"\0")
 
+    def content(self, value: Any) -> bytes:
+        """The bytes that are looked at."""
+        return self.padded(value)
+
+    def stand_in(self, bits: Bits) -> str:
+        """Random letters."""
+        return "".join(chr(ord("a") + place) for place in uniform_integers(bits, self.length, 26).tolist())
+
     def reports(self, values: Any, bits: Bits) -> Reports:
         """A length, a function, a coefficient and its sign for each."""
         strings = [self.padded(value) for value in values]

@@ -14,6 +14,7 @@ from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event, GaussianLoss
 from discreet.core.grid import Array
+from discreet.local.means.reach import Reach
 from discreet.local.subspaces.half_vector import half_size
 from discreet.local.subspaces.product_report import ProductReport
 from discreet.noise.gaussian import rounded_gaussian
@@ -95,6 +96,12 @@ class GaussianProducts(ProductReport):
     def unit(self) -> float:
         """A power of two, about 2**-18 deviations."""
         return max(self.step, math.ldexp(1.0, math.frexp(self.stddev)[1] - COARSE))
+
+    @property
+    def reach(self) -> Reach:
+        """Of products that are at most the squared radius long together, of their rounding, and of noise."""
+        size = half_size(self.size)
+        return Reach.of_gaussian(self.stddev / self.unit, size, self.radius**2 / self.unit + math.sqrt(size))
 
     def randomized(self, products: Array, bits: Bits) -> Array:
         """The rounded products and noise, rounded again."""

@@ -16,6 +16,7 @@ from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_knob, check_whole
 from discreet.core.neighbors import RECORD, Neighbors
 from discreet.core.receipt import Receipt
+from discreet.local.means.reach import Reach
 from discreet.local.randomizer import Randomizer, Reports, WorstPair, refused
 from discreet.local.subspaces.half_vector import half_size, product_vectors, symmetric
 from discreet.local.subspaces.product_moments import ProductMoments
@@ -64,6 +65,11 @@ class ProductReport(Randomizer):
         """What one report costs besides epsilon."""
         return 0.0
 
+    @property
+    @abstractmethod
+    def reach(self) -> Reach:
+        """Of the reports."""
+
     @abstractmethod
     def randomized(self, products: Array, bits: Bits) -> Array:
         """Whole numbers for half vectors."""
@@ -78,17 +84,29 @@ class ProductReport(Randomizer):
         """Two vectors of full length that are orthogonal."""
         return WorstPair(*(np.eye(self.size)[:2] * self.radius))
 
-    def reports(self, values: Any, bits: Bits) -> Reports:
-        """The products of each vector, randomised."""
+    def inside(self, values: Any) -> Array:
+        """Vectors in the ball."""
         found = np.asarray(values, np.float64)
         if found.ndim != 2 or found.shape[1] != self.size:
             obstacle = f"the shape of the vectors is {found.shape}"
             raise ParameterError(type(self).__name__, obstacle, f"Give rows of {self.size} numbers.")
-        vectors, rows = Bound("l2", self.radius).clip(found), max(1, BLOCK // half_size(self.size))
-        reports, limits = np.empty((len(vectors), *self.form.shape), self.form.base), np.iinfo(np.int32)
+        return Bound("l2", self.radius).clip(found)
+
+    def content(self, value: Any) -> bytes:
+        """The vector in the ball."""
+        return (self.inside([value]) + 0.0).tobytes()
+
+    def stand_in(self, bits: Bits) -> Array:
+        """The zero vector, whose report is noise alone."""
+        return np.zeros(self.size)
+
+    def reports(self, values: Any, bits: Bits) -> Reports:
+        """The products of each vector, randomised."""
+        vectors, rows = self.inside(values), max(1, BLOCK // half_size(self.size))
+        reports = np.empty((len(vectors), *self.form.shape), self.form.base)
         for start in range(0, len(vectors), rows):
             drawn = self.randomized(product_vectors(vectors[start : start + rows]), bits)
-            reports[start : start + rows] = np.clip(drawn, limits.min, limits.max)
+            reports[start : start + rows] = self.reach.pulled(drawn)
         return reports
 
     def score(self, reports: Reports) -> Array:
@@ -96,9 +114,11 @@ class ProductReport(Randomizer):
         return np.asarray(reports[:, 0], np.float64) - reports[:, self.size]
 
     def accepted(self, reports: Reports) -> Reports:
-        """Whole numbers, one for each product."""
+        """Whole numbers, one for each product, that a device can have made."""
         if reports.dtype.kind != "i" or reports.dtype.itemsize != 4 or reports.shape[1:] != self.form.shape:
             raise refused(self, f"they are {reports.dtype} {reports.shape} and not int32 (n, {self.form.shape[0]})")
+        if wrong := self.reach.misfit(reports):
+            raise refused(self, wrong)
         return reports
 
     def tallied(self, reports: Reports) -> Steps:

@@ -9,6 +9,7 @@ from typing import ClassVar
 from discreet.core.bits import Bits
 from discreet.core.events import Event
 from discreet.core.grid import Array
+from discreet.local.means.reach import Reach
 from discreet.local.means.sphere_vector import SphereVector
 from discreet.local.subspaces.half_vector import half_size
 from discreet.local.subspaces.product_report import ProductReport
@@ -61,6 +62,11 @@ class SphereProducts(ProductReport):
     def stddev(self) -> float:
         """That of the vector's report."""
         return self.vector.stddev
+
+    @property
+    def reach(self) -> Reach:
+        """That of the vector's report."""
+        return self.vector.reach
 
     def randomized(self, products: Array, bits: Bits) -> Array:
         """The report of each half vector."""
