@@ -100,7 +100,7 @@ def test_values_outside_the_domain_are_refused() -> None:
     for survey, value in ((KaryResponse(1.0, ("no", "yes")), "maybe"), (KaryResponse(1.0, 4), 4)):
         for wrong in (value, -1, 0.5, None):
             with pytest.raises(ParameterError, match="is not one of"):
-                survey.report(wrong, DeterministicBits(1))
+                survey.reports([wrong], DeterministicBits(1))
     with pytest.raises(ParameterError, match="twice"):
         KaryResponse(1.0, ("a", "a"))
     for size in (1, 2**24 + 1, 2.5):

@@ -71,5 +71,6 @@ def test_a_file_of_another_protocol_or_none_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="no such file"):
         ReportStore(tmp_path / "nothing")
     (tmp_path / "text").write_text("this is not a database, and long enough to be read as one" * 20)
+    (tmp_path / "text").chmod(0o600)
     with pytest.raises(ParameterError, match="not a database"):
         ReportStore(tmp_path / "text", SURVEY)

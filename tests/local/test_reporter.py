@@ -98,7 +98,7 @@ def test_the_account_is_its_owners_alone_and_is_not_forgotten(tmp_path: Path) ->
     device.message(7)
     assert path.stat().st_mode & 0o777 == 0o600
     path.chmod(0o644)
-    with pytest.raises(ParameterError, match="others on this machine can use"):
+    with pytest.raises(ParameterError, match="others on this machine can read it"):
         device.message(7)
     path.chmod(0o600)
     kept = path.read_bytes()

@@ -6,10 +6,13 @@ import base64
 import json
 import os
 import signal
+import socket
+import socketserver
 import sqlite3
 import subprocess
 import sys
 import threading
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -18,12 +21,14 @@ from typing import Any
 
 import pytest
 
+from discreet.core.errors import ParameterError
 from discreet.local import wire_client
 from discreet.local.oracles.randomized_response import KaryResponse
 from discreet.local.protocol import randomizer_of
 from discreet.local.report_store import Acknowledged, Envelope, ReportStore
 from discreet.noise.bits import system_bits
 from discreet.noise.deterministic import DeterministicBits
+from discreet.service import collector
 from discreet.service.cli import main
 from discreet.service.collector import Collector, envelopes
 
@@ -203,3 +208,88 @@ def test_a_store_that_cannot_write_says_so(url: str, monkeypatch: pytest.MonkeyP
     status, answer = sent(url, [report("yes", 1)])
     assert status == 503
     assert "disk is full. Nothing was counted" in answer["error"]
+
+
+def spoken(url: str, *parts: bytes) -> bytes:
+    """All that the collector says to these bytes until it hangs up."""
+    host, _, port = url.removeprefix("http://").partition(":")
+    with socket.create_connection((host, int(port)), timeout=20) as line:
+        for part in parts:
+            line.sendall(part)
+        return b"".join(iter(lambda: line.recv(65536), b""))
+
+
+def test_a_length_that_can_be_misread_ends_the_line(url: str) -> None:
+    length = b"POST /reports HTTP/1.1\r\nHost: x\r\nContent-Length: %s\r\n\r\n"
+    for wrong in (b"abc", b"-1", b"+2", b"1_0", b"0x2", b"2 2", b"", "\u0662".encode(), b"9" * 30):
+        said = spoken(url, length % wrong)
+        assert said.startswith(b"HTTP/1.1 400")
+        assert b"Nothing was counted" in said
+    for head in (
+        length % b"2\r\nContent-Length: 3",
+        length % b"2\r\nTransfer-Encoding: chunked",
+        b"POST /reports HTTP/1.1\r\nHost: x\r\n\r\n",
+    ):
+        assert spoken(url, head).startswith(b"HTTP/1.1 400")
+
+
+def test_what_follows_a_question_is_not_read_as_another(url: str) -> None:
+    said = spoken(url, b"GET /status HTTP/1.1\r\nHost: x\r\nContent-Length: 19\r\n\r\nGET /protocol HTTP/1.1\r\n\r\n")
+    assert said.count(b"HTTP/1.1 ") == 1
+    assert b"Connection: close" in said
+
+
+def test_a_hundred_devices_may_call_before_the_first_is_heard(tmp_path: Path) -> None:
+    store = ReportStore(tmp_path / "reports", SURVEY)
+    with Collector(store) as server:
+        lines = [socket.create_connection(server.server_address[:2], timeout=20) for _ in range(100)]
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        for line in lines:
+            line.sendall(b"GET /status HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        said = [b"".join(iter(lambda line=line: line.recv(65536), b"")) for line in lines]  # type: ignore[misc]
+        server.shutdown()
+        thread.join()
+        for line in lines:
+            line.close()
+    store.close()
+    assert all(one.endswith(b'{"n": 0}') for one in said)
+
+
+def test_headers_and_body_leave_together_and_at_once(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer: Any = socketserver._SocketWriter  # type: ignore[attr-defined]
+    write, sizes, delayed = writer.write, [], []
+
+    def written(self: Any, data: bytes) -> int:
+        sizes.append(len(data))
+        delayed.append(not self._sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        return int(write(self, data))
+
+    monkeypatch.setattr(writer, "write", written)
+    assert sent(url, [report("yes", 1)])[0] == 200
+    assert (len(sizes), delayed) == (1, [False])
+
+
+def test_a_slow_sender_is_not_waited_for(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A byte every few milliseconds for ever: each is in time, and all of them are not."""
+    monkeypatch.setattr(collector, "PATIENCE", 0.3)
+    host, _, port = url.removeprefix("http://").partition(":")
+    for head in (b"POST /reports HTTP/1.1\r\nContent-Length: 100000\r\n\r\n", b"POST /reports HTTP/1.1\r\nX: "):
+        with socket.create_connection((host, int(port)), timeout=20) as line:
+            line.sendall(head)
+            with pytest.raises(OSError):  # noqa: PT011
+                for _ in range(2000):
+                    line.sendall(b"x")
+                    time.sleep(0.01)
+
+
+def test_a_store_is_its_owners_alone(tmp_path: Path) -> None:
+    path = tmp_path / "reports"
+    store = ReportStore(path, SURVEY)
+    store.add([Envelope(bytes(16), _raw(report("yes", 1)))])
+    modes = {one.name: one.stat().st_mode & 0o777 for one in tmp_path.iterdir()}
+    store.close()
+    assert set(modes.values()) == {0o600}
+    path.chmod(0o644)
+    with pytest.raises(ParameterError, match="others on this machine"):
+        ReportStore(path)

@@ -82,3 +82,30 @@ def test_mistakes_are_named_and_nothing_is_half_written(folder: Path, capsys: py
     (folder / "reports.csv").write_text(kept)
     assert main(["rappor", "simulate", str(folder)]) == 2
     assert (folder / "secret").stat().st_mode & 0o077 == 0
+
+
+def test_a_secret_is_whole_long_and_its_owners_alone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    secret, kept = folder / "secret", (folder / "secret").read_bytes()
+    assert len(kept) == 32
+    for data, mode, words in (
+        (b"", 0o600, "has 0 bytes"),
+        (kept[:31], 0o600, "has 31 bytes"),
+        (bytes(5000), 0o600, "more than 4096"),
+        (kept, 0o640, "others on this machine"),
+    ):
+        secret.write_bytes(data)
+        secret.chmod(mode)
+        assert encoded(folder) == 2
+        assert words in capsys.readouterr().err
+    secret.write_bytes(kept)
+    secret.chmod(0o600)
+
+
+def test_the_owner_says_what_reports_of_a_value_may_cost(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "once.csv").write_text("k,h,m,p,q,f\n128,2,16,0.25,0.75,0\n")
+    (folder / "dear.csv").write_text("k,h,m,p,q,f\n128,2,16,0.25,0.75,0.125\n")
+    for params in ("once.csv", "dear.csv"):
+        assert encoded(folder, params) == 2
+        assert "the device pays 10 at most" in capsys.readouterr().err
+    given = ["--params", str(folder / "dear.csv"), "--secret", str(folder / "secret"), "--out", str(folder / "dear")]
+    assert main(["rappor", "encode", str(folder / "values.csv"), "--budget", "11", *given]) == 0

@@ -1,4 +1,4 @@
-"""Files that are their owner's alone: keys, secrets, accounts. Each is there whole or not at all, and checked when read."""
+"""Files that are their owner's alone: keys, secrets, accounts. They are written whole, and checked when they are read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def create_own(path: str | Path, data: bytes) -> None:
     --------
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     create_own(folder + "/key", bytes(32))
-    ...     len(read_own(folder + "/key", "a key", 32, 32))
+    ...     len(read_own(folder + "/key", "read a key", 32, 32))
     32
     """
     _written_aside(Path(path), data, os.link)
@@ -48,7 +48,7 @@ def read_own(path: str | Path, asked: str, least: int, most: int, consequence: s
     if not least <= len(data) <= most:
         long = f"more than {most}" if len(data) > most else str(len(data))
         remedy = "Restore the file that was written; a short one can be guessed."
-        raise ParameterError(asked, f"{path} has {long} bytes", remedy, consequence, path=str(path))
+        raise ParameterError(asked, f"it has {long} bytes", remedy, consequence, path=str(path))
     return data
 
 
@@ -59,11 +59,11 @@ def check_own(file: int | str | Path, asked: str, path: str | Path, consequence:
         return
     mode = stat.S_IMODE(found.st_mode)
     if mode & 0o077:
-        obstacle = f"others on this machine can use {path} (mode {mode:o})"
+        obstacle = f"others on this machine can read it (mode {mode:o})"
         remedy = f"Run: chmod 600 {path}. If anybody may have read a secret in it, draw a new one."
         raise ParameterError(asked, obstacle, remedy, consequence, path=str(path))
     if found.st_uid not in (0, os.geteuid()):
-        obstacle, remedy = f"{path} belongs to somebody else, who knows it", "Use a file of your own."
+        obstacle, remedy = "it belongs to somebody else, who knows it", "Use a file of your own."
         raise ParameterError(asked, obstacle, remedy, consequence, path=str(path))
 
 

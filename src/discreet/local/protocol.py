@@ -44,7 +44,7 @@ def randomizer_of(parameters: Any) -> Randomizer:
     >>> randomizer_of({"kind": "grr", "epsilon": 1.0, "domain": ["no", "yes"]})
     KaryResponse(epsilon=1.0, domain=('no', 'yes'))
     """
-    if not isinstance(parameters, dict) or parameters.get("kind") not in {"auto", *RANDOMIZERS}:
+    if not isinstance(parameters, dict) or parameters.get("kind") not in ("auto", *RANDOMIZERS):
         known = ", ".join(["auto", *RANDOMIZERS])
         raise ParameterError("protocol", "it has no kind that is known", f'Give {{"kind": ...}} with one of {known}.')
     how = {name: value for name, value in parameters.items() if name != "kind"}
@@ -52,7 +52,9 @@ def randomizer_of(parameters: Any) -> Randomizer:
         if parameters["kind"] == "auto":
             return frequency_oracle(**how).oracle
         return _made(pkgutil.resolve_name(RANDOMIZERS[parameters["kind"]]), how)
-    except TypeError as why:
+    except ParameterError:
+        raise
+    except (TypeError, ValueError, OverflowError, AttributeError) as why:
         raise ParameterError("protocol", f"{parameters['kind']} does not have these parameters: {why}") from why
 
 
@@ -60,6 +62,7 @@ def _made(kind: type[Randomizer], how: dict[str, Any]) -> Randomizer:
     """With these parameters, of which those that follow from the others must be right."""
     follow = {field.name for field in dataclasses.fields(kind) if not field.init}
     made = kind(**{name: value for name, value in how.items() if name not in follow})
+    _ = made.fingerprint, made.derived, made.form  # all that devices need can be computed
     wrong = [name for name in follow & how.keys() if how[name] != made.parameters[name]]
     if wrong:
         raise ParameterError("protocol", f"{wrong[0]} is not what the other parameters make it", "Leave it out.")

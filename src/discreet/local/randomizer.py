@@ -9,6 +9,7 @@ import struct
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -67,8 +68,17 @@ class Randomizer(ABC):
     neighbors: ClassVar[Neighbors] = Neighbors.REPLACE
 
     def __post_init__(self) -> None:
+        self.settle_numbers()
         check_knob(type(self).__name__, "epsilon", self.epsilon, least=2.0**-20, most=MOST_EPSILON)
-        object.__setattr__(self, "epsilon", float(self.epsilon))
+
+    def settle_numbers(self) -> None:
+        """Write each number in the type of its field, so that 1, 1.0 and 1.00 are one protocol; True is no number."""
+        for field in (one for one in dataclasses.fields(self) if one.init and one.type in ("int", "float")):
+            value = getattr(self, field.name)
+            if isinstance(value, bool) or not isinstance(value, Real):
+                raise ParameterError(type(self).__name__, f"{field.name} is {value!r:.40}", "Give a number.")
+            if field.type == "float" or float(value).is_integer():
+                object.__setattr__(self, field.name, float(value) if field.type == "float" else int(value))
 
     @property
     def event(self) -> Event:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import sqlite3
-import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from discreet.accounting.own_file import check_own, create_own
 from discreet.core.errors import KeyReused, ParameterError
+from discreet.core.held import Held, exclusive
 from discreet.local.aggregator import Aggregator
 from discreet.local.protocol import randomizer_of
 from discreet.local.randomizer import UNCOUNTED, Randomizer
@@ -52,12 +53,12 @@ class Acknowledged:
     repeated: int
 
 
-class ReportStore:
+class ReportStore(Held):
     """A tally in an SQLite file, with the identifiers of all messages that are in it.
 
     A batch is one transaction, which is on disk before it is acknowledged: after a crash at any moment, every message
     that was acknowledged is counted, and one that is sent again is not counted again. Threads and processes may share
-    the file.
+    the file, which is its owner's alone; each process opens it itself.
 
     Parameters
     ----------
@@ -84,14 +85,17 @@ class ReportStore:
         self.path = Path(path)
         if randomizer is None and not self.path.exists():
             raise self._refused("there is no such file", "Give a protocol to start one.")
-        self._lock = threading.Lock()
         try:
+            if not self.path.exists():
+                with contextlib.suppress(FileExistsError):
+                    create_own(self.path, b"")
+            check_own(self.path, f"collect in {self.path}", self.path, UNCOUNTED)
             self._db = sqlite3.connect(self.path, timeout=60, isolation_level=None, check_same_thread=False)
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=FULL")
             self._db.executescript(TABLES)
             self.randomizer = self._agreed(randomizer)
-        except sqlite3.Error as why:
+        except (sqlite3.Error, OSError) as why:
             raise self._refused(str(why), "Use a file that a collector wrote, on a local disk.") from why
 
     def add(self, envelopes: Iterable[Envelope]) -> Acknowledged:
@@ -124,14 +128,14 @@ class ReportStore:
         with self._transaction() as db:
             return int(db.execute("SELECT count(*) FROM seen").fetchone()[0])
 
+    @exclusive
     def check_apart(self, other: ReportStore) -> None:
         """Refuse another store in which one of these messages was counted too."""
-        with self._lock:
-            self._db.execute("ATTACH ? AS other", (str(other.path),))
-            try:
-                twice = self._db.execute("SELECT 1 FROM seen JOIN other.seen USING (id) LIMIT 1").fetchone()
-            finally:
-                self._db.execute("DETACH other")
+        self._db.execute("ATTACH ? AS other", (str(other.path),))
+        try:
+            twice = self._db.execute("SELECT 1 FROM seen JOIN other.seen USING (id) LIMIT 1").fetchone()
+        finally:
+            self._db.execute("DETACH other")
         if twice is not None:
             raise self._refused(f"a report is also in {other.path}", "Add up stores that have none in common.")
 
@@ -139,8 +143,9 @@ class ReportStore:
         """Close the file."""
         self._db.close()
 
-    @contextmanager
+    @contextlib.contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
+        self.check_process()
         with self._lock:
             self._db.execute("BEGIN IMMEDIATE")
             try:

@@ -40,8 +40,8 @@ class Reporter(Held):
         Public. The epsilon of all reports together: the owner's choice and not the collector's. By default that of one
         report, which then may cost 10 at most.
     path : path, optional
-        Where the account and the reports are kept, on the person's own device, so that they outlive the process. Threads
-        and processes may share it: the file is locked while a report is made.
+        Where the account and the reports are kept, on the person's own device, so that they outlive the process.
+        Threads and processes may share it: the file is locked while a report is made.
     bits : Bits, optional
         Where randomness comes from; the operating system's where not given.
 
@@ -144,7 +144,7 @@ class Reporter(Held):
         return json.dumps(about).encode()
 
     def _loaded(self, path: Path) -> dict[str, bytes]:
-        data = read_own(path, "reporter", 1, LONGEST)
+        data = read_own(path, f"open {path}", 1, LONGEST)
         try:
             kept = json.loads(data)
             sent = {str(key): bytes.fromhex(message) for key, message in kept["reports"].items()}

@@ -6,8 +6,8 @@ asks the collector for its protocol, randomises the value here, and sends one me
 "oue", "hadamard" and "pgr"; docs/local.md has the formats and test vectors.
 
 The collector is not trusted. Of what it sends, this file believes the kind, epsilon and the domain, and computes all
-other numbers from them; a protocol that says otherwise is refused, and so is an epsilon above `MOST_EPSILON`, before the
-value is looked at. Then a message is sent, whatever the value is: one that is not in the domain is answered by the
+other numbers from them; a protocol that says otherwise is refused, and so is an epsilon above `MOST_EPSILON`, before
+the value is looked at. Then a message is sent, whatever the value is: one that is not in the domain is answered by the
 report of a random value, since silence would tell. Nothing is drawn again and again until it fits, so that time does
 not tell either.
 """

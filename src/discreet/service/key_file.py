@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import getpass
 import os
-import stat
 import sys
 from pathlib import Path
 
+from discreet.accounting.own_file import create_own, read_own
 from discreet.core.errors import ParameterError
 from discreet.crypto.certificate import from_pem, is_covered, to_pem
 from discreet.crypto.identity import Identity
 
 VARIABLE = "DISCREET_PASSPHRASE"
 SHORTEST = 12  # letters of a passphrase
+LONGEST = 2**16  # bytes of a file
 
 
 def write_identity(path: str | Path, drawn: Identity, passphrase: str | None = None) -> None:
@@ -21,9 +22,7 @@ def write_identity(path: str | Path, drawn: Identity, passphrase: str | None = N
     if passphrase is not None and len(passphrase) < SHORTEST:
         raise ParameterError("passphrase", f"it has {len(passphrase)} letters", f"Take {SHORTEST} or more.")
     try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "wb") as file:
-            file.write(to_pem(drawn, None if passphrase is None else passphrase.encode()))
+        create_own(path, to_pem(drawn, None if passphrase is None else passphrase.encode()))
     except OSError as why:
         raise ParameterError(f"write {path}", str(why.strerror or why), "Choose another place for the key.") from why
 
@@ -35,13 +34,9 @@ def read_identity(path: str | Path, passphrase: str | None = None) -> Identity:
     is asked for at the terminal.
     """
     try:
-        with open(path, "rb") as file:
-            mode, data = stat.S_IMODE(os.fstat(file.fileno()).st_mode), file.read()
+        data = read_own(path, f"read {path}", 1, LONGEST)
     except OSError as why:
         raise ParameterError(f"read {path}", str(why.strerror or why), "Check the path.") from why
-    if os.name == "posix" and mode & 0o077 and b"PRIVATE KEY" in data:
-        remedy = f"Run: chmod 600 {path}. If anybody may have read it, draw a new key."
-        raise ParameterError(f"read {path}", f"others on this machine can read it (mode {mode:o})", remedy)
     if is_covered(data) and passphrase is None:
         passphrase = _known_or_asked(f"Passphrase of {path}: ")
     return from_pem(data, None if passphrase is None else passphrase.encode())

@@ -24,6 +24,8 @@ def add_rappor(commands: Any) -> None:
     encode.add_argument(
         "--secret", required=True, metavar="FILE", help="clients' secrets come from it; made if missing"
     )
+    spent = "what all reports of one value may cost a client (default: 10)"
+    encode.add_argument("--budget", type=float, default=10.0, metavar="EPSILON", help=spent)
     encode.add_argument("--out", required=True, metavar="REPORTS", help="a CSV file with the columns cohort and irr")
     encode.add_argument("--json", action="store_true", help="print JSON instead of text")
     encode.set_defaults(run=_encode)

@@ -6,6 +6,7 @@ The parameters are in google/rappor's form, a line of names `k,h,m,p,q,f` and on
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import os
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from discreet.accounting.own_file import create_own, read_own
 from discreet.core.display import plain
 from discreet.core.errors import MissingExtra, ParameterError
 from discreet.core.knob import check_one_of, check_whole
@@ -28,6 +30,7 @@ from discreet.noise.bits import system_bits
 from discreet.service.saying import say
 
 NAMES = {"k": "bits", "h": "hashes", "m": "cohorts", "p": "p", "q": "q", "f": "f"}
+MASTER, LONGEST = 32, 4096  # bytes of a secret that clients' own are derived from
 DISTRIBUTIONS = ("exp", "unif", "zipf")
 
 
@@ -70,7 +73,7 @@ def encode(arguments: Namespace) -> int:
             out.write("cohort,irr\n")
             for clients, values in _blocks(arguments.values, "client", "value"):
                 secrets = [client_secret(master, client) for client in clients]
-                for reports in client_reports(rappor, values, secrets):
+                for reports in client_reports(rappor, values, secrets, budget=arguments.budget):
                     out.writelines(_lines(rappor, reports))
                     n += len(reports)
         os.replace(part, arguments.out)
@@ -156,9 +159,9 @@ def _secret(path: Path) -> bytes:
     """The secret that clients' own are derived from; drawn and kept where there is none."""
     try:
         if not path.exists():
-            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.write(system_bits().words(4).tobytes())
-        return path.read_bytes()
+            with contextlib.suppress(FileExistsError):
+                create_own(path, system_bits().words(MASTER // 8).tobytes())
+        return read_own(path, f"secret {path}", MASTER, LONGEST)
     except OSError as why:
         raise ParameterError(f"secret {path}", str(why.strerror or why), "Choose another file.") from why
 

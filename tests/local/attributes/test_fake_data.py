@@ -71,6 +71,6 @@ def test_values_outside_their_domains_are_refused() -> None:
     randomizer = FakeData(1.0, (2, 3))
     for wrong in ((2, 0), (0, 3), (0,)):
         with pytest.raises(ParameterError):
-            randomizer.report(wrong, DeterministicBits(1))
+            randomizer.reports([wrong], DeterministicBits(1))
     with pytest.raises(ParameterError, match="outside its domain"):
         randomizer.accepted(np.array([[0, 3]], np.uint32))

@@ -35,7 +35,7 @@ def test_a_value_that_is_not_in_its_domain_is_refused_whichever_attribute_is_dra
     for wrong in (("maybe", 1, 1), ("yes", 40, 1), ("yes", 1), ("yes", 1, 1, 1)):
         for seed in range(6):
             with pytest.raises(ParameterError):
-                randomizer.report(wrong, DeterministicBits(seed))
+                randomizer.reports([wrong], DeterministicBits(seed))
 
 
 def test_reports_that_nobody_can_make_are_refused() -> None:

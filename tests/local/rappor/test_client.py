@@ -12,10 +12,11 @@ from discreet.core.errors import ParameterError
 from discreet.local.aggregator import Aggregator
 from discreet.local.rappor.client import RapporClient, client_reports, client_secret, cohort_from
 from discreet.local.rappor.memo_file import MemoFile
-from discreet.local.rappor.permanent import SecretMemo
+from discreet.local.rappor.permanent import GoogleMemo, SecretMemo
 from discreet.local.rappor.rappor import Rappor
 from discreet.noise.deterministic import DeterministicBits
 
+SECRET = b"a secret of more than 16 bytes"
 GOOGLE = Rappor(bits=16, hashes=2, cohorts=64, f=0.5, p=0.5, q=0.75)
 
 
@@ -34,7 +35,7 @@ class Cycle:
 
 def test_google_s_reference_vectors_are_met() -> None:
     """Client/python/rappor_test.py, testEncoder; client/cpp/encoder_unittest.cc, the cohort."""
-    report = RapporClient(GOOGLE, SecretMemo(b"secret"), cohort=0).report("abc", Cycle())
+    report = RapporClient(GOOGLE, GoogleMemo(b"secret", f=0.5), cohort=0).report("abc", Cycle())
     assert int.from_bytes(report[2:].tobytes(), "little") == 64493
     assert cohort_from(b"client-secret", 128) == 3
 
@@ -42,19 +43,19 @@ def test_google_s_reference_vectors_are_met() -> None:
 def test_a_client_keeps_its_permanent_response(tmp_path: Path) -> None:
     """Without a second randomisation all its reports are equal; with one, their mean tells the permanent response."""
     frozen = Rappor(bits=64, p=0.0, q=1.0, f=0.5)
-    for memo in (SecretMemo(b"secret"), MemoFile(tmp_path / "memo")):
+    for memo in (SecretMemo(SECRET), MemoFile(tmp_path / "memo")):
         client = RapporClient(frozen, memo, cohort=5)
         assert len({client.report("abc").tobytes() for _ in range(5)}) == 1
         assert (client.report("abc") != client.report("abd")).any()
-    noisy = RapporClient(Rappor(bits=64, f=0.5), SecretMemo(b"secret"), cohort=5)
-    bits, same = DeterministicBits(1), RapporClient(frozen, SecretMemo(b"secret"), cohort=5).report("abc")
+    noisy = RapporClient(Rappor(bits=64, f=0.5), SecretMemo(SECRET), cohort=5)
+    bits, same = DeterministicBits(1), RapporClient(frozen, SecretMemo(SECRET), cohort=5).report("abc")
     mean = np.mean([noisy.rappor.bits_of(noisy.report("abc", bits)[None])[0] for _ in range(1000)], axis=0)
     assert ((mean > 0.625) == frozen.bits_of(same[None])[0]).all()
 
 
 def test_many_clients_report_as_one_does() -> None:
     rappor = Rappor(bits=40, f=0.45, p=0.0, q=1.0)
-    secrets = [client_secret(b"master secret", str(number)) for number in range(30)]
+    secrets = [client_secret(SECRET, str(number)) for number in range(30)]
     values = [f"v{number % 7}" for number in range(30)]
     whole = np.concatenate(list(client_reports(rappor, values, secrets)))
     for value, secret, report in zip(values, secrets, whole, strict=True):
@@ -63,7 +64,7 @@ def test_many_clients_report_as_one_does() -> None:
 
 def test_a_message_reaches_the_collector() -> None:
     collector = Aggregator(GOOGLE)
-    collector.add_messages([RapporClient(GOOGLE, SecretMemo(b"secret %d" % i)).message("abc") for i in range(20)])
+    collector.add_messages([RapporClient(GOOGLE, SecretMemo(b"secret of client %d" % i)).message("abc") for i in range(20)])
     assert collector.n == collector.tally[:, 0].sum() == 20
 
 
@@ -71,4 +72,38 @@ def test_a_cohort_is_needed_and_must_exist(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="drawn once"):
         RapporClient(GOOGLE, MemoFile(tmp_path / "memo"))
     with pytest.raises(ParameterError, match="from 0 to 63"):
-        RapporClient(GOOGLE, SecretMemo(b"secret"), cohort=64)
+        RapporClient(GOOGLE, SecretMemo(SECRET), cohort=64)
+
+
+def test_the_owner_and_not_the_collector_says_what_reports_of_a_value_may_cost() -> None:
+    for how in ({"f": 0.0, "p": 0.25}, {"f": 0.125}, {"f": 0.5, "hashes": 6}):
+        dear = Rappor(**how)
+        for asked in (lambda d=dear: RapporClient(d, SecretMemo(SECRET)), lambda d=dear: _first(d)):
+            with pytest.raises(ParameterError, match="Nothing was reported"):
+                asked()
+    assert RapporClient(Rappor(f=0.125), SecretMemo(SECRET), budget=11.0).message("abc")
+    for wrong in (float("inf"), float("nan"), -1.0):
+        with pytest.raises(ParameterError, match="budget is"):
+            RapporClient(GOOGLE, SecretMemo(SECRET), budget=wrong)
+
+
+def test_parameters_without_noise_are_refused_by_everybody() -> None:
+    for how in ({"p": 0.0, "q": 1.0}, {"p": 0.0, "q": 0.5}, {"p": 0.5, "q": 1.0}, {"p": 1.0, "q": 0.0}):
+        with pytest.raises(ParameterError, match="costs epsilon"):
+            Rappor(f=0.0, **how)
+
+
+def test_what_is_no_text_is_reported_as_one_and_the_same() -> None:
+    frozen = RapporClient(Rappor(bits=64, p=0.0, q=1.0, f=0.5), SecretMemo(SECRET))
+    sent: set[bytes] = {frozen.message(odd) for odd in (3, None, b"abc", ["abc"], "\ud800")}  # type: ignore[arg-type]
+    assert len(sent) == 1
+
+
+def test_a_master_secret_that_can_be_guessed_is_refused() -> None:
+    for short in (b"", b"15 bytes only.."):
+        with pytest.raises(ParameterError, match="random bytes"):
+            client_secret(short, "client 1")
+
+
+def _first(rappor: Rappor) -> object:
+    return next(iter(client_reports(rappor, ["abc"], [SECRET])))

@@ -54,7 +54,7 @@ def test_what_is_not_a_string_and_reports_that_nobody_can_make_are_refused() -> 
     randomizer = PrefixExtension()
     for wrong in ("", 3, None, "a\0b"):
         with pytest.raises(ParameterError, match="is not a string"):
-            randomizer.report(wrong, DeterministicBits(1))
+            randomizer.reports([wrong], DeterministicBits(1))
     for reports in ([2 * 5 * 16 * 1024], [-1], [0.5]):
         with pytest.raises(ParameterError, match="Nothing was counted"):
             randomizer.accepted(np.asarray(reports))

@@ -32,6 +32,7 @@ class Sketch(Oracle):
         name = type(self).__name__
         check_whole(name, "functions", self.functions, least=1, most=2**15)
         check_whole(name, "cells", self.cells, least=8, most=2**15)
+        check_whole(name, "seed", self.seed, least=0, most=2**63)
         if self.cells & (self.cells - 1):
             raise ParameterError(name, f"cells is {self.cells}", "Give a power of two.", knob="cells")
 

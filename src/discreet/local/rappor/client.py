@@ -87,11 +87,14 @@ class RapporClient:
 def check_price(rappor: Rappor, budget: float) -> None:
     """Refuse parameters under which reports of one value, however many, cost more than this together."""
     if rappor.epsilon_infinity > budget:
-        obstacle = f"f is {rappor.f}: reports of one value may cost epsilon {rappor.epsilon_infinity:g} together"
+        obstacle = (
+            f"f is {rappor.f}: reports of one value cost epsilon {rappor.epsilon_infinity:g} together,"
+            f" and the device pays {budget:g} at most"
+        )
         raise ParameterError(
             "RAPPOR client",
             obstacle,
-            f"Agree on a larger f or fewer hashes, or report at another price than {budget:g}, if the owner wants that.",
+            "Agree on a larger f or fewer hashes, or give a larger budget, if that is what the owner wants.",
             "Nothing was reported.",
             epsilon=rappor.epsilon_infinity,
         )

@@ -42,9 +42,9 @@ class SecretMemo:
     """Derives the coins of a response from a secret, so that nothing has to be stored.
 
     The coins of a filter B come from SHAKE-256 of HMAC-SHA256(secret, f and B), with f as eight bytes and B as whole
-    32-bit words, the highest bit first. The lowest bit of byte i is the fair coin of bit i; it counts if the other seven
-    bits, as a number, are below 128 f; where they equal the whole part of 128 f, 56 more decide. So f is what it says,
-    and another f has coins of its own: responses to the same coins with two values of f would show which bits are true.
+    32-bit words, the highest bit first. The lowest bit of byte i is the fair coin of bit i; it counts if the other
+    seven bits, as a number, are below 128 f; where they equal the whole part of 128 f, 56 more decide. So f is what it
+    says, and another f has coins of its own: with the same ones, two responses would show which bits are true.
 
     The guarantee holds against anybody who cannot distinguish HMAC-SHA256 from a random function and does not know the
     secret.
@@ -62,7 +62,7 @@ class SecretMemo:
     >>> bloom = np.zeros(16, np.uint8)
     >>> bloom[[6, 13]] = 1
     >>> SecretMemo(b"sixteen bytes...").permanent(RapporParameters(bits=16), bloom)
-    array([0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 1, 0], dtype=uint8)
+    array([1, 1, 0, 0, 1, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0], dtype=uint8)
     """
 
     secret: bytes
@@ -83,9 +83,9 @@ class SecretMemo:
 class GoogleMemo(SecretMemo):
     """Derives the coins of a response as google/rappor does, bit for bit: for clients that work with its own.
 
-    They are the bytes of HMAC-SHA256(secret, B), whatever f is, and the seven bits are compared with 128 f, which has to
-    be whole. Two responses to these coins, with two values of f, would show which bits are true: a secret serves one f,
-    and any other is refused.
+    They are the bytes of HMAC-SHA256(secret, B), whatever f is, and the seven bits are compared with 128 f, which has
+    to be whole. With two values of f, two responses would show which bits are true: a secret serves one f, and any
+    other is refused.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class GoogleMemo(SecretMemo):
     >>> bloom = np.zeros(16, np.uint8)
     >>> bloom[[6, 13]] = 1
     >>> GoogleMemo(b"sixteen bytes...", f=0.5).permanent(RapporParameters(bits=16, f=0.5), bloom)
-    array([0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 1, 0], dtype=uint8)
+    array([1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 0, 0], dtype=uint8)
     """
 
     f: float = 0.5

@@ -80,6 +80,7 @@ class PrefixExtension(Randomizer):
         check_whole(name, "length", self.length, least=self.first + 1, most=MOST_LENGTH)
         check_whole(name, "functions", self.functions, least=1, most=256)
         check_whole(name, "cells", self.cells, least=8, most=2**14)
+        check_whole(name, "seed", self.seed, least=0, most=2**63)
         if self.cells & (self.cells - 1):
             raise ParameterError(name, f"cells is {self.cells}", "Give a power of two.", knob="cells")
 

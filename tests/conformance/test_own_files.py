@@ -1,0 +1,61 @@
+"""Whatever makes a file either leaves it to `own_file`, or is listed here with the reason why it need not."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from pathlib import Path
+
+import discreet
+
+SOURCE = Path(discreet.__file__).parent
+MAKERS = {"open", "write_bytes", "write_text", "mkstemp", "NamedTemporaryFile", "touch", "connect", "savez", "tofile"}
+OWN = {"create_own", "replace_own"}
+ELSEWHERE = {
+    "accounting/own_file.py": "the one place",
+    "accounting/file_lock.py": "a lock holds the number of a process",
+    "accounting/ledger_file.py": "SQLite fills a file that was made for its owner alone",
+    "accounting/anchor.py": "a mark is overwritten in place, after `replace_own` made the file",
+    "local/report_store.py": "SQLite fills a file that `create_own` made",
+    "sequential/saved_stream.py": "made for its owner alone, and read once",
+    "deep/trainer.py": "a release",
+    "query/sample/make_sample.py": "made-up records",
+    "service/out_file.py": "a release, where its user wants it",
+    "service/local_parties.py": "a public list and a log, in a folder of its own",
+    "service/rappor_command.py": "made-up values, and reports",
+    "trust/isolation/page.py": "memory without a name",
+    "trust/isolation/walls.py": "a setting of the kernel",
+    "trust/network/tls.py": "memory without a name, or a folder of its own, under a password",
+}
+OPEN = {"anchor.py": "a mark has a checksum, and is no secret", "aggregator.py": "a tally has a checksum, and is no secret"}
+
+
+@cache
+def calls() -> dict[Path, list[ast.Call]]:
+    """Of each file that may make one."""
+    texts = {path: path.read_text() for path in SOURCE.rglob("*.py")}
+    likely = {path: text for path, text in texts.items() if any(f"{name}(" in text for name in (*MAKERS, *OWN))}
+    return {path: [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Call)] for path, text in likely.items()}
+
+
+def makes_a_file(call: ast.Call) -> bool:
+    text, name = ast.unparse(call), ast.unparse(call.func).rpartition(".")[2]
+    if name == "open":
+        return "O_CREAT" in text or any(f"'{mode}" in text for mode in ("w", "x", "a", "r+"))
+    return name in MAKERS and (name != "connect" or text.startswith("sqlite3"))
+
+
+def test_files_are_made_in_one_place_or_have_a_reason() -> None:
+    makers = {str(path.relative_to(SOURCE)) for path, found in calls().items() if any(map(makes_a_file, found))}
+    assert makers <= set(ELSEWHERE), "let discreet.accounting.own_file make it"
+
+
+def test_secrets_are_read_by_what_checks_their_length_and_whose_they_are() -> None:
+    found = 0
+    for path, calls_of in calls().items():
+        names = {ast.unparse(call.func).rpartition(".")[2] for call in calls_of}
+        if OWN & names and path.name not in OPEN:
+            assert {"read_own", "check_own"} & names, f"{path}: what it wrote for its owner alone is read by read_own"
+            assert "read_bytes" not in names, path
+            found += 1
+    assert found >= 4
