@@ -88,7 +88,9 @@ def hostile(honest: dict[str, Any]) -> Iterator[Any]:
             yield signed({**parameters, name: wrong}, honest)
     if parameters["kind"] == "rappor":
         for f, p, q in ((0.0, 0.0, 1.0), (0.0, 0.25, 0.75), (2.0**-10, 0.0, 1.0), (0.0, 1.0, 0.0)):
-            yield signed({key: v for key, v in parameters.items() if key != "epsilon"} | {"f": f, "p": p, "q": q}, honest)
+            yield signed(
+                {key: v for key, v in parameters.items() if key != "epsilon"} | {"f": f, "p": p, "q": q}, honest
+            )
 
 
 def signed(parameters: dict[str, Any], honest: dict[str, Any]) -> dict[str, Any]:

@@ -27,7 +27,10 @@ ELSEWHERE = {
     "trust/isolation/walls.py": "a setting of the kernel",
     "trust/network/tls.py": "memory without a name, or a folder of its own, under a password",
 }
-OPEN = {"anchor.py": "a mark has a checksum, and is no secret", "aggregator.py": "a tally has a checksum, and is no secret"}
+OPEN = {
+    "anchor.py": "a mark has a checksum, and is no secret",
+    "aggregator.py": "a tally has a checksum, and is no secret",
+}
 
 
 @cache

@@ -1359,7 +1359,7 @@ MUTANTS = [
     ),
     *of(
         "local/oracles/projective_geometry",
-        ("1 + uniform_integers(bits, len(places), q - 1)", "uniform_integers(bits, len(places), q)"),
+        ("1 + uniform_integers(bits, len(places), self.space.q - 1)", "uniform_integers(bits, len(places), q)"),
         tests=f"local/test_oracle.py {REPORTS}",
     ),
     *of(
@@ -1390,7 +1390,7 @@ MUTANTS = [
         "local/reporter",
         ("(len(self._sent) + 1) * Fraction(self._each) > Fraction(self.budget)", "self.spent >= self.budget + 1"),
         ("if key not in self._sent:", "if True:"),
-        ("write_whole(self._path, self._written(sent))", "pass"),
+        ("replace_own(self._path, self._written(sent))", "pass"),
     ),
     *of(
         "local/report_store",
@@ -1418,8 +1418,8 @@ MUTANTS = [
     *of(
         "local/wire_client",
         ("chance if Decimal(chance) >= exact else math.nextafter(chance, 1.0)", "chance"),
-        ("if any(drawn) and orthogonal != miss:", "if any(drawn) and orthogonal:"),
-        ("if not 0 < epsilon <= MOST_EPSILON:", "if False:"),
+        ("drawn[pivot] = (product * miss -", "drawn[pivot] = (product -"),
+        ("not LEAST_EPSILON <= epsilon <= MOST_EPSILON", "False"),
     ),
     *of("noise/packed_coins", ("rest.size, probability * 256 - whole)", "rest.size, 0.0)")),
     # local/rappor
@@ -1439,7 +1439,7 @@ MUTANTS = [
     *of(
         "local/rappor/permanent",
         ("tossed = bernoulli(bits, blooms.shape, setup.f)", "tossed = bernoulli(bits, blooms.shape, setup.f / 2)"),
-        ("return np.where(drawn >> 1 < setup.f * LEVELS, drawn & 1, blooms)", "return blooms"),
+        ("return np.where(tossed, drawn & 1, blooms)", "return blooms"),
         ("level = int(setup.f * LEVELS)", "level = int(setup.f * LEVELS) - 2"),
     ),
     *of(

@@ -48,7 +48,12 @@ class Aggregator(Generic[R]):
 
     def add(self, reports: Reports) -> None:
         """Count reports: all of them or, if one cannot be right, none."""
-        accepted = self.randomizer.accepted(np.asarray(reports))
+        given, form = np.asarray(reports), self.randomizer.form
+        if given.ndim != 1 + len(form.shape) or given.shape[1:] != form.shape:
+            raise refused(
+                self.randomizer, f"their shape is {given.shape} and not (n, {', '.join(map(str, form.shape))})"
+            )
+        accepted = self.randomizer.accepted(given)
         self._check_room(len(accepted))
         new = np.zeros_like(self.tally)
         for start in range(0, len(accepted), BATCH):

@@ -64,7 +64,9 @@ def test_many_clients_report_as_one_does() -> None:
 
 def test_a_message_reaches_the_collector() -> None:
     collector = Aggregator(GOOGLE)
-    collector.add_messages([RapporClient(GOOGLE, SecretMemo(b"secret of client %d" % i)).message("abc") for i in range(20)])
+    collector.add_messages(
+        [RapporClient(GOOGLE, SecretMemo(b"secret of client %d" % i)).message("abc") for i in range(20)]
+    )
     assert collector.n == collector.tally[:, 0].sum() == 20
 
 

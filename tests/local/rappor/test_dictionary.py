@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -47,3 +49,15 @@ def test_lengths_and_alphabets_that_cannot_be_are_refused() -> None:
     for alphabet, length, size in (("ab", 5, 2), ("ab", 2, 2), ("", 4, 2), ("abcdefghijklmnopqrstuvwxyz" * 2, 6, 3)):
         with pytest.raises(ParameterError, match="unknown strings"):
             UnknownStrings(RAPPOR, RAPPOR, alphabet, length=length, size=size)
+
+
+def test_reports_that_no_client_can_send_are_refused() -> None:
+    strings = UnknownStrings(Rappor(), Rappor(), "abc", length=6, size=2)
+    right = strings.reports(["abcabc", "aabbcc"], DeterministicBits(1))
+    assert strings.accepted(right) is right
+    for places in ([[0, 3], [0, 1]], [[1, 0], [0, 1]], [[1, 1], [0, 1]], [[-1, 1], [0, 1]], [[0, 1]], [[0.0, 1.0]] * 2):
+        with pytest.raises(ParameterError, match="Nothing was counted"):
+            strings.accepted(dataclasses.replace(right, places=np.array(places)))
+    for wrong in ({"whole": right.whole[:1]}, {"parts": right.parts[:, :1]}, {"parts": right.parts | 0xFF}):
+        with pytest.raises(ParameterError, match="Nothing was counted"):
+            strings.decoded(dataclasses.replace(right, **wrong))

@@ -13,7 +13,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.events import Composed, Event
 from discreet.core.grid import Steps
 from discreet.core.knob import check_whole
-from discreet.local.randomizer import Reports
+from discreet.local.randomizer import Reports, refused
 from discreet.local.rappor.association import StringReports, association
 from discreet.local.rappor.decoded_strings import DecodedStrings
 from discreet.local.rappor.decoding import decoded
@@ -117,8 +117,22 @@ class UnknownStrings:
         whole = self.string.reports([self.cleaned(value) for value in values], bits)
         return PartReports(whole, places, np.stack([self.part.reports(one, bits) for one in chosen], axis=1))
 
+    def accepted(self, reports: PartReports) -> PartReports:
+        """The reports, if clients can have sent them: two places of a string in ascending order, and three reports."""
+        whole, places, parts = reports.whole, np.asarray(reports.places), reports.parts
+        self.string.accepted(whole)
+        if parts.shape[:2] != (len(whole), 2) or places.shape != (len(whole), 2) or places.dtype.kind not in "iu":
+            raise refused(
+                self.part, f"there are {len(whole)} of strings, {places.shape} places, {parts.shape} of parts"
+            )
+        self.part.accepted(parts.reshape(-1, *parts.shape[2:]))
+        if not ((places[:, 0] >= 0) & (places[:, 0] < places[:, 1]) & (places[:, 1] < self.places)).all():
+            raise refused(self.part, f"places are not two of {self.places}, in ascending order")
+        return reports
+
     def candidates(self, reports: PartReports, level: float = 0.05) -> tuple[str, ...]:
         """Strings all of whose pairs of parts occur: post-processing."""
+        reports = self.accepted(reports)
         common = [self._common(reports, place, level) for place in range(self.places)]
         together = {pair: self._together(reports, pair, common) for pair in combinations(range(self.places), 2)}
         joined: list[tuple[str, ...]] = [(part,) for part in common[0]]
@@ -147,14 +161,14 @@ class UnknownStrings:
         candidates = self.candidates(reports, level)
         if not candidates:
             raise ParameterError("unknown strings", "no candidate was found", "Collect more reports.", "")
-        tally = self.string.tallied(self.string.accepted(reports.whole))
+        tally = self.string.tallied(reports.whole)
         return decoded(
             self.string, tally, candidates=candidates, level=level, correction=correction, simulated=simulated
         )
 
     def _common(self, reports: PartReports, place: int, level: float) -> list[str]:
         """The parts that occur at a place."""
-        here = self.part.accepted(reports.parts[reports.places == place])
+        here = reports.parts[reports.places == place]
         every = ["".join(letters) for letters in product((*self.alphabet, " "), repeat=self.size)]
         return list(decoded(self.part, self.part.tallied(here), candidates=every, level=level).found[:FEW])
 
