@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from discreet.accounting import own_file
 from discreet.accounting.own_file import create_own, read_own, replace_own
 from discreet.core.errors import ParameterError
 
@@ -18,10 +19,8 @@ def test_of_many_who_create_a_file_one_does_and_all_read_the_same(tmp_path: Path
     path = tmp_path / "key"
 
     def created(number: int) -> bytes:
-        try:
+        with contextlib.suppress(FileExistsError):
             create_own(path, bytes([number]) * 32)
-        except FileExistsError:
-            pass
         return read_own(path, "read", 32, 32)
 
     with ThreadPoolExecutor(8) as pool:
@@ -39,7 +38,7 @@ def test_a_crash_leaves_the_old_file_or_none(tmp_path: Path, monkeypatch: pytest
     def stopped(*_: object) -> None:
         raise OSError("the power is gone")
 
-    monkeypatch.setattr(own_file.os, stop, stopped)
+    monkeypatch.setattr(os, stop, stopped)
     with pytest.raises(OSError, match="power"):
         write(path, b"new")
     assert (path.read_bytes() if path.exists() else None) == (None if stop == "link" else b"old")
@@ -47,11 +46,15 @@ def test_a_crash_leaves_the_old_file_or_none(tmp_path: Path, monkeypatch: pytest
 
 def test_bytes_are_on_disk_before_they_have_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
-    sync, link = os.fsync, os.link
-    monkeypatch.setattr(own_file.os, "fsync", lambda file: (done.append("sync"), sync(file)))
-    monkeypatch.setattr(own_file.os, "link", lambda old, new: (done.append("name"), link(old, new)))
+    for name in ("fsync", "link"):
+
+        def recorded(*given: Any, name: str = name, real: Any = getattr(os, name)) -> None:  # noqa: B008
+            done.append(name)
+            real(*given)
+
+        monkeypatch.setattr(os, name, recorded)
     create_own(tmp_path / "key", b"new")
-    assert done == ["sync", "name", "sync"]
+    assert done == ["fsync", "link", "fsync"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are of POSIX")
@@ -70,6 +73,7 @@ def test_a_file_of_others_or_of_another_length_is_refused(tmp_path: Path, monkey
         with pytest.raises(ParameterError, match=f"mode {mode:o}"):
             read_own(path, "read", 32, 32)
     path.chmod(0o600)
-    with monkeypatch.context() as other, pytest.raises(ParameterError, match="belongs to somebody else"):
-        other.setattr(own_file.os, "stat", lambda _: SimpleNamespace(st_mode=0o600, st_uid=os.geteuid() + 4242))
+    other = os.geteuid() + 4242
+    monkeypatch.setattr(os, "stat", lambda _: SimpleNamespace(st_mode=0o600, st_uid=other))
+    with pytest.raises(ParameterError, match="belongs to somebody else"):
         read_own(path, "read", 32, 32)

@@ -24,9 +24,56 @@ from tests.conformance.walk import for_each, modules, public_classes, randomizer
 Client = Callable[[Any, Any], bytes]
 """Makes a message from what the collector published and a value."""
 GIVEN: dict[str, Any] = {"PermanentMemo": SecretMemo(b"a secret of more than 16 bytes")}
-ODD = (None, -1, 2**70, 0.5, math.nan, "no such value", "", "\ud800", b"x", True, [], [[1], [2, 3]], {}, object)
-NUMBERS = (0, 1, -1, 2.5, 0.0, 1e-300, 11.0, 41.0, 2**24 + 1, 2**70, math.inf, math.nan, True, None, "1", [], {}, [1.0])
-DOMAINS = ([], ["a"], ["a", "a"], [1, 2], ["a", ["b"]], ["a", "\ud800"], "ab", {"a": 1}, [["a", "b"], 3], 3)
+ODD: tuple[Any, ...] = (
+    None,
+    -1,
+    2**70,
+    0.5,
+    math.nan,
+    "no such value",
+    "",
+    "\ud800",
+    b"x",
+    True,
+    [],
+    [[1], [2, 3]],
+    {},
+    object,
+)
+NUMBERS: tuple[Any, ...] = (
+    0,
+    1,
+    -1,
+    2.5,
+    0.0,
+    1e-300,
+    11.0,
+    41.0,
+    2**24 + 1,
+    2**70,
+    math.inf,
+    math.nan,
+    True,
+    None,
+    "1",
+    [],
+    {},
+    [1.0],
+)
+DOMAINS: tuple[Any, ...] = (
+    [],
+    ["a"],
+    ["a", "a"],
+    [1, 2],
+    ["a", ["b"]],
+    ["a", "\ud800"],
+    "ab",
+    {"a": 1},
+    [["a", "b"], 3],
+    3,
+)
+
+WRONG: tuple[Any, ...] = (None, 2, "00" * 8, {"q": 2, "t": 1}, [])
 
 
 def clients() -> Iterator[tuple[str, Client]]:
@@ -78,7 +125,7 @@ def hostile(honest: dict[str, Any]) -> Iterator[Any]:
     yield from (None, [], "x", {}, {"parameters": None}, {"parameters": []}, honest | {"parameters": {}})
     for name in ("version", "derived", "fingerprint"):
         yield {key: value for key, value in honest.items() if key != name}
-        yield from (honest | {name: wrong} for wrong in (None, 2, "00" * 8, {"q": 2, "t": 1}, []))
+        yield from (honest | {name: wrong} for wrong in WRONG)
     for name, value in honest["derived"].items():
         yield from (honest | {"derived": honest["derived"] | {name: one}} for one in (1, 2, value + 1, 2**70, None))
     parameters = honest["parameters"]

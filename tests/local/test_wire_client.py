@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import json
+import secrets
 import sys
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -89,7 +91,7 @@ def test_codes_and_points_are_drawn_with_exactly_their_probabilities(monkeypatch
         drawn = wire_client.hadamard if oracle.kind == "hadamard" else wire_client.point
         for place, miss in product((0, oracle.size // 2, oracle.size - 1), (False, True)):
             monkeypatch.setattr(wire_client, "coin", lambda chance, miss=miss: miss)
-            codes = _every(monkeypatch, lambda d=drawn, p=place, n=numbers: d(1.0, *n, p))
+            codes = _every(monkeypatch, partial(drawn, 1.0, *numbers, place))
             own = np.flatnonzero(oracle.supports(np.arange(oracle.codes), place) != miss).tolist()
             assert sorted(set(codes)) == own
             assert len(set(Counter(codes).values())) == 1
@@ -124,6 +126,7 @@ def test_what_would_harm_is_refused() -> None:
 def test_a_value_outside_the_domain_is_answered_by_a_random_report() -> None:
     """Each of three values is reported in a third of 900 reports, within five standard errors."""
     for survey in (KaryResponse(1.0, 3), KaryResponse(1.0, ("0", "1", "b"))):
+        odd: Any
         for odd in (3, -1, 1.0, True, None, "c", "x" * 5000, ["b"], {}):
             assert len(wire_client.message(published(survey), odd)) == 10
         found = [wire_client.message(published(survey), "what")[-1] for _ in range(900)]
@@ -132,7 +135,8 @@ def test_a_value_outside_the_domain_is_answered_by_a_random_report() -> None:
 
 def _every(monkeypatch: pytest.MonkeyPatch, draw: Callable[[], int]) -> list[int]:
     """What is drawn for each outcome of the draws from ranges, one after the other."""
-    found, left = [], [()]
+    found: list[int] = []
+    left: list[tuple[int, ...]] = [()]
     while left:
         given = left.pop()
         ranges: list[int] = []
@@ -141,7 +145,7 @@ def _every(monkeypatch: pytest.MonkeyPatch, draw: Callable[[], int]) -> list[int
             ranges.append(upper)
             return int(given[len(ranges) - 1]) if len(ranges) <= len(given) else 0
 
-        monkeypatch.setattr(wire_client.secrets, "randbelow", drawn)
+        monkeypatch.setattr(secrets, "randbelow", drawn)
         code = draw()
         if len(given) == len(ranges):
             found.append(code)

@@ -242,7 +242,8 @@ def test_what_follows_a_question_is_not_read_as_another(url: str) -> None:
 def test_a_hundred_devices_may_call_before_the_first_is_heard(tmp_path: Path) -> None:
     store = ReportStore(tmp_path / "reports", SURVEY)
     with Collector(store) as server:
-        lines = [socket.create_connection(server.server_address[:2], timeout=20) for _ in range(100)]
+        port = server.server_address[1]
+        lines = [socket.create_connection(("127.0.0.1", port), timeout=20) for _ in range(100)]
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         for line in lines:
@@ -270,17 +271,22 @@ def test_headers_and_body_leave_together_and_at_once(url: str, monkeypatch: pyte
     assert (len(sizes), delayed) == (1, [False])
 
 
+def drip(line: socket.socket) -> None:
+    """Send a byte every few milliseconds, for a long time."""
+    for _ in range(2000):
+        line.sendall(b"x")
+        time.sleep(0.01)
+
+
 def test_a_slow_sender_is_not_waited_for(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A byte every few milliseconds for ever: each is in time, and all of them are not."""
+    """Each byte comes in time, and all of them together do not."""
     monkeypatch.setattr(collector, "PATIENCE", 0.3)
     host, _, port = url.removeprefix("http://").partition(":")
     for head in (b"POST /reports HTTP/1.1\r\nContent-Length: 100000\r\n\r\n", b"POST /reports HTTP/1.1\r\nX: "):
         with socket.create_connection((host, int(port)), timeout=20) as line:
             line.sendall(head)
-            with pytest.raises(OSError):  # noqa: PT011
-                for _ in range(2000):
-                    line.sendall(b"x")
-                    time.sleep(0.01)
+            with pytest.raises((ConnectionError, BrokenPipeError)):
+                drip(line)
 
 
 def test_a_store_is_its_owners_alone(tmp_path: Path) -> None:

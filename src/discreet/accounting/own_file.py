@@ -1,4 +1,4 @@
-"""Files that are their owner's alone: keys, secrets, accounts. They are written whole, and checked when they are read."""
+"""Files that are their owner's alone: keys, secrets, accounts. They are written whole, and checked when read."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import math
 import struct
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -78,7 +79,7 @@ class Randomizer(ABC):
             if isinstance(value, bool) or not isinstance(value, Real):
                 raise ParameterError(type(self).__name__, f"{field.name} is {value!r:.40}", "Give a number.")
             if field.type == "float" or float(value).is_integer():
-                object.__setattr__(self, field.name, float(value) if field.type == "float" else int(value))
+                object.__setattr__(self, field.name, float(value) if field.type == "float" else math.trunc(value))
 
     @property
     def event(self) -> Event:

@@ -10,7 +10,8 @@ import pytest
 from discreet.core.errors import ParameterError
 from discreet.local.aggregator import Aggregator
 from discreet.local.means.half_sphere import STEPS, HalfSphereVector
-from discreet.local.means.hybrid import CELLS, HybridReport
+from discreet.local.means.hybrid import HybridReport
+from discreet.local.means.piecewise import CELLS
 from discreet.local.means.reach import FAR, Reach
 from discreet.local.means.sphere_vector import SphereVector
 from discreet.local.subspaces.gaussian_products import GaussianProducts
@@ -30,7 +31,7 @@ def test_what_lies_beyond_is_moved_inside_and_all_else_stays() -> None:
 
 
 def test_one_message_moves_a_mean_by_no_more_than_its_reach() -> None:
-    """In units of the deviation of one report: eight in one number, where the largest numbers of four bytes have 2,000."""
+    """Eight deviations of one report in one number; four bytes have room for 2,000."""
     for randomizer in (SphereVector(1.0, 20), SphereProducts(1.0, 5), GaussianProducts(1.0, 5)):
         size = randomizer.form.shape[0]
         largest, one = math.floor(randomizer.reach.number), np.zeros((1, size), np.int32)

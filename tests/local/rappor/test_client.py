@@ -78,11 +78,11 @@ def test_a_cohort_is_needed_and_must_exist(tmp_path: Path) -> None:
 
 
 def test_the_owner_and_not_the_collector_says_what_reports_of_a_value_may_cost() -> None:
-    for how in ({"f": 0.0, "p": 0.25}, {"f": 0.125}, {"f": 0.5, "hashes": 6}):
-        dear = Rappor(**how)
-        for asked in (lambda d=dear: RapporClient(d, SecretMemo(SECRET)), lambda d=dear: _first(d)):
-            with pytest.raises(ParameterError, match="Nothing was reported"):
-                asked()
+    for dear in (Rappor(f=0.0, p=0.25), Rappor(f=0.125), Rappor(f=0.5, hashes=6)):
+        with pytest.raises(ParameterError, match="Nothing was reported"):
+            RapporClient(dear, SecretMemo(SECRET))
+        with pytest.raises(ParameterError, match="Nothing was reported"):
+            next(client_reports(dear, ["abc"], [SECRET]))
     assert RapporClient(Rappor(f=0.125), SecretMemo(SECRET), budget=11.0).message("abc")
     for wrong in (float("inf"), float("nan"), -1.0):
         with pytest.raises(ParameterError, match="budget is"):
@@ -90,9 +90,9 @@ def test_the_owner_and_not_the_collector_says_what_reports_of_a_value_may_cost()
 
 
 def test_parameters_without_noise_are_refused_by_everybody() -> None:
-    for how in ({"p": 0.0, "q": 1.0}, {"p": 0.0, "q": 0.5}, {"p": 0.5, "q": 1.0}, {"p": 1.0, "q": 0.0}):
+    for p, q in ((0.0, 1.0), (0.0, 0.5), (0.5, 1.0), (1.0, 0.0)):
         with pytest.raises(ParameterError, match="costs epsilon"):
-            Rappor(f=0.0, **how)
+            Rappor(f=0.0, p=p, q=q)
 
 
 def test_what_is_no_text_is_reported_as_one_and_the_same() -> None:
@@ -105,7 +105,3 @@ def test_a_master_secret_that_can_be_guessed_is_refused() -> None:
     for short in (b"", b"15 bytes only.."):
         with pytest.raises(ParameterError, match="random bytes"):
             client_secret(short, "client 1")
-
-
-def _first(rappor: Rappor) -> object:
-    return next(iter(client_reports(rappor, ["abc"], [SECRET])))

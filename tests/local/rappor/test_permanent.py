@@ -18,7 +18,6 @@ from discreet.local.rappor.parameters import RapporParameters
 from discreet.local.rappor.permanent import GoogleMemo, SecretMemo, derived, randomized
 from discreet.noise.deterministic import DeterministicBits
 
-
 SECRET = b"a secret of more than 16 bytes"
 
 

@@ -39,7 +39,8 @@ class SphereVector(VectorReport):
     Guarantee
     ---------
     That of `mechanisms.SphereReport`, whose draws are rounded here and moved inside their `reach`: pure, epsilon, where
-    one vector is replaced by any other. Bhowmick, Duchi, Freudiger, Kapoor and Rogers 2018; Asi, Feldman and Talwar 2022.
+    one vector is replaced by any other. Bhowmick, Duchi, Freudiger, Kapoor and Rogers 2018; Asi, Feldman and
+    Talwar 2022.
 
     Examples
     --------
