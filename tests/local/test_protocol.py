@@ -66,7 +66,14 @@ def test_fingerprints_are_permanent() -> None:
 def test_what_is_not_a_protocol_is_refused(tmp_path: Path) -> None:
     assert randomizer_of({"kind": "auto", "domain": 2}).kind == "grr"
     wrong: Any
-    wrongs = [{}, [], {"kind": "magic"}, {"kind": "rappor", "epsilon": 3.0}]
+    wrongs = [
+        {},
+        [],
+        {"kind": "magic"},
+        {"kind": "rappor", "epsilon": 3.0},
+        {"kind": []},
+        {"kind": "grr", "domain": ["a", "\ud800"]},
+    ]
     for wrong in (*wrongs, {"kind": "grr", "size": 3}, {"kind": "grr", "domain": 1}):
         with pytest.raises(ParameterError):
             randomizer_of(wrong)

@@ -88,7 +88,7 @@ def test_codes_and_points_are_drawn_with_exactly_their_probabilities(monkeypatch
     """Each choice of the numbers that are drawn is tried once: own reports, and others, come equally often."""
     for oracle in (HadamardResponse(1.2, 9), ProjectiveGeometry(1.0, 4), ProjectiveGeometry(1.0, 11)):
         numbers = list(oracle.derived.values())
-        drawn = wire_client.hadamard if oracle.kind == "hadamard" else wire_client.point
+        drawn: Callable[..., int] = wire_client.hadamard if oracle.kind == "hadamard" else wire_client.point
         for place, miss in product((0, oracle.size // 2, oracle.size - 1), (False, True)):
             monkeypatch.setattr(wire_client, "coin", lambda chance, miss=miss: miss)
             codes = _every(monkeypatch, partial(drawn, 1.0, *numbers, place))

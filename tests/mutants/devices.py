@@ -22,7 +22,7 @@ MUTANTS = [
             '    if False:\n        raise ParameterError("protocol", f"its',
         ),
         ("_ = made.fingerprint, made.derived, made.form", "_ = made.form"),
-        tests=CLIENTS,
+        tests=f"local/test_protocol.py {CLIENTS}",
     ),
     *of(
         "local/randomizer",
@@ -60,13 +60,21 @@ MUTANTS = [
         ("(places[:, 0] < places[:, 1])", "(places[:, 0] <= places[:, 1])"),
     ),
     *of(
-        "local/means/reach",
+        "local/means/report_reach",
         ("if (np.abs(rows) > self.number).any():", "if False:"),
         ("self.length * (1 + ROUNDING)", "self.length * 100"),
         ("np.trunc(inside * shrink)", "np.ceil(inside * shrink)"),
     ),
-    *of("local/means/half_sphere", ("math.sqrt(self.size) / 2 + 1)", "math.inf)"), tests="local/means/test_reach.py"),
-    *of("local/means/hybrid", ("least = 0 if self.cells else CELLS", "least = 0"), tests="local/means/test_reach.py"),
+    *of(
+        "local/means/half_sphere",
+        ("math.sqrt(self.size) / 2 + 1)", "math.inf)"),
+        tests="local/means/test_report_reach.py",
+    ),
+    *of(
+        "local/means/hybrid",
+        ("least = 0 if self.cells else CELLS", "least = 0"),
+        tests="local/means/test_report_reach.py",
+    ),
     *of(
         "local/oracles/projective_geometry",
         ("for less in (0, 1))", "for less in (0, 0))"),

@@ -12,7 +12,7 @@ import numpy as np
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.events import Event
-from discreet.local.means.reach import Reach
+from discreet.local.means.report_reach import ReportReach
 from discreet.local.means.vector_report import VectorReport
 from discreet.local.randomizer import Reports
 from discreet.mechanisms.vectors.sphere_report import FINENESS, Ball, SphereReport
@@ -76,9 +76,9 @@ class SphereVector(VectorReport):
         return self.ball.radius / self.mechanism.cap.pull
 
     @property
-    def reach(self) -> Reach:
+    def reach(self) -> ReportReach:
         """Of the reports: their density is at most 64 times Gaussian, since the cap holds a draw in 64 or more."""
-        return Reach.of_gaussian(self.stddev / self.unit, self.size)
+        return ReportReach.of_gaussian(self.stddev / self.unit, self.size)
 
     def reports(self, values: Any, bits: Bits) -> Reports:
         """A vector for each one."""

@@ -14,7 +14,7 @@ from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event, GaussianLoss
 from discreet.core.grid import Array
-from discreet.local.means.reach import Reach
+from discreet.local.means.report_reach import ReportReach
 from discreet.local.subspaces.half_vector import half_size
 from discreet.local.subspaces.product_report import ProductReport
 from discreet.noise.gaussian import rounded_gaussian
@@ -98,10 +98,10 @@ class GaussianProducts(ProductReport):
         return max(self.step, math.ldexp(1.0, math.frexp(self.stddev)[1] - COARSE))
 
     @property
-    def reach(self) -> Reach:
+    def reach(self) -> ReportReach:
         """Of products that are at most the squared radius long together, of their rounding, and of noise."""
         size = half_size(self.size)
-        return Reach.of_gaussian(self.stddev / self.unit, size, self.radius**2 / self.unit + math.sqrt(size))
+        return ReportReach.of_gaussian(self.stddev / self.unit, size, self.radius**2 / self.unit + math.sqrt(size))
 
     def randomized(self, products: Array, bits: Bits) -> Array:
         """The rounded products and noise, rounded again."""

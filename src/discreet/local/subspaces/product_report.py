@@ -16,7 +16,7 @@ from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_knob, check_whole
 from discreet.core.neighbors import RECORD, Neighbors
 from discreet.core.receipt import Receipt
-from discreet.local.means.reach import Reach
+from discreet.local.means.report_reach import ReportReach
 from discreet.local.randomizer import Randomizer, Reports, WorstPair, refused
 from discreet.local.subspaces.half_vector import half_size, product_vectors, symmetric
 from discreet.local.subspaces.product_moments import ProductMoments
@@ -67,7 +67,7 @@ class ProductReport(Randomizer):
 
     @property
     @abstractmethod
-    def reach(self) -> Reach:
+    def reach(self) -> ReportReach:
         """Of the reports."""
 
     @abstractmethod

@@ -9,7 +9,7 @@ from typing import ClassVar
 from discreet.core.bits import Bits
 from discreet.core.events import Event
 from discreet.core.grid import Array
-from discreet.local.means.reach import Reach
+from discreet.local.means.report_reach import ReportReach
 from discreet.local.means.sphere_vector import SphereVector
 from discreet.local.subspaces.half_vector import half_size
 from discreet.local.subspaces.product_report import ProductReport
@@ -64,7 +64,7 @@ class SphereProducts(ProductReport):
         return self.vector.stddev
 
     @property
-    def reach(self) -> Reach:
+    def reach(self) -> ReportReach:
         """That of the vector's report."""
         return self.vector.reach
 

@@ -15,7 +15,7 @@ ROUNDING = 1e-9  # of a length in float64
 
 
 @dataclass(frozen=True)
-class Reach:
+class ReportReach:
     """The vectors whose numbers are at most `number` in size, and whose length is at most `length`; in steps.
 
     Parameters
@@ -28,7 +28,7 @@ class Reach:
     length: float
 
     @classmethod
-    def of_gaussian(cls, deviation: float, size: int, mean: float = 0.0) -> Reach:
+    def of_gaussian(cls, deviation: float, size: int, mean: float = 0.0) -> ReportReach:
         """Of a Gaussian vector about one of at most this length, except for one in 10**13.
 
         A number is farther than t deviations from its mean with probability 2 Phi(-t), and a vector is longer than
@@ -37,8 +37,8 @@ class Reach:
 
         Examples
         --------
-        >>> Reach.of_gaussian(10.0, 16)
-        Reach(number=80.0, length=120.0)
+        >>> ReportReach.of_gaussian(10.0, 16)
+        ReportReach(number=80.0, length=120.0)
         """
         return cls(mean + FAR * deviation, mean + (math.sqrt(size) + FAR) * deviation)
 

@@ -12,7 +12,7 @@ from discreet.local.aggregator import Aggregator
 from discreet.local.means.half_sphere import STEPS, HalfSphereVector
 from discreet.local.means.hybrid import HybridReport
 from discreet.local.means.piecewise import CELLS
-from discreet.local.means.reach import FAR, Reach
+from discreet.local.means.report_reach import FAR, ReportReach
 from discreet.local.means.sphere_vector import SphereVector
 from discreet.local.subspaces.gaussian_products import GaussianProducts
 from discreet.local.subspaces.sphere_products import SphereProducts
@@ -20,7 +20,7 @@ from discreet.noise.deterministic import DeterministicBits
 
 
 def test_what_lies_beyond_is_moved_inside_and_all_else_stays() -> None:
-    reach = Reach(10.0, 12.0)
+    reach = ReportReach(10.0, 12.0)
     rows = np.array([[3.0, -4.0], [11.0, 0.0], [10.0, 10.0], [0.0, 0.0], [-99.0, 99.0]])
     moved = reach.pulled(rows)
     assert moved.tolist() == [[3, -4], [10, 0], [8, 8], [0, 0], [-8, 8]]
