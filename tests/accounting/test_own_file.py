@@ -73,7 +73,7 @@ def test_a_file_of_others_or_of_another_length_is_refused(tmp_path: Path, monkey
         with pytest.raises(ParameterError, match=f"mode {mode:o}"):
             read_own(path, "read", 32, 32)
     path.chmod(0o600)
-    other = os.geteuid() + 4242
-    monkeypatch.setattr(os, "stat", lambda _: SimpleNamespace(st_mode=0o600, st_uid=other))
-    with pytest.raises(ParameterError, match="belongs to somebody else"):
+    found = SimpleNamespace(st_mode=0o600, st_uid=os.geteuid() + 4242)
+    with pytest.raises(ParameterError, match="belongs to somebody else"), monkeypatch.context() as other:  # noqa: PT012
+        other.setattr(os, "stat", lambda _: found)
         read_own(path, "read", 32, 32)

@@ -1359,7 +1359,10 @@ MUTANTS = [
     ),
     *of(
         "local/oracles/projective_geometry",
-        ("1 + uniform_integers(bits, len(places), self.space.q - 1)", "uniform_integers(bits, len(places), q)"),
+        (
+            "1 + uniform_integers(bits, len(places), self.space.q - 1)",
+            "uniform_integers(bits, len(places), self.space.q)",
+        ),
         tests=f"local/test_oracle.py {REPORTS}",
     ),
     *of(
