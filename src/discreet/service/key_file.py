@@ -34,7 +34,10 @@ def read_identity(path: str | Path, passphrase: str | None = None) -> Identity:
     is asked for at the terminal.
     """
     try:
-        data = read_own(path, f"read {path}", 1, LONGEST)
+        with open(path, "rb") as file:
+            data = file.read(LONGEST)
+        if b"PRIVATE KEY" in data:  # what has none, such as a card, is refused for that
+            data = read_own(path, f"read {path}", 1, LONGEST)
     except OSError as why:
         raise ParameterError(f"read {path}", str(why.strerror or why), "Check the path.") from why
     if is_covered(data) and passphrase is None:
