@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -71,3 +73,110 @@ def test_other_terms_are_refused_and_the_file_is_kept(tmp_path: Path) -> None:
         with pytest.raises(NotPermitted, match="Make it with the same ones"):
             resume_stream(other, tmp_path / "state")
     resume_stream(TreeCounter(100, Gaussian(1.0)), tmp_path / "state")
+
+
+def test_one_paid_stream_is_not_resumed_as_many(tmp_path: Path) -> None:
+    """Each of the others would get noise of its own for the same sum."""
+    counter = TreeCounter(100, Gaussian(1.0))
+    counter.update(1.0)
+    save_stream(counter, tmp_path / "state")
+    with pytest.raises(NotPermitted, match="streams=1.*streams=1000"):
+        resume_stream(TreeCounter(100, Gaussian(1.0), streams=1000), tmp_path / "state")
+    with pytest.raises(NotPermitted, match="its clock is of shape"):
+        TreeCounter(100, Gaussian(1.0), streams=1000).restore(counter.state())
+
+
+def test_a_state_under_two_names_is_resumed_once(tmp_path: Path) -> None:
+    counter, path = TreeCounter(100, Gaussian(1.0)), tmp_path / "state"
+    save_stream(counter, path)
+    os.link(path, tmp_path / "other")
+    with pytest.raises(NotPermitted, match="another name"):
+        resume_stream(TreeCounter(100, Gaussian(1.0)), path)
+    (tmp_path / "other").unlink()
+    (tmp_path / "other").symlink_to(path)
+    resume_stream(TreeCounter(100, Gaussian(1.0)), tmp_path / "other")
+    assert not path.exists()
+    with pytest.raises(NotPermitted, match="Each state is resumed once"):
+        resume_stream(TreeCounter(100, Gaussian(1.0)), path)
+
+
+def test_what_the_former_version_wrote_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "state"
+    np.savez(path, terms=np.array("TreeCounter, horizon 100"), clock=np.zeros(1))
+    path = path.with_suffix(".npz")
+    with pytest.raises(NotPermitted, match="form 1, of another version.* Go on with the version that saved it"):
+        resume_stream(TreeCounter(100, Gaussian(1.0)), path)
+    assert path.exists()
+
+
+def test_half_a_file_is_refused_and_kept(tmp_path: Path) -> None:
+    path = tmp_path / "state"
+    save_stream(TreeCounter(100, Gaussian(1.0)), path)
+    whole = path.read_bytes()
+    for part in (whole[: len(whole) // 2], b"", whole[:-1], b"no archive"):
+        path.write_bytes(part)
+        with pytest.raises(NotPermitted, match="no saved stream"):
+            resume_stream(TreeCounter(100, Gaussian(1.0)), path)
+    path.write_bytes(whole)
+    resume_stream(TreeCounter(100, Gaussian(1.0)), path)
+
+
+def test_arrays_that_do_not_fit_leave_the_file_and_close_the_stream(tmp_path: Path) -> None:
+    path, counter = tmp_path / "state", TreeCounter(100, Gaussian(1.0))
+    save_stream(counter, path)
+    with np.load(path) as found:
+        parts = {name: found[name] for name in found.files}
+    for clock in (-1, 101):
+        with path.open("wb") as file:
+            np.savez(file, **{**parts, "state clock": np.array([clock])})
+        other = TreeCounter(100, Gaussian(1.0))
+        with pytest.raises(NotPermitted, match="its clock is not between 0 and 100"):
+            resume_stream(other, path)
+        assert path.exists()
+        with pytest.raises(NotPermitted, match="its state was saved"):
+            other.update(1.0)
+
+
+def test_a_stream_that_cannot_be_written_stays_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError("no space left")
+
+    counter = TreeCounter(100, Gaussian(1.0))
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match="no space left"):
+            save_stream(counter, tmp_path / "state")
+    assert list(tmp_path.iterdir()) == []
+    counter.update(1.0)
+    save_stream(counter, tmp_path / "state")
+
+
+def test_threads_that_race_for_a_state_get_it_once(tmp_path: Path) -> None:
+    save_stream(TreeCounter(100, Gaussian(1.0)), tmp_path / "state")
+    got: list[bool] = []
+
+    def resume() -> None:
+        try:
+            resume_stream(TreeCounter(100, Gaussian(1.0)), tmp_path / "state")
+        except NotPermitted:
+            got.append(False)
+        else:
+            got.append(True)
+
+    threads = [threading.Thread(target=resume) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(got) == [False] * 7 + [True]
+
+
+def test_threads_lose_no_update_of_a_counter() -> None:
+    counter = TreeCounter(2000, Gaussian(1e-9))
+    threads = [threading.Thread(target=lambda: [counter.update(1.0) for _ in range(100)]) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert int(counter.clock[0]) == 1600
+    assert round(float(counter.update(0.0))) == 1600

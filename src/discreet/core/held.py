@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 import threading
 from collections.abc import Callable
-from typing import Any, ClassVar, Concatenate, NoReturn, ParamSpec, TypeVar
+from typing import Any, ClassVar, Concatenate, Literal, NoReturn, ParamSpec, TypeVar
 
 from discreet.core.errors import NotPermitted
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
 Holder = TypeVar("Holder", bound="Held")
+Kind = TypeVar("Kind", bound=type)
+Reason = Literal["releases", "one call", "own lock", "cache"]
 
 FORKED = (
     "this process is a fork of the one that made it, and both would release what was paid for once",
@@ -46,6 +49,7 @@ class Held:
 
     A subclass marks each method that reads or changes its state with `exclusive`. Such a method has the object to
     itself, may call others of the same object, and refuses a process that is a fork of the one that made the object.
+    What overrides an exclusive method is exclusive too.
 
     Examples
     --------
@@ -70,6 +74,12 @@ class Held:
         object.__setattr__(made, "_process", this_process())
         return made
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for name, own in list(vars(cls).items()):
+            if inspect.isfunction(own) and is_exclusive(getattr(super(cls, cls), name, None)):
+                setattr(cls, name, own if is_exclusive(own) else exclusive(own))
+
     def check_process(self) -> None:
         """Refuse a fork of the process that made this: asked before the lock, which a fork may find taken for ever."""
         if self._process != this_process():
@@ -92,6 +102,8 @@ class Held:
 
 def exclusive(method: Callable[Concatenate[Holder, Given], Result]) -> Callable[Concatenate[Holder, Given], Result]:
     """Let a method have its object to itself: one thread, and only in the process that made the object."""
+    if inspect.isgeneratorfunction(method) or inspect.iscoroutinefunction(method):
+        raise TypeError(f"{method.__qualname__} runs after its call has ended: let each of its steps be exclusive")
 
     @functools.wraps(method)
     def alone(self: Holder, /, *given: Given.args, **named: Given.kwargs) -> Result:
@@ -101,3 +113,31 @@ def exclusive(method: Callable[Concatenate[Holder, Given], Result]) -> Callable[
 
     alone.exclusive = True  # type: ignore[attr-defined]
     return alone
+
+
+def is_exclusive(method: Any) -> bool:
+    """Whether a method was marked by `exclusive`."""
+    return getattr(method, "exclusive", False)
+
+
+def unheld(reason: Reason) -> Callable[[Kind], Kind]:
+    """Say of a class that changes why it need not be `Held`: no copy, thread or fork of it can spend anything twice.
+
+    Parameters
+    ----------
+    reason : {"releases", "one call", "own lock", "cache"}
+        It knows releases and public parameters alone; it is made, used and dropped within one call; it has a lock of
+        its own, and a copy of it in another process does no harm; or it only remembers what it would compute again.
+
+    Examples
+    --------
+    >>> @unheld("releases")
+    ... class Average:
+    ...     total = 0.0
+    """
+
+    def said(kind: Kind) -> Kind:
+        kind.unheld = reason  # type: ignore[attr-defined]
+        return kind
+
+    return said

@@ -3,44 +3,30 @@
 from __future__ import annotations
 
 import os
+import stat
 import uuid
+import zipfile
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from discreet.core.errors import NotPermitted
-from discreet.sequential.counters.counter import State
+from discreet.sequential.stream import ASKED, NOTHING, State, Stream
 
-ASKED = "resume a stream"
-NOTHING = "Nothing was released."
-
-
-class Resumable(Protocol):
-    """What can be saved once, and resumed once: a counter, a filter, a series, an online statistic."""
-
-    closed: bool
-
-    @property
-    def terms(self) -> str:
-        """All public parameters, in words."""
-
-    def state(self) -> State:
-        """All that the next releases depend on."""
-
-    def restore(self, state: State) -> None:
-        """Go on from a state."""
+FORM = 2  # of the file: the first form had neither a number nor all parameters
 
 
-def save_stream(stream: Resumable, path: str | os.PathLike[str]) -> None:
+def save_stream(stream: Stream, path: str | os.PathLike[str]) -> None:
     """Write the state of a counter, a filter or another stream to a new file, and close it.
 
-    The file holds exact sums and noise: keep it as safe as the records.
+    The file holds exact sums and noise: keep it as safe as the records, and do not copy it. Who goes on from a copy as
+    well spends twice, and nothing here can tell. Where it cannot be written, the stream stays open.
 
     Parameters
     ----------
-    stream : Counter, FilterStream, KalmanStream, FAST, OnlineMoments or another
-        It takes no further update.
+    stream : Counter, FilterStream, KalmanStream, FAST, OnlineMoments, RunningSums or another
+        It takes no further update, unless it is resumed.
     path : path
         Of a file that does not exist yet.
 
@@ -55,25 +41,33 @@ def save_stream(stream: Resumable, path: str | os.PathLike[str]) -> None:
     >>> counter.closed
     True
     """
-    if stream.closed:
-        raise NotPermitted("save a stream", "its state was saved already", "Resume it from that file.", NOTHING)
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+    stream.check_process()
+    with stream._lock:
+        if stream.closed:
+            raise NotPermitted("save a stream", "its state was saved already", "Resume it from that file.", NOTHING)
+        parts = _parts(stream)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         stream.closed = True
-        arrays: dict[str, Any] = {"terms": np.array(stream.terms), **stream.state()}
-        np.savez(file, **arrays)
-        file.flush()
-        os.fsync(file.fileno())
+        try:
+            with open(descriptor, "wb") as file:
+                np.savez(file, **parts)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError:
+            os.unlink(path)
+            stream.closed = False
+            raise
 
 
-def resume_stream(stream: Resumable, path: str | os.PathLike[str]) -> None:
+def resume_stream(stream: Stream, path: str | os.PathLike[str]) -> None:
     """Let a new stream go on from a saved state, and delete the file: two that went on from it would spend twice.
 
-    The file is renamed before it is read, so that only one process gets it.
+    The file is renamed before it is read, so that only one process gets it. Where it cannot be resumed, it is kept.
 
     Parameters
     ----------
-    stream : Counter, FilterStream, KalmanStream, FAST, OnlineMoments or another
-        A new one, with the parameters of the one that was saved.
+    stream : Counter, FilterStream, KalmanStream, FAST, OnlineMoments, RunningSums or another
+        A new one, with the parameters of the one that was saved; or that one itself.
     path : path
         What `save_stream` wrote.
 
@@ -90,18 +84,52 @@ def resume_stream(stream: Resumable, path: str | os.PathLike[str]) -> None:
     >>> round(float(second.update(1.0)))
     2
     """
-    path = Path(path)
-    claimed = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
+    stream.check_process()
+    with stream._lock:
+        if stream.begun and not stream.closed:
+            obstacle = "it has made updates of its own, which would be lost"
+            raise NotPermitted(ASKED, obstacle, "Make a new stream with the same parameters.", NOTHING)
+        path = Path(os.path.realpath(path))
+        claimed = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
+        try:
+            path.rename(claimed)
+        except FileNotFoundError as why:
+            remedy = "Each state is resumed once: save the stream that went on from it."
+            raise NotPermitted(ASKED, f"there is no {path}", remedy, NOTHING) from why
+        try:
+            state = _read(claimed, stream)
+            stream.closed = True
+            stream.restore(state)
+        except BaseException:
+            claimed.rename(path)
+            raise
+        claimed.unlink()
+        stream.closed, stream.begun = False, True
+
+
+def _parts(stream: Stream) -> dict[str, Any]:
+    """What a file holds: whose state it is, and the state."""
+    about = {"form": FORM, "terms": stream.terms, "identity": stream.identity}
+    state = {f"state {name}": array for name, array in stream.state().items()}
+    return {**{name: np.array(value) for name, value in about.items()}, **state}
+
+
+def _read(path: Path, stream: Stream) -> State:
+    """The state in a file, if it is of a stream with the same parameters and has one name alone."""
+    about = os.lstat(path)
+    if not stat.S_ISREG(about.st_mode) or about.st_nlink != 1:
+        raise NotPermitted(ASKED, "the file has another name, under which it would stay", "Leave one name.", NOTHING)
     try:
-        path.rename(claimed)
-    except FileNotFoundError as why:
-        remedy = "Each state is resumed once: save the stream that went on from it."
-        raise NotPermitted(ASKED, f"there is no {path}", remedy, NOTHING) from why
-    with np.load(claimed, allow_pickle=False) as found:
-        state = {name: found[name] for name in found.files}
-    terms = str(state.pop("terms"))
-    if terms != stream.terms:
-        claimed.rename(path)
-        raise NotPermitted(ASKED, f"it was {terms}; this is {stream.terms}", "Make it with the same ones.", NOTHING)
-    claimed.unlink()
-    stream.restore(state)
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as found:
+            parts = {name: found[name] for name in found.files}
+    except (ValueError, EOFError, KeyError, zipfile.BadZipFile) as why:
+        raise NotPermitted(ASKED, "it is no saved stream, or not all of one", "Give the whole file.", NOTHING) from why
+    form = int(parts.get("form", 1))
+    if form != FORM:
+        obstacle = f"the file has form {form}, of another version of discreet; this one reads form {FORM}"
+        remedy = "Go on with the version that saved it until the stream has ended, or open a new one."
+        raise NotPermitted(ASKED, obstacle, remedy, NOTHING, form=form)
+    if str(parts["identity"]) != stream.identity:
+        obstacle = f"it was {parts['terms']}; this is {stream.terms}"
+        raise NotPermitted(ASKED, obstacle, "Make it with the same ones.", NOTHING)
+    return {name.removeprefix("state "): array for name, array in parts.items() if name.startswith("state ")}

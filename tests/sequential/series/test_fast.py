@@ -74,9 +74,9 @@ def test_an_audit_stands_and_refutes_two_thirds_of_the_noise() -> None:
 class TrueResidual(FAST):
     """The broken twin: its controller is told how far exact sums are from what was expected."""
 
-    def released(self, sums: Steps) -> Array:
+    def _released(self, sums: Steps) -> Array:
         self.exact = self.grid.values(sums)
-        return super().released(sums)
+        return super()._released(sums)
 
     def _plan(self, expected: Array, due: NDArray[np.bool_]) -> None:
         known = self._bank.estimates

@@ -11,17 +11,18 @@ from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.events import LaplaceLoss
 from discreet.core.grid import CELLS, Grid, Steps
+from discreet.core.held import exclusive
 from discreet.core.knob import check_knob, check_whole
 from discreet.core.neighbors import Neighbors
-from discreet.core.secret import Secret
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.bits import system_bits
 from discreet.sequential.bandits.reward_map import Clipped, RewardMap
+from discreet.sequential.stream import State, Stream, fitting
 
 GRID = Grid(-CELLS)  # on which a reward in [0, 1] is put before it is added
 
 
-class EpisodeSums(Secret):
+class EpisodeSums(Stream):
     """Answer the last reward of an episode with the sum of the episode's rewards, and others with nothing (nan).
 
     Parameters
@@ -50,6 +51,7 @@ class EpisodeSums(Secret):
     [nan, nan, 3.0]
     """
 
+    purpose: ClassVar[str] = "sums of episodes"
     neighbors: ClassVar[Neighbors] = Neighbors.REPLACE
     contributions: ClassVar[int] = 1
 
@@ -73,16 +75,13 @@ class EpisodeSums(Secret):
         """The price of all responses."""
         return self._noise.event
 
-    @property
-    def terms(self) -> str:
-        """All public parameters, in words."""
-        return f"{type(self).__name__}, {self.reward_map}, {self._noise}"
-
+    @exclusive
     def privatise(self, reward: ArrayLike, arm: ArrayLike = 0, last: ArrayLike = True) -> Any:
         """The noisy sum of the episode that ends here; nan where none does."""
         unit = self.reward_map.unit(reward)
         if unit.shape != self._sums.shape:
             raise ParameterError("sums of episodes", f"rewards of shape {unit.shape}", f"Give {self._sums.shape}.")
+        self.begin_update()
         self._sums = self._sums + GRID.cut(unit).astype(np.int64)
         ends = np.broadcast_to(np.asarray(last, np.bool_), self._sums.shape)
         found = np.full(self._sums.shape, np.nan)
@@ -91,3 +90,11 @@ class EpisodeSums(Secret):
             found[ends] = GRID.values(self._sums[ends] + noise)
             self._sums = np.where(ends, 0, self._sums)
         return found[()]
+
+    def state(self) -> State:
+        """The sums of the episodes that have not ended."""
+        return {"sums": self._sums}
+
+    def restore(self, state: State) -> None:
+        """Go on from a state of a curator with the same parameters."""
+        self._sums = fitting(state, "sums", self._sums)

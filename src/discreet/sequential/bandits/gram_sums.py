@@ -13,19 +13,20 @@ from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event
+from discreet.core.held import exclusive
 from discreet.core.knob import check_knob, check_whole
 from discreet.core.neighbors import Neighbors
-from discreet.core.secret import Secret
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.questions.acute_bound import AcuteBound
 from discreet.questions.second_moments import weights_of
 from discreet.sequential.bandits.reward_map import Clipped, RewardMap
 from discreet.sequential.counters.tree_counter import TreeCounter
+from discreet.sequential.stream import State, Stream
 
 ROW = Bound("l2", 1.0)
 
 
-class GramSums(Secret):
+class GramSums(Stream):
     """Answer each pair of context and reward with the sum of all products so far, by a `TreeCounter`.
 
     With v the context, shrunk to length 1, and then the reward in [0, 1], the products are v v'. What is given out is a
@@ -62,6 +63,7 @@ class GramSums(Secret):
     (3, 3)
     """
 
+    purpose: ClassVar[str] = "sums of products"
     neighbors: ClassVar[Neighbors] = Neighbors.REPLACE
     contributions: ClassVar[int] = 1
 
@@ -99,21 +101,18 @@ class GramSums(Secret):
         return self._counter.event
 
     @property
-    def terms(self) -> str:
-        """All public parameters, in words."""
-        return f"{type(self).__name__}, {self.reward_map}, {self._counter.terms}"
-
-    @property
     def stddev(self) -> float:
         """The standard deviation of the noise on the diagonal, at most; off the diagonal it is sqrt(2) times less."""
         return self._counter.stddev(2**self._counter.levels - 1)
 
+    @exclusive
     def privatise(self, context: ArrayLike, reward: ArrayLike) -> Any:
         """The noisy sum of all products, with these: of shape (d, d), or (runs, d, d), d = dimension + 1."""
         contexts, unit = np.atleast_2d(np.asarray(context, np.float64)), np.atleast_1d(self.reward_map.unit(reward))
         if contexts.shape != (self.runs or 1, self.dimension) or unit.shape != contexts.shape[:1]:
             obstacle = f"contexts of shape {contexts.shape} and rewards of shape {unit.shape}"
             raise ParameterError("sums of products", obstacle, f"Give {self.dimension} numbers and a reward for each.")
+        self.begin_update()
         rows = np.hstack([ROW.clip(contexts), unit[:, None]])
         products = (rows[:, self._upper[0]] * rows[:, self._upper[1]]) * self._weights
         found = self._counter.add(products, np.arange(len(rows))) / self._weights
@@ -121,3 +120,11 @@ class GramSums(Secret):
         gram[:, self._upper[0], self._upper[1]] = found
         gram[:, self._upper[1], self._upper[0]] = found
         return gram[0] if self.runs is None else gram
+
+    def state(self) -> State:
+        """That of the counter."""
+        return self._counter.state()
+
+    def restore(self, state: State) -> None:
+        """Go on from a state of a curator with the same parameters."""
+        self._counter.restore(state)

@@ -10,17 +10,18 @@ from numpy.typing import ArrayLike
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event
+from discreet.core.held import exclusive
 from discreet.core.knob import check_knob, check_whole
 from discreet.core.neighbors import Neighbors
-from discreet.core.secret import Secret
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.sequential.bandits.reward_map import Clipped, RewardMap
 from discreet.sequential.counters.tree_counter import TreeCounter
+from discreet.sequential.stream import State, Stream
 
 ASKED = "running sums of rewards"
 
 
-class RunningSums(Secret):
+class RunningSums(Stream):
     """Answer each reward with the sum of all rewards of its arm so far, by a `TreeCounter` for each arm.
 
     Parameters
@@ -52,6 +53,7 @@ class RunningSums(Secret):
     LaplaceLoss(multiplier=2.0)
     """
 
+    purpose: ClassVar[str] = ASKED
     neighbors: ClassVar[Neighbors] = Neighbors.REPLACE
     contributions: ClassVar[int] = 1
 
@@ -83,16 +85,21 @@ class RunningSums(Secret):
         """The price of all responses."""
         return self._counter.event
 
-    @property
-    def terms(self) -> str:
-        """All public parameters, in words."""
-        return f"{type(self).__name__}, {self.reward_map}, {self._counter.terms}"
-
+    @exclusive
     def privatise(self, reward: ArrayLike, arm: ArrayLike = 0, last: ArrayLike = True) -> Any:
         """The noisy sum of the rewards of this arm, with this one."""
         unit, arms = self.reward_map.unit(reward), np.asarray(arm)
         if unit.shape != self._shape or arms.dtype.kind not in "iu" or not ((arms >= 0) & (arms < self.arms)).all():
             obstacle = f"rewards of shape {unit.shape} for arms {arms}"
             raise ParameterError(ASKED, obstacle, f"Give shape {self._shape} and arms from 0 to {self.arms - 1}.")
+        self.begin_update()
         streams = np.arange(unit.size) * self.arms + arms
         return self._counter.add(unit.reshape(-1, 1), streams).reshape(unit.shape)[()]
+
+    def state(self) -> State:
+        """That of the counter."""
+        return self._counter.state()
+
+    def restore(self, state: State) -> None:
+        """Go on from a state of a curator with the same parameters."""
+        self._counter.restore(state)

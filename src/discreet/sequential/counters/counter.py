@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from discreet.core.bits import Bits
-from discreet.core.errors import NotPermitted, ParameterError
+from discreet.core.errors import ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Array
+from discreet.core.held import exclusive
 from discreet.core.neighbors import Neighbors
-from discreet.core.secret import Secret
 from discreet.noise.bits import system_bits
 from discreet.sequential.counters.updates import Updates
+from discreet.sequential.stream import Stream
 
-State = dict[str, NDArray[np.int64] | Array]
 
-
-class Counter(Secret, ABC):
+class Counter(Stream):
     """Release the sum of all updates so far, after every update.
 
     Parameters
@@ -33,13 +31,11 @@ class Counter(Secret, ABC):
         Where noise comes from; secret bits of this process by default.
     """
 
-    purpose: ClassVar[str]
     longer: ClassVar[str] = "Plan for more, or count by doubling."
 
     def __init__(self, horizon: int, updates: Updates, bits: Bits | None) -> None:
         self.horizon, self._updates = horizon, updates
         self._bits = system_bits() if bits is None else bits
-        self.closed = False
 
     @property
     def neighbors(self) -> Neighbors:
@@ -56,33 +52,21 @@ class Counter(Secret, ABC):
         """The price of all releases."""
         return self._updates.event
 
-    @property
-    def terms(self) -> str:
-        """All public parameters, in words: a saved state is resumed under the same ones only."""
-        return f"{type(self).__name__}, horizon {self.horizon}, {self._updates!r}"
-
     @abstractmethod
     def stddev(self, time: int) -> float:
         """The standard deviation of the noise on each number of the release after so many updates."""
 
+    @exclusive
     @abstractmethod
     def update(self, value: ArrayLike) -> Array:
         """Add one update, and release the sum of all so far, in the shape of the update."""
 
-    @abstractmethod
-    def state(self) -> State:
-        """All that the next releases depend on. Secret: as much so as the stream."""
-
-    @abstractmethod
-    def restore(self, state: State) -> None:
-        """Go on from a state of a counter with the same terms."""
-
+    @exclusive
     def admit(self, shape: tuple[int, ...], expected: tuple[int, ...], made: int) -> None:
         """Refuse an update, before anything changes: of another shape, after the last, or after the state was saved."""
-        if self.closed:
-            raise NotPermitted(self.purpose, "its state was saved", "Resume it from the file.", "Nothing was released.")
         if shape != expected:
             raise ParameterError(self.purpose, f"updates of shape {shape}", f"Give numbers of shape {expected}.")
         if made >= self.horizon:
             obstacle = f"all {self.horizon} updates that were planned have been made"
             raise ParameterError(self.purpose, obstacle, self.longer, horizon=self.horizon)
+        self.begin_update()

@@ -16,11 +16,12 @@ from discreet.core.grid import Array
 from discreet.core.knob import check_one_of, check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
-from discreet.sequential.counters.counter import Counter, State
+from discreet.sequential.counters.counter import Counter
 from discreet.sequential.counters.square_root_counter import LONGEST, SquareRootCounter
 from discreet.sequential.counters.square_root_factor import square_root_factor
 from discreet.sequential.counters.tree_counter import TreeCounter, tree_factor
 from discreet.sequential.counters.updates import UNIT, Updates
+from discreet.sequential.stream import State, fitting
 
 Kind = Literal["square_root", "tree"]
 ENDLESS = 2**62
@@ -92,11 +93,6 @@ class DoublingCounter(Counter):
         self._latest: Array = np.zeros(self._updates.size)
 
     @property
-    def terms(self) -> str:
-        """All public parameters, in words."""
-        return f"{super().terms}, {self.kind} from {self.first}"
-
-    @property
     def clock(self) -> int:
         """How many updates were made."""
         return sum(self._length(epoch) for epoch in range(self._epoch)) + int(np.max(self._counter.clock))
@@ -126,10 +122,11 @@ class DoublingCounter(Counter):
         return {**here, **self._counter.state()}
 
     def restore(self, state: State) -> None:
-        """Go on from a state of a counter with the same terms."""
-        self._begin(int(state["epoch"]))
-        self._before, self._latest = np.array(state["before"]), np.array(state["latest"])
+        """Go on from a state of a counter with the same parameters."""
+        before, latest = fitting(state, "before", self._before), fitting(state, "latest", self._latest)
+        self._begin(int(fitting(state, "epoch", np.array(self._epoch))))
         self._counter.restore(state)
+        self._before, self._latest = before, latest
 
     def _begin(self, epoch: int) -> None:
         self._epoch, self._counter = epoch, self._made(epoch)

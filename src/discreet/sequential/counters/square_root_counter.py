@@ -15,10 +15,11 @@ from discreet.core.grid import Array
 from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
-from discreet.sequential.counters.counter import Counter, State
+from discreet.sequential.counters.counter import Counter
 from discreet.sequential.counters.square_root_factor import BINARY, square_root_factor
 from discreet.sequential.counters.streaming_convolution import StreamingConvolution
 from discreet.sequential.counters.updates import UNIT, Updates
+from discreet.sequential.stream import State, fitting
 
 LONGEST = 2**16
 CELLS = 20  # bits between the bound and the grid: with those of a coefficient and of sums, all fit a float64
@@ -113,6 +114,8 @@ class SquareRootCounter(Counter):
         return {"into": self._into.rows[: self.clock], "out": self._out.rows[: self.clock]}
 
     def restore(self, state: State) -> None:
-        """Go on from a state of a counter with the same terms."""
-        self._into.resume(np.asarray(state["into"], np.float64))
-        self._out.resume(np.asarray(state["out"], np.float64))
+        """Go on from a state of a counter with the same parameters."""
+        into = fitting(state, "into", self._into.rows, self.horizon)
+        out = fitting(state, "out", self._out.rows[: len(into)])
+        self._into.resume(into)
+        self._out.resume(out)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.core.grid import Array
+from discreet.core.held import Held, exclusive
 
 BLOCK = 32  # rows between two passes over all earlier ones
 
 
-class StreamingConvolution:
+class StreamingConvolution(Held):
     """Give out, for each row that comes, the sum over k of coefficients[k] times the row k steps before.
 
     Every `BLOCK` rows, what all rows so far add to the next `BLOCK` outputs is found by one product of matrices. All
@@ -36,6 +37,7 @@ class StreamingConvolution:
         self._reversed: Array = np.ascontiguousarray(coefficients[::-1])
         self._ahead: Array = np.zeros((BLOCK, size))
 
+    @exclusive
     def push(self, row: Array) -> Array:
         """Take the next row, and give out the sum that ends with it."""
         time, place = self.time, self.time % BLOCK
@@ -46,6 +48,7 @@ class StreamingConvolution:
         start, end = time - place, len(self.coefficients)
         return np.asarray(self._ahead[place] + self._reversed[end - 1 - place :] @ self.rows[start : time + 1])
 
+    @exclusive
     def resume(self, rows: Array) -> None:
         """Take rows that came before."""
         self.time = len(rows)

@@ -13,12 +13,14 @@ from discreet.core.bits import Bits
 from discreet.core.bound import Bound, Norm
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
+from discreet.core.held import exclusive
 from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.core.rounding import upwards
 from discreet.mechanisms.additive.additive_noise import Additive
-from discreet.sequential.counters.counter import Counter, State
+from discreet.sequential.counters.counter import Counter
 from discreet.sequential.counters.updates import UNIT, Updates
+from discreet.sequential.stream import State, fitting, fitting_clock
 
 AHEAD = 1 << 14  # numbers that are drawn at once for several streams
 
@@ -120,6 +122,7 @@ class TreeCounter(Counter):
         given = np.asarray(value, np.float64)
         return self.add(given.reshape(1, -1), np.zeros(1, np.int64)).reshape(given.shape)
 
+    @exclusive
     def add(self, values: Array, streams: NDArray[np.int64]) -> Array:
         """Add one update to each of some streams, and release their sums.
 
@@ -160,6 +163,7 @@ class TreeCounter(Counter):
         return {"clock": self.clock, "sums": self._sums, "noises": self._noises}
 
     def restore(self, state: State) -> None:
-        """Go on from a state of a counter with the same terms."""
-        for name, own in self.state().items():
-            own[...] = state[name]
+        """Go on from a state of a counter with the same parameters."""
+        clock = fitting_clock(state, self.clock, self.horizon)
+        sums, noises = fitting(state, "sums", self._sums), fitting(state, "noises", self._noises)
+        self.clock, self._sums, self._noises = clock, sums, noises

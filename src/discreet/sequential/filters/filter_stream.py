@@ -16,11 +16,12 @@ from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
-from discreet.sequential.counters.counter import Counter, State
+from discreet.sequential.counters.counter import Counter
 from discreet.sequential.counters.updates import UNIT, Updates
 from discreet.sequential.filters.better_placement import better_placement
 from discreet.sequential.filters.linear_filter import LinearFilter
 from discreet.sequential.filters.placement import Adjacency, Place, Placement, placed
+from discreet.sequential.stream import State, fitting, fitting_clock
 
 CELLS = 16  # bits between the bound and the grid
 CAP = 2**31  # steps of a sample at most, so that its products with all weights fit 63 bits
@@ -124,12 +125,6 @@ class FilterStream(Counter):
         """In how many samples a unit takes part at most."""
         return ENDLESS if self.placement.adjacency == "signal" else super().contributions
 
-    @property
-    def terms(self) -> str:
-        """All public parameters, in words."""
-        place = f"noise at {self.placement.place}, {self.placement.adjacency}s"
-        return f"{super().terms}, {place}, {self.system!r}, {self.streams} streams"
-
     def stddev(self, time: int | None = None) -> float:
         """The root mean square, over outputs, of the noise after so many samples, or after very many."""
         return math.sqrt(float(np.square(self.stddevs(time)).mean()))
@@ -165,10 +160,13 @@ class FilterStream(Counter):
         return {"clock": np.array(self.clock), **held}
 
     def restore(self, state: State) -> None:
-        """Go on from a state of a filter with the same terms."""
-        self.clock, self._spent = int(state["clock"]), np.array(state["spent"], np.int64)
-        self._before.restore(state["before"])
-        self._after.restore(np.asarray(state["after"], np.float64))
+        """Go on from a state of a filter with the same parameters."""
+        clock, spent = fitting_clock(state, np.array(self.clock), self.horizon), fitting(state, "spent", self._spent)
+        before = fitting(state, "before", self._before.state())
+        after = fitting(state, "after", self._after.state())
+        self.clock, self._spent = int(clock), spent
+        self._before.restore(before)
+        self._after.restore(after)
 
     def _shape(self, numbers: int) -> tuple[int, ...]:
         return tuple(each for each in (self.streams, numbers) if each > 1)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.grid import Array
+from discreet.core.held import Held, exclusive
 
 
 class FiniteFilter:
@@ -57,7 +58,7 @@ class FiniteFilter:
         return MovingWindow(self.taps, streams)
 
 
-class MovingWindow:
+class MovingWindow(Held):
     """The latest rows of several streams, and their weighted sums; in integers where the weights are.
 
     Parameters
@@ -74,6 +75,7 @@ class MovingWindow:
         self._rows = np.zeros((2 * self._keep + 16, streams, taps.shape[1]), taps.dtype)
         self._end = self._keep
 
+    @exclusive
     def push(self, row: NDArray[Any]) -> NDArray[Any]:
         """Take the next row of shape (streams, inputs), and give out one of shape (streams, outputs)."""
         if self._end == len(self._rows):
@@ -84,10 +86,12 @@ class MovingWindow:
         window = self._rows[self._end - self._keep - 1 : self._end]
         return np.asarray(np.tensordot(window, self._taps, axes=([0, 2], [0, 2])))
 
+    @exclusive
     def state(self) -> NDArray[Any]:
         """The rows that later sums need."""
         return self._rows[self._end - self._keep : self._end]
 
+    @exclusive
     def restore(self, state: NDArray[Any]) -> None:
         """Go on from a state."""
         self._rows[: self._keep] = state

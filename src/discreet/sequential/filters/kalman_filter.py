@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.core.grid import Array
+from discreet.core.held import Held, exclusive
 from discreet.sequential.filters.kalman_model import KalmanModel
 from discreet.sequential.filters.state_space import StateSpace
 
@@ -37,6 +38,11 @@ class SteadyKalman(StateSpace):
     model: KalmanModel
     extra: float
 
+    @property
+    def identified_by(self) -> dict[str, object]:
+        """What it was made from: two models may have the same matrices and start differently."""
+        return {"model": self.model, "extra": self.extra}
+
     def __repr__(self) -> str:
         return f"SteadyKalman({self.model!r}, {self.extra!r})"
 
@@ -45,7 +51,7 @@ class SteadyKalman(StateSpace):
         return RunningKalman(self.model, self.extra, streams)
 
 
-class RunningKalman:
+class RunningKalman(Held):
     """A Kalman filter at work on several streams, from the first measurement on.
 
     Parameters
@@ -64,6 +70,7 @@ class RunningKalman:
         self.covariance: Array = self.ahead
         self._mean: Array = np.zeros((streams, len(model.A)))  # predicted
 
+    @exclusive
     def push(self, row: Array) -> Array:
         """Take measurements of shape (streams, m), and give out estimates of shape (streams, p)."""
         gain = self.model.gain(self.ahead, self.extra)
@@ -74,10 +81,12 @@ class RunningKalman:
         self.ahead = self.model.A @ self.covariance @ self.model.A.T + self.model.Q
         return np.asarray(self.mean @ self.model.L.T)
 
+    @exclusive
     def state(self) -> Array:
         """The predicted states, and below them their covariance."""
         return np.vstack([self._mean, self.ahead])
 
+    @exclusive
     def restore(self, state: Array) -> None:
         """Go on from a state."""
         self._mean, self.ahead = (np.array(each) for each in np.split(state, [len(state) - len(self.model.A)]))

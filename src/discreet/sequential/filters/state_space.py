@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.core.held import Held, exclusive
 from discreet.sequential.filters.linear_filter import Memory, check_stable
 
 ASKED = "state space"
@@ -86,23 +87,26 @@ class StateSpace:
         return RunningStateSpace(self, streams)
 
 
-class RunningStateSpace:
+class RunningStateSpace(Held):
     """A linear system at work on several streams."""
 
     def __init__(self, system: StateSpace, streams: int) -> None:
         self.system = system
         self._held: Array = np.zeros((streams, system.order))
 
+    @exclusive
     def push(self, row: Array) -> Array:
         """Take the next row of shape (streams, inputs), and give out one of shape (streams, outputs)."""
         found = self._held @ self.system.C.T + row @ self.system.D.T
         self._held = self._held @ self.system.A.T + row @ self.system.B.T
         return np.asarray(found)
 
+    @exclusive
     def state(self) -> Array:
         """The state of each stream."""
         return self._held
 
+    @exclusive
     def restore(self, state: Array) -> None:
         """Go on from a state."""
         self._held = np.array(state, np.float64)

@@ -10,6 +10,7 @@ from scipy import signal
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.core.held import Held, exclusive
 from discreet.sequential.filters.linear_filter import LONGEST, check_stable
 
 ASKED = "transfer function"
@@ -75,7 +76,7 @@ class TransferFunction:
         return RunningTransfer(self, streams)
 
 
-class RunningTransfer:
+class RunningTransfer(Held):
     """A transfer function at work on several streams, in the transposed direct form II."""
 
     def __init__(self, system: TransferFunction, streams: int) -> None:
@@ -83,16 +84,19 @@ class RunningTransfer:
         self._b, self._a = (np.pad(each, (0, size - len(each))) / system.a[0] for each in (system.b, system.a))
         self._held: Array = np.zeros((streams, size))  # the last column stays zero
 
+    @exclusive
     def push(self, row: Array) -> Array:
         """Take the next row of shape (streams, 1), and give out another."""
         found = row * self._b[0] + self._held[:, :1]
         self._held[:, :-1] = self._held[:, 1:] + row * self._b[1:] - found * self._a[1:]
         return np.asarray(found)
 
+    @exclusive
     def state(self) -> Array:
         """What it holds of earlier rows."""
         return self._held
 
+    @exclusive
     def restore(self, state: Array) -> None:
         """Go on from a state."""
         self._held = np.array(state, np.float64)

@@ -11,6 +11,7 @@ from scipy.special import ndtri
 
 from discreet.core.bits import Bits
 from discreet.core.grid import Array
+from discreet.core.held import exclusive
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.online_statistics.apart_bound import ApartBound, on_a_grid
@@ -101,12 +102,13 @@ class OnlineMoments(OnlineStatistic):
         bound = ApartBound("l2", length, apart=on_a_grid(APART, size, noise.multiplier, contributions))
         super().__init__(bounds, noise, horizon, bound, size, neighbors, contributions, confidence, bits)
 
+    @exclusive
     def update(self, value: float | None) -> MomentsRelease:
         """Take one record, or None where there is none, and release what is known of all so far.
 
         Under replace, None and what is not finite count as the middle of the bounds.
         """
-        return self._released(self._counter.update(self._added(value)), self.clock)
+        return self._released(self._summed(value), self.clock)
 
     def _added(self, value: float | None) -> Array:
         """What one update adds to the sums."""

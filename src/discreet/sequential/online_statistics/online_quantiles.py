@@ -14,6 +14,7 @@ from scipy.special import ndtri
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.core.held import exclusive
 from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
@@ -102,17 +103,13 @@ class OnlineQuantiles(OnlineStatistic):
         rows = rows - self._tied[:, None] * rows[-1]
         self._spread: Array = np.stack([np.linalg.norm(rows - q * rows[-1], axis=1) for q in self.q])
 
-    @property
-    def terms(self) -> str:
-        """All public parameters, in words."""
-        return f"{super().terms}, q {self.q.tolist()}"
-
+    @exclusive
     def update(self, value: float | None) -> tuple[OnlineEstimate, ...]:
         """Take one record, or None where there is none, and release the quantiles of all so far, one for each level.
 
         Under replace, None and what is not finite count as the middle of the bounds.
         """
-        return self._released(self._counter.update(self._added(value)), self.clock)
+        return self._released(self._summed(value), self.clock)
 
     def _added(self, value: float | None) -> Array:
         """What one update adds to the sums: a column of the square root."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -12,15 +11,15 @@ from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.events import Event
 from discreet.core.grid import Array
+from discreet.core.held import exclusive
 from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors
 from discreet.core.schema import Number
-from discreet.core.secret import Secret
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.releases.columns import in_words
-from discreet.sequential.counters.counter import State
 from discreet.sequential.counters.doubling_counter import DoublingCounter
 from discreet.sequential.counters.square_root_counter import SquareRootCounter
+from discreet.sequential.stream import State, Stream
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class OnlineEstimate:
         return in_words(self.value, self.low, self.high)
 
 
-class OnlineStatistic(Secret, ABC):
+class OnlineStatistic(Stream):
     """A statistic of all records so far, computed from running sums.
 
     Parameters
@@ -68,8 +67,6 @@ class OnlineStatistic(Secret, ABC):
     size : int
         Public. How many sums there are.
     """
-
-    purpose: ClassVar[str]
 
     def __init__(
         self,
@@ -115,27 +112,19 @@ class OnlineStatistic(Secret, ABC):
         """How many updates were made."""
         return self._counter.clock
 
-    @property
-    def terms(self) -> str:
-        """All public parameters, in words."""
-        return f"{type(self).__name__}, {self.column}, confidence {self.confidence}, {self._counter.terms}"
-
-    @property
-    def closed(self) -> bool:
-        """Whether the state was saved, so that no update may follow."""
-        return self._counter.closed
-
-    @closed.setter
-    def closed(self, value: bool) -> None:
-        self._counter.closed = value
-
     def state(self) -> State:
         """All that the next releases depend on. Secret: as much so as the stream."""
         return self._counter.state()
 
     def restore(self, state: State) -> None:
-        """Go on from a state of a statistic with the same terms."""
+        """Go on from a state of a statistic with the same parameters."""
         self._counter.restore(state)
+
+    @exclusive
+    def _summed(self, value: float | None) -> Array:
+        """The noisy sums, with what this value adds."""
+        self.begin_update()
+        return self._counter.update(self._added(value))
 
     @abstractmethod
     def _added(self, value: float | None) -> Array:

@@ -19,7 +19,8 @@ from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.counters.updates import UNIT, Updates
 from discreet.sequential.series.kalman_bank import RATIOS, KalmanBank
 from discreet.sequential.series.pid_controller import PIDController
-from discreet.sequential.series.series_stream import Membership, SeriesStream, State
+from discreet.sequential.series.series_stream import Membership, SeriesStream
+from discreet.sequential.stream import State, fitting, fitting_clock
 
 Sampling = Literal["adaptive", "fixed"]
 LONGEST = 2**30
@@ -132,12 +133,6 @@ class FAST(SeriesStream):
         return self._updates.event
 
     @property
-    def terms(self) -> str:
-        """All public parameters, in words."""
-        when = f"{self.samples} samples, {self.sampling}, {self.controller!r}, steps of variance {self.step_variance}"
-        return f"{type(self).__name__}, horizon {self.horizon}, {when}, {self.membership!r}, {self._updates!r}"
-
-    @property
     def grid(self) -> Grid:
         """The grid that values are cut to and noise is drawn on."""
         return self._updates.grid
@@ -147,13 +142,18 @@ class FAST(SeriesStream):
         """Of the last release, if series are random walks as the filter supposes."""
         return np.sqrt(self._bank.variances)
 
+    @property
+    def last_clock(self) -> int:
+        """After how many updates there is none."""
+        return self.horizon
+
     def check_time(self) -> None:
         """Refuse an update after the last."""
         if self.clock >= self.horizon:
             obstacle = f"all {self.horizon} times that were planned are over"
             raise ParameterError(self.purpose, obstacle, "Plan for more.", horizon=self.horizon)
 
-    def released(self, sums: Steps) -> Array:
+    def _released(self, sums: Steps) -> Array:
         """Noisy sums of the series whose turn it is, and estimates of all."""
         due = self.due
         self._bank.step()
@@ -198,8 +198,10 @@ class FAST(SeriesStream):
         return {"clock": np.array(self.clock), "errors": self._errors, **numbers, **bank}
 
     def restore(self, state: State) -> None:
-        """Go on from a state of a stream with the same terms."""
-        self.clock = int(state["clock"])
-        for name, own in self.state().items():
-            if name != "clock":
-                own[...] = state[name]
+        """Go on from a state of a stream with the same parameters."""
+        clock = fitting_clock(state, np.array(self.clock), self.last_clock)
+        own = {name: array for name, array in self.state().items() if name != "clock"}
+        saved = {name: fitting(state, name, array) for name, array in own.items()}
+        for name, array in own.items():
+            array[...] = saved[name]
+        self.clock = int(clock)

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.grid import Array
+from discreet.core.held import Held, exclusive
 
 RATIOS = tuple(4.0**power for power in range(-8, 4))
 """Variances of a step, in units of that of the noise, where nothing is said of it."""
 
 
-class KalmanBank:
+class KalmanBank(Held):
     """Estimate several series from noisy numbers of some of their times. Post-processing.
 
     A series is supposed to be a random walk, x[t] = x[t - 1] + a step of variance q, and a number to be x[t] plus noise
@@ -66,10 +67,12 @@ class KalmanBank:
             return np.where(np.isfinite(self.errors).all(axis=0), self.noise, math.inf)
         return np.asarray((self.weights * (self.errors + np.square(self.estimates - self.means))).sum(axis=0))
 
+    @exclusive
     def step(self) -> None:
         """One time later, nothing is known but that all may have moved."""
         self.errors += self.steps[:, None]
 
+    @exclusive
     def correct(self, numbers: Array, seen: NDArray[np.bool_]) -> None:
         """Take noisy numbers of the series that were seen; those of others are not looked at."""
         first = seen & np.isinf(self.errors[0])

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
-from discreet.core.errors import NotPermitted, ParameterError
+from discreet.core.errors import ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Array, Grid, Steps
+from discreet.core.held import exclusive
 from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
-from discreet.core.secret import Secret
 from discreet.noise.bits import system_bits
+from discreet.sequential.stream import Stream
 
-State = dict[str, NDArray[np.int64] | Array]
 MOST_SERIES = 2**20
+ENDLESS = 2**62
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Membership:
         return sums
 
 
-class SeriesStream(Secret, ABC):
+class SeriesStream(Stream):
     """Release a number for each of several series, time after time.
 
     Parameters
@@ -78,12 +78,9 @@ class SeriesStream(Secret, ABC):
         Where noise comes from; secret bits of this process by default.
     """
 
-    purpose: ClassVar[str]
-
     def __init__(self, membership: Membership, bits: Bits | None) -> None:
         self.membership = membership
         self._bits = system_bits() if bits is None else bits
-        self.closed = False
         self.clock = 0
 
     @property
@@ -103,14 +100,10 @@ class SeriesStream(Secret, ABC):
 
     @property
     @abstractmethod
-    def terms(self) -> str:
-        """All public parameters, in words: a saved state is resumed under the same ones only."""
-
-    @property
-    @abstractmethod
     def grid(self) -> Grid:
         """The grid that values are cut to and noise is drawn on."""
 
+    @exclusive
     def update(self, values: ArrayLike, places: ArrayLike | None = None) -> Array:
         """Take what all units add at the next time, and release a number for each series.
 
@@ -125,26 +118,22 @@ class SeriesStream(Secret, ABC):
         -------
         array of shape (series,)
         """
-        if self.closed:
-            raise NotPermitted(self.purpose, "its state was saved", "Resume it from the file.", "Nothing was released.")
         self.check_time()
         sums = self.membership.sums(self.purpose, self.grid, values, places)
-        found = self.released(sums)
+        self.begin_update()
+        found = self._released(sums)
         self.clock += 1
         return found
+
+    @property
+    def last_clock(self) -> int:
+        """After how many updates there is none; very many, where a stream has no end."""
+        return ENDLESS
 
     def check_time(self) -> None:
         """Refuse an update after the last, before anything changes."""
         return
 
     @abstractmethod
-    def released(self, sums: Steps) -> Array:
+    def _released(self, sums: Steps) -> Array:
         """What is released of the exact sums, which nothing else depends on."""
-
-    @abstractmethod
-    def state(self) -> State:
-        """All that the next releases depend on."""
-
-    @abstractmethod
-    def restore(self, state: State) -> None:
-        """Go on from a state of a stream with the same terms."""

@@ -16,7 +16,8 @@ from discreet.core.knob import check_knob, check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.sequential.counters.updates import FINE, UNIT
-from discreet.sequential.series.series_stream import Membership, SeriesStream, State
+from discreet.sequential.series.series_stream import Membership, SeriesStream
+from discreet.sequential.stream import State, fitting, fitting_clock
 
 HALF = 2**40  # the part of epsilon that pays for publications, in whole shares: they add up without error
 LEAST = 2**28  # shares that are worth a publication
@@ -84,9 +85,9 @@ class WEventStream(SeriesStream):
         self._spent: Shares = np.zeros((self.window, int(series)), np.int64)
         self._held: Steps = np.zeros(int(series), np.int64)
         self.published: NDArray[np.bool_] = np.zeros(int(series), np.bool_)
-        self.begin()
+        self._begin()
 
-    def begin(self) -> None:
+    def _begin(self) -> None:
         """Set up what a scheme remembers besides."""
         return
 
@@ -101,11 +102,6 @@ class WEventStream(SeriesStream):
         return PureLoss(self.epsilon)
 
     @property
-    def terms(self) -> str:
-        """All public parameters, in words."""
-        return f"{type(self).__name__}, window {self.window}, epsilon {self.epsilon}, {self.membership!r}"
-
-    @property
     def grid(self) -> Grid:
         """Fine beside the bound, unless noise would not fit its own grid."""
         largest = self._scale * max(self.window, HALF // LEAST)
@@ -116,7 +112,7 @@ class WEventStream(SeriesStream):
     def offered(self) -> Shares:
         """The shares that a publication of each series would cost now: a function of earlier releases."""
 
-    def released(self, sums: Steps) -> Array:
+    def _released(self, sums: Steps) -> Array:
         """New noisy numbers of the series that have moved, and the last ones of the others."""
         shares = self.offered()
         each_time = np.full(len(sums), HALF / self.window)  # those of a window are a half
@@ -141,9 +137,10 @@ class WEventStream(SeriesStream):
         return {"clock": np.array(self.clock), "held": self._held, "spent": self._spent}
 
     def restore(self, state: State) -> None:
-        """Go on from a state of a stream with the same terms."""
-        self.clock = int(state["clock"])
-        self._held[...], self._spent[...] = state["held"], state["spent"]
+        """Go on from a state of a stream with the same parameters."""
+        clock = fitting_clock(state, np.array(self.clock), self.last_clock)
+        held, spent = fitting(state, "held", self._held), fitting(state, "spent", self._spent)
+        self.clock, self._held, self._spent = int(clock), held, spent
 
 
 class BudgetDistribution(WEventStream):
@@ -204,7 +201,7 @@ class BudgetAbsorption(WEventStream):
 
     purpose: ClassVar[str] = "budget absorption"
 
-    def begin(self) -> None:
+    def _begin(self) -> None:
         """Nothing is saved, and nothing given up."""
         self._saved: Shares = np.zeros(self.membership.series, np.int64)  # times to absorb; negative: given up
 
@@ -213,9 +210,9 @@ class BudgetAbsorption(WEventStream):
         times = np.clip(self._saved + 1, 0, self.window)
         return np.asarray(times * (HALF // self.window))
 
-    def released(self, sums: Steps) -> Array:
+    def _released(self, sums: Steps) -> Array:
         """New noisy numbers of the series that have moved, and the last ones of the others."""
-        found = super().released(sums)
+        found = super()._released(sums)
         taken = np.clip(self._saved + 1, 0, self.window)
         self._saved = np.where(self.published, 1 - taken, np.minimum(self._saved + 1, self.window - 1))
         return found
@@ -225,6 +222,7 @@ class BudgetAbsorption(WEventStream):
         return {**super().state(), "saved": self._saved}
 
     def restore(self, state: State) -> None:
-        """Go on from a state of a stream with the same terms."""
+        """Go on from a state of a stream with the same parameters."""
+        saved = fitting(state, "saved", self._saved)
         super().restore(state)
-        self._saved[...] = state["saved"]
+        self._saved = saved

@@ -15,7 +15,8 @@ from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.counters.updates import UNIT
 from discreet.sequential.series.fast import FAST, Sampling
 from discreet.sequential.series.pid_controller import PIDController
-from discreet.sequential.series.series_stream import State
+from discreet.sequential.series.series_stream import ENDLESS
+from discreet.sequential.stream import State
 
 
 class WindowedFAST(FAST):
@@ -89,6 +90,11 @@ class WindowedFAST(FAST):
     def contributions(self) -> int:
         """One: a unit's further times may lie outside the window."""
         return 1
+
+    @property
+    def last_clock(self) -> int:
+        """There is no last update."""
+        return ENDLESS
 
     def check_time(self) -> None:
         """There is no last update."""
