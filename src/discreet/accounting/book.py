@@ -13,9 +13,11 @@ from discreet.accounting.chain import BEFORE_ALL, Chain, ChainEntry, RecomputedC
 from discreet.accounting.ledger_file import LedgerFile, found, insert, links, transaction
 from discreet.accounting.replay import result_digest
 from discreet.core.errors import LedgerBroken, LedgerError
+from discreet.core.held import unheld
 from discreet.core.ledger import Entry
 
 
+@unheld("one call")
 @dataclass
 class BookPage:
     """One transaction: what it finds, and the entry that it adds, if any.

@@ -30,6 +30,7 @@ from discreet.accounting.standing import Standing, recompute, recompute_raise
 from discreet.core.budget import Budget, check_budget
 from discreet.core.errors import DiscreetError, LedgerBroken
 from discreet.core.events import Event, read
+from discreet.core.held import unheld
 from discreet.core.ledger import Entry
 from discreet.core.neighbors import Neighbors, Unit
 
@@ -74,6 +75,7 @@ def seal(before: str, body: str) -> str:
     return hashlib.sha256(f"{before}\n{body}".encode()).hexdigest()
 
 
+@unheld("part")
 class Chain:
     """What the entries so far add up to: accounts, balances, open reservations. Follows them one by one."""
 

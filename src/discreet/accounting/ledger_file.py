@@ -16,6 +16,7 @@ from pathlib import Path
 from discreet.accounting.chain import ChainEntry
 from discreet.accounting.file_lock import locked
 from discreet.core.errors import LedgerBroken, LedgerError, LedgerMissing
+from discreet.core.held import unheld
 
 APPLICATION = 0x64697363  # "disc"
 VERSION = 1
@@ -32,6 +33,7 @@ _open_files: weakref.WeakSet[LedgerFile] = weakref.WeakSet()
 _held_for_fork: list[LedgerFile] = []
 
 
+@unheld("own turns")
 class LedgerFile:
     """One process's access to a ledger's file. Opens it when needed, never creates it."""
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from discreet.accounting.chain import Chain, ChainEntry, entry
-from discreet.core.errors import LedgerError
+from discreet.core.errors import LedgerError, NotPermitted
+from discreet.core.held import Held, unheld
 from discreet.core.ledger import Entry
 
 
+@unheld("part")
 @dataclass
 class MemoryPage:
     """One transaction of a book in memory."""
@@ -43,37 +43,41 @@ class MemoryPage:
         self.results[commit.number] = result
 
 
-class MemoryBook:
+class MemoryBook(Held):
     """All entries of a ledger in memory; one thread writes at a time, and no other process may."""
 
     def __init__(self, **fields: Any) -> None:
         self.chain = Chain()
         self._page = MemoryPage(self.chain, {}, {})
-        self._mutex = threading.RLock()
-        self._process = os.getpid()
         self._page.add("open", "", **fields)
+
+    def check_process(self) -> None:
+        """Refuse a fork of the process that opened it."""
+        try:
+            super().check_process()
+        except NotPermitted as why:
+            raise LedgerError(
+                "an account in memory",
+                "this process is a fork of the one that opened it, and both would spend the budget",
+                "Open the account in the process that uses it, or use a SqliteLedger.",
+            ) from why
 
     @contextmanager
     def reading(self) -> Iterator[None]:
         """A consistent view of everything recorded so far."""
-        with self._mutex:
+        with self._lock:
             yield
 
     @contextmanager
     def writing(self) -> Iterator[MemoryPage]:
         """Hold the lock to decide on one entry and add it."""
-        with self._mutex:
-            if os.getpid() != self._process:
-                raise LedgerError(
-                    "an account in memory",
-                    "this process is a fork of the one that opened it, and both would spend the budget",
-                    "Open the account in the process that uses it, or use a SqliteLedger.",
-                )
+        self.check_process()
+        with self._lock:
             yield self._page
 
     def entries(self) -> tuple[Entry, ...]:
         """Every charge, oldest first."""
-        with self._mutex:
+        with self._lock:
             dangling = self.chain.dangling
             links = tuple(link for link in self._page.links.values() if link.kind == "reserve")
             return tuple(entry(link, link.key not in dangling) for link in links)

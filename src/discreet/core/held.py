@@ -15,7 +15,7 @@ Given = ParamSpec("Given")
 Result = TypeVar("Result")
 Holder = TypeVar("Holder", bound="Held")
 Kind = TypeVar("Kind", bound=type)
-Reason = Literal["releases", "one call", "own lock", "cache"]
+Reason = Literal["releases", "one call", "own turns", "cache", "part"]
 
 FORKED = (
     "this process is a fork of the one that made it, and both would release what was paid for once",
@@ -125,9 +125,10 @@ def unheld(reason: Reason) -> Callable[[Kind], Kind]:
 
     Parameters
     ----------
-    reason : {"releases", "one call", "own lock", "cache"}
-        It knows releases and public parameters alone; it is made, used and dropped within one call; it has a lock of
-        its own, and a copy of it in another process does no harm; or it only remembers what it would compute again.
+    reason : {"releases", "one call", "own turns", "cache", "part"}
+        It knows releases and public parameters alone; it is made, used and dropped within one call; it has a lock or an
+        event loop of its own, and knows what to do after a fork; it only remembers what it would find again; or it is
+        part of something that is held, which alone uses it.
 
     Examples
     --------

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TextIO
 
 from discreet.core.display import shortened
+from discreet.core.held import unheld
 
 WIDTH = 30
 PATIENCE = 1.0  # seconds, before a bar is drawn
@@ -19,6 +20,7 @@ Progress = Callable[[int, int, str], None]
 """Called with how much is done, how much there is, and what it is in words; all public."""
 
 
+@unheld("releases")
 class ProgressBar:
     """Draws how far long work is.
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.core.held import unheld
 from discreet.core.kinds import fitted, readings_of
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Column, Number, Schema
@@ -31,6 +32,7 @@ RECIPES: dict[str, Any] = {}
 """The recipes that have been loaded so far, by name."""
 
 
+@unheld("own turns")
 class Recent:
     """Recently built questions, by their public parameters."""
 

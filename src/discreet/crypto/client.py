@@ -10,6 +10,7 @@ import numpy as np
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Steps
+from discreet.core.held import Held, exclusive
 from discreet.crypto.agreement import Circle, PublicKeys, SecretKeys, drawn_bytes
 from discreet.crypto.errors import UNOPENED, BadSignature, Disagreement, UnknownParty
 from discreet.crypto.framing import framed, labelled, split, unlabelled, unlisted
@@ -34,7 +35,7 @@ class _Held:
     key: SignedShare = field(repr=False)
 
 
-class Client:
+class Client(Held):
     """One party of a masked sum. Each method is a step, which is taken once.
 
     A message that is refused leaves the client as it was.
@@ -67,10 +68,12 @@ class Client:
         self._held: dict[str, _Held] = {}
         self._survivors: list[str] = []
 
+    @exclusive
     def advertise(self) -> Signed:
         """Say which keys are used in this round."""
         return self._keys.public.announced(self._identity, self.terms)
 
+    @exclusive
     def share_keys(self, announcements: Signed) -> Signed:
         """Share the seed of the own mask and the key of the pair masks among all who announced keys."""
         message = self._heard(announcements)
@@ -82,6 +85,7 @@ class Client:
             self._circle, self._held = circle, {self.name: own}
             return self._said("shares", framed(circle.commitment(self.name, self._seed), labelled(boxes)))
 
+    @exclusive
     def mask(self, delivery: Signed, vector: Vector | Callable[[], Vector]) -> Signed:
         """Put all masks on the vector, once those who shared keys with this client are known.
 
@@ -97,6 +101,7 @@ class Client:
             self._held |= held
             return self._said("masked", masked.astype("<u8", copy=False).tobytes())
 
+    @exclusive
     def agree(self, survivors: Signed) -> Signed:
         """Sign the list of those whose vectors are added. A client signs one list only."""
         message = self._heard(survivors)
@@ -109,6 +114,7 @@ class Client:
             self._survivors = ordered(self.terms, names)
             return self._said("agreement", self._statement)
 
+    @exclusive
     def reveal(self, agreements: Signed) -> Signed:
         """Give shares away, once enough survivors have signed the same list: of each peer one of two kinds."""
         message = self._heard(agreements)

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
-from threading import Lock
 
 from discreet.core.errors import ParameterError
+from discreet.core.held import Held
 from discreet.crypto.errors import UNOPENED, Malformed, OutOfOrder
 from discreet.crypto.framing import framed, split, text
 from discreet.crypto.identity import SIGNATURE, Identity, Roster, check_name
@@ -117,10 +117,10 @@ def _canonical(written: bytes) -> bytes:
     return framed(SIGNED, sha256(written).digest())
 
 
-class Seen:
+class Seen(Held):
     """Who has said what in a round: lets every sender take every step once, and in order.
 
-    Of several threads one takes a step. There is no pickle or deep copy, which could take it once more.
+    Of several threads one takes a step. There is no pickle, copy or fork, which could take it once more.
 
     Parameters
     ----------
@@ -141,7 +141,6 @@ class Seen:
     def __init__(self, round: str, *kinds: str) -> None:
         self.round, self.kinds = round, kinds
         self._taken: dict[str, int] = {}
-        self._lock = Lock()
 
     def admit(self, message: Message) -> None:
         """Let this message in and remember it, or refuse it."""
@@ -151,6 +150,7 @@ class Seen:
     @contextmanager
     def admitting(self, message: Message) -> Iterator[None]:
         """Refuse this message, or remember it once all that is done with it has gone well."""
+        self.check_process()
         with self._lock:
             self.check(message)
             yield

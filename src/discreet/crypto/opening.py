@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from discreet.core.held import unheld
 from discreet.crypto.agreement import Circle, public_half
 from discreet.crypto.derivation import KEY
 from discreet.crypto.errors import UNOPENED, Malformed, WrongShares
@@ -21,6 +22,7 @@ class Revealed:
     keys: Mapping[str, SignedShare] = field(repr=False)
 
 
+@unheld("one call")
 class Opening:
     """What as many survivors as the threshold have given away together.
 

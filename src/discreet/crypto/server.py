@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from discreet.core.held import Held, exclusive
 from discreet.crypto.agreement import Circle, PublicKeys
 from discreet.crypto.derivation import KEY
 from discreet.crypto.errors import UNOPENED, Disagreement, Malformed, OutOfOrder
@@ -36,7 +37,7 @@ class _Dealt:
     boxes: dict[str, bytes] = field(repr=False)
 
 
-class Server:
+class Server(Held):
     """Hears the parties step by step; `announce`, `deliver`, `survivors`, `confirm` and `total` each end a step.
 
     A message that is refused leaves the server as it was: its sender may try again until the step is over. A step
@@ -94,6 +95,7 @@ class Server:
         self._passed_on: dict[str, Signed] = {}
         self._revealed: dict[str, Revealed] = {}
 
+    @exclusive
     def receive(self, signed: Signed) -> None:
         """Hear one party, or refuse what it says."""
         self.terms.index(signed.sender)
@@ -116,11 +118,13 @@ class Server:
                 case "reveal":
                     self._revealed[message.sender] = self._read_revealed(message)
 
+    @exclusive
     def announce(self) -> Signed:
         """End the step of keys: send all keys to those who sent some."""
         self._end("keys", len(self._passed_on))
         return self._said("announcements", self._all_passed_on())
 
+    @exclusive
     def deliver(self) -> dict[str, Signed]:
         """End the step of shares: give everyone who shared keys what the others sealed for it."""
         self._end("shares", len(self._dealt))
@@ -132,16 +136,19 @@ class Server:
             for receiver in self._dealt
         }
 
+    @exclusive
     def survivors(self) -> Signed:
         """End the step of masked vectors: send the list of survivors to each. Vectors that come later are refused."""
         self._end("masked", len(self._survivors))
         return self._said("survivors", listed(self._survivors))
 
+    @exclusive
     def confirm(self) -> Signed:
         """End the step of agreement: show the survivors that enough of them signed the same list."""
         self._end("agreement", len(self._passed_on))
         return self._said("agreements", self._all_passed_on())
 
+    @exclusive
     def total(self) -> Total:
         """End the round: the sum over the survivors, exact modulo 2**64.
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import sha256
-from threading import Lock
 
 from discreet.core.errors import ParameterError
+from discreet.core.held import Held, exclusive
 from discreet.crypto.derivation import PROTOCOL
 from discreet.crypto.errors import UNOPENED, RoundReused, TooFewSurvivors, UnknownParty
 from discreet.crypto.framing import framed, listed
@@ -118,7 +118,7 @@ class Terms:
             )
 
 
-class UsedRounds:
+class UsedRounds(Held):
     """The rounds that a party has taken part in; shared by everything that acts under its name.
 
     It lasts as long as the process. A round that is run again after a restart cannot use what was said in the first
@@ -127,11 +127,10 @@ class UsedRounds:
 
     def __init__(self) -> None:
         self._used: set[str] = set()
-        self._lock = Lock()
 
+    @exclusive
     def claim(self, round: str) -> None:
         """Take part in this round, if this is the first time."""
-        with self._lock:
-            if round in self._used:
-                raise RoundReused(f"round {round!r}", "it was run already", "Take a new name.", UNOPENED, round=round)
-            self._used.add(round)
+        if round in self._used:
+            raise RoundReused(f"round {round!r}", "it was run already", "Take a new name.", UNOPENED, round=round)
+        self._used.add(round)

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from discreet.core.secret import Secret
+from discreet.core.held import Held, exclusive
 from discreet.deep.bands import Bands
 
 A = TypeVar("A", NDArray[np.float64], Tensor)
 
 
-class NoiseStream(Secret, Generic[A]):
+class NoiseStream(Held, Generic[A]):
     """Releases C g + z row by row, and gives back g + C^-1 z: what is private, and what is useful.
 
     It keeps the exact sums of the last steps, which are secret, and so it is in no checkpoint.
@@ -39,6 +39,7 @@ class NoiseStream(Secret, Generic[A]):
         self._sums: deque[A] = deque(maxlen=bands.count - 1)
         self._released: deque[A] = deque(maxlen=bands.count - 1)
 
+    @exclusive
     def released(self, sums: A, noisy: Callable[[A], A]) -> A:
         """The sums of the next step, with noise; `noisy` adds independent noise to a row."""
         row = noisy(self._added(self._column[0] * sums, self._sums, 1.0))

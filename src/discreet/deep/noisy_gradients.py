@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from discreet.core.grid import Array
+from discreet.core.held import Held, exclusive
 from discreet.deep.clipped_sum import ClippedSum, Losses, clipped_sum
 from discreet.deep.compiled_sum import CompiledSum, Compiler
 from discreet.deep.device_noise import DeviceNoise
@@ -25,7 +26,7 @@ from discreet.deep.views import Views
 WITHIN = "within the clip"  # beside the names of parameters
 
 
-class NoisyGradients:
+class NoisyGradients(Held):
     """Draws samples and noise; it charges nothing, which is `Trainer`'s work.
 
     Parameters
@@ -79,6 +80,7 @@ class NoisyGradients:
         self._turns = None if bands is None else self._data.turns(bands.count)
         self._stream: NoiseStream[Any] | None = None if bands is None else NoiseStream(bands)
 
+    @exclusive
     def rehearse(self) -> None:
         """Compute on made-up records: what fails for any records fails here, before a charge."""
         blank = self._data.blank(self._chunk, self._device)
@@ -86,12 +88,14 @@ class NoisyGradients:
             self._views.check(blank.inputs)
         self._sums([blank])
 
+    @exclusive
     def open(self) -> None:
         """Ask what a run asks before its first step, which must have been charged: whether samples are truncated."""
         truncation = self._plan.truncation
         if truncation is not None and self._data.passes(truncation):
             self.most = truncation.most
 
+    @exclusive
     def draw(self) -> None:
         """Set the parameters' gradients by a fresh sample with fresh noise, which must have been charged."""
         try:
@@ -114,6 +118,7 @@ class NoisyGradients:
         """What later steps need: it is all released already."""
         return {"clip": self.clip}
 
+    @exclusive
     def load_state_dict(self, state: dict[str, float]) -> None:
         """Go on from there, with noise that has nothing to do with that of steps before."""
         self.clip = float(state["clip"])

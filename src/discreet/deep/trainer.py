@@ -18,6 +18,7 @@ from discreet import __version__
 from discreet.accounting.accountant import epsilon
 from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.events import written
+from discreet.core.held import Held, exclusive
 from discreet.core.knob import check_whole
 from discreet.core.ledger import Reservation
 from discreet.core.progress_bar import Progress, patient_bar
@@ -89,7 +90,7 @@ class Step:
         return f"step {self.number} of {self.of}; epsilon {self.charged:.4g} at delta {self.delta:g} is charged"
 
 
-class Trainer:
+class Trainer(Held):
     """Train a plain module by private gradient descent: clipped gradients of secret samples, with exact Gaussian noise.
 
     Abadi et al. 2016, with Poisson sampling as the accountant prices it. Steps are charged to the ledger in blocks,
@@ -188,24 +189,41 @@ class Trainer:
         self._processes.start(self.model, agreed, self._gradients.rehearse)
         while self._done < self.plan.steps:
             count = min(self._block, self.plan.steps - self._done)
-            charge, self._charged = self._processes.told(partial(self._charge, count))
-            self.charges.append(charge)
-            self._current = charge
+            charge = self._paid(count)
             for _ in range(count):
-                try:
-                    if not self._opened:
-                        self._gradients.open()
-                        self._opened = True
-                    self._gradients.draw()
-                    self._move()
-                except DiscreetError as error:
-                    error.settle(KEPT)
-                    raise
-                self._done += 1
-                yield self._now()
-                if self._current is not charge:  # the run went back, or went on elsewhere: the rest of it is forfeited
+                if (step := self._stepped(charge)) is None:
                     break
-            self._processes.told(partial(self._commit, charge))
+                yield step
+            self._committed(charge)
+
+    @exclusive
+    def _paid(self, count: int) -> Reservation:
+        """The charge for so many steps, which is the present one from now on."""
+        charge, self._charged = self._processes.told(partial(self._charge, count))
+        self.charges.append(charge)
+        self._current = charge
+        return charge
+
+    @exclusive
+    def _stepped(self, charge: Reservation) -> Step | None:
+        """One step; none if the run went back, or went on elsewhere: the rest of this charge is forfeited."""
+        if self._current is not charge:
+            return None
+        try:
+            if not self._opened:
+                self._gradients.open()
+                self._opened = True
+            self._gradients.draw()
+            self._move()
+        except DiscreetError as error:
+            error.settle(KEPT)
+            raise
+        self._done += 1
+        return self._now()
+
+    @exclusive
+    def _committed(self, charge: Reservation) -> None:
+        self._processes.told(partial(self._commit, charge))
 
     @property
     def average(self) -> nn.Module:
@@ -227,10 +245,12 @@ class Trainer:
             told(step.number, step.of, f"epsilon {step.charged:.4g} charged")
         return self._now()
 
+    @exclusive
     def checkpoint(self) -> dict[str, Any]:
         """What a later run needs to go on from here: it is all released already. What was spent is in the ledger."""
         return {**{name: one.state_dict() for name, one in self._parts().items()}, "done": self._done}
 
+    @exclusive
     def resume(self, checkpoint: dict[str, Any]) -> None:
         """Go on from a checkpoint. Steps after it are drawn anew and charged, even if they were made before."""
         parts = self._parts()
@@ -243,6 +263,7 @@ class Trainer:
         self._done = int(checkpoint["done"])
         self._current = None
 
+    @exclusive
     def release(self, path: str | Path) -> None:
         """Write the weights, with a card that says what they cost: `card.json` beside them has the same text."""
         card = self.card()

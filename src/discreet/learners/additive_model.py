@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet.core.bound import Norm
 from discreet.core.grid import Array
+from discreet.core.held import unheld
 from discreet.core.knob import check_whole
 from discreet.core.question import BoundedSum
 from discreet.learners.private_estimator import PrivateEstimator
@@ -167,6 +168,7 @@ class AdditiveModel(PrivateEstimator):
         return usual if self.max_iter is None else self.max_iter
 
 
+@unheld("releases")
 class Mean:
     """The mean of estimates that each correct the one before, weighted by the squares of their rounds."""
 

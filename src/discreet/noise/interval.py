@@ -9,6 +9,7 @@ from functools import cache
 from typing import TypeVar
 
 from discreet.core.bits import Bits
+from discreet.core.held import unheld
 
 Outcome = TypeVar("Outcome")
 
@@ -123,6 +124,7 @@ def _arctangent(inverse: int, unit: int) -> int:
     return total
 
 
+@unheld("one call")
 class Uniform:
     """A uniform real in [0, 1), of which the first bits are known and the next ones are drawn when needed.
 

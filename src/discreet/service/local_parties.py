@@ -13,6 +13,7 @@ from pathlib import Path
 from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
+from discreet.core.held import unheld
 from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.core.schema import Schema
 from discreet.crypto.certificate import Card
@@ -26,6 +27,7 @@ from discreet.trust.secure_sum import SecureSum
 START = 180.0  # seconds that a party may take to start on a busy machine
 
 
+@unheld("releases")
 class LocalParty:
     """A process that runs `discreet party` on this machine.
 

@@ -14,6 +14,7 @@ from discreet.core.bits import Bits
 from discreet.core.condition import Condition
 from discreet.core.errors import NotPermitted
 from discreet.core.grid import Array, Steps
+from discreet.core.held import unheld
 from discreet.core.neighbors import Neighbors
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Schema
@@ -29,6 +30,7 @@ from discreet.trust.sources.edge_list import Edges
 from discreet.trust.sources.source import Batched, Coins, Source
 
 
+@unheld("cache")
 class CuratorsView(Secret):
     """All records of a source, as `View` says.
 
@@ -71,9 +73,10 @@ class CuratorsView(Secret):
         """The same records, with columns of text that are read as categories of these values; the last stay open."""
         schema, reopened = self._source.schema.listing(lists), self._source.reopened
         assert reopened is not None  # `PrivateData.check_listing` was asked before anything was charged
-        if self._listing is None or self._listing.schema != schema:
-            self._listing = CuratorsView(reopened(schema), self.neighbors, self._bits)
-        return self._listing
+        found = self._listing  # read once: another thread may put its own there at any time
+        if found is None or found.schema != schema:
+            found = self._listing = CuratorsView(reopened(schema), self.neighbors, self._bits)
+        return found
 
     @property
     def schema(self) -> Schema:

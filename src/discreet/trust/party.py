@@ -15,10 +15,10 @@ from discreet.core.errors import BudgetExceeded, DiscreetError, ParameterError
 from discreet.core.events import Event
 from discreet.core.events_in_words import in_words
 from discreet.core.grid import Steps
+from discreet.core.held import Held, exclusive
 from discreet.core.ledger import Ledger, Reservation
 from discreet.core.neighbors import Neighbors
 from discreet.core.question import BoundedSum
-from discreet.core.secret import Secret
 from discreet.crypto.client import Client
 from discreet.crypto.errors import UNOPENED, OutOfOrder, RoundReused, UnknownParty
 from discreet.crypto.identity import Identity
@@ -38,7 +38,7 @@ HELLO, REFUSAL = "hello", "refusal"
 LONGEST_REFUSAL = 1 << 10  # bytes
 
 
-class Party(Secret):
+class Party(Held):
     """One party of a federation.
 
     It builds every question itself, from a recipe of code that it has installed; it charges its own ledger before its
@@ -120,10 +120,12 @@ class Party(Secret):
         }
         return self.said(HELLO, HELLO, json.dumps(facts).encode())
 
+    @exclusive
     def seated(self, signed: Signed) -> Seat:
         """Take part in the round that this call opens, or refuse."""
         return Seat(self, signed)
 
+    @exclusive
     def charged(self, event: Event, purpose: str, round: str) -> None:
         """Pay for a round; each is paid for once."""
         if self.ledger is None:
@@ -138,7 +140,7 @@ class Party(Secret):
         return Message(round, self.name, kind, body).signed(self.identity)
 
 
-class Seat:
+class Seat(Held):
     """A party's part in one round.
 
     Parameters
@@ -181,10 +183,12 @@ class Seat:
         """The longest message of the server in this round, in bytes."""
         return self._client.terms.passed_on
 
+    @exclusive
     def advertise(self) -> Signed:
         """Take the seat."""
         return self._client.advertise()
 
+    @exclusive
     def answer(self, signed: Signed) -> Signed:
         """What the party says to a message of the server."""
         steps: dict[str, Callable[[Signed], Signed]] = {

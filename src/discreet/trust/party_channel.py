@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from discreet.core.errors import DiscreetError
+from discreet.core.held import Held, exclusive
 from discreet.crypto.messages import Signed
 from discreet.trust.party import Party, Seat
 
@@ -37,7 +38,7 @@ class PartyChannel(Protocol):
         ...
 
 
-class InProcess:
+class InProcess(Held):
     """A party that is an object of this process: shows and tests the protocol, and hides nothing from this process."""
 
     def __init__(self, party: Party) -> None:
@@ -52,11 +53,15 @@ class InProcess:
 
     async def exchange(self, message: Signed, hear: Hear, most: int) -> None:
         """Pass a message to the party and hear its answer."""
+        if (answer := self._answered(message)) is not None:
+            hear(answer)
+
+    @exclusive
+    def _answered(self, message: Signed) -> Signed | None:
         if message.message.kind == "call":
             self._seat = self._party.seated(message)
-            hear(self._seat.advertise())
-        elif self._seat is not None:
-            hear(self._seat.answer(message))
+            return self._seat.advertise()
+        return None if self._seat is None else self._seat.answer(message)
 
 
 class Refused(DiscreetError):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import threading
 from collections import Counter
 from collections.abc import Callable
 from types import TracebackType
@@ -12,6 +11,7 @@ from typing import Any, Protocol, TypeVar
 from discreet.accounting.price import price
 from discreet.core.errors import DiscreetError, KeyReused, NotPermitted, SchemaError, UnplannedRelease
 from discreet.core.events import Composed, Event, Repeated, written
+from discreet.core.held import Held, exclusive
 from discreet.core.identity import Unidentified, identity
 from discreet.core.ledger import Committed, Ledger, Reservation
 from discreet.core.mechanism import Mechanism
@@ -68,13 +68,13 @@ def releases(plan: Event) -> Counter[Event]:
             return Counter([plan])
 
 
-class Permit:
+class Permit(Held):
     """Access to one data set for one plan. Use it in a `with` block: leaving it commits what was released.
 
     A permit whose key was committed before gives the stored releases again, each to the question and the mechanism
     that it was made for, without touching the data. Leaving the block by an exception commits nothing, and the charge
-    stays spent. Threads may share a permit; they are answered one after another. After a second, `progress` shows how
-    many of the planned releases were made.
+    stays spent. Threads may share a permit, and are answered one after another; a fork is refused. After a second,
+    `progress` shows how many of the planned releases were made.
     """
 
     def __init__(
@@ -94,28 +94,29 @@ class Permit:
         self._made = Stored()
         self._participants: Participants | None = None
         self._stored = Stored.read(charge.result) if isinstance(charge, Committed) else None
-        self._open, self._lock = False, threading.RLock()
+        self._open = False
         self.progress: Progress = patient_bar()
         self._done, self._planned = 0, sum(self._unspent.values())
 
+    @exclusive
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
         """Release the answer to a question, if the plan pays for it."""
-        with self._lock:
-            check_columns(self._purpose, question, self._trust.schema)
-            self._pay(mechanism.event)
-            asked = self._identity((question, mechanism))
-            try:
-                release = self._trust.ask(question, mechanism) if self._stored is None else self._again(asked)
-            except DiscreetError as error:
-                error.settle(self._consequence)
-                raise
-            if asked is not None:
-                self._made.add(asked, release)
-            self._note_participants()
-            self._done += 1
-            self.progress(min(self._done, self._planned), self._planned, self._purpose)
-            return release
+        check_columns(self._purpose, question, self._trust.schema)
+        self._pay(mechanism.event)
+        asked = self._identity((question, mechanism))
+        try:
+            release = self._trust.ask(question, mechanism) if self._stored is None else self._again(asked)
+        except DiscreetError as error:
+            error.settle(self._consequence)
+            raise
+        if asked is not None:
+            self._made.add(asked, release)
+        self._note_participants()
+        self._done += 1
+        self.progress(min(self._done, self._planned), self._planned, self._purpose)
+        return release
 
+    @exclusive
     def artefact(self, make: Callable[[], Artefact], about: Any, where: str | None = None) -> Artefact:
         """What the plan is for, made from releases, and stored in their place.
 
@@ -145,20 +146,19 @@ class Permit:
         >>> counted["n"].shape
         (1,)
         """
-        with self._lock:
-            asked = self._identity(about)
-            if self._stored is not None:
-                kept = self._stored.artefact
-                if kept is None or asked is None or kept.asked != asked:
-                    raise self._another()
-                return kept.given(self._purpose, self._charge.key)
-            self._storing = False
-            try:
-                made = make()
-            finally:
-                self._storing = self._keyed
-            self._made.artefact = KeptArtefact.of(made, asked, where)
-            return made
+        asked = self._identity(about)
+        if self._stored is not None:
+            kept = self._stored.artefact
+            if kept is None or asked is None or kept.asked != asked:
+                raise self._another()
+            return kept.given(self._purpose, self._charge.key)
+        self._storing = False
+        try:
+            made = make()
+        finally:
+            self._storing = self._keyed
+        self._made.artefact = KeptArtefact.of(made, asked, where)
+        return made
 
     def _note_participants(self) -> None:
         """Note who was in every sum, where the trust model knows: it has those of the last one of this thread."""
@@ -238,23 +238,21 @@ class Permit:
             None if condition is None else str(condition),
         )
 
+    @exclusive
     def __enter__(self) -> Permit:
         self._open = True
         return self
 
+    @exclusive
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with self._lock:
-            self._open = False
-            if isinstance(error, DiscreetError):
-                error.settle(self._consequence)
-            if kind is None and isinstance(self._charge, Reservation):
-                self._charge = self._ledger.commit(self._charge, self._made.written())
-            self.progress(self._planned, self._planned, self._purpose)
-
-    def __reduce__(self) -> Any:
-        raise TypeError("a permit reaches the records of its data set and is neither copied nor pickled")
+        self._open = False
+        if isinstance(error, DiscreetError):
+            error.settle(self._consequence)
+        if kind is None and isinstance(self._charge, Reservation):
+            self._charge = self._ledger.commit(self._charge, self._made.written())
+        self.progress(self._planned, self._planned, self._purpose)
 
 
 def check_columns(purpose: str, question: Question, schema: Schema) -> None:

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Mapping
 
 from discreet.core.errors import DiscreetError
+from discreet.core.held import unheld
 from discreet.crypto.errors import ProtocolError
 from discreet.crypto.identity import Identity
 from discreet.crypto.messages import Message, Signed
@@ -19,6 +20,7 @@ from discreet.trust.party_channel import PartyChannel
 LOG = logging.getLogger(__name__)
 
 
+@unheld("one call")
 class Round:
     """The server's part in one round: passes messages on, and goes on without those who do not answer.
 

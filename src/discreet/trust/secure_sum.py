@@ -15,6 +15,7 @@ from discreet.core.bits import Bits
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Steps
+from discreet.core.held import Held, exclusive
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.core.plain_schema import PlainSchema, schema_of
@@ -50,7 +51,7 @@ class OtherSurvivors(UserWarning):
         super().__init__(f"secure sum of {participants}; if that matters, let nobody drop out (threshold)")
 
 
-class SecureSum:
+class SecureSum(Held):
     """Asks parties who trust neither one another nor the server.
 
     Every party adds its share of the noise before it masks its sum (`crypto.masked_sum`), so the total that is opened
@@ -106,7 +107,7 @@ class SecureSum:
         addresses = [one for one in parties if isinstance(one, str)]
         self._patience = patience if addresses or listen else None
         self._connections = Connections(federation, identity, addresses, self._patience or 0.0)
-        self._background, self._lock = Background(), threading.Lock()
+        self._background = Background()
         self._earlier: set[frozenset[str]] = set()
         self._last = threading.local()
         self._end = weakref.finalize(self, self._background.close, self._connections.close)
@@ -139,6 +140,7 @@ class SecureSum:
         """The promises of noise that can be shared among parties."""
         return type(event) in kinds()
 
+    @exclusive
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
         """The noisy sum over all parties that stay."""
         if not isinstance(question, BoundedSum) or not hasattr(mechanism, "share"):
@@ -216,15 +218,15 @@ class SecureSum:
     def __exit__(self, *error: object) -> None:
         self.close()
 
+    @exclusive
     def _total(self, call: Call, size: int) -> Steps:
         terms = self.federation.terms(secrets.token_hex(16), size, call.about(self.federation))
         round = Round(self._identity, self.federation, terms, self._rounds, self._patience)
-        with self._lock:
-            present = self._present()
-            self._secret &= all(one.secret for one in present.values())
-            round.left.update(self._missing(present))
-            total = self._background.run(lambda: round.total(call, present))
-            self._note_participants(frozenset(total.survivors))
+        present = self._present()
+        self._secret &= all(one.secret for one in present.values())
+        round.left.update(self._missing(present))
+        total = self._background.run(lambda: round.total(call, present))
+        self._note_participants(frozenset(total.survivors))
         return total.vector.view(np.int64)
 
     @property

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.errors import KeyReused, ParameterError
+from discreet.core.held import unheld
 
 Artefact = Mapping[str, Any]
 MOST = 2**20  # bytes of an artefact that a ledger keeps; of a larger one it keeps the digest
@@ -63,6 +64,7 @@ class KeptArtefact:
         )
 
 
+@unheld("part")
 @dataclass
 class Stored:
     """Releases, each with what it answers, or an artefact.

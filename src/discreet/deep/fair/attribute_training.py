@@ -12,6 +12,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.core.held import Held, exclusive
 from discreet.core.neighbors import Neighbors
 from discreet.core.progress_bar import tracked
 from discreet.core.receipt import Receipt
@@ -31,7 +32,7 @@ ASKED = "train a fair network"
 MOVED = math.sqrt(2)  # how far counts move where one record goes from one group to another
 
 
-class AttributeTraining:
+class AttributeTraining(Held):
     """Primal and dual steps from noisy histograms and gradients of secret samples; only the groups are secret.
 
     At first the number of records in each cell is released. Every step draws a secret sample and releases of it the
@@ -90,6 +91,7 @@ class AttributeTraining:
         self.payer = Payer(attribute.ledger, Neighbors.REPLACE, attribute.unit, attribute.bits)
         self.multipliers: Multipliers | PublishedMultipliers
 
+    @exclusive
     def run(self) -> Receipt:
         """Pay for everything, and train."""
         self._score(self._inputs[:1], self._labels[:1])  # what fails for any records fails before the charge

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 import torch
 from torch import Tensor, nn
 
+from discreet.core.held import unheld
 from discreet.core.knob import check_knob
 
 MOMENTUM = 0.9
@@ -49,6 +50,7 @@ class Descent:
             check_knob("fair training", one.name, getattr(self, one.name), least, most)
 
 
+@unheld("releases")
 class Walk:
     """Gradient descent with momentum, and the average of the weights over the last quarter of the steps.
 

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from discreet.core.grid import Array
+from discreet.core.held import unheld
 
 AHEAD = 200.0  # steps
 KEPT = 0.9  # of the running mean of violations, in a step
 
 
+@unheld("releases")
 @dataclass
 class Multipliers:
     """Two inequalities for each group: its mean is at most `tolerance` above that of all, and at most as much below.
@@ -76,6 +78,7 @@ def deviation(rate: float, stddev: Array, steps: int) -> Array:
     return rate * math.sqrt(steps + ahead) * stddev
 
 
+@unheld("releases")
 @dataclass
 class PublishedMultipliers:
     """One multiplier for |mean of a group - mean of all| = 0, as Fioretto et al. 2021 have it: it only grows.

@@ -11,6 +11,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.core.held import Held, exclusive
 from discreet.core.neighbors import RECORD, Neighbors
 from discreet.core.progress_bar import tracked
 from discreet.core.receipt import Receipt
@@ -33,7 +34,7 @@ NOISIEST = 0.6  # the greatest length of the noise of a gradient, about, over th
 LIGHTEST = 1.0  # a weight that is allowed however noisy gradients are
 
 
-class RecordTraining:
+class RecordTraining(Held):
     """Primal and dual steps from noisy histograms and clipped gradients of secret samples of records.
 
     As `AttributeTraining`, but nothing about a record is known, not even whether it is there: the gradients of the loss
@@ -83,6 +84,7 @@ class RecordTraining:
         self.payer = Payer(data.ledger, Neighbors.ADD_REMOVE, RECORD, data.bits)
         self.multipliers: Multipliers
 
+    @exclusive
     def run(self) -> Receipt:
         """Pay for everything, and train."""
         blank = self._data.blank(1, self._device)  # what fails for any records fails before the charge

@@ -14,6 +14,7 @@ from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
+from discreet.core.held import unheld
 from discreet.core.neighbors import Neighbors
 from discreet.core.rounding import upwards
 from discreet.mechanisms.online.online_queries import OnlineMechanism
@@ -82,6 +83,7 @@ class MedianMechanism(OnlineMechanism):
         return Fitting(total, databases(self.queries.cells, self.size) / self.size, self.tolerance, self.size)
 
 
+@unheld("releases")
 class Fitting:
     """The databases that fit all measured answers, each with the number of its orders as weight.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
@@ -15,6 +14,7 @@ from discreet.core.bits import Bits
 from discreet.core.errors import NotPermitted
 from discreet.core.events import Composed, Repeated
 from discreet.core.grid import Array, Steps
+from discreet.core.held import Held, exclusive
 from discreet.core.knob import check_knob, check_whole
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.online.online_sparse_vector import ABOVE, BELOW, UNASKED, OnlineSparseVector, SparseVector
@@ -136,12 +136,12 @@ class _Opening:
         return self.mechanism.worst_neighbors()
 
 
-class OnlineQueries:
+class OnlineQueries(Held):
     """Holds an exact histogram and answers queries about it, each chosen with all replies before it in view.
 
-    It cannot be copied or pickled. Threads that share it are answered one after another. Reading it as an array gives
-    the transcript and ends it: that is what a permit stores when it is committed, so a key that is used again gives the
-    transcript and no further answers.
+    It cannot be copied or pickled, and is refused to a fork. Threads that share it are answered one after another.
+    Reading it as an array gives the transcript and ends it: that is what a permit stores when it is committed, so a key
+    that is used again gives the transcript and no further answers.
 
     Parameters
     ----------
@@ -161,11 +161,12 @@ class OnlineQueries:
         self._exact, self._bits, self._noise = ExactCounts(answer), bits, mechanism.noise
         self._tests = OnlineSparseVector(mechanism.tests, bits)
         self._rows: list[Array] = []
-        self._over, self._turn = False, threading.Lock()
+        self._over = False
         total = self._measured(self._exact.total)
         self._write(Reply(total, np.full(total.shape, MEASURED)), 0)
         self._hypothesis = mechanism.hypothesis(total, bits)
 
+    @exclusive
     def ask(self, query: Queries, name: int = 0) -> Reply:
         """The answer to one query.
 
@@ -176,10 +177,9 @@ class OnlineQueries:
         name : int
             Public. Identifies the query in the transcript.
         """
-        with self._turn:
-            if self._over:
-                raise NotPermitted("query", "these online queries have ended", "Ask while their permit is open.", ENDED)
-            return self._write(self._reply(query), name)
+        if self._over:
+            raise NotPermitted("query", "these online queries have ended", "Ask while their permit is open.", ENDED)
+        return self._write(self._reply(query), name)
 
     def _reply(self, query: Queries) -> Reply:
         exact = self._exact.to(query)
@@ -195,6 +195,7 @@ class OnlineQueries:
         return Reply(values, sources)
 
     @property
+    @exclusive
     def transcript(self) -> Array:
         """Three rows: values and sources as in `Reply`, and names; the total first, then each query that was asked."""
         return np.stack(self._rows, axis=-1)
@@ -206,13 +207,10 @@ class OnlineQueries:
         self._rows.append(np.stack([reply.values, reply.sources, np.full(reply.values.shape, name)], axis=-1))
         return reply
 
+    @exclusive
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        with self._turn:
-            self._over = True
+        self._over = True
         return self.transcript.astype(np.float64 if dtype is None else dtype)
-
-    def __reduce__(self) -> Any:
-        raise TypeError("online queries hold exact counts and are neither copied nor pickled")
 
     def __repr__(self) -> str:
         return f"OnlineQueries({len(self._rows) - 1} queries answered{', over' if self._over else ''})"

@@ -16,6 +16,7 @@ from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.events import PureLoss
 from discreet.core.grid import Array, Steps
+from discreet.core.held import Held, exclusive
 from discreet.core.knob import check_knob, check_whole
 from discreet.core.rounding import upwards
 from discreet.noise.laplace import rounded_laplace
@@ -104,7 +105,7 @@ class SparseVector:
         return Apart(whole_numbers(5 * [0] + [1], bound), whole_numbers(5 * [1] + [0], bound))
 
 
-class OnlineSparseVector:
+class OnlineSparseVector(Held):
     """The sparse vector technique for queries that are chosen one after another, with all outcomes so far in view.
 
     Parameters
@@ -137,6 +138,7 @@ class OnlineSparseVector:
         """Whether `count` queries were found above, in every stacked sequence."""
         return not self._left.any()
 
+    @exclusive
     def compare(self, queries: Answer) -> Steps:
         """Outcomes of the next queries, as in `SparseVector.release`; all queries have one sensitivity and grid."""
         multiplier = self._mechanism.query_multiplier(queries.monotone)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.grid import Array
+from discreet.core.held import unheld
 from discreet.mechanisms.online.queries import Queries
 
 SWEEPS = 10  # times that all answers so far are fitted
@@ -24,6 +25,7 @@ class _Measured:
     where: NDArray[np.bool_]
 
 
+@unheld("releases")
 class WeightedHistogram:
     """A public histogram, from which queries are answered between measurements: a total, and the share of each cell.
 

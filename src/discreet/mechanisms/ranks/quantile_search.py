@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet.core.bits import Bits
 from discreet.core.grid import Array, Steps
+from discreet.core.held import unheld
 from discreet.mechanisms.ranks.rank_grid import Target
 from discreet.mechanisms.ranks.shortlist import Ranks, Scatter, Shortlist, Sieve
 from discreet.noise.choice import Size, stretch_choice, uniform_below
@@ -67,6 +68,7 @@ class SortedPlaces:
         return FoundPlaces(places, (self.places < places[:, None]).sum(axis=1))
 
 
+@unheld("one call")
 @dataclass
 class RankedPlaces:
     """The places of all records of a single copy, where there are too many to sort: only those near a share are.

@@ -7,6 +7,7 @@ from functools import cache
 from discreet.accounting.chain import BEFORE_ALL
 from discreet.core.budget import Budget
 from discreet.core.events import Composed, Event
+from discreet.core.held import unheld
 from discreet.core.ledger import Balance, Committed, Entry, Reservation
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.schema import Schema
@@ -20,6 +21,7 @@ from discreet.trust.sources.frame import Frame
 PLENTY = 1e9  # epsilon
 
 
+@unheld("releases")
 class PracticeLedger:
     """An account of no real data set: it admits every charge and keeps the events.
 

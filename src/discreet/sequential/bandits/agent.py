@@ -10,11 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.core.held import unheld
 from discreet.core.knob import check_whole
 
 Arms = NDArray[np.int64]
 
 
+@unheld("releases")
 class Agent(ABC):
     """Choose arms by what was answered: `predict`, then `partial_fit` with the response to the reward.
 

@@ -10,9 +10,11 @@ from numpy.typing import ArrayLike
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.core.held import unheld
 from discreet.core.knob import check_knob, check_whole
 
 
+@unheld("releases")
 class LinearUCB:
     """Choose by contexts: the arm with the largest theta'x + beta_t |x|, |x| being measured by the noisy Gram matrix.
 

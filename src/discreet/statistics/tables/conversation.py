@@ -6,7 +6,6 @@ import dataclasses
 import hashlib
 import json
 import math
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -18,6 +17,7 @@ from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, NotPermitted
 from discreet.core.grid import Array
+from discreet.core.held import Held, exclusive
 from discreet.core.receipt import Receipt
 from discreet.mechanisms.online.multiplicative_weights import MultiplicativeWeights
 from discreet.mechanisms.online.online_queries import MEASURED, TESTED, OnlineQueries
@@ -50,7 +50,7 @@ class Answered(Estimate):
         return f"{super().__str__()}, {self.source}"
 
 
-class Conversation:
+class Conversation(Held):
     """Ask counting queries over the cells of some columns, each after you have seen the answers to those before.
 
     Private multiplicative weights: as long as a public histogram answers well, answers cost nothing; it is corrected
@@ -121,6 +121,7 @@ class Conversation:
         self._permit: Permit | None = None
         self._talk: OnlineQueries | _Stored | None = None
 
+    @exclusive
     def __enter__(self) -> Conversation:
         purpose = f"a conversation on {', '.join(self.domain.columns)}"
         self._permit = self._data.permit(self.mechanism.event, purpose, key=self._key)
@@ -129,6 +130,7 @@ class Conversation:
         self._talk = opened if isinstance(opened, OnlineQueries) else _Stored(np.asarray(opened))
         return self
 
+    @exclusive
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
@@ -145,6 +147,7 @@ class Conversation:
             raise NotPermitted("receipt", "nothing was charged yet", "Enter the conversation first.")
         return self._permit.receipt
 
+    @exclusive
     def ask(self, condition: Condition) -> Answered:
         """About how many records fulfil a condition, as in `Domain.where`."""
         try:
@@ -185,11 +188,10 @@ class _Stored:
     """The transcript of a conversation that is over."""
 
     def __init__(self, transcript: Array) -> None:
-        self._rows, self._turn = iter(transcript[:, 1:].T.tolist()), threading.Lock()
+        self._rows = iter(transcript[:, 1:].T.tolist())
 
     def ask(self, name: int) -> tuple[float, int]:
-        with self._turn:
-            value, source, stored = next(self._rows, (0.0, 0.0, None))
+        value, source, stored = next(self._rows, (0.0, 0.0, None))
         if stored != name:
             obstacle = "this conversation was held before, and then something else was asked, or nothing more"
             remedy = "Ask the same queries in the same order, or begin another conversation with another key."

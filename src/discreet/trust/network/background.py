@@ -9,6 +9,7 @@ from concurrent.futures import CancelledError
 from typing import Any, TypeVar
 
 from discreet.core.errors import DiscreetError
+from discreet.core.held import unheld
 
 Result = TypeVar("Result")
 Work = Callable[[], Coroutine[Any, Any, Result]]
@@ -19,6 +20,7 @@ class Closed(DiscreetError):
     """Nothing can be asked any more."""
 
 
+@unheld("own turns")
 class Background:
     """Runs coroutine functions for code that is not asynchronous, one after the other, until it is closed.
 

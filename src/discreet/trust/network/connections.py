@@ -7,6 +7,7 @@ import contextlib
 import logging
 from collections.abc import Sequence
 
+from discreet.core.held import unheld
 from discreet.crypto.errors import ProtocolError
 from discreet.crypto.identity import Identity
 from discreet.crypto.messages import Message
@@ -21,6 +22,7 @@ PAUSE = 0.05  # seconds between two attempts to reach a party
 AGAIN = 1.0  # seconds that a later round waits for who was there in the last
 
 
+@unheld("own turns")
 class Connections:
     """The connections to all parties that were reached.
 

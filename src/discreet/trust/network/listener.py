@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable
 
 from discreet.core.errors import DiscreetError, ParameterError
+from discreet.core.held import unheld
 from discreet.crypto.identity import Identity
 from discreet.trust.federation import Federation
 from discreet.trust.network.link import Link, Paused, address_of, host_and_port, in_words, secured
@@ -21,6 +22,7 @@ TURNS = 5  # of the loop, in which a call that was just accepted is made known, 
 Met = Callable[[Link], Awaitable[object]]
 
 
+@unheld("own turns")
 class Listener:
     """Takes calls at an address, until it is closed.
 

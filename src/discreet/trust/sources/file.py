@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import MissingExtra, SchemaError
+from discreet.core.held import unheld
 from discreet.core.neighbors import RECORD, Unit
 from discreet.core.schema import Schema
 from discreet.trust.sources.ahead import ahead
@@ -24,6 +25,7 @@ from discreet.trust.sources.stream import Stream
 ENDINGS = (".csv", ".csv.gz", ".parquet")
 
 
+@unheld("cache")
 class File(Stream):
     """A CSV or Parquet file as a source, or a folder of such files.
 

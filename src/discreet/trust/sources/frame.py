@@ -13,6 +13,7 @@ from discreet.core.condition import Condition
 from discreet.core.dates import Temporal
 from discreet.core.errors import SchemaError
 from discreet.core.grid import Array, Steps
+from discreet.core.held import unheld
 from discreet.core.neighbors import RECORD, Unit
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Number, Schema, Text
@@ -29,6 +30,7 @@ Rows = slice | NDArray[np.intp]
 PLAIN = [np.dtype(kind) for kind in ("float64", "float32", "int64", "int32", "bool")]
 
 
+@unheld("cache")
 class Frame(Batched):
     """A data frame as a source; a batch of it at a time is decoded, texts and categories for the first question only.
 
