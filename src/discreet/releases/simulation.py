@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import pdtr
 
 from discreet.core.grid import Array, Grid
+from discreet.core.held import unheld
 from discreet.noise.deterministic import DeterministicBits
 from discreet.noise.gaussian import rounded_gaussian
 from discreet.releases.spread import Spread
@@ -21,6 +22,7 @@ FINE = 2.0**20  # steps of a grid so fine that its rounding does not matter
 MANY = 1000.0  # expected counts from which on a normal variable is close enough
 
 
+@unheld("releases")
 class Simulation:
     """A stream of public draws.
 

@@ -123,6 +123,7 @@ class SecureSum(Held):
         return self._secret and all(one.secret for one in self._here.values())
 
     @property
+    @exclusive
     def units(self) -> int:
         """The number of units of all parties, which they send only where the relation makes it public."""
         present = self._present()

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from discreet.core.held import unheld
 from discreet.deep.forms.explicit import Explicit
 from discreet.deep.forms.finite import finite
 from discreet.deep.forms.form import Form
@@ -54,6 +55,7 @@ def composite_of(module: nn.Module) -> Composite | None:
     return _COMPOSITES.get(type(module))
 
 
+@unheld("one call")
 @dataclass
 class ComposedUse:
     """One call of a composite layer: all products with its matrices, and the copies of its other parameters."""

@@ -1,0 +1,136 @@
+"""Whatever changes after it was made is held, or says itself why no copy, thread or fork of it can spend twice."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import threading
+from typing import Any, get_args
+
+from sklearn.base import BaseEstimator
+
+from discreet.core.held import Held, Reason
+from tests.conformance.changing import Source, changing, directly, entrances, lets_others_in, made, sources
+
+EXEMPT = {
+    "accounting/book.py Book": "each transaction holds the lock of its file; a book is created before anybody has it",
+    "local/aggregator.py Aggregator": "pending: it counts reports, which are public, and is changed by one collector",
+    "local/reporter.py Reporter": "pending: device accounts are to lock their file",
+    "noise/bits.py KeyStream": "one for each thread and process: SystemBits makes another after a fork",
+    "noise/deterministic.py DeterministicBits": "it is not secret: what it makes is marked as not private",
+}
+"""What neither is held nor says why not, with the reason."""
+
+OWN = ("part", "own turns")
+SECRETS = ("Answer", "Bits", "Ledger", "Permit", "PrivateData", "Records", "Source")
+FREE = (BaseEstimator, BaseException, threading.local)
+"""Estimators are fitted anew, and what they release is public; errors are told; the last has one state each thread."""
+
+
+def named(source: Source) -> str:
+    return f"{source.file} {source.name}"
+
+
+def found() -> list[Source]:
+    """Every class that changes after it was made."""
+    return [one for one in sources() if (one.file, one.name) in changing()]
+
+
+def reason_of(source: Source) -> str | None:
+    return None if source.private else getattr(source.kind, "unheld", None)
+
+
+def keepers(name: str) -> list[Source]:
+    """The classes that keep an object of this class in an attribute."""
+    return [one for one in sources() if any(name in kinds for kinds in one.parts.values())]
+
+
+def test_the_walk_finds_what_changes() -> None:
+    names = {one.name for one in found()}
+    assert names >= {"Permit", "TrialPermit", "Conversation", "OnlineQueries", "TreeCounter", "EpisodeSums", "Trainer"}
+    assert names >= {"RunningSums", "Client", "Server", "SecureSum", "MemoryPage", "NoisyGradients"}
+    assert not names & {"Laplace", "Schema", "Budget", "Composition"}
+
+
+def test_what_changes_is_held_or_says_why_not() -> None:
+    wrong = []
+    for one in found():
+        if one.private or named(one) in EXEMPT or reason_of(one) is not None:
+            continue
+        if not issubclass(one.kind, (Held, *FREE)):
+            wrong.append(named(one))
+    assert not wrong, "derive these from Held, or say with `unheld` why not"
+
+
+def test_no_entrance_of_what_is_held_lets_another_thread_or_a_fork_in() -> None:
+    wrong = []
+    for one in sources():
+        if not one.inside and inspect.isclass(one.kind) and issubclass(one.kind, Held) and one.kind is not Held:
+            own = changing().get((one.file, one.name), {})
+            wrong += [f"{named(one)}.{each.name}" for each in entrances(one, own) if lets_others_in(one.kind, each)]
+    assert not wrong, "mark these as exclusive"
+
+
+def test_nothing_is_exempt_that_need_not_be() -> None:
+    there = {named(one): one for one in found()}
+    for name, reason in EXEMPT.items():
+        assert reason, name
+        assert not issubclass(there[name].kind, Held), name
+        assert reason_of(there[name]) is None, name
+
+
+def test_each_reason_is_true_as_far_as_the_source_shows() -> None:
+    checks = {"releases": knows_no_secret, "one call": is_kept_nowhere, "own turns": takes_turns, "part": is_a_part}
+    given = [one for one in sources() if not one.inside and "unheld" in vars(one.kind)]
+    assert {reason_of(one) for one in given} == set(get_args(Reason))
+    for one in given:
+        check: Any = checks.get(str(reason_of(one)))
+        assert check is None or check(one), f"{named(one)} says {reason_of(one)!r}"
+
+
+def knows_no_secret(source: Source) -> bool:
+    parameters = inspect.signature(source.kind.__init__).parameters.values()
+    annotations = " ".join(str(one.annotation) for one in parameters)
+    return not any(secret in annotations.replace("|", " ").split() for secret in SECRETS)
+
+
+def is_kept_nowhere(source: Source) -> bool:
+    return not keepers(source.name)
+
+
+def takes_turns(source: Source) -> bool:
+    """Each public method that changes it is a coroutine, or waits for a lock of its own."""
+    own = changing()[source.file, source.name]
+    methods = [one for name in own if not name.startswith("_") for one in source.methods[name]]
+    return all(isinstance(one, ast.AsyncFunctionDef) or "with self." in ast.unparse(one) for one in methods)
+
+
+def is_a_part(source: Source) -> bool:
+    """Whoever keeps it is held, or locks, or is such a part too."""
+    own = keepers(source.name)
+    fine = [one for one in own if named(one) in EXEMPT or issubclass(one.kind, Held) or reason_of(one) in OWN]
+    return bool(own) and fine == own
+
+
+def test_the_walk_sees_each_way_to_change() -> None:
+    tree = ast.parse(
+        """class Purse:
+    def a(self): self.coins = 1
+    def b(self): self.coins += 1
+    def c(self): self.coins[0], other = 1, 2
+    def d(self): del self.coins
+    def e(self): self.coins.append(1)
+    def f(self): object.__setattr__(self, "coins", 1)
+    def g(self): setattr(self, "coins", 1)
+    def h(self): next(self.coins)
+    def i(self):
+        with open("x") as self.file: pass
+    def j(self):
+        for self.coin in self.coins: pass
+    def no(self): return self.coins.count(1)
+"""
+    )
+    purse = Source("", tree.body[0], True)  # type: ignore[arg-type]
+    changed = [name for name, (method,) in purse.methods.items() if directly(method)]
+    assert changed == list("abcdefghij")
+    assert list(made(ast.parse("a or Kind.of(1) if x else _Other(2)", mode="eval").body)) == ["_Other", "Kind"]
