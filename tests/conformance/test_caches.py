@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import sys
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ import pytest
 
 from discreet.core.answer import Answer, Apart, KeyedAnswer, Records
 from discreet.noise.deterministic import DeterministicBits
+from tests.conformance.changing import Method, Source, changing, sources
 from tests.conformance.walk import mechanisms, modules, rooms
 
 CACHED = type(functools.lru_cache(lambda: None))
@@ -69,3 +71,32 @@ def test_the_walk_finds_the_caches(looked_up: Looked) -> None:
 
     Laplace().release(Laplace().worst_neighbors().first, DeterministicBits(1))  # type: ignore[arg-type]
     assert {"table_of"} == {name for name, _ in looked_up}
+
+
+def reads(method: Method, name: str) -> int:
+    """How often a method looks at an attribute of its object."""
+    found = (node for node in ast.walk(method) if isinstance(node, ast.Attribute) and node.attr == name)
+    return sum(isinstance(node.ctx, ast.Load) and ast.unparse(node.value) == "self" for node in found)
+
+
+def puts(method: Method) -> set[str]:
+    """The attributes of its object that a method puts something else into."""
+    found = (node for node in ast.walk(method) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store))
+    return {node.attr for node in found if ast.unparse(node.value) == "self"}
+
+
+def test_no_thread_is_given_what_another_has_put_into_a_cache() -> None:
+    """A cache that any thread may fill is looked at once: at a second look it may hold what another has put there."""
+    kept = [one for one in sources() if not one.private and getattr(one.kind, "unheld", None) == "cache"]
+    assert {one.name for one in kept} >= {"CuratorsView", "Frame"}
+    for one in kept:
+        for name in changing().get((one.file, one.name), ()):
+            for method in one.methods[name]:
+                assert all(reads(method, each) <= 1 for each in puts(method)), f"{one.file} {one.name}.{name}"
+
+
+def test_the_walk_sees_a_second_look() -> None:
+    text = "class A:\n def of(self, n):\n  if self.x != n: self.x = n\n  return self.x"
+    (of,) = Source("", ast.parse(text).body[0], True).methods["of"]  # type: ignore[arg-type]
+    assert puts(of) == {"x"}
+    assert reads(of, "x") == 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +23,7 @@ from discreet.sequential.filters.transfer_function import TransferFunction
 from discreet.sequential.saved_stream import resume_stream, save_stream
 from discreet.sequential.series.pid_controller import PIDController
 from discreet.sequential.stream import BITS, Stream
+from tests.conformance.forks import in_a_fork
 from tests.conformance.walk import for_each, public_classes
 
 WALK = {"A": 1.0, "C": 1.0, "Q": 0.01}
@@ -93,20 +93,6 @@ def updated(stream: Any) -> Any:
     return stream.update(0.5)
 
 
-def in_a_fork(use: Any) -> int:
-    """How a child of this process ends: 0 where it is refused because it is one."""
-    child = os.fork()
-    if child == 0:
-        code = 2
-        try:
-            use()
-        except NotPermitted as error:
-            code = 0 if "fork" in str(error) else 1
-        finally:
-            os._exit(code)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-
 def test_the_walk_finds_every_kind_of_stream() -> None:
     assert {one.__name__ for one in streams()} >= {"TreeCounter", "FAST", "KalmanStream", "OnlineMoments", "GramSums"}
 
@@ -165,7 +151,7 @@ def test_a_fork_neither_goes_on_nor_saves_nor_resumes(kind: type[Stream]) -> Non
             lambda: resume_stream(saved, path),
             stream.state,
         ):
-            assert in_a_fork(use) == 0
+            assert in_a_fork(use) == "refused"
         assert [one.name for one in path.parent.iterdir()] == ["state"]
     updated(stream)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import pickle
@@ -29,6 +30,7 @@ from discreet.deep.trainer import SlowLayers, Trainer
 from discreet.deep.training_plan import TrainingPlan
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.noise.deterministic import DeterministicBits
+from tests.conformance.forks import in_a_fork
 
 BUDGET = Budget(3.0, 1e-5)
 STEP = TrainingPlan(SecretSample(1.0), Gaussian(1.0), 1, 1.0, 1.0)
@@ -383,3 +385,34 @@ def test_an_optimizer_that_looks_at_more_than_noisy_gradients_is_refused() -> No
     bias.grad = None
     Trainer(model, optimizer, crossed, data, STEP)
     assert data.ledger.balance().certified == 0
+
+
+def test_a_fork_inside_a_paid_block_makes_no_step(tmp_path: Path) -> None:
+    """Nor does it go on by another way; the parent makes all that were paid for."""
+    account = ledger(tmp_path)
+    plan = TrainingPlan(SecretSample(0.5), Gaussian(2.0), 4, 20.0, 1.0)
+    private = trainer(PrivateTensors(*people(40), account), plan)
+    steps = private.steps()
+    next(steps)
+    for use in (lambda: next(steps), private.run, private.checkpoint, private._gradients.draw):
+        assert in_a_fork(use) == "refused"
+    assert in_a_fork(lambda: private.resume({})) == "refused"
+    assert in_a_fork(lambda: private.release(tmp_path / "weights")) == "refused"
+    assert [step.number for step in steps] == [2, 3, 4]
+    assert len(account.entries()) == 1
+
+
+def test_loaders_may_fork_their_workers_while_a_trainer_is_at_work() -> None:
+    x, y = people(40)
+    plan = TrainingPlan(SecretSample(0.5), Gaussian(2.0), 2, 20.0, 1.0)
+    private = trainer(PrivateTensors(x, y, BUDGET), plan)
+    for _ in private.steps():
+        batches = DataLoader(TensorDataset(x, y), 20, num_workers=1, multiprocessing_context="fork")
+        assert sum(len(batch) for batch, _ in batches) == 40
+
+
+def test_a_trainer_is_neither_copied_nor_pickled() -> None:
+    private = trainer(PrivateTensors(*people(40), BUDGET), STEP)
+    for way in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="neither copied nor pickled"):
+            way(private)

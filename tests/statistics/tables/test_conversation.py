@@ -20,6 +20,7 @@ from discreet.statistics.tables.conversation import Conversation
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.opening import source_of
+from tests.conformance.forks import in_a_fork
 
 SCHEMA = Schema({"age": Number(0, 80), "sex": Category(("f", "m"))})
 RECORDS = 50_000
@@ -175,3 +176,12 @@ def test_pooled_units_are_counted_however_many_they_are() -> None:
         answer = talk.ask({"sex": "f"})
     assert answer.source == "measured"
     assert abs(answer.value - number) < 60
+
+
+def test_a_fork_is_given_no_answer() -> None:
+    talk = Conversation(people(), ("age", "sex"), bins=4, epsilon=1.0, updates=3)
+    with talk:
+        assert in_a_fork(lambda: talk.ask({"sex": "f"})) == "refused"
+        assert in_a_fork(lambda: talk.__exit__(None, None, None)) == "refused"
+        talk.ask({"sex": "f"})
+    assert in_a_fork(talk.__enter__) == "refused"
