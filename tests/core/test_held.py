@@ -7,12 +7,14 @@ import os
 import pickle
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
 
 from discreet.core.errors import NotPermitted
-from discreet.core.held import Held, exclusive
+from discreet.core.held import Held, exclusive, is_exclusive
+from tests.conformance.forks import in_a_fork
 
 
 class Purse(Held):
@@ -76,3 +78,33 @@ def test_it_is_neither_copied_nor_pickled(kind: type[Held]) -> None:
 
 def test_a_frozen_dataclass_can_be_held() -> None:
     assert Frozen("b").told() == "b"
+
+
+class Cautious(Purse):
+    def add(self) -> int:
+        self.coins += 2
+        return self.coins
+
+
+def test_what_overrides_an_exclusive_method_is_exclusive() -> None:
+    assert is_exclusive(Cautious.add)
+    assert Cautious().add() == 2
+
+
+def test_what_runs_after_its_call_cannot_be_exclusive() -> None:
+    def steps(self: Purse) -> Iterator[int]:
+        yield 1
+
+    async def later(self: Purse) -> int:
+        return 1
+
+    for method in (steps, later):
+        with pytest.raises(TypeError, match="let each of its steps be exclusive"):
+            exclusive(method)  # type: ignore[type-var]
+
+
+def test_a_fork_of_a_fork_is_another_process_even_with_the_same_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers of processes come again."""
+    purse, number = Purse(), os.getpid()
+    monkeypatch.setattr(os, "getpid", lambda: number)
+    assert in_a_fork(purse.add) == "refused"

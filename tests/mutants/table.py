@@ -723,7 +723,7 @@ MUTANTS = [
     ),
     *of(
         "accounting/memory_book",
-        ("if os.getpid() != self._process:", "if False:"),
+        ("            super().check_process()\n", "            pass\n"),
         tests="accounting/test_memory_ledger.py",
     ),
     # trust
@@ -732,7 +732,7 @@ MUTANTS = [
         ("if not price <= self._unspent:", "if False:"),
         ("self._unspent -= price", "pass"),
         ("        if not self._open:\n", "        if False:\n"),
-        ("self._open = False\n            if", "pass\n            if"),
+        ("self._open = False\n        if", "pass\n        if"),
         ("if self._stored.holds(asked):", "if self._stored.releases:"),
         ("count * times for single", "count for single"),
         tests="trust/test_private_data.py trust/test_permit.py",
@@ -1536,7 +1536,7 @@ MUTANTS = [
         "sequential/series/series_stream",
         ('Bound("l1", self.bound.radius', 'Bound("linf", self.bound.radius'),
         ("grid.cut(self.bound.clip(given[:, None]))", "grid.cut(given[:, None])"),
-        ("if self.closed:", "if False:"),
+        ("        self.begin_update()\n", ""),
         tests="sequential/series/test_fast.py",
     ),
     *of(
@@ -1592,8 +1592,8 @@ MUTANTS = [
     *of(
         "sequential/saved_stream",
         ("claimed.unlink()", "claimed.rename(path)"),
-        ("stream.closed = True", "pass"),
-        ("if terms != stream.terms:", "if False:"),
+        ("O_EXCL, 0o600)\n        stream.closed = True", "O_EXCL, 0o600)\n        pass"),
+        ('if str(parts["identity"]) != stream.identity:', "if False:"),
     ),
     *of(
         "sequential/filters/finite_response",
@@ -1619,7 +1619,7 @@ MUTANTS = [
         ("self._spent = self._spent + kept**2", "pass"),
         ("placement.gain * wider, placement.before", "placement.gain, placement.before"),
         ("given.shape, shape, self.clock)", "given.shape, shape, 0)"),
-        ("self._after.restore(np.asarray(state", "np.asarray((state"),
+        ("self._after.restore(after)", "pass"),
     ),
     *of(
         "sequential/filters/linear_filter",

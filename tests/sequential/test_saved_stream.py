@@ -80,7 +80,7 @@ def test_one_paid_stream_is_not_resumed_as_many(tmp_path: Path) -> None:
     counter = TreeCounter(100, Gaussian(1.0))
     counter.update(1.0)
     save_stream(counter, tmp_path / "state")
-    with pytest.raises(NotPermitted, match="streams=1.*streams=1000"):
+    with pytest.raises(NotPermitted, match=r"streams=1.*streams=1000"):
         resume_stream(TreeCounter(100, Gaussian(1.0), streams=1000), tmp_path / "state")
     with pytest.raises(NotPermitted, match="its clock is of shape"):
         TreeCounter(100, Gaussian(1.0), streams=1000).restore(counter.state())
@@ -104,7 +104,7 @@ def test_what_the_former_version_wrote_is_refused_with_what_to_do(tmp_path: Path
     path = tmp_path / "state"
     np.savez(path, terms=np.array("TreeCounter, horizon 100"), clock=np.zeros(1))
     path = path.with_suffix(".npz")
-    with pytest.raises(NotPermitted, match="form 1, of another version.* Go on with the version that saved it"):
+    with pytest.raises(NotPermitted, match=r"form 1, of another version.* Go on with the version that saved it"):
         resume_stream(TreeCounter(100, Gaussian(1.0)), path)
     assert path.exists()
 

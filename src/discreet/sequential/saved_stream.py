@@ -101,7 +101,8 @@ def resume_stream(stream: Stream, path: str | os.PathLike[str]) -> None:
             stream.closed = True
             stream.restore(state)
         except BaseException:
-            claimed.rename(path)
+            if not path.exists():  # else somebody has saved another there, and this one keeps its new name
+                claimed.rename(path)
             raise
         claimed.unlink()
         stream.closed, stream.begun = False, True

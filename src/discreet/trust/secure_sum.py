@@ -219,7 +219,6 @@ class SecureSum(Held):
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    @exclusive
     def _total(self, call: Call, size: int) -> Steps:
         terms = self.federation.terms(secrets.token_hex(16), size, call.about(self.federation))
         round = Round(self._identity, self.federation, terms, self._rounds, self._patience)

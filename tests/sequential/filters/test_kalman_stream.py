@@ -22,6 +22,8 @@ from discreet.sequential import (
     resume_stream,
     save_stream,
 )
+from discreet.sequential.filters.filter_stream import FilterStream
+from discreet.sequential.filters.kalman_filter import SteadyKalman
 from discreet.sequential.filters.placement import PLACES
 
 TRACK = KalmanModel(  # a place and its speed, which fades; the place is measured
@@ -111,3 +113,10 @@ def test_what_is_no_model_is_refused() -> None:
         KalmanModel(A=1.1, C=0.0, Q=1.0, R=1.0)
     with pytest.raises(ParameterError, match="measurements of shape"):
         kalman_smoother(AR, np.zeros((5, 1)), 1.0)
+
+
+def test_filters_of_other_models_have_other_identities() -> None:
+    """Their matrices may be the same, where they only start differently."""
+    models = [KalmanModel(A=1.0, C=1.0, Q=0.01, R=1.0, start=start) for start in (None, 1.0)]
+    made = [(models[0], 0.0), (models[1], 0.0), (models[0], 1.0)]
+    assert len({FilterStream(SteadyKalman(*each), Gaussian(1.0)).identity for each in made}) == 3

@@ -1,0 +1,96 @@
+"""One-line mistakes in what is held, saved and resumed."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import of
+
+WALK = "conformance/test_changing_classes.py"
+SAVED = "sequential/test_saved_stream.py conformance/test_saved_streams.py"
+FORKS = "trust/test_forks.py"
+
+MUTANTS = [
+    *of(
+        "core/held",
+        ("if self._process != this_process():", "if False:"),
+        ("setattr(cls, name, own if is_exclusive(own) else exclusive(own))", "pass"),
+        ("        with self._lock:\n            return method", "        if True:\n            return method"),
+        ("    os.register_at_fork(after_in_child=_Forks.counted)", "    pass"),
+        ("if inspect.isgeneratorfunction(method) or inspect.iscoroutinefunction(method):", "if False:"),
+    ),
+    *of(
+        "sequential/stream",
+        ('BITS = "bits"', 'BITS = "streams"'),
+        ("        bound.apply_defaults()\n", ""),
+        ("(found.shape, found.dtype) != (wanted, like.dtype)", "found.dtype != like.dtype"),
+        ("(found.shape, found.dtype) != (wanted, like.dtype)", "found.shape != wanted"),
+        ("(found >= 0) & (found <= most)", "found <= most"),
+        ("        if self.closed:\n", "        if False:\n"),
+        ("        self.begun = True\n", ""),
+        ("identity((type(self).__qualname__, self.parameters))", "identity(type(self).__qualname__)"),
+        tests=SAVED,
+    ),
+    *of(
+        "sequential/saved_stream",
+        ("or about.st_nlink != 1:", "or False:"),
+        ("Path(os.path.realpath(path))", "Path(path)"),
+        ("    if form != FORM:\n", "    if False:\n"),
+        ("            stream.closed = False\n            raise", "            raise"),
+        ("            os.unlink(path)\n", ""),
+        ("stream.closed, stream.begun = False, True", "stream.begun = True"),
+        ("if stream.begun and not stream.closed:", "if False:"),
+        ("                claimed.rename(path)\n", "                claimed.unlink()\n"),
+        (
+            "    stream.check_process()\n    with stream._lock:\n        if stream.closed:",
+            "    if stream.closed:\n        if True:",
+        ),
+        tests=SAVED,
+    ),
+    *of(
+        "sequential/counters/tree_counter",
+        ('fitting(state, "sums", self._sums)', 'state["sums"]'),
+        ("    @exclusive\n    def add", "    def add"),
+        tests=f"{SAVED} {WALK}",
+    ),
+    *of(
+        "sequential/filters/kalman_filter",
+        ('"extra": self.extra}', "}"),
+        tests="sequential/filters/test_kalman_stream.py",
+    ),
+    *of(
+        "trust/permit",
+        ("class Permit(Held):", "class Permit(_Unheld):"),
+        ("    @exclusive\n    def ask", "    def ask"),
+        ("    @exclusive\n    def artefact", "    def artefact"),
+        ("    @exclusive\n    def __exit__", "    def __exit__"),
+        tests=f"{FORKS} {WALK}",
+    ),
+    *of(
+        "trust/curators_view",
+        (
+            "        return found\n\n    @property\n    def schema",
+            "        return self._listing\n\n    @property\n    def schema",
+        ),
+        tests="conformance/test_caches.py::test_no_thread_is_given_what_another_has_put_into_a_cache",
+    ),
+    *of("trust/party", ("    @exclusive\n    def charged", "    def charged"), tests=FORKS),
+    *of(
+        "trust/secure_sum",
+        ("    @exclusive\n    def _total", "    def _total"),
+        ("    @exclusive\n    def ask", "    def ask"),
+        tests=f"{FORKS} {WALK}",
+    ),
+    *of("crypto/terms", ("    @exclusive\n    def claim", "    def claim"), tests=FORKS),
+    *of("crypto/messages", ("        self.check_process()\n", ""), tests=WALK),
+    *of("mechanisms/online/online_queries", ("    @exclusive\n    def ask", "    def ask"), tests=f"{FORKS} {WALK}"),
+    *of(
+        "statistics/tables/conversation",
+        ("    @exclusive\n    def __enter__", "    def __enter__"),
+        tests=f"statistics/tables/test_conversation.py {WALK}",
+    ),
+    *of(
+        "deep/trainer",
+        ("    @exclusive\n    def _stepped", "    def _stepped"),
+        ("        if self._current is not charge:\n            return None\n", ""),
+        tests="deep/test_trainer.py",
+    ),
+]
