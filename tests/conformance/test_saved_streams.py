@@ -121,10 +121,12 @@ def test_the_same_object_goes_on_from_the_state_that_it_saved(kind: type[Stream]
         save_stream(stream, path)
         with pytest.raises(NotPermitted, match="its state was saved"):
             updated(stream)
+        other = made(kind)
+        updated(other)
+        with pytest.raises(NotPermitted, match="updates of its own"):
+            resume_stream(other, path)
         resume_stream(stream, path)
         updated(stream)
-        with pytest.raises(NotPermitted, match="updates of its own"):
-            resume_stream(stream, path)
 
 
 @for_each(streams())
