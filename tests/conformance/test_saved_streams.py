@@ -20,9 +20,9 @@ from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.sequential.bandits.reward_map import Clipped
 from discreet.sequential.filters.kalman_model import KalmanModel
 from discreet.sequential.filters.transfer_function import TransferFunction
+from discreet.sequential.resumable import BITS, Resumable
 from discreet.sequential.saved_stream import resume_stream, save_stream
 from discreet.sequential.series.pid_controller import PIDController
-from discreet.sequential.stream import BITS, Stream
 from tests.conformance.forks import in_a_fork
 from tests.conformance.walk import for_each, public_classes
 
@@ -63,16 +63,18 @@ VALUES: dict[str, tuple[Any, Any]] = {
 """Two values of each public parameter that a stream has, of which either will do."""
 
 
-def streams() -> list[type[Stream]]:
+def streams() -> list[type[Resumable]]:
     """Every class that goes on, wherever it is defined in the room."""
-    return [kind for kind in public_classes("sequential") if issubclass(kind, Stream) and not inspect.isabstract(kind)]
+    return [
+        kind for kind in public_classes("sequential") if issubclass(kind, Resumable) and not inspect.isabstract(kind)
+    ]
 
 
-def parameters(kind: type[Stream]) -> list[str]:
+def parameters(kind: type[Resumable]) -> list[str]:
     return [name for name in inspect.signature(kind.__init__).parameters if name not in ("self", BITS)]
 
 
-def made(kind: type[Stream], /, **others: Any) -> Any:
+def made(kind: type[Resumable], /, **others: Any) -> Any:
     return kind(**{name: VALUES[name][0] for name in parameters(kind)} | others)
 
 
@@ -98,7 +100,7 @@ def test_the_walk_finds_every_kind_of_stream() -> None:
 
 
 @for_each(streams())
-def test_a_state_is_refused_wherever_one_public_parameter_differs(kind: type[Stream]) -> None:
+def test_a_state_is_refused_wherever_one_public_parameter_differs(kind: type[Resumable]) -> None:
     saved = made(kind)
     updated(saved)
     with new_path() as path:
@@ -114,7 +116,7 @@ def test_a_state_is_refused_wherever_one_public_parameter_differs(kind: type[Str
 
 
 @for_each(streams())
-def test_the_same_object_goes_on_from_the_state_that_it_saved(kind: type[Stream]) -> None:
+def test_the_same_object_goes_on_from_the_state_that_it_saved(kind: type[Resumable]) -> None:
     stream = made(kind)
     updated(stream)
     with new_path() as path:
@@ -130,7 +132,7 @@ def test_the_same_object_goes_on_from_the_state_that_it_saved(kind: type[Stream]
 
 
 @for_each(streams())
-def test_arrays_of_other_shapes_and_types_are_refused(kind: type[Stream]) -> None:
+def test_arrays_of_other_shapes_and_types_are_refused(kind: type[Resumable]) -> None:
     stream = made(kind)
     updated(stream)
     state = stream.state()
@@ -143,7 +145,7 @@ def test_arrays_of_other_shapes_and_types_are_refused(kind: type[Stream]) -> Non
 
 
 @for_each(streams())
-def test_a_fork_neither_goes_on_nor_saves_nor_resumes(kind: type[Stream]) -> None:
+def test_a_fork_neither_goes_on_nor_saves_nor_resumes(kind: type[Resumable]) -> None:
     stream, saved = made(kind), made(kind)
     with new_path() as path:
         save_stream(saved, path)
@@ -159,7 +161,7 @@ def test_a_fork_neither_goes_on_nor_saves_nor_resumes(kind: type[Stream]) -> Non
 
 
 @for_each(streams())
-def test_threads_take_turns(kind: type[Stream]) -> None:
+def test_threads_take_turns(kind: type[Resumable]) -> None:
     """While one thread has the object, another is not let in: nothing of it is entered by both."""
     stream, done = made(kind), threading.Event()
 

@@ -100,7 +100,7 @@ def test_what_runs_after_its_call_cannot_be_exclusive() -> None:
 
     for method in (steps, later):
         with pytest.raises(TypeError, match="let each of its steps be exclusive"):
-            exclusive(method)  # type: ignore[type-var]
+            exclusive(method)
 
 
 def test_a_fork_of_a_fork_is_another_process_even_with_the_same_number(monkeypatch: pytest.MonkeyPatch) -> None:

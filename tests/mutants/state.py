@@ -18,7 +18,7 @@ MUTANTS = [
         ("if inspect.isgeneratorfunction(method) or inspect.iscoroutinefunction(method):", "if False:"),
     ),
     *of(
-        "sequential/stream",
+        "sequential/resumable",
         ('BITS = "bits"', 'BITS = "streams"'),
         ("        bound.apply_defaults()\n", ""),
         ("(found.shape, found.dtype) != (wanted, like.dtype)", "found.dtype != like.dtype"),
@@ -71,9 +71,4 @@ MUTANTS = [
     *of("mechanisms/online/online_queries", ("    @exclusive\n    def ask", "    def ask"), tests=WALK),
     *of("statistics/tables/conversation", ("    @exclusive\n    def __enter__", "    def __enter__"), tests=WALK),
     *of("deep/trainer", ("    @exclusive\n    def _stepped", "    def _stepped"), tests=WALK),
-    *of(
-        "deep/trainer",
-        ("        if self._current is not charge:\n            return None\n", ""),
-        tests="deep/test_trainer.py",
-    ),
 ]

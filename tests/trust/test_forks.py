@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ def test_a_fork_is_given_nothing_by_a_permit_of_its_parent(tmp_path: Path) -> No
         with data.permit(noise.event, "count") as permit:
             others = (TransformedPermit(permit, Transformation), ListedPermit(permit, {}))  # type: ignore[arg-type]
             for one in (permit, *others):
-                assert in_a_fork(lambda one=one: one.ask(question, noise)) == "refused"
+                assert in_a_fork(partial(one.ask, question, noise)) == "refused"
             assert in_a_fork(lambda: permit.artefact(lambda: {"n": 1}, "n")) == "refused"
             assert in_a_fork(lambda: permit.__exit__(None, None, None)) == "refused"
             assert in_a_fork(permit.__enter__) == "refused"

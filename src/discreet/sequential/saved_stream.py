@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from discreet.core.errors import NotPermitted
-from discreet.sequential.stream import ASKED, NOTHING, State, Stream
+from discreet.sequential.resumable import ASKED, NOTHING, Resumable, State
 
 FORM = 2  # of the file: the first form had neither a number nor all parameters
 
 
-def save_stream(stream: Stream, path: str | os.PathLike[str]) -> None:
+def save_stream(stream: Resumable, path: str | os.PathLike[str]) -> None:
     """Write the state of a counter, a filter or another stream to a new file, and close it.
 
     The file holds exact sums and noise: keep it as safe as the records, and do not copy it. Who goes on from a copy as
@@ -59,7 +59,7 @@ def save_stream(stream: Stream, path: str | os.PathLike[str]) -> None:
             raise
 
 
-def resume_stream(stream: Stream, path: str | os.PathLike[str]) -> None:
+def resume_stream(stream: Resumable, path: str | os.PathLike[str]) -> None:
     """Let a new stream go on from a saved state, and delete the file: two that went on from it would spend twice.
 
     The file is renamed before it is read, so that only one process gets it. Where it cannot be resumed, it is kept.
@@ -108,14 +108,14 @@ def resume_stream(stream: Stream, path: str | os.PathLike[str]) -> None:
         stream.closed, stream.begun = False, True
 
 
-def _parts(stream: Stream) -> dict[str, Any]:
+def _parts(stream: Resumable) -> dict[str, Any]:
     """What a file holds: whose state it is, and the state."""
     about = {"form": FORM, "terms": stream.terms, "identity": stream.identity}
     state = {f"state {name}": array for name, array in stream.state().items()}
     return {**{name: np.array(value) for name, value in about.items()}, **state}
 
 
-def _read(path: Path, stream: Stream) -> State:
+def _read(path: Path, stream: Resumable) -> State:
     """The state in a file, if it is of a stream with the same parameters and has one name alone."""
     about = os.lstat(path)
     if not stat.S_ISREG(about.st_mode) or about.st_nlink != 1:

@@ -24,7 +24,7 @@ from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
 from discreet.sequential import FilterStream, StateSpace, TransferFunction, open_stream, resume_stream, save_stream
 from discreet.sequential.filters.placement import PLACES, Adjacency, Place
-from discreet.sequential.stream import State
+from discreet.sequential.resumable import State
 
 RUNS = 10_000
 SMOOTH = TransferFunction([1.0, 0.5], [1.0, -0.6])

@@ -17,12 +17,12 @@ from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.bits import system_bits
 from discreet.sequential.bandits.reward_map import Clipped, RewardMap
-from discreet.sequential.stream import State, Stream, fitting
+from discreet.sequential.resumable import Resumable, State, fitting
 
 GRID = Grid(-CELLS)  # on which a reward in [0, 1] is put before it is added
 
 
-class EpisodeSums(Stream):
+class EpisodeSums(Resumable):
     """Answer the last reward of an episode with the sum of the episode's rewards, and others with nothing (nan).
 
     Parameters

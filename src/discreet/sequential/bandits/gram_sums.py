@@ -21,12 +21,12 @@ from discreet.questions.acute_bound import AcuteBound
 from discreet.questions.second_moments import weights_of
 from discreet.sequential.bandits.reward_map import Clipped, RewardMap
 from discreet.sequential.counters.tree_counter import TreeCounter
-from discreet.sequential.stream import State, Stream
+from discreet.sequential.resumable import Resumable, State
 
 ROW = Bound("l2", 1.0)
 
 
-class GramSums(Stream):
+class GramSums(Resumable):
     """Answer each pair of context and reward with the sum of all products so far, by a `TreeCounter`.
 
     With v the context, shrunk to length 1, and then the reward in [0, 1], the products are v v'. What is given out is a

@@ -16,12 +16,12 @@ from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.sequential.bandits.reward_map import Clipped, RewardMap
 from discreet.sequential.counters.tree_counter import TreeCounter
-from discreet.sequential.stream import State, Stream
+from discreet.sequential.resumable import Resumable, State
 
 ASKED = "running sums of rewards"
 
 
-class RunningSums(Stream):
+class RunningSums(Resumable):
     """Answer each reward with the sum of all rewards of its arm so far, by a `TreeCounter` for each arm.
 
     Parameters

@@ -15,10 +15,10 @@ from discreet.core.held import exclusive
 from discreet.core.neighbors import Neighbors
 from discreet.noise.bits import system_bits
 from discreet.sequential.counters.updates import Updates
-from discreet.sequential.stream import Stream
+from discreet.sequential.resumable import Resumable
 
 
-class Counter(Stream):
+class Counter(Resumable):
     """Release the sum of all updates so far, after every update.
 
     Parameters

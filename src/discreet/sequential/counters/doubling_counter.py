@@ -21,7 +21,7 @@ from discreet.sequential.counters.square_root_counter import LONGEST, SquareRoot
 from discreet.sequential.counters.square_root_factor import square_root_factor
 from discreet.sequential.counters.tree_counter import TreeCounter, tree_factor
 from discreet.sequential.counters.updates import UNIT, Updates
-from discreet.sequential.stream import State, fitting
+from discreet.sequential.resumable import State, fitting
 
 Kind = Literal["square_root", "tree"]
 ENDLESS = 2**62

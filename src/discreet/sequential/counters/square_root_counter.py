@@ -19,7 +19,7 @@ from discreet.sequential.counters.counter import Counter
 from discreet.sequential.counters.square_root_factor import BINARY, square_root_factor
 from discreet.sequential.counters.streaming_convolution import StreamingConvolution
 from discreet.sequential.counters.updates import UNIT, Updates
-from discreet.sequential.stream import State, fitting
+from discreet.sequential.resumable import State, fitting
 
 LONGEST = 2**16
 CELLS = 20  # bits between the bound and the grid: with those of a coefficient and of sums, all fit a float64

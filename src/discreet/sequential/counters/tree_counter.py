@@ -20,7 +20,7 @@ from discreet.core.rounding import upwards
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.counters.counter import Counter
 from discreet.sequential.counters.updates import UNIT, Updates
-from discreet.sequential.stream import State, fitting, fitting_clock
+from discreet.sequential.resumable import State, fitting, fitting_clock
 
 AHEAD = 1 << 14  # numbers that are drawn at once for several streams
 

@@ -21,7 +21,7 @@ from discreet.sequential.counters.updates import UNIT, Updates
 from discreet.sequential.filters.better_placement import better_placement
 from discreet.sequential.filters.linear_filter import LinearFilter
 from discreet.sequential.filters.placement import Adjacency, Place, Placement, placed
-from discreet.sequential.stream import State, fitting, fitting_clock
+from discreet.sequential.resumable import State, fitting, fitting_clock
 
 CELLS = 16  # bits between the bound and the grid
 CAP = 2**31  # steps of a sample at most, so that its products with all weights fit 63 bits

@@ -19,7 +19,7 @@ from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.releases.columns import in_words
 from discreet.sequential.counters.doubling_counter import DoublingCounter
 from discreet.sequential.counters.square_root_counter import SquareRootCounter
-from discreet.sequential.stream import State, Stream
+from discreet.sequential.resumable import Resumable, State
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class OnlineEstimate:
         return in_words(self.value, self.low, self.high)
 
 
-class OnlineStatistic(Stream):
+class OnlineStatistic(Resumable):
     """A statistic of all records so far, computed from running sums.
 
     Parameters

@@ -17,10 +17,10 @@ from discreet.core.knob import check_knob, check_one_of, check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.counters.updates import UNIT, Updates
+from discreet.sequential.resumable import State, fitting, fitting_clock
 from discreet.sequential.series.kalman_bank import RATIOS, KalmanBank
 from discreet.sequential.series.pid_controller import PIDController
 from discreet.sequential.series.series_stream import Membership, SeriesStream
-from discreet.sequential.stream import State, fitting, fitting_clock
 
 Sampling = Literal["adaptive", "fixed"]
 LONGEST = 2**30

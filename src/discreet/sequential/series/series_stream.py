@@ -17,7 +17,7 @@ from discreet.core.held import exclusive
 from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.noise.bits import system_bits
-from discreet.sequential.stream import Stream
+from discreet.sequential.resumable import Resumable
 
 MOST_SERIES = 2**20
 ENDLESS = 2**62
@@ -67,7 +67,7 @@ class Membership:
         return sums
 
 
-class SeriesStream(Stream):
+class SeriesStream(Resumable):
     """Release a number for each of several series, time after time.
 
     Parameters

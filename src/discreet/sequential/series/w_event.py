@@ -16,8 +16,8 @@ from discreet.core.knob import check_knob, check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.sequential.counters.updates import FINE, UNIT
+from discreet.sequential.resumable import State, fitting, fitting_clock
 from discreet.sequential.series.series_stream import Membership, SeriesStream
-from discreet.sequential.stream import State, fitting, fitting_clock
 
 HALF = 2**40  # the part of epsilon that pays for publications, in whole shares: they add up without error
 LEAST = 2**28  # shares that are worth a publication

@@ -13,10 +13,10 @@ from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.counters.updates import UNIT
+from discreet.sequential.resumable import State
 from discreet.sequential.series.fast import FAST, Sampling
 from discreet.sequential.series.pid_controller import PIDController
 from discreet.sequential.series.series_stream import ENDLESS
-from discreet.sequential.stream import State
 
 
 class WindowedFAST(FAST):

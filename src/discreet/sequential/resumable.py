@@ -21,7 +21,7 @@ NOTHING = "Nothing was released."
 BITS = "bits"  # the only parameter that is not public: where noise comes from
 
 
-class Stream(Held, ABC):
+class Resumable(Held, ABC):
     """What releases again and again. Its public parameters are whatever it was made with, except its bits."""
 
     purpose: ClassVar[str]
