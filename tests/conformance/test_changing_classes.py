@@ -14,8 +14,6 @@ from tests.conformance.changing import Source, changing, directly, entrances, le
 
 EXEMPT = {
     "accounting/book.py Book": "each transaction holds the lock of its file; a book is created before anybody has it",
-    "local/aggregator.py Aggregator": "pending: it counts reports, which are public, and is changed by one collector",
-    "local/reporter.py Reporter": "pending: device accounts are to lock their file",
     "noise/bits.py KeyStream": "one for each thread and process: SystemBits makes another after a fork",
     "noise/deterministic.py DeterministicBits": "it is not secret: what it makes is marked as not private",
 }

@@ -12,6 +12,7 @@ import numpy as np
 from discreet.accounting.own_file import replace_own
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Steps
+from discreet.core.held import unheld
 from discreet.local.randomizer import UNCOUNTED, Randomizer, Reports, refused
 
 R = TypeVar("R", bound=Randomizer)
@@ -21,6 +22,7 @@ DIGEST = 32
 BATCH = 1 << 16  # reports that are tallied at a time
 
 
+@unheld("releases")
 class Aggregator(Generic[R]):
     """Adds up reports, and estimates from their sums alone.
 

@@ -69,10 +69,10 @@ class Randomizer(ABC):
     neighbors: ClassVar[Neighbors] = Neighbors.REPLACE
 
     def __post_init__(self) -> None:
-        self.settle_numbers()
+        self._settle_numbers()
         check_knob(type(self).__name__, "epsilon", self.epsilon, least=2.0**-20, most=MOST_EPSILON)
 
-    def settle_numbers(self) -> None:
+    def _settle_numbers(self) -> None:
         """Write each number in the type of its field, so that 1, 1.0 and 1.00 are one protocol; True is no number."""
         for field in (one for one in dataclasses.fields(self) if one.init and one.type in ("int", "float")):
             value = getattr(self, field.name)

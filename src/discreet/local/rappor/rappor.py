@@ -67,7 +67,7 @@ class Rappor(RapporParameters, Randomizer):
     knob: ClassVar[str] = "f"
 
     def __post_init__(self) -> None:
-        self.settle_numbers()
+        self._settle_numbers()
         RapporParameters.__post_init__(self)
         object.__setattr__(self, "epsilon", self.epsilon_one)
         if self.epsilon > MOST_EPSILON:
