@@ -85,9 +85,14 @@ class RenyiFilter:
         return cls(epsilon, units, order, Amount.rounded_down(Fraction(max(room, Decimal(0))), failures))
 
     @property
+    def aside(self) -> int:
+        """Nothing is put aside: it grants no slack."""
+        return 0
+
+    @property
     def sound(self) -> bool:
         """Whether the cap is what the share of delta allows."""
-        return (
+        return self.cap.slack == self.aside and (
             self.cap.loss
             <= RenyiFilter.of(self.epsilon, Fraction(self.share, DELTA_UNITS), Fraction(0), self.order).cap.loss
         )
@@ -112,7 +117,7 @@ class RenyiFilter:
 @lru_cache(maxsize=1024)
 def _price(event: Event, order: float) -> Amount | None:
     cost = renyi(event, order)
-    return None if math.isinf(cost.divergence) else Amount.rounded_up(cost.divergence, cost.delta)
+    return None if math.isinf(cost.divergence) else Amount.rounded_up(cost.divergence, cost.delta).not_free(event)
 
 
 def best_order(epsilon: float, delta: float) -> float:

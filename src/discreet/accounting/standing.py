@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from discreet.accounting.amount import Amount
+from discreet.accounting.amount import NOTHING, Amount
 from discreet.accounting.gaussian_filter import GaussianFilter
 from discreet.accounting.price import Price
 from discreet.accounting.pure_filter import PureFilter
@@ -140,7 +140,6 @@ class Standing:
         ValueError
             It does not.
         """
-        spent = tuple(_amount(text) for text in charge["spent"])
         union = self.union
         if union is None:
             union = Union(tuple(_read(member, self.budget, event()) for member in charge["members"]))
@@ -148,7 +147,9 @@ class Standing:
                 raise ValueError("the members of the filter have more delta than the account")
         elif "members" in charge:
             raise ValueError("the members of a filter do not change")
-        elif any(not _grown(before, after) for before, after in zip(self.spent, spent, strict=True)):
+        spent = _spent(union, charge["spent"], self.spent)
+        before = self.spent or (NOTHING,) * len(spent)
+        if any(not _grown(one, other) for one, other in zip(before, spent, strict=True)):
             raise ValueError("what is spent became less")
         asked, charges = self.asked + price.epsilon, self.charges + 1
         if self.expired:
@@ -173,10 +174,9 @@ def recompute(standing: Standing, charge: dict[str, Any], event: Event) -> None:
             raise ValueError("the cap of a filter is more than its share of delta allows")
         costs = union.opening(event)
     else:
-        costs = standing.after(event).spent
-    for cost, text in zip(costs, charge["spent"], strict=True):
-        spent = _amount(text)
-        if spent is not None and (cost is None or not cost.within(Amount(_more(spent.loss), _more(spent.delta)))):
+        union, costs = standing.union, standing.after(event).spent
+    for cost, spent in zip(costs, _spent(union, charge["spent"], standing.spent), strict=True):
+        if spent is not None and (cost is None or not cost.within(_more(spent))):
             raise ValueError("less is spent than the event costs")
 
 
@@ -192,9 +192,9 @@ def recompute_raise(standing: Standing) -> None:
         raise ValueError("the cap of a filter is more than its share of delta allows")
 
 
-def _more(units: int) -> int:
+def _more(spent: Amount) -> Amount:
     """A little more, for another machine's rounding: a billionth."""
-    return units + units // 10**9 + 10**6
+    return Amount(*(units + units // 10**9 + 10**6 for units in (spent.loss, spent.delta, spent.slack)))
 
 
 def _grown(before: Amount | None, after: Amount | None) -> bool:
@@ -226,10 +226,16 @@ def _kind(member: Member) -> dict[str, Any]:
 
 
 def _read(plain: dict[str, Any], budget: Budget, first: Event | None) -> Member:
-    cap = _amount(plain["cap"])
-    share = int(plain["share"])
-    if cap is None or min(share, cap.loss, cap.delta) < 0:
+    cap, share = _amount(plain["cap"]), int(plain["share"])
+    if min(share, cap.loss, cap.delta, cap.slack) < 0:
         raise ValueError("a share or a cap is negative")
+    member = _member(plain, budget, first, share, cap)
+    return member if "slack" in plain["cap"] else replace(member, cap=replace(cap, slack=member.aside))
+
+
+def _member(
+    plain: dict[str, Any], budget: Budget, first: Event | None, share: int, cap: Amount
+) -> GaussianFilter | RenyiFilter | PureFilter:
     match plain["is"]:
         case "gaussian":
             return GaussianFilter(budget.epsilon, share, first if plain["first"] else None, cap)
@@ -242,8 +248,23 @@ def _read(plain: dict[str, Any], budget: Budget, first: Event | None) -> Member:
 
 
 def _text(amount: Amount | None) -> dict[str, str] | None:
-    return None if amount is None else {"loss": str(amount.loss), "delta": str(amount.delta)}
+    return None if amount is None else {name: str(units) for name, units in asdict(amount).items()}
 
 
-def _amount(text: dict[str, str] | None) -> Amount | None:
-    return None if text is None else Amount(int(text["loss"]), int(text["delta"]))
+def _amount(text: dict[str, str]) -> Amount:
+    return Amount(int(text["loss"]), int(text["delta"]), int(text.get("slack", 0)))
+
+
+def _spent(union: Union, texts: list[dict[str, str] | None], before: Spent) -> Spent:
+    """What is spent in each member, as an entry holds it.
+
+    A ledger that did not count slacks granted them in proportion to losses, or less.
+    """
+    found: list[Amount | None] = []
+    for member, text, last in zip(union.members, texts, before or (NOTHING,) * len(texts), strict=True):
+        amount = None if text is None else _amount(text)
+        if amount and text and "slack" not in text:
+            granted = -(-member.cap.slack * amount.loss // max(1, member.cap.loss))
+            amount = replace(amount, slack=max(granted, last.slack if last else 0))
+        found.append(amount)
+    return tuple(found)
