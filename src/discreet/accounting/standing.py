@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from discreet.accounting.amount import NOTHING, Amount
@@ -129,8 +129,10 @@ class Standing:
     def charged(self, event: Event) -> dict[str, Any]:
         """The charge as an entry of the chain holds it: the members with the first one, and what is spent after it."""
         after = self.after(event)
-        members = [] if self.union or after.union is None else [_written(member) for member in after.union.members]
-        return ({"members": members} if members else {}) | {"spent": [_text(amount) for amount in after.spent]}
+        union = after.union or Union(())
+        members = {} if self.union else {"members": [_written(member) for member in union.members]}
+        spent = [_text(amount, member) for amount, member in zip(after.spent, union.members, strict=True)]
+        return members | {"spent": spent}
 
     def followed(self, charge: dict[str, Any], price: Price, event: Callable[[], Event]) -> Standing:
         """The account after a charge of the chain, which must add up; the event is read if it is the first.
@@ -208,7 +210,7 @@ def holder(account: str | None) -> str:
 
 def _written(member: Member) -> dict[str, Any]:
     """A member as an entry holds it."""
-    plain = {"share": str(member.share), "cap": _text(member.cap)}
+    plain = {"share": str(member.share), "cap": _text(member.cap, member)}
     match member:
         case GaussianFilter(first=first):
             return {"is": "gaussian", "first": first is not None, **plain}
@@ -247,8 +249,13 @@ def _member(
             raise ValueError(f"there is no filter {other!r}")
 
 
-def _text(amount: Amount | None) -> dict[str, str] | None:
-    return None if amount is None else {name: str(units) for name, units in asdict(amount).items()}
+def _text(amount: Amount | None, member: Member) -> dict[str, str] | None:
+    """An amount as it is written. The form of entries is permanent: slack, which came later, only where there is any."""
+    if amount is None:
+        return None
+    return {"loss": str(amount.loss), "delta": str(amount.delta)} | (
+        {"slack": str(amount.slack)} if member.cap.slack else {}
+    )
 
 
 def _amount(text: dict[str, str]) -> Amount:
