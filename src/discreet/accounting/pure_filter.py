@@ -102,10 +102,10 @@ class PureFilter:
 
     def price(self, event: Event, spent: Amount) -> Amount | None:
         """What the event costs, rounded up; None if its loss is unbounded and nothing was put aside."""
-        bounded = pure_price(event)
-        if bounded is not None:
-            return bounded
-        return plain_price(event, self.cap.loss / LOSS_UNITS, slack_for_all(self.cap, spent))
+        found = pure_price(event)
+        if found is None:
+            found = plain_price(event, self.cap.loss / LOSS_UNITS, slack_for_all(self.cap, spent))
+        return found and found.not_free(event)
 
     def certified(self, spent: Amount) -> float:
         """The epsilon of what was spent, beside that of the first plan."""
@@ -185,7 +185,7 @@ def plain_price(event: Event, whole: float, aside: float) -> Amount | None:
 
     ends = Ends(min(max(least, LEAST), whole), whole)
     ends = narrowed(fits, ends, lambda ends: ends.high <= 1.5 * ends.low, _geometric, STEPS)
-    return Amount.rounded_up(ends.high, 0, ends.high * rate).not_free(event)
+    return Amount.rounded_up(ends.high, 0, ends.high * rate)
 
 
 def _geometric(ends: Ends) -> float:
@@ -211,4 +211,4 @@ def pure_price(event: Event) -> Amount | None:
                     return None
                 epsilon += term.times * Fraction(cost.divergence)
                 delta += term.times * Fraction(cost.delta)
-    return Amount.rounded_up(epsilon, delta).not_free(event)
+    return Amount.rounded_up(epsilon, delta)

@@ -109,11 +109,11 @@ class Standing:
     def balance(self) -> Balance:
         """The account in numbers for people. One charge alone costs what it would cost anywhere."""
         if self.union is None:
-            return Balance(self.budget, 0.0, 0.0, 0.0)
+            return Balance(self.budget, 0.0)
         certified = self.union.certified(self.spent)
         if self.charges == 1:
             certified = min(certified, self.asked)
-        return Balance(self.budget, self.asked, certified, self.union.used(self.spent))
+        return Balance(self.budget, certified)
 
     def closed(self, asked: str, account: str | None) -> NotPermitted | None:
         """The refusal of an account that expired."""

@@ -29,16 +29,8 @@ def statement(ledger: SqliteLedger, analyst: str | None) -> dict[str, Any]:
 
 
 def _account(ledger: SqliteLedger, analyst: str | None) -> dict[str, Any]:
-    balance = ledger.balance(analyst)
-    return {
-        "analyst": analyst,
-        "epsilon": balance.budget.epsilon,
-        "delta": balance.budget.delta,
-        "asked": _finite(balance.asked),
-        "certified": _finite(balance.certified),
-        "used": balance.used,
-        "expired": ledger.accounts[analyst].expired or None,
-    }
+    balance, expired = ledger.balance(analyst), ledger.accounts[analyst].expired or None
+    return {"analyst": analyst, **balance.to_dict(), "expired": expired}
 
 
 def _charge(entry: Entry) -> dict[str, Any]:
