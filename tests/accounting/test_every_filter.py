@@ -46,7 +46,7 @@ from tests.accounting.games import Law, hockey_stick, response
 
 FIRSTS: list[Event] = [LaplaceLoss(10.0), GaussianLoss(12.0), GaussianLoss(6.0), RenyiLoss((2.0, 8.0), (0.001, 0.01))]
 BUDGETS = (Budget(1.0, 1e-6), Budget(5000.0, 0.01), Budget(1.0))
-SLOW = settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+SLOW = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 
 
 def filters() -> set[type]:
