@@ -1,4 +1,4 @@
-"""What a ledger shows, and to whom: days and no hours, accounts as they are inside the lock, files that may only be read."""
+"""What a ledger shows: days and no hours, accounts as they are inside the lock, files that may only be read."""
 
 from __future__ import annotations
 
@@ -32,13 +32,14 @@ from discreet.trust.permit import Permit
 from discreet.trust.random_stopping import RandomStopping, Trial
 
 ADD_REMOVE = Neighbors.ADD_REMOVE
+WHOLE, QUESTION = Budget(1.0), PureLoss(0.125)
 
 
-def created(path: Path, budget: Budget = Budget(1.0)) -> SqliteLedger:
+def created(path: Path, budget: Budget = WHOLE) -> SqliteLedger:
     return SqliteLedger.create(path, budget, name="survey", neighbors=ADD_REMOVE)
 
 
-def paid(ledger: Any, event: Any = PureLoss(0.125), **more: str) -> Reservation:
+def paid(ledger: Any, event: Any = QUESTION, **more: str) -> Reservation:
     found = ledger.reserve(event, "a question", request="q", **more)
     assert isinstance(found, Reservation)
     return found

@@ -26,7 +26,7 @@ class Amount:
     delta : int
         The chance that the mechanism fails, in `DELTA_UNITS`: the same for every filter that counts the charge.
     slack : int
-        What the filter itself leaves out of the law of a release, in `DELTA_UNITS`, of a part of delta that it put aside.
+        What the filter leaves out of the law of a release, in `DELTA_UNITS`, of a part of delta that it put aside.
 
     Examples
     --------
@@ -85,9 +85,9 @@ def _finite(value: float | Fraction) -> Fraction:
 def slack_for_all(cap: Amount, spent: Amount) -> float:
     """The slack of a charge that would take the whole cap; one that takes a part of the cap may have that part of it.
 
-    While every charge keeps to this, slacks run out no sooner than losses do. A cap that was raised leaves less slack for
-    each loss: as much as all losses that are left would have if they were alike. It is then rounded down to a few digits, so
-    that equal charges have equal prices.
+    While every charge keeps to this, slacks run out no sooner than losses do. A cap that was raised leaves less slack
+    for each loss: as much as all losses that are left would have if they were alike. It is then rounded down to a few
+    digits, so that equal charges have equal prices.
     """
     left, rest = cap.loss - spent.loss, cap.slack - spent.slack
     if rest <= 0 or cap.loss <= 0:

@@ -94,8 +94,8 @@ class BookLedger(LedgerView):
     def commit(self, reservation: Reservation, result: bytes) -> Committed:
         """Record the result durably; only what this returns may be handed out.
 
-        Committing the same bytes twice is one commit; other bytes for the same charge are refused. The commit has the day
-        of its reservation: how long the work took may depend on what is secret, as the number of trials of a search.
+        Committing the same bytes twice is one commit; other bytes for the same charge are refused. The commit has the
+        day of its reservation: how long the work took may depend on secrets, as the number of trials of a search.
         """
         with self._book.writing() as page:
             reserved = page.found("reserve", reservation.key)

@@ -12,8 +12,8 @@ newline and the body; the first entry follows 64 zeros. Amounts are decimal text
     expire    nothing may be charged to an account any more, and the owner's reason
     reanchor  the owner trusts the chain as it stands, and why
 
-Every entry has the day on which it was asked for, in UTC, and nothing finer; a commit has the day of its reservation. How
-long a release takes may depend on what is secret: the number of trials of a private search does not show here.
+Every entry has the day on which it was asked for, in UTC, and nothing finer; a commit has the day of its reservation.
+How long a release takes may depend on what is secret: the number of trials of a private search does not show here.
 
 The chain shows any edit to whoever kept a head. It cannot show that somebody rewrote all of it, or cut its end off:
 for that, keep the head elsewhere.

@@ -1,8 +1,8 @@
 """The pure filter: epsilons add up, and so do deltas.
 
 - A loss that is bounded, except for a failure, costs its bound.
-- Any other costs its epsilon at a slack, and the slack: a part of delta was put aside, and a charge gets of it in proportion
-  to the epsilon it takes.
+- Any other costs its epsilon at a slack, and the slack: a part of delta was put aside, and a charge gets of it in
+  proportion to the epsilon it takes.
 - The first plan of an account may enter with its whole loss distribution: what follows then adds up to the greatest
   epsilon that keeps the share together with it. So a report of (1, 1e-6) leaves 1 of an account of (2, 1e-6).
 """
@@ -163,10 +163,10 @@ def room_beside(first: Event, epsilon: float, delta: float) -> float:
 def plain_price(event: Event, whole: float, aside: float) -> Amount | None:
     """An epsilon of an unbounded loss, and a slack: together they keep the event, and neither is free.
 
-    A charge of epsilon p may have the slack f = aside p / whole, so p is sought with p >= epsilon(event, f) and f > 0. The
-    epsilon at the whole of what was put aside is the least that there may be; at its part of the slack the event costs
-    hardly more. Where it does, as for what shows itself with a chance below the slack and not otherwise, the least p is
-    sought; `whole` itself is always one, and any that is found is sound.
+    A charge of epsilon p may have the slack f = aside p / whole, so p is sought with p >= epsilon(event, f) and f > 0.
+    The epsilon at the whole of what was put aside is the least that there may be; at its part of the slack the event
+    costs hardly more. Where it does, as for what shows itself with a chance below the slack and not otherwise, the
+    least p is sought; `whole` itself is always one, and any that is found is sound.
     """
     if not (aside > 0 and whole > 0):
         return None

@@ -1,8 +1,8 @@
 """A larger budget for an account: the same members of its filter, with caps computed anew.
 
-All that was admitted under the old caps, slacks too, is counted and within the new ones, so everything together keeps the
-larger budget (`union.md`). Shares of delta grow in proportion. No cap becomes smaller: what kept the old budget keeps the
-new one.
+All that was admitted under the old caps, slacks too, is counted and within the new ones, so everything together keeps
+the larger budget (`union.md`). Shares of delta grow in proportion. No cap becomes smaller: what kept the old budget
+keeps the new one.
 """
 
 from __future__ import annotations

@@ -250,7 +250,7 @@ def _member(
 
 
 def _text(amount: Amount | None, member: Member) -> dict[str, str] | None:
-    """An amount as it is written. The form of entries is permanent: slack, which came later, only where there is any."""
+    """An amount as it is written. The form of entries is permanent: slack came later, and is left out where none is."""
     if amount is None:
         return None
     return {"loss": str(amount.loss), "delta": str(amount.delta)} | (

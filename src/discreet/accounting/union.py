@@ -124,7 +124,7 @@ class Union:
 
 
 def _alike(prices: Spent) -> Spent:
-    """The prices with one failure, the greatest that a member counts: failures are shared, and so they must be the same.
+    """The prices with one failure, the greatest that a member counts: failures are shared, so they must be the same.
 
     A first plan that is in a member's cap already costs nothing there.
     """
