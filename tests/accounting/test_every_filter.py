@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import discreet.accounting
 from discreet.accounting.accountant import delta as delta_of
 from discreet.accounting.accountant import delta_interval
-from discreet.accounting.amount import DELTA_UNITS, LOSS_UNITS, NOTHING, Amount, slack_for_all
+from discreet.accounting.amount import DELTA_UNITS, LOSS_UNITS, NOTHING, Amount
 from discreet.accounting.gaussian_filter import GaussianFilter, gaussian_price
 from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.accounting.pure_filter import PureFilter, plain_price
@@ -163,44 +163,20 @@ def test_rare_disclosures_are_refused_before_their_chances_add_up_to_delta() -> 
 
 
 def test_slacks_that_were_granted_before_a_raise_count_after_it() -> None:
-    """Each raise leaves the same delta, and the account is filled before the next."""
-    budget, event = Budget(1.0, 1e-6), GaussianLoss(40.0)
-    standing = Standing(budget).after(LaplaceLoss(10.0))
-    granted = dict.fromkeys((PureFilter, GaussianFilter), 0.0)
+    """Each raise leaves the same delta, and the pure filter is filled before the next."""
+    event, granted = GaussianLoss(40.0), 0.0
+    standing = Standing(Budget(1.0, 1e-6)).after(LaplaceLoss(10.0))
     for _ in range(12):
-        standing, raised = _filled(standing, event, granted), Budget(standing.budget.epsilon * 1.3, 1e-6)
-        standing = standing.raised(raised)
-    assert standing.union is not None
-    for member in standing.union.members:
-        if isinstance(member, PureFilter):
-            assert 0 < granted[PureFilter] <= member.aside / DELTA_UNITS * (1 + 1e-6)
-
-
-def _filled(standing: Standing, event: Event, granted: dict[type, float]) -> Standing:
-    """Charge the pure filter all that it takes."""
-    union = standing.union
-    assert union is not None
-    place = next(i for i, member in enumerate(union.members) if isinstance(member, PureFilter))
-    rule, spent = union.members[place], standing.spent[place]
-    while spent and (price := rule.price(event, spent)) and (spent + price).within(rule.cap):
-        spent += price
-        granted[PureFilter] += delta_of(event, price.loss / LOSS_UNITS)
-    found = list(standing.spent)
-    found[place] = spent
-    return Standing(standing.budget, union, tuple(found))
-
-
-def test_slacks_are_spent_in_proportion_and_after_a_raise_by_what_is_left_of_them() -> None:
-    cap = Amount(1000, 0, 1000)
-    whole = slack_for_all(cap, NOTHING)
-    assert whole == pytest.approx(1000 / DELTA_UNITS)
-    assert slack_for_all(cap, Amount(500, 0, 500)) == slack_for_all(cap, Amount(500, 0, 0)) == whole
-    assert 0.98 * whole / 2 < slack_for_all(cap, Amount(0, 0, 500)) < whole / 2
-    assert slack_for_all(cap, Amount(0, 0, 1000)) == 0.0
-    raised = slack_for_all(Amount(2000, 0, 1000), Amount(1000, 0, 1000))
-    assert raised == 0.0
-    for spent in (Amount(10, 0, 300), Amount(900, 0, 950), Amount(999, 0, 1000)):
-        assert slack_for_all(cap, spent) * (cap.loss - spent.loss) / cap.loss * DELTA_UNITS <= cap.slack - spent.slack
+        assert standing.union is not None
+        rule, *_ = standing.union.members
+        assert isinstance(rule, PureFilter)
+        spent, *rest = standing.spent
+        while spent and (price := rule.price(event, spent)) and (spent + price).within(rule.cap):
+            spent += price
+            granted += delta_of(event, price.loss / LOSS_UNITS)
+        standing = Standing(standing.budget, standing.union, (spent, *rest))
+        standing = standing.raised(Budget(standing.budget.epsilon * 1.3, 1e-6))
+    assert 0 < granted <= rule.aside / DELTA_UNITS * (1 + 1e-6)
 
 
 def rare(chance: float) -> Law:

@@ -17,6 +17,7 @@ import pytest
 from discreet.accounting import book_ledger, chain
 from discreet.accounting.ledger_view import verify
 from discreet.accounting.memory_ledger import MemoryLedger
+from discreet.accounting.price import price
 from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.accounting.standing import Standing
 from discreet.accounting.statement import show
@@ -80,7 +81,8 @@ def test_a_ledger_keeps_days_and_a_commit_has_that_of_its_reservation(tmp_path: 
 
 def test_the_number_of_trials_of_a_search_does_not_show_in_the_ledger(clock: type[Clock]) -> None:
     """Every trial takes five hours, and how many there are is drawn from the bits."""
-    rows, tried, shown = np.zeros((3, 1)), [], []
+    rows, shown = np.zeros((3, 1)), []
+    tried: list[int] = []
 
     def trial(candidate: int, permit: Permit) -> Trial:
         clock.hour_of_year += 5
@@ -223,7 +225,7 @@ def test_a_ledger_that_did_not_count_slacks_is_read_as_one_that_granted_them_in_
     charge = account.charged(LaplaceLoss(10.0))
     for part in (*charge["spent"], *(member["cap"] for member in charge["members"])):
         part.pop("slack", None)
-    early = account.followed(charge, book_ledger.price(LaplaceLoss(10.0), account.budget), lambda: LaplaceLoss(10.0))
+    early = account.followed(charge, price(LaplaceLoss(10.0), account.budget), lambda: LaplaceLoss(10.0))
     assert early.union == account.after(LaplaceLoss(10.0)).union
     assert early.union is not None
     for member, spent in zip(early.union.members, early.spent, strict=True):
@@ -231,4 +233,4 @@ def test_a_ledger_that_did_not_count_slacks_is_read_as_one_that_granted_them_in_
         assert spent.slack * member.cap.loss >= member.cap.slack * spent.loss
         assert (spent.slack > 0) == (member.aside > 0 and spent.loss > 0)
     again = {"spent": [part and {**part} for part in early.charged(GaussianLoss(50.0))["spent"]]}
-    assert early.followed(again, book_ledger.price(GaussianLoss(50.0), account.budget), lambda: PureLoss(1.0)).holds
+    assert early.followed(again, price(GaussianLoss(50.0), account.budget), lambda: PureLoss(1.0)).holds
