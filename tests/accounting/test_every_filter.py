@@ -179,6 +179,16 @@ def test_slacks_that_were_granted_before_a_raise_count_after_it() -> None:
     assert 0 < granted <= rule.aside / DELTA_UNITS * (1 + 1e-6)
 
 
+def test_after_a_raise_slack_and_loss_still_run_out_together() -> None:
+    event, spent = GaussianLoss(40.0), NOTHING
+    small, large = (PureFilter.of(epsilon, Fraction(1e-6), Fraction(0)) for epsilon in (1.0, 3.0))
+    while spent.loss < small.cap.loss // 2 and (price := small.price(event, spent)):
+        spent += price
+    while (price := large.price(event, spent)) and (spent + price).within(large.cap):
+        spent += price
+    assert spent.loss > 0.9 * large.cap.loss
+
+
 def rare(chance: float) -> Law:
     """A release that shows its data set with a small chance: its ratio is then exp(20), and else hardly changed."""
     other = chance * np.exp(-20.0)
@@ -259,7 +269,8 @@ def test_many_parallel_parts_cost_their_sum_however_small_each_is() -> None:
     pairs = [Parallel((GaussianLoss(2e8 + i), PureLoss(1e-12 * (i + 1)))) for i in range(50)]
     price = gaussian_price(Composed(tuple(pairs)), 1.0)
     assert price is not None
-    assert price.loss / LOSS_UNITS >= 50 * (2e8 + 50) ** -2
+    alone = [gaussian_price(pair, 1.0) for pair in pairs]
+    assert price.loss >= 0.9 * sum(each.loss for each in alone if each is not None)
 
 
 # Every search ends

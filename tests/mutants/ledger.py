@@ -27,7 +27,7 @@ MUTANTS = [
     *of(
         "accounting/pure_filter",
         ("slack_for_all(self.cap, spent)", "slack_for_all(self.cap, NOTHING)"),
-        tests=f"{EVERY}slacks_that_were_granted_before_a_raise_count_after_it",
+        tests=f"{EVERY}after_a_raise_slack_and_loss_still_run_out_together",
     ),
     *of(
         "accounting/gaussian_filter",

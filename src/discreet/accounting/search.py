@@ -6,14 +6,13 @@ A test `fits` is true of all large enough numbers. Where it answers nonsense, as
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 DOUBLINGS = 2200  # from the least positive float to the greatest
 HALVINGS = 200
 
 
-@dataclass(frozen=True)
-class Ends:
+class Ends(NamedTuple):
     """Where a test changes: `high` fits; `low` does not, or is where nobody looked."""
 
     low: float
