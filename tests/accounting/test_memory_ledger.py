@@ -156,10 +156,11 @@ def test_a_balance_has_one_figure_of_what_is_left_in_every_form() -> None:
         "certified": stands.certified,
         "remaining": stands.remaining,
     }
-    left = f"{stands.remaining:.4g}"
-    assert str(stands) == f"epsilon {stands.certified:.4g} of 2 at delta 1e-06 is used; {left} is left"
-    assert f"{left}</span></td>" in stands._repr_html_() or f"epsilon {left}" in stands._repr_html_()
-    with pytest.raises(BudgetExceeded, match=f"has {left} of 2 left"):
+    used, left = f"{stands.certified:.3f}", f"{stands.remaining:.3f}"
+    assert float(used) + float(left) == pytest.approx(2.0, abs=1e-12)
+    assert str(stands) == f"epsilon {used} of 2 at delta 1e-06 is used; {float(left):g} is left"
+    assert f"epsilon {float(left):g}" in stands._repr_html_()
+    with pytest.raises(BudgetExceeded, match=f"has {stands.remaining:.4g} of 2 left"):
         planned(account, PureLoss(1.9))
 
 

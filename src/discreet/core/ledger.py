@@ -8,6 +8,7 @@ bytes back and costs nothing; nobody may draw fresh noise under an old charge.
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
@@ -99,10 +100,16 @@ class Balance:
         return asdict(self.budget) | {"certified": self.certified, "remaining": self.remaining}
 
     def __str__(self) -> str:
-        return f"epsilon {self._of_all} is used; {self.remaining:.4g} is left"
+        return f"epsilon {self._of_all} is used; {self._left} is left"
 
     def _repr_html_(self) -> str:
-        return carded(facts({"used": f"epsilon {self._of_all}", "left": f"epsilon {self.remaining:.4g}"}))
+        return carded(facts({"used": f"epsilon {self._of_all}", "left": f"epsilon {self._left}"}))
+
+    @property
+    def _left(self) -> str:
+        """What is left to four digits of the whole: less than that is rounding."""
+        whole = self.budget.epsilon
+        return f"{round(self.remaining, 4 - math.ceil(math.log10(whole))) if whole else 0.0:.4g}"
 
     @property
     def _of_all(self) -> str:
