@@ -62,6 +62,12 @@ def test_what_is_left_beyond_the_end_of_a_curve_must_be_within_the_slack() -> No
     assert not covers(1.0, 0.9e-6, curve)
 
 
+def test_losses_whose_exponentials_overflow_are_covered_by_slack_alone() -> None:
+    losses = np.array([0.0, 1.0, 800.0, 2000.0])
+    assert covers(1.0, 1e-6, DeltaCurve(losses, np.array([0.01, 0.9e-6, 0.9e-6, 0.9e-6])))
+    assert not covers(1.0, 1e-6, DeltaCurve(losses, np.array([0.01, 1.1e-6, 0.9e-6, 0.9e-6])))
+
+
 def test_nothing_covers_a_loss_without_a_distribution_or_with_failures_above_the_slack() -> None:
     assert covering_room(ConcentratedLoss(0.1), WHOLE, SLACK) is None
     assert covering_room(Repeated(Sampled(ApproximateLoss(0.1, 1e-3), 0.1), 2), WHOLE, SLACK) is None

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from scipy.stats import norm
 
+from discreet.accounting.gaussian import gaussian_multiplier
 from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.accounting.price import price
 from discreet.core.budget import Budget
@@ -124,7 +125,7 @@ def test_ten_questions_of_a_tenth_are_paid_and_no_eleventh() -> None:
         for _ in range(10):
             planned(account, LaplaceLoss(1 / 0.1))
         assert account.balance().certified == 1.0
-        assert account.balance().asked == pytest.approx(1.0)
+        assert account.balance().remaining == 0.0
         assert not account.affords(LaplaceLoss(1 / 0.1))
 
 
@@ -143,17 +144,37 @@ def test_of_many_threads_as_many_are_paid_as_the_budget_allows() -> None:
     assert account.balance().certified == 1.0
 
 
-def test_a_balance_reads_as_what_was_asked() -> None:
+def test_a_balance_has_one_figure_of_what_is_left_in_every_form() -> None:
+    """After 0.3, 0.2 and a model of 0.8 at a tenth of delta."""
+    account = MemoryLedger(Budget(2.0, 1e-6))
+    for event in (LaplaceLoss(1 / 0.3), LaplaceLoss(5.0), GaussianLoss(gaussian_multiplier(0.8, 1e-7))):
+        planned(account, event)
+    stands = account.balance()
+    assert stands.certified + stands.remaining == 2.0
+    assert stands.used == pytest.approx(stands.certified / 2.0)
+    assert stands.to_dict() == {"epsilon": 2.0, "delta": 1e-6} | {
+        "certified": stands.certified,
+        "remaining": stands.remaining,
+    }
+    used, left = f"{stands.certified:.3f}", f"{stands.remaining:.3f}"
+    assert float(used) + float(left) == pytest.approx(2.0, abs=1e-12)
+    assert str(stands) == f"epsilon {used} of 2 at delta 1e-06 is used; {float(left):g} is left"
+    assert f"epsilon {float(left):g}" in stands._repr_html_()
+    with pytest.raises(BudgetExceeded, match=f"has {stands.remaining:.4g} of 2 left"):
+        planned(account, PureLoss(1.9))
+
+
+def test_a_balance_reads_as_what_is_used() -> None:
     account = MemoryLedger(Budget(5.0, 1e-6))
-    assert str(account.balance()) == "epsilon 0 of 5 at delta 1e-06 (asked 0); 0% of the account is used"
+    assert str(account.balance()) == "epsilon 0 of 5 at delta 1e-06 is used; 5 is left"
     planned(account, PureLoss(0.01))
-    assert (account.balance().asked, account.balance().certified) == (0.01, 0.01)
+    assert account.balance().certified == 0.01
     assert account.balance().used < 0.01
     assert "<td>epsilon 0.01 of 5 at delta <span class='whole'>1e-06</span></td>" in account.balance()._repr_html_()
     for _ in range(99):
         planned(account, GaussianLoss(40.0))
     stands = account.balance()
-    assert stands.certified < stands.asked / 3
+    assert stands.certified < sum(entry.epsilon for entry in account.entries()) / 3
     assert stands.certified < account.budget.epsilon
 
 

@@ -65,7 +65,7 @@ def test_everything_that_users_meet_shows_itself() -> None:
         (discreet.mean(patients, "age", epsilon=1.0), "mean of age"),
         (discreet.plan(patients, "mean of age", n=100, epsilon=1.0), "expected error"),
         (patients.ledger, "count of sex"),
-        (patients.ledger.balance(), "of the account"),
+        (patients.ledger.balance(), "left"),
         (patients.where("age >= 50"), "age >= 50"),
         (discreet.median(patients, "age", by="sex", epsilon=1.0), "median of age by sex"),
         (discreet.distribution(patients, "age", epsilon=1.0), "share below"),

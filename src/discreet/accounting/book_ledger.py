@@ -58,24 +58,24 @@ class BookLedger(LedgerView):
         analyst = analyst or self.analyst
         key = secrets.token_hex(16) if key is None else key
         digest = request_digest(event, request, analyst)
-        standings = self._standings(analyst, purpose)
-        accounts = tuple(standings)
+        before = self._standings(analyst, purpose)
         check_relation(event, self.neighbors, purpose)
-        if waived(event, waiver, purpose):
-            standings, cost = {}, None
-        else:
-            cost = price(event, self.budget)
-        for standing in standings.values():
-            standing.after(event)  # the work is remembered, so that the lock is held for less
+        promised = not waived(event, waiver, purpose)
+        if promised:
+            price(event, before[None].budget)
+            for standing in before.values():
+                standing.after(event)  # the work is remembered, so that the lock is held for less
         with self._book.writing() as page:
             if reserved := page.found("reserve", key):
                 done = paid(reserved, page.found("commit", key), digest)
                 return committed(done, page.result(done), replayed=True)
-            for account in accounts:
-                if closed := page.chain.accounts[account].closed(purpose, account):
+            standings = concerned(page.chain.accounts, analyst, purpose)
+            cost = price(event, standings[None].budget) if promised else None
+            for account, standing in standings.items():
+                if closed := standing.closed(purpose, account):
                     raise closed
-            for account in standings:
-                if cost and (no := refusal(page.chain.accounts[account], purpose, event, cost, account)):
+            for account, standing in standings.items():
+                if cost and (no := refusal(standing, purpose, event, cost, account)):
                     raise no
             page.anchor_durable = False
             link = page.add(
@@ -87,14 +87,15 @@ class BookLedger(LedgerView):
                 waiver=waiver,
                 request=digest,
                 price=cost and dataclasses.asdict(cost),
-                charges=page.chain.charges(event, standings),
+                charges=page.chain.charges(event, standings if promised else ()),
             )
             return Reservation(key, link.number, link.hash)
 
     def commit(self, reservation: Reservation, result: bytes) -> Committed:
         """Record the result durably; only what this returns may be handed out.
 
-        Committing the same bytes twice is one commit; other bytes for the same charge are refused.
+        Committing the same bytes twice is one commit; other bytes for the same charge are refused. The commit has the
+        day of its reservation: how long the work took may depend on secrets, as the number of trials of a search.
         """
         with self._book.writing() as page:
             reserved = page.found("reserve", reservation.key)
@@ -106,7 +107,8 @@ class BookLedger(LedgerView):
                 check_same(done, result)
                 return committed(done, result, replayed=True)
             digest = result_digest(result)
-            link = page.add("commit", reservation.key, reservation=reserved.number, result=digest)
+            at = reserved.fields["at"]
+            link = page.add("commit", reservation.key, at=at, reservation=reserved.number, result=digest)
             page.store(link, result)
             return committed(link, result, replayed=False)
 
@@ -117,13 +119,16 @@ class BookLedger(LedgerView):
         return carded(html(self))
 
     def _standings(self, analyst: str | None, purpose: str) -> Mapping[Account, Standing]:
-        """The data set's account and, where analysts have caps, that of the one who asks."""
-        accounts = self.accounts
-        if len(accounts) == 1:
-            return accounts
-        if analyst is None or analyst not in accounts:
-            raise unknown(purpose, analyst)
-        return {None: accounts[None], analyst: accounts[analyst]}
+        return concerned(self.accounts, analyst, purpose)
+
+
+def concerned(accounts: Mapping[Account, Standing], analyst: str | None, purpose: str) -> Mapping[Account, Standing]:
+    """The data set's account and, where analysts have caps, that of the one who asks."""
+    if len(accounts) == 1:
+        return dict(accounts)
+    if analyst is None or analyst not in accounts:
+        raise unknown(purpose, analyst)
+    return {None: accounts[None], analyst: accounts[analyst]}
 
 
 def unit_fields(unit: Unit | None) -> dict[str, object] | None:

@@ -23,6 +23,8 @@ from discreet.core.secret_sample import SecretSample
 TOLERANCE = 1e-6  # of the knob, relative
 ROUGH = 400 * ACCURACY
 FARTHEST = 1e9
+DOUBLINGS = 60  # of what is added to the noise until it fits
+SECANTS = 200
 HEADROOM = 2.0**-24  # of epsilon: ten charges of a tenth fit an account of one, though each is rounded up
 
 
@@ -139,9 +141,11 @@ class _Search:
         start = _crossing(lambda log: self.ratio(math.exp(log), ROUGH), _Crossing(0.0, -1.5), 1e-3)
         end = _crossing(lambda log: self.ratio(math.exp(log), ACCURACY), start, TOLERANCE / 4)
         noise, more = math.exp(end.at), TOLERANCE / 4
-        while not self.fits(noise):
+        for _ in range(DOUBLINGS):
+            if self.fits(noise):
+                return noise
             noise, more = noise * (1 + more), 2 * more
-        return noise
+        raise self.infeasible()
 
     def closed_forms(self) -> list[float]:
         """Gaussian noise, one Laplace release, and noise whose pure epsilon is proportional to 1 / noise.
@@ -184,7 +188,9 @@ def _crossing(value: Callable[[float], float], start: _Crossing, tolerance: floa
     """Follow secants, held inside a bracket, to a place where the function is between -tolerance and 0."""
     low, high, here, slope = -math.inf, math.inf, start.at, start.slope
     now = value(here)
-    while not (-tolerance < now <= 0 or high - low < tolerance):
+    for _ in range(SECANTS):
+        if -tolerance < now <= 0 or high - low < tolerance:
+            break
         low, high = (here, high) if now > 0 else (low, here)
         there = here + min(max(-(now + tolerance / 2) / slope, -1.5), 1.5)
         if not low < there < high or min(there - low, high - there) < 0.01 * (high - low):
@@ -193,4 +199,4 @@ def _crossing(value: Callable[[float], float], start: _Crossing, tolerance: floa
         secant = (after - now) / (there - here)
         slope = min(max(secant, -20.0), -0.1) if math.isfinite(secant) else slope
         here, now = there, after
-    return _Crossing(here if now <= 0 else high, slope)
+    return _Crossing(here if now <= 0 or math.isinf(high) else high, slope)

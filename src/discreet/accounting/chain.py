@@ -12,6 +12,9 @@ newline and the body; the first entry follows 64 zeros. Amounts are decimal text
     expire    nothing may be charged to an account any more, and the owner's reason
     reanchor  the owner trusts the chain as it stands, and why
 
+Every entry has the day on which it was asked for, in UTC, and nothing finer; a commit has the day of its reservation.
+How long a release takes may depend on what is secret: the number of trials of a private search does not show here.
+
 The chain shows any edit to whoever kept a head. It cannot show that somebody rewrote all of it, or cut its end off:
 for that, keep the head elsewhere.
 """
@@ -64,9 +67,9 @@ def canonical(value: Any) -> str:
 
 
 def sealed(before: str, number: int, kind: str, key: str, **fields: Any) -> ChainEntry:
-    """The entry with these fields, made now, after the one whose hash is `before`."""
-    at = datetime.now(UTC).isoformat(timespec="microseconds")
-    body = canonical({"number": number, "kind": kind, "key": key, "at": at, **fields})
+    """The entry with these fields, made today unless they name a day, after the one whose hash is `before`."""
+    today = {"at": datetime.now(UTC).date().isoformat()}
+    body = canonical({"number": number, "kind": kind, "key": key} | today | fields)
     return ChainEntry(number, kind, key, body, seal(before, body))
 
 
@@ -180,7 +183,7 @@ def entry(link: ChainEntry, committed: bool) -> Entry:
     price = Price(0.0, 0.0) if fields["price"] is None else _price(fields)
     return Entry(
         number=link.number,
-        at=fields["at"],
+        at=day(fields["at"]),
         key=link.key,
         purpose=fields["purpose"],
         event=_event(fields),
@@ -191,6 +194,11 @@ def entry(link: ChainEntry, committed: bool) -> Entry:
         committed=committed,
         head=link.hash,
     )
+
+
+def day(at: str) -> str:
+    """The day of an entry; those of early ledgers have more of the time, which is not shown."""
+    return at[:10]
 
 
 def _event(fields: dict[str, Any]) -> Event:

@@ -12,9 +12,12 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import erfcx, log_ndtr
 
+from discreet.accounting.search import grown
 from discreet.core.errors import ParameterError
 
 SLACK = 2.0**-35  # covers the rounding of ln(delta); checked against many digits
+MOST = 2.0**900  # a multiplier, or a ratio of multipliers
+STEPS = 40  # back over the rounding of a root
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(24)
 
 
@@ -77,20 +80,28 @@ def gaussian_multiplier(epsilon: float, delta: float) -> float:
             f"no multiplier gives epsilon {epsilon} and delta {delta}",
             "Give 0 < delta < 1 and a finite epsilon; for delta 0 take Laplace noise.",
         )
-    high = 1.0
-    while log_delta(high, epsilon) + SLACK > math.log(delta):
-        high *= 2
-    return _root(lambda multiplier: log_delta(multiplier, epsilon) + SLACK - math.log(delta), high)
+
+    def excess(multiplier: float) -> float:
+        return log_delta(multiplier, epsilon) + SLACK - math.log(delta)
+
+    found = grown(lambda multiplier: excess(multiplier) <= 0, 0.0, 1.0, MOST)
+    if found is None:
+        obstacle = f"a multiplier above {MOST:g} would be needed for epsilon {epsilon} and delta {delta}"
+        raise ParameterError("Gaussian noise", obstacle, "Give a larger delta.")
+    return _root(excess, found.high)
 
 
 def _root(excess: Callable[[float], float], high: float) -> float:
     """Where a decreasing function crosses 0, on the side where it is negative."""
     from scipy.optimize import brentq  # loading it takes longer than opening a ledger, which seldom needs it
 
-    low = high / 2
-    while excess(low) <= 0:
-        low, high = low / 2, low
+    ends = grown(lambda part: excess(high / part) > 0, 1.0, 2.0, MOST)
+    if ends is None:
+        return high
+    low, high = high / ends.high, high / ends.low
     root = float(brentq(excess, low, high, xtol=1e-15 * high, rtol=8.9e-16))
-    while excess(root) > 0:
-        root *= 1 + 2.0**-50
-    return root
+    for step in range(STEPS):
+        if excess(root) <= 0:
+            return root
+        root *= 1 + 2.0 ** (step - 50)
+    return high

@@ -18,18 +18,23 @@ from discreet.accounting.directions import directions, has_pairs
 from discreet.accounting.gaussian import gaussian_multiplier
 from discreet.accounting.loss_distribution import DeltaCurve, curve_above
 from discreet.accounting.pairs import Array
+from discreet.accounting.search import Ends, grown, narrowed
+from discreet.accounting.single_release import SMALLEST
 from discreet.core.events import Event
 
 ROUNDING = 2.0**-40  # of the normal law, whose arguments are rounded too
 CLOSE = 1 + 2.0**-12  # of the least room
 ROUGH = 0.01  # of epsilon: where to begin
+LEAST = 2.0**-100  # about a unit of loss: no smaller room is sought
+FARTHEST = 700.0  # beyond this loss the exponential overflows, and the delta of a room counts as 0
 
 
 @lru_cache(maxsize=1024)
 def covering_room(event: Event, whole: float, slack: float) -> float | None:
-    """The least v, rounded up, such that G(v) covers the event up to v / whole of the slack; None if there is none.
+    """The least v, rounded up, such that G(v) covers the event up to v / whole of the slack.
 
-    The slacks of charges whose rooms add up to `whole` add up to `slack`.
+    The slacks of charges whose rooms add up to `whole` add up to `slack`. None if no v covers it, or only one far above
+    `whole`: a price that is not known to cover must not be counted, since the whole may be raised later.
 
     Examples
     --------
@@ -44,22 +49,28 @@ def covering_room(event: Event, whole: float, slack: float) -> float | None:
     if math.isinf(farthest):
         return None
     likely = gaussian_multiplier(max(farthest, 1e-6), slack) ** -2
-    if likely > 2 * whole:
-        return likely  # more than there is, whatever it is
-    curves = _curves(event, 2.0 ** math.floor(math.log2(slack * min(1.0, likely / whole)) - 1))
+    level = slack * min(1.0, likely / whole)
+    if likely > 2 * whole or level < SMALLEST:
+        return None
+    curves = _curves(event, 2.0 ** math.floor(math.log2(level) - 1))
     if curves is None:
         return None
 
     def fits(room: float) -> bool:
         return all(covers(room, slack / whole, curve) for curve in curves)
 
-    low, high = 0.0, likely
-    while not fits(high):
-        low, high = high, 2 * high
-    while high > CLOSE * low:
-        middle = math.sqrt(low * high) if low else high / 4
-        low, high = (low, middle) if fits(middle) else (middle, high)
-    return high * (1 + ROUNDING)
+    ends = grown(fits, 0.0, likely, 4 * whole)
+    if ends is None:
+        return None
+    return narrowed(fits, ends, _close, _between).high * (1 + ROUNDING)
+
+
+def _close(ends: Ends) -> bool:
+    return ends.high <= max(CLOSE * ends.low, LEAST)
+
+
+def _between(ends: Ends) -> float:
+    return math.sqrt(ends.low * ends.high) if ends.low else ends.high / 4
 
 
 @lru_cache(maxsize=64)
@@ -77,7 +88,7 @@ def covers(room: float, rate: float, curve: DeltaCurve) -> bool:
 
 def _delta_below(room: float, losses: Array) -> Array:
     """A bound from below on the delta of G(room)."""
-    root = math.sqrt(room)
-    near, far = ndtr(root / 2 - losses / root), np.exp(losses) * ndtr(-root / 2 - losses / root)
-    found: Array = near * (1 - ROUNDING) - far * (1 + ROUNDING)
-    return found
+    root, known = math.sqrt(room), np.minimum(losses, FARTHEST)
+    near, far = ndtr(root / 2 - losses / root), np.exp(known) * ndtr(-root / 2 - losses / root)
+    found: Array = np.where(losses > FARTHEST, 0.0, near * (1 - ROUNDING) - far * (1 + ROUNDING))
+    return np.maximum(found, 0.0)

@@ -17,17 +17,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
 from discreet.accounting import accountant
-from discreet.accounting.amount import DELTA_UNITS, LOSS_UNITS, NOTHING, Amount
+from discreet.accounting.amount import DELTA_UNITS, LOSS_UNITS, NOTHING, Amount, slack_for_all
 from discreet.accounting.gaussian import gaussian_delta, gaussian_epsilon, gaussian_multiplier
 from discreet.accounting.gaussian_cover import covering_room
 from discreet.accounting.renyi import renyi
+from discreet.accounting.search import Ends, grown, narrowed
 from discreet.accounting.terms import Term, folded, terms
-from discreet.core.errors import ParameterError
+from discreet.core.errors import ParameterError, Unaccountable
 from discreet.core.events import ApproximateLoss, Composed, Event, GaussianLoss, LaplaceLoss, Parallel, PureLoss
 
 SLACK = 2.0**-48  # of a total variation distance, for the rounding of erf and of its arguments
@@ -54,7 +55,7 @@ class GaussianFilter:
     first : Event, optional
         The first plan, where it enters with its loss distribution.
     cap : Amount
-        The whole room (a sum of squares of 1 / multiplier), and the delta of approximate events.
+        The whole room (a sum of squares of 1 / multiplier), the delta of approximate events, and the slacks.
 
     Guarantee
     ---------
@@ -88,11 +89,19 @@ class GaussianFilter:
                 obstacle = f"its first plan needs delta {needed:g} and the share is {float(share):g}"
                 raise ParameterError("a Gaussian filter", obstacle, "Give a larger share.", needed=needed)
             room = room_beside(first, epsilon, _float(_for_room(units)), room)
-        return cls(epsilon, units, first, Amount.rounded_down(room * (1 - SLACK), failures))
+        cap = Amount.rounded_down(room * (1 - SLACK), failures)
+        return cls(epsilon, units, first, replace(cap, slack=_aside(units) if cap.loss else 0))
+
+    @property
+    def aside(self) -> int:
+        """What the share puts aside for slacks; nothing where there is no room, for the first plan has it all."""
+        return _aside(self.share) if self.cap.loss else 0
 
     @property
     def sound(self) -> bool:
         """Whether the first plan and the whole room keep epsilon with the share of delta, up to rounding."""
+        if self.cap.slack > self.aside:
+            return False
         room = self.cap.loss / LOSS_UNITS
         units = _for_room(self.share) if room else self.share
         if self.first is None:
@@ -109,8 +118,7 @@ class GaussianFilter:
         Of a room that is too small a bounded loss takes its price at the very end, so that a refusal can name it.
         """
         room = max(0, self.cap.loss - spent.loss) / LOSS_UNITS * (1 - SLACK)
-        aside = (self.share - _for_room(self.share)) / DELTA_UNITS * (1 - SLACK)
-        return gaussian_price(event, room, self.cap.loss / LOSS_UNITS * (1 + SLACK), aside)
+        return gaussian_price(event, room, self.cap.loss / LOSS_UNITS * (1 + SLACK), slack_for_all(self.cap, spent))
 
     def certified(self, spent: Amount) -> float:
         """The epsilon of the first plan and of a Gaussian release as large as what was spent, at the share of delta."""
@@ -124,7 +132,12 @@ class GaussianFilter:
 
 def _for_room(share: int) -> int:
     """What a share leaves when slacks are taken off."""
-    return share - share // ASIDE
+    return share - _aside(share)
+
+
+def _aside(share: int) -> int:
+    """What is put aside for slacks."""
+    return share // ASIDE
 
 
 def _float(units: int) -> float:
@@ -189,7 +202,7 @@ def gaussian_price(event: Event, room: float, whole: float = 0.0, aside: float =
 
     What is neither bounded nor Gaussian is covered with its part of what was put aside for the whole room.
     """
-    square, failures, left = Fraction(0), Fraction(0), room
+    square = taken = failures = slack = Fraction(0)
     bounded: list[tuple[Bounded, int]] = []
     for term in terms(event):
         match term.event:
@@ -197,11 +210,13 @@ def gaussian_price(event: Event, room: float, whole: float = 0.0, aside: float =
                 square += term.times / Fraction(multiplier) ** 2
             case Parallel(events) if term.times <= MOST:
                 for _ in range(term.times):
+                    left = _rest(room, taken)
                     dearest = _dearest(gaussian_price(part, left, whole, aside) for part in events)
                     if dearest is None:
                         return None
-                    left -= dearest.loss / LOSS_UNITS * (1 + SLACK)
+                    taken += Fraction(dearest.loss, LOSS_UNITS)
                     failures += Fraction(dearest.delta, DELTA_UNITS)
+                    slack += Fraction(dearest.slack, DELTA_UNITS)
             case other:
                 loss = _bounded(other)
                 most = term.times * loss.epsilon**2 if loss else math.inf
@@ -209,15 +224,22 @@ def gaussian_price(event: Event, room: float, whole: float = 0.0, aside: float =
                 least = None if plain else covering_room(folded((term,)), whole, aside)
                 if least is not None and least < most:
                     square += Fraction(least)
+                    slack += Fraction(least) * Fraction(aside / whole)
                 elif loss is None:
                     return None
                 else:
                     bounded.append((loss, term.times))
     for loss, times in sorted(bounded, key=lambda pair: -pair[0].epsilon):
         failures += times * loss.delta
-        left = _left(left, loss.epsilon, times)
-    taken = Fraction(room) - Fraction(left)
-    return Amount.rounded_up(square + (taken + Fraction(abs(room) * SLACK) if taken else 0), failures)
+        if loss.epsilon > 0:
+            before = _rest(room, taken)
+            taken += Fraction(before) - Fraction(_left(before, loss.epsilon, times)) + Fraction(abs(before) * SLACK)
+    return Amount.rounded_up(square + taken, failures, slack).not_free(event)
+
+
+def _rest(room: float, taken: Fraction) -> float:
+    """What is left of a room, rounded down."""
+    return math.nextafter(float(Fraction(room) - taken), -math.inf) if taken else room
 
 
 def _dearest(prices: Iterable[Amount | None]) -> Amount | None:
@@ -225,7 +247,7 @@ def _dearest(prices: Iterable[Amount | None]) -> Amount | None:
     known = [price for price in found if price is not None]
     if len(known) < len(found):
         return None
-    return Amount(max(price.loss for price in known), max(price.delta for price in known))
+    return Amount(*(max(getattr(price, part) for price in known) for part in ("loss", "delta", "slack")))
 
 
 @dataclass(frozen=True)
@@ -275,12 +297,15 @@ def _after(room: float, epsilon: float) -> float:
         return room - price_beside(epsilon, 0.0)
     if room - price_beside(epsilon, SATURATED) >= SATURATED:
         return room - price_beside(epsilon, SATURATED)
-    low, high = 0.0, room
-    while high - low > 2.0**-40 * min(room, epsilon**2) and high > math.nextafter(low, math.inf):
-        middle = (low + high) / 2
-        fits = distance(epsilon, middle) + SLACK <= _distance(room)
-        low, high = (middle, high) if fits else (low, middle)
-    return low
+
+    def too_much(rest: float) -> bool:
+        return distance(epsilon, rest) + SLACK > _distance(room)
+
+    return narrowed(too_much, Ends(0.0, room), lambda ends: _near(ends, min(room, epsilon**2))).low
+
+
+def _near(ends: Ends, size: float) -> bool:
+    return ends.high - ends.low <= 2.0**-40 * size
 
 
 @lru_cache(maxsize=4096)
@@ -293,14 +318,14 @@ def price_beside(epsilon: float, rest: float) -> float:
     (1.57, 1.02)
     """
     rest = min(rest, SATURATED)
-    low, high = 0.0, epsilon**2 / 8 + SLACK
-    while distance(epsilon, rest) + SLACK > _distance(rest + high):
-        low, high = high, 2 * high
-    while high - low > 2.0**-40 * high and high > math.nextafter(low, math.inf):
-        middle = (low + high) / 2
-        fits = distance(epsilon, rest) + SLACK <= _distance(rest + middle)
-        low, high = (low, middle) if fits else (middle, high)
-    return high
+
+    def fits(price: float) -> bool:
+        return distance(epsilon, rest) + SLACK <= _distance(rest + price)
+
+    found = grown(fits, 0.0, epsilon**2 / 8 + SLACK, FARTHEST**2)
+    if found is None:
+        raise Unaccountable("price", f"no room is known to pay for a loss of {epsilon}", "Ask with more noise.")
+    return narrowed(fits, found, lambda ends: _near(ends, ends.high)).high
 
 
 def distance(epsilon: float, rest: float) -> float:

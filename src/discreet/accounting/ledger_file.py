@@ -6,11 +6,13 @@ For local disks: the write-ahead log needs memory shared among the processes, wh
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
+import tempfile
 import threading
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from discreet.accounting.chain import ChainEntry
@@ -41,7 +43,7 @@ class LedgerFile:
         self.path = Path(path).resolve()
         self._mutex = threading.Lock()
         self._connections: list[sqlite3.Connection] = []
-        self._identity = (0, 0, 0)
+        self._identity, self._read_only = (0, 0, 0), False
         self._finalizer = weakref.finalize(self, _close, self._connections)
         _open_files.add(self)
 
@@ -52,8 +54,13 @@ class LedgerFile:
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A consistent view, beside whoever writes."""
-        with self._mutex, self._told(), transaction(self._connection(), "deferred") as db:
-            yield db
+        with self._mutex, self._told():
+            try:
+                with transaction(self._connection(reading=True), "deferred") as db:
+                    yield db
+            finally:
+                if self._read_only:  # what was copied may change
+                    _close(self._connections)
 
     @contextmanager
     def locked(self) -> Iterator[sqlite3.Connection]:
@@ -72,7 +79,7 @@ class LedgerFile:
         with self._told():
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
             try:
-                with _closing(self._connected(new=True)) as db, transaction(db):
+                with _closing(self._connected(self.path, new=True)) as db, transaction(db):
                     for statement in TABLES:
                         db.execute(statement)
                     insert(db, first)
@@ -80,10 +87,10 @@ class LedgerFile:
                 self.path.unlink()
                 raise
 
-    def _connection(self) -> sqlite3.Connection:
+    def _connection(self, reading: bool = False) -> sqlite3.Connection:
         if not self._connections:
-            self._identity = self._present()
-            self._connections.append(self._connected())
+            self._identity, self._read_only = self._present(), False
+            self._connections.append(self._readable() if reading else self._connected(self.path))
         if self._identity != self._present():
             if self._identity[0] == os.getpid():  # a connection of another process must not even be closed
                 _close(self._connections)
@@ -101,8 +108,31 @@ class LedgerFile:
             raise missing(self.path) from None
         return os.getpid(), status.st_dev, status.st_ino
 
-    def _connected(self, new: bool = False) -> sqlite3.Connection:
-        where = f"{self.path.as_uri()}?mode=rw"
+    def _readable(self) -> sqlite3.Connection:
+        """The file to read from; where it may not be written, as it is, or else a copy of it and of its log.
+
+        SQLite needs to write beside a file with a write-ahead log in order to read it, if nobody else has it open.
+        """
+        try:
+            return self._connected(self.path)
+        except sqlite3.OperationalError as why:
+            if why.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
+                raise
+        self._read_only = True
+        with suppress(sqlite3.OperationalError):
+            return self._connected(self.path, "ro")
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder) / "copy"
+            for suffix in ("", "-wal"):
+                if self.beside(suffix).exists():
+                    shutil.copyfile(self.beside(suffix), f"{copy}{suffix}")
+            with _closing(self._connected(copy)) as whole:
+                db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+                whole.backup(db)
+        return db
+
+    def _connected(self, path: Path, mode: str = "rw", new: bool = False) -> sqlite3.Connection:
+        where = f"{path.as_uri()}?mode={mode}"
         db = sqlite3.connect(where, uri=True, isolation_level=None, check_same_thread=False, timeout=60)
         try:
             if not new:

@@ -26,7 +26,7 @@ class LedgerView:
     @property
     def budget(self) -> Budget:
         """The cap for everybody together."""
-        return self._book.chain.accounts[None].budget
+        return self.accounts[None].budget
 
     @property
     def name(self) -> str:

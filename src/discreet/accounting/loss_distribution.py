@@ -23,6 +23,7 @@ from discreet.accounting.planning import (
     without_infinity,
 )
 from discreet.accounting.profile_point import AtDelta, AtEpsilon, ProfilePoint
+from discreet.accounting.search import HALVINGS, Ends, grown
 from discreet.accounting.single_release import is_single, single_delta_above, single_delta_below, single_epsilon
 from discreet.accounting.tabulation import table_above, table_below
 from discreet.accounting.tilted_frame import TiltedFrame
@@ -31,6 +32,7 @@ from discreet.accounting.tilting import Summand
 ACCURACY = 1.25e-5  # of epsilon, relative
 ROUGH = 64.0  # times less accurate is a first look
 ATTEMPTS = 8
+FARTHEST = 1e6  # times the epsilon that is planned for: beyond, there is none
 FEW = 3  # attempts of a first look, which need not be close
 BLUR = 1e-6  # of delta, by images of the period
 EXCESS = 1e-5  # of delta, by rounding or by several jumps
@@ -162,14 +164,13 @@ def _root(composition: Composition | CompositionWithJumps, delta: float, plan: C
         low, high = 0.0, low
         if excess(low) <= 0:
             return 0.0
-    while excess(high) > 0:
-        low, high = high, 2 * high
-        if high > 1e6 * (plan.epsilon + 1 / plan.tilt):
-            return math.inf
+    ends = grown(lambda epsilon: excess(epsilon) <= 0, low, high, FARTHEST * (plan.epsilon + 1 / plan.tilt))
+    if ends is None:
+        return math.inf
+    low, high = ends.low, ends.high
     root = float(brentq(excess, low, high, xtol=1e-9 * high, rtol=1e-9))
-    while excess(root) > 0:
-        root += 1e-9 * high
-    return root
+    found = grown(lambda back: excess(root + back * high) <= 0, 0.0, 1e-9, 1.0) if excess(root) > 0 else Ends(0.0, 0.0)
+    return high if found is None else root + found.high * high
 
 
 def _epsilon_above(direction: Direction, delta: float, accuracy: float, attempts: int = ATTEMPTS) -> float:
@@ -208,16 +209,20 @@ def _root_below(composition: Composition | CompositionWithJumps, delta: float, f
         return max(composition.log_delta_below(epsilon) - math.log(delta), -1e3)
 
     low, high, gap = fit.epsilon, fit.epsilon * (1 + 1e-9), 1e-3 / fit.plan.tilt
-    while excess(low) < 0:
-        if low == 0:
-            return 0.0
+    for _ in range(HALVINGS):
+        if low == 0 or excess(low) >= 0:
+            break
         low, high, gap = max(0.0, low - gap), low, 4 * gap
+    if excess(low) < 0:
+        return 0.0
     if excess(high) >= 0:
         return high
     root, back = float(brentq(excess, low, high, xtol=1e-9 * high, rtol=1e-9)), 1e-9 * high
-    while excess(root) < 0:
+    for _ in range(HALVINGS):
+        if excess(root) >= 0:
+            return root
         root, back = max(low, root - back), 2 * back
-    return root
+    return low
 
 
 def _delta_below(direction: Direction, epsilon: float, accuracy: float) -> float:

@@ -72,7 +72,7 @@ def account_of(ledger: Ledger | Budget, neighbors: Neighbors, unit: Unit) -> Led
     --------
     >>> from discreet.core.neighbors import RECORD
     >>> account_of(Budget(1.0), Neighbors.ADD_REMOVE, RECORD)
-    MemoryLedger(epsilon 0 of 1 at delta 0 (asked 0); 0% of the account is used)
+    MemoryLedger(epsilon 0 of 1 at delta 0 is used; 1 is left)
     """
     if isinstance(ledger, Budget):
         return MemoryLedger(ledger, neighbors, unit)

@@ -12,6 +12,7 @@ from discreet.accounting.composition import Composition
 from discreet.accounting.directions import Direction
 from discreet.accounting.pairs import UNIT, LossPair
 from discreet.accounting.profile_point import SMALLEST, ProfilePoint
+from discreet.accounting.search import Ends, narrowed
 from discreet.accounting.single_release import FARTHEST
 from discreet.accounting.tabulation import EVERYWHERE, TabulatedLoss, Window, best_origin_below, envelope, table_above
 from discreet.accounting.tilted_frame import TiltedFrame, best_frame, best_tilt, frames_beside, lowest
@@ -23,6 +24,7 @@ LONGEST = 2**20  # of a period, in steps
 LONG = 2**17  # steps: a length that is worth a look at what a cut would save
 SHORTER = 4.0  # times shorter pays for the profile beside jumps
 SEVERAL = 1e-6  # of delta, by two jumps or more
+LOOKS = 40  # at coarse tables: each has a step 16 times shorter, or tails that are e times smaller
 FLATTEST = 2.0**-20  # rate that is planned for, where delta is nearly 1
 
 Tabulate = Callable[[LossPair, float, float, float, Window], TabulatedLoss]
@@ -105,10 +107,10 @@ def planned(direction: Direction, question: ProfilePoint, accuracy: float) -> Co
     """Choose how to answer the question to within this share of epsilon."""
     count = sum(part.times for part in direction)
     log_tail = question.log_delta(0.0, 1.0, 0.0) - math.log(count) - MARGIN
-    while True:
+    for _ in range(LOOKS):
         sight = _sighted(direction, question, log_tail, accuracy, math.inf, 0.0)
         wanted = sight.log_delta - math.log(count) - MARGIN
-        if wanted >= log_tail - 1:
+        if not wanted < log_tail - 1:
             break
         log_tail = wanted
     return shorter_with_jumps(direction, question, accuracy, sight.log_delta, sight.plan)
@@ -142,10 +144,15 @@ def _one_jump(direction: Direction, log_delta: float, cut: float, log_tail: floa
     low, high = cut, max(part.alternatives[0].reach(log_tail).high for part in direction)
     if excess(low) < 0:
         return 0.0
-    while high > 1.01 * low:
-        middle = math.sqrt(low * high)
-        low, high = (middle, high) if excess(middle) > 0 else (low, middle)
-    return low
+    return narrowed(lambda epsilon: excess(epsilon) <= 0, Ends(low, high), _near, _geometric).low
+
+
+def _near(ends: Ends) -> bool:
+    return ends.high <= 1.01 * ends.low
+
+
+def _geometric(ends: Ends) -> float:
+    return math.sqrt(ends.low * ends.high)
 
 
 def shorter_with_jumps(
@@ -169,10 +176,7 @@ def _cut(direction: Direction, rate: float, log_tail: float) -> float | None:
     low = 1e-9 * high
     if high <= 0 or expected(0.99 * high) > rate or expected(low) <= rate:
         return None
-    while high > 1.01 * low:
-        middle = math.sqrt(low * high)
-        low, high = (middle, high) if expected(middle) > rate else (low, middle)
-    return high
+    return narrowed(lambda loss: expected(loss) <= rate, Ends(low, high), _near, _geometric).high
 
 
 @dataclass(frozen=True)
@@ -190,7 +194,7 @@ def _sighted(
     least_loss, highest = min(reach.low for reach in reaches), min(cut, max(reach.high for reach in reaches))
     window, span = Window(-math.inf, cut), max(highest - least_loss, 1e-6)
     step = span / CELLS
-    while True:
+    for _ in range(LOOKS):
         coarse = summands(direction, step, log_tail, table_above, window)
         if cut < math.inf:
             coarse = [without_infinity(summand) for summand in coarse]
@@ -207,8 +211,9 @@ def _sighted(
         span = min(span, highest - max(window.low, least_loss) + step)
         plan = CompositionPlan(frame, step, log_tail, epsilon, span, window, beside).sharpened(finest)
         if step <= 50 * plan.step:
-            return _Sight(plan, log_delta)
+            break
         step = max(step / 16, 40 * plan.step)
+    return _Sight(plan, log_delta)
 
 
 def without_infinity(summand: Summand) -> Summand:

@@ -1,7 +1,8 @@
 """The pure filter: epsilons add up, and so do deltas.
 
 - A loss that is bounded, except for a failure, costs its bound.
-- Any other costs its epsilon at a slack: a part of delta that was put aside, in proportion to the epsilon it takes.
+- Any other costs its epsilon at a slack, and the slack: a part of delta was put aside, and a charge gets of it in
+  proportion to the epsilon it takes.
 - The first plan of an account may enter with its whole loss distribution: what follows then adds up to the greatest
   epsilon that keeps the share together with it. So a report of (1, 1e-6) leaves 1 of an account of (2, 1e-6).
 """
@@ -9,19 +10,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
 from discreet.accounting import accountant
-from discreet.accounting.amount import DELTA_UNITS, LOSS_UNITS, NOTHING, Amount
+from discreet.accounting.amount import DELTA_UNITS, LOSS_UNITS, NOTHING, ROUNDING, Amount, slack_for_all
 from discreet.accounting.renyi import renyi
+from discreet.accounting.search import Ends, narrowed
 from discreet.accounting.terms import terms
 from discreet.core.events import ApproximateLoss, Event, LaplaceLoss, PureLoss
 
 SPARE = 256  # beside a first plan, one part in so many of the share is for rounded sums and for slacks
 ROUGH = 2e-4  # of epsilon: how nearly the greatest room is sought
-ROUNDING = 1e-9  # between machines, and of a sum of two deltas
+STEPS = 10  # of the search for the price of a loss that is tiny beside its slack
+DEARER = 2.0  # times the least epsilon that a price may be before a better one is sought
+LEAST = 2.0**-100  # about a unit of loss
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ class PureFilter:
     first : Event, optional
         The first plan, where it enters with its loss distribution.
     cap : Amount
-        What the epsilons of later charges may add up to, and the delta of approximate events.
+        What the epsilons of later charges may add up to, the delta of approximate events, and the slacks.
 
     Guarantee
     ---------
@@ -67,18 +71,25 @@ class PureFilter:
             room = Fraction(epsilon)
         else:
             room = Fraction(room_beside(first, epsilon, (units - _spare(units, first)) / DELTA_UNITS * (1 - ROUNDING)))
-        return cls(epsilon, units, first, Amount.rounded_down(room + _excess(units, first), failures))
+        return cls(epsilon, units, first, _cap(units, first, room, failures))
 
     @classmethod
     def beside(cls, first: Event, epsilon: float, room: Fraction, failures: Fraction) -> PureFilter:
         """The filter with the least share of delta that admits, after the first plan, epsilons up to this room."""
         needed = math.ceil(Fraction(delta_beside(first, epsilon, float(room))) * DELTA_UNITS)
         units = needed + math.ceil(Fraction(needed, SPARE - 1)) + 2
-        return cls(epsilon, units, first, Amount.rounded_down(room + _excess(units, first), failures))
+        return cls(epsilon, units, first, _cap(units, first, room, failures))
+
+    @property
+    def aside(self) -> int:
+        """What the share puts aside for slacks."""
+        return _aside(self.share, self.first)
 
     @property
     def sound(self) -> bool:
         """Whether the cap is what the share of delta allows, beside a first plan up to rounding."""
+        if self.cap.slack > self.aside:
+            return False
         room = Fraction(self.cap.loss, LOSS_UNITS) - _excess(self.share, self.first)
         if self.first is None:
             return room <= Fraction(self.epsilon)
@@ -91,11 +102,10 @@ class PureFilter:
 
     def price(self, event: Event, spent: Amount) -> Amount | None:
         """What the event costs, rounded up; None if its loss is unbounded and nothing was put aside."""
-        bounded = pure_price(event)
-        if bounded is not None:
-            return bounded
-        aside = Fraction(_spare(self.share, self.first), DELTA_UNITS) - _excess(self.share, self.first)
-        return plain_price(event, self.cap.loss / LOSS_UNITS, float(aside) * (1 - ROUNDING))
+        found = pure_price(event)
+        if found is None:
+            found = plain_price(event, self.cap.loss / LOSS_UNITS, slack_for_all(self.cap, spent))
+        return found and found.not_free(event)
 
     def certified(self, spent: Amount) -> float:
         """The epsilon of what was spent, beside that of the first plan."""
@@ -116,6 +126,16 @@ def _spare(share: int, first: Event | None) -> int:
 def _excess(share: int, first: Event | None) -> Fraction:
     """By how much sums may exceed epsilon: half of what is spare."""
     return Fraction(_spare(share, first) // 2, DELTA_UNITS)
+
+
+def _aside(share: int, first: Event | None) -> int:
+    """What is put aside for slacks: the other half."""
+    return _spare(share, first) - _spare(share, first) // 2
+
+
+def _cap(share: int, first: Event | None, room: Fraction, failures: Fraction) -> Amount:
+    cap = Amount.rounded_down(room + _excess(share, first), failures)
+    return replace(cap, slack=_aside(share, first))
 
 
 @lru_cache(maxsize=256)
@@ -141,12 +161,35 @@ def room_beside(first: Event, epsilon: float, delta: float) -> float:
 
 @lru_cache(maxsize=1024)
 def plain_price(event: Event, whole: float, aside: float) -> Amount | None:
-    """The epsilon of an unbounded loss at its part of the delta put aside: as much of it as of the whole epsilon."""
+    """An epsilon of an unbounded loss, and a slack: together they keep the event, and neither is free.
+
+    A charge of epsilon p may have the slack f = aside p / whole, so p is sought with p >= epsilon(event, f) and f > 0.
+    The epsilon at the whole of what was put aside is the least that there may be; at its part of the slack the event
+    costs hardly more. Where it does, as for what shows itself with a chance below the slack and not otherwise, the
+    least p is sought; `whole` itself is always one, and any that is found is sound.
+    """
     if not (aside > 0 and whole > 0):
         return None
-    least = accountant.epsilon(event, aside)
-    found = accountant.epsilon(event, aside * least / whole) if 0 < least <= whole else least
-    return None if math.isinf(found) else Amount.rounded_up(found, Fraction(0))
+    least, rate = accountant.epsilon(event, aside), aside / whole
+    if math.isinf(least):
+        return None
+    if least > whole:
+        return Amount.rounded_up(least, 0, aside)
+    if least * rate > 0:
+        found = accountant.epsilon(event, least * rate)
+        if found <= DEARER * least:
+            return Amount.rounded_up(found, 0, least * rate)
+
+    def fits(price: float) -> bool:
+        return accountant.epsilon(event, price * rate, accuracy=ROUGH) <= price
+
+    ends = Ends(min(max(least, LEAST), whole), whole)
+    ends = narrowed(fits, ends, lambda ends: ends.high <= 1.5 * ends.low, _geometric, STEPS)
+    return Amount.rounded_up(ends.high, 0, ends.high * rate)
+
+
+def _geometric(ends: Ends) -> float:
+    return math.sqrt(ends.low) * math.sqrt(ends.high)
 
 
 @lru_cache(maxsize=256)

@@ -1,7 +1,8 @@
 """A larger budget for an account: the same members of its filter, with caps computed anew.
 
-All that was admitted under the old caps is within the new ones, so everything together keeps the larger budget
-(`union.md`). Shares of delta grow in proportion. No cap becomes smaller: what kept the old budget keeps the new one.
+All that was admitted under the old caps, slacks too, is counted and within the new ones, so everything together keeps
+the larger budget (`union.md`). Shares of delta grow in proportion. No cap becomes smaller: what kept the old budget
+keeps the new one.
 """
 
 from __future__ import annotations
@@ -48,4 +49,5 @@ def _member(member: Member, epsilon: float, share: Fraction, failures: Fraction)
             found = PureFilter.of(epsilon, share, failures, first)
         case _:
             raise TypeError(member)
-    return replace(found, cap=Amount(max(found.cap.loss, member.cap.loss), max(found.cap.delta, member.cap.delta)))
+    parts = ("loss", "delta", "slack")
+    return replace(found, cap=Amount(*(max(getattr(found.cap, part), getattr(member.cap, part)) for part in parts)))

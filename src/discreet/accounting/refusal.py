@@ -22,6 +22,7 @@ from discreet.core.events import (
 )
 
 STEPS = 12  # of the search for the most that fits
+LEAST = 2.0**-100
 
 
 def refusal(standing: Standing, asked: str, event: Event, cost: Price, account: str | None) -> BudgetExceeded | None:
@@ -38,7 +39,7 @@ def refusal(standing: Standing, asked: str, event: Event, cost: Price, account: 
         )
     if cost.epsilon == math.inf and (known := pure_price(event)):
         cost = Price(*known.floats)
-    left = budget.epsilon - standing.balance().certified
+    left = standing.balance().remaining
     digits = 4 if f"{cost.epsilon:.4g}" != f"{left:.4g}" else 17
     fits, failures = fitting(standing, event), _failures(standing, after)
     short = "epsilon" if failures is None else "delta"
@@ -107,7 +108,7 @@ def fitting(standing: Standing, event: Event) -> float | None:
         smaller = with_less(event, factor)
         return smaller is not None and standing.affords(smaller)
 
-    plain = (standing.budget.epsilon - standing.balance().certified) / price(event, standing.budget).epsilon
+    plain = standing.balance().remaining / max(price(event, standing.budget).epsilon, LEAST)
     low, high = plain if 0 < plain < 1 and pays(plain) else 0.0, 1.0
     for _ in range(STEPS):
         middle = (low + high) / 2

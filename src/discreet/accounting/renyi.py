@@ -133,7 +133,7 @@ def _of_term(event: Event, order: float, whole: Event) -> ApproximateRenyi:
         case ApproximateLoss(epsilon, delta):
             return ApproximateRenyi(pure(epsilon, order), delta)
         case GaussianLoss(multiplier):
-            return ApproximateRenyi(order / multiplier**2 / 2)
+            return ApproximateRenyi(order / multiplier / multiplier / 2)
         case LaplaceLoss(multiplier):
             return ApproximateRenyi(laplace(1 / multiplier, order))
         case ConcentratedLoss(rho):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from discreet.accounting.chain import ChainEntry, canonical
+from discreet.accounting.chain import ChainEntry, canonical, day
 from discreet.core.errors import Dangling, KeyReused
 from discreet.core.events import Event, written
 from discreet.core.ledger import Committed
@@ -51,4 +51,4 @@ def check_same(done: ChainEntry, result: bytes) -> None:
 
 def committed(link: ChainEntry, result: bytes, replayed: bool) -> Committed:
     """The commit as its caller sees it."""
-    return Committed(link.key, link.number, link.hash, link.fields["at"], result, replayed)
+    return Committed(link.key, link.number, link.hash, day(link.fields["at"]), result, replayed)

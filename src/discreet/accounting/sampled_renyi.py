@@ -14,6 +14,7 @@ from discreet.core.events import Scheme
 Array = NDArray[np.float64]
 DIGITS = 80.0  # the quadrature's own error is below exp(-DIGITS) of its integrand
 MOST_POINTS = 2**18
+NEGLIGIBLE = 1e-150  # of a divergence: sampling need not make it smaller
 
 
 def sampled_gaussian(multiplier: float, rate: float, order: float) -> float:
@@ -22,9 +23,9 @@ def sampled_gaussian(multiplier: float, rate: float, order: float) -> float:
     That of the mixture against N(0, m^2) (Mironov, Talwar and Zhang 2019, Theorems 4 and 5): a finite sum for whole
     orders, a quadrature with a proven error for the others.
     """
-    if order == math.inf or order / multiplier**2 == math.inf:
-        return math.inf
-    unsampled = order / multiplier**2 / 2
+    unsampled = order / multiplier / multiplier / 2
+    if math.isinf(unsampled) or unsampled < NEGLIGIBLE:
+        return unsampled
     if order == int(order):
         excess = _binomial_excess(lambda k: k / multiplier**2 / 2, rate, int(order))
     elif _spacing(multiplier) * MOST_POINTS < order + 100 * multiplier:

@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet.accounting.directions import Direction, Part
 from discreet.accounting.pairs import LOSS_ROUNDING, UNIT, LossPair
+from discreet.accounting.search import grown, narrowed
 
 SMALLEST = 1e-305  # more than underflow can have lost
 HIGHEST = 400.0
@@ -41,14 +42,15 @@ def single_epsilon(part: Part, delta: float, bound: Callable[[Part, float], floa
     low, high = 0.0, max(pair.reach(math.log(delta) - 1).high for pair in part.alternatives)
     if bound(part, low) <= delta:
         return 0.0
-    while bound(part, high) > delta:
-        if high > HIGHEST:
-            return math.inf
-        low, high = high, high * 1.5 + LOSS_ROUNDING
-    while high - low > 1e-9 * high:
-        middle = (low + high) / 2
-        low, high = (middle, high) if bound(part, middle) > delta else (low, middle)
-    return high if bound is single_delta_above else low
+
+    def fits(epsilon: float) -> bool:
+        return bound(part, epsilon) <= delta
+
+    ends = grown(fits, low, max(high, LOSS_ROUNDING), 2 * HIGHEST, 1.5)
+    if ends is None:
+        return math.inf
+    ends = narrowed(fits, ends, lambda ends: ends.high - ends.low <= 1e-9 * ends.high)
+    return ends.high if bound is single_delta_above else ends.low
 
 
 @dataclass(frozen=True)

@@ -128,9 +128,9 @@ class SqliteLedger(BookLedger, FileView):
 
     def admit(self, analyst: str, budget: Budget) -> None:
         """Give one more analyst a cap; as soon as there is one, every charge must name its analyst."""
-        new = _smaller(analyst, budget, self.budget)
         with self._book.writing() as page:
-            if analyst in self._book.chain.accounts:
+            new = _smaller(analyst, budget, page.chain.accounts[None].budget)
+            if analyst in page.chain.accounts:
                 raise ParameterError(f"admit {analyst}", "the account is open already", "Raise its cap instead.")
             page.add("admit", analyst, accounts=[new])
 
@@ -150,9 +150,9 @@ class SqliteLedger(BookLedger, FileView):
         """
         asked = f"raise the cap of {analyst or 'the data set'}"
         _check_reason(asked, reason)
-        if analyst is not None:
-            _smaller(analyst, budget, self.budget)
         with self._book.writing() as page:
+            if analyst is not None:
+                _smaller(analyst, budget, page.chain.accounts[None].budget)
             standing = self._known(asked, analyst)
             try:
                 larger = standing.raised(budget)

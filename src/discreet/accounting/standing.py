@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from discreet.accounting.amount import Amount
+from discreet.accounting.amount import NOTHING, Amount
 from discreet.accounting.gaussian_filter import GaussianFilter
 from discreet.accounting.price import Price
 from discreet.accounting.pure_filter import PureFilter
@@ -109,11 +109,11 @@ class Standing:
     def balance(self) -> Balance:
         """The account in numbers for people. One charge alone costs what it would cost anywhere."""
         if self.union is None:
-            return Balance(self.budget, 0.0, 0.0, 0.0)
+            return Balance(self.budget, 0.0)
         certified = self.union.certified(self.spent)
         if self.charges == 1:
             certified = min(certified, self.asked)
-        return Balance(self.budget, self.asked, certified, self.union.used(self.spent))
+        return Balance(self.budget, certified)
 
     def closed(self, asked: str, account: str | None) -> NotPermitted | None:
         """The refusal of an account that expired."""
@@ -129,8 +129,10 @@ class Standing:
     def charged(self, event: Event) -> dict[str, Any]:
         """The charge as an entry of the chain holds it: the members with the first one, and what is spent after it."""
         after = self.after(event)
-        members = [] if self.union or after.union is None else [_written(member) for member in after.union.members]
-        return ({"members": members} if members else {}) | {"spent": [_text(amount) for amount in after.spent]}
+        union = after.union or Union(())
+        members = {} if self.union else {"members": [_written(member) for member in union.members]}
+        spent = [_text(amount, member) for amount, member in zip(after.spent, union.members, strict=True)]
+        return members | {"spent": spent}
 
     def followed(self, charge: dict[str, Any], price: Price, event: Callable[[], Event]) -> Standing:
         """The account after a charge of the chain, which must add up; the event is read if it is the first.
@@ -140,7 +142,6 @@ class Standing:
         ValueError
             It does not.
         """
-        spent = tuple(_amount(text) for text in charge["spent"])
         union = self.union
         if union is None:
             union = Union(tuple(_read(member, self.budget, event()) for member in charge["members"]))
@@ -148,7 +149,9 @@ class Standing:
                 raise ValueError("the members of the filter have more delta than the account")
         elif "members" in charge:
             raise ValueError("the members of a filter do not change")
-        elif any(not _grown(before, after) for before, after in zip(self.spent, spent, strict=True)):
+        spent = _spent(union, charge["spent"], self.spent)
+        before = self.spent or (NOTHING,) * len(spent)
+        if any(not _grown(one, other) for one, other in zip(before, spent, strict=True)):
             raise ValueError("what is spent became less")
         asked, charges = self.asked + price.epsilon, self.charges + 1
         if self.expired:
@@ -173,10 +176,9 @@ def recompute(standing: Standing, charge: dict[str, Any], event: Event) -> None:
             raise ValueError("the cap of a filter is more than its share of delta allows")
         costs = union.opening(event)
     else:
-        costs = standing.after(event).spent
-    for cost, text in zip(costs, charge["spent"], strict=True):
-        spent = _amount(text)
-        if spent is not None and (cost is None or not cost.within(Amount(_more(spent.loss), _more(spent.delta)))):
+        union, costs = standing.union, standing.after(event).spent
+    for cost, spent in zip(costs, _spent(union, charge["spent"], standing.spent), strict=True):
+        if spent is not None and (cost is None or not cost.within(_more(spent))):
             raise ValueError("less is spent than the event costs")
 
 
@@ -192,9 +194,9 @@ def recompute_raise(standing: Standing) -> None:
         raise ValueError("the cap of a filter is more than its share of delta allows")
 
 
-def _more(units: int) -> int:
+def _more(spent: Amount) -> Amount:
     """A little more, for another machine's rounding: a billionth."""
-    return units + units // 10**9 + 10**6
+    return Amount(*(units + units // 10**9 + 10**6 for units in (spent.loss, spent.delta, spent.slack)))
 
 
 def _grown(before: Amount | None, after: Amount | None) -> bool:
@@ -208,7 +210,7 @@ def holder(account: str | None) -> str:
 
 def _written(member: Member) -> dict[str, Any]:
     """A member as an entry holds it."""
-    plain = {"share": str(member.share), "cap": _text(member.cap)}
+    plain = {"share": str(member.share), "cap": _text(member.cap, member)}
     match member:
         case GaussianFilter(first=first):
             return {"is": "gaussian", "first": first is not None, **plain}
@@ -226,10 +228,16 @@ def _kind(member: Member) -> dict[str, Any]:
 
 
 def _read(plain: dict[str, Any], budget: Budget, first: Event | None) -> Member:
-    cap = _amount(plain["cap"])
-    share = int(plain["share"])
-    if cap is None or min(share, cap.loss, cap.delta) < 0:
+    cap, share = _amount(plain["cap"]), int(plain["share"])
+    if min(share, cap.loss, cap.delta, cap.slack) < 0:
         raise ValueError("a share or a cap is negative")
+    member = _member(plain, budget, first, share, cap)
+    return member if "slack" in plain["cap"] else replace(member, cap=replace(cap, slack=member.aside))
+
+
+def _member(
+    plain: dict[str, Any], budget: Budget, first: Event | None, share: int, cap: Amount
+) -> GaussianFilter | RenyiFilter | PureFilter:
     match plain["is"]:
         case "gaussian":
             return GaussianFilter(budget.epsilon, share, first if plain["first"] else None, cap)
@@ -241,9 +249,29 @@ def _read(plain: dict[str, Any], budget: Budget, first: Event | None) -> Member:
             raise ValueError(f"there is no filter {other!r}")
 
 
-def _text(amount: Amount | None) -> dict[str, str] | None:
-    return None if amount is None else {"loss": str(amount.loss), "delta": str(amount.delta)}
+def _text(amount: Amount | None, member: Member) -> dict[str, str] | None:
+    """An amount as it is written. The form of entries is permanent: slack came later, and is left out where none is."""
+    if amount is None:
+        return None
+    return {"loss": str(amount.loss), "delta": str(amount.delta)} | (
+        {"slack": str(amount.slack)} if member.cap.slack else {}
+    )
 
 
-def _amount(text: dict[str, str] | None) -> Amount | None:
-    return None if text is None else Amount(int(text["loss"]), int(text["delta"]))
+def _amount(text: dict[str, str]) -> Amount:
+    return Amount(int(text["loss"]), int(text["delta"]), int(text.get("slack", 0)))
+
+
+def _spent(union: Union, texts: list[dict[str, str] | None], before: Spent) -> Spent:
+    """What is spent in each member, as an entry holds it.
+
+    A ledger that did not count slacks granted them in proportion to losses, or less.
+    """
+    found: list[Amount | None] = []
+    for member, text, last in zip(union.members, texts, before or (NOTHING,) * len(texts), strict=True):
+        amount = None if text is None else _amount(text)
+        if amount and text and "slack" not in text:
+            granted = -(-member.cap.slack * amount.loss // max(1, member.cap.loss))
+            amount = replace(amount, slack=max(granted, last.slack if last else 0))
+        found.append(amount)
+    return tuple(found)

@@ -10,7 +10,7 @@ from discreet.accounting.ledger_view import FileView, LedgerView
 from discreet.core.ledger import Entry
 from discreet.core.notebook import facts, grid
 
-COLUMNS = ("entry", "time", "analyst", "purpose", "event", "cost", "state")
+COLUMNS = ("entry", "day", "analyst", "purpose", "event", "cost", "state")
 
 
 def show(path: str | os.PathLike[str]) -> str:
@@ -58,7 +58,7 @@ def _row(entry: Entry) -> tuple[str, ...]:
     cost = f"epsilon {entry.epsilon:.6g}" + (f", delta {entry.delta:.3g}" if entry.delta else "")
     return (
         str(entry.number),
-        f"{entry.at[:19]}Z",
+        entry.at,
         entry.analyst or "",
         _plain(entry.purpose),
         entry.event.kind,

@@ -27,8 +27,10 @@ from scipy.special import ndtr, ndtri
 
 from discreet.accounting.pairs import GaussianPair
 from discreet.accounting.sampled_pairs import SubsetPair
+from discreet.accounting.search import Ends, grown, narrowed
 
 SAFE = 1e-12  # more than rounding
+LOUDEST = 2.0**10  # times the usual: beyond, all losses are moved to 0, and nothing is witnessed
 
 
 def subset_witness(multiplier: float, rate: float) -> SubsetPair:
@@ -44,13 +46,14 @@ def subset_witness(multiplier: float, rate: float) -> SubsetPair:
 
 @lru_cache(maxsize=256)
 def _least_quiet(multiplier: float) -> float:
-    low, high = 0.0, 0.5 / multiplier**2 + 1 / multiplier
-    while not keeps_promise(multiplier, high):
-        high *= 2
-    while high - low > 1e-6 * high:
-        middle = (low + high) / 2
-        low, high = (low, middle) if keeps_promise(multiplier, middle) else (middle, high)
-    return high
+    def fits(quiet: float) -> bool:
+        return keeps_promise(multiplier, quiet)
+
+    likely = 0.5 / multiplier**2 + 1 / multiplier
+    ends = grown(fits, 0.0, likely, LOUDEST * likely)
+    if ends is None:
+        return math.inf
+    return narrowed(fits, Ends(0.0, ends.high), lambda ends: ends.high - ends.low <= 1e-6 * ends.high).high
 
 
 def keeps_promise(multiplier: float, quiet: float) -> bool:

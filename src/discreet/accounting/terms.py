@@ -28,6 +28,7 @@ from discreet.core.events import (
 )
 
 ROUNDING = 2.0**-50
+SHOWN = 1e-100  # a Gaussian release with less noise counts as one that may show everything: its squares overflow
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,8 @@ def _expanded(event: Event, whole: Event) -> Iterator[Term]:
             yield from _parallel([folded(_gathered(_expanded(part, whole))) for part in events], whole)
         case NoPromise(reason):
             raise refusal(whole, event, f"promises nothing ({reason})", "Only a waiver of the owner admits it.")
+        case GaussianLoss(multiplier) if multiplier < SHOWN:
+            yield Term(ApproximateLoss(0.0, 1.0), 1)
         case _:
             yield Term(event, 1)
 
@@ -174,8 +177,9 @@ def _gathered(found: Iterable[Term]) -> tuple[Term, ...]:
     noises = {event.multiplier: times for event, times in counts.items() if isinstance(event, GaussianLoss)}
     if sum(noises.values()) > 1:
         counts = {event: times for event, times in counts.items() if not isinstance(event, GaussianLoss)}
-        squares = math.fsum(times * m**-2 for m, times in noises.items())
-        counts[GaussianLoss((1 - ROUNDING) / math.sqrt(squares))] = 1
+        least = min(noises)
+        squares = math.fsum(times * (least / m) ** 2 for m, times in noises.items())
+        counts[GaussianLoss((1 - ROUNDING) * least / math.sqrt(squares))] = 1
     return tuple(Term(event, times) for event, times in counts.items())
 
 

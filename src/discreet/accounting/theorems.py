@@ -63,12 +63,11 @@ def optimal(epsilon: float, delta: float, times: int, target: float) -> Approxim
         f"{times} releases have delta {_optimal_delta(epsilon, delta, times, 0)} already, above {target}",
         "Ask fewer times, or allow a greater delta.",
     )
-    while low < high:
+    for _ in range(times.bit_length()):
         middle = (low + high + 1) // 2
-        if _optimal_delta(epsilon, delta, times, middle) <= target:
-            low = middle
-        else:
-            high = middle - 1
+        if low == high:
+            break
+        low, high = (middle, high) if _optimal_delta(epsilon, delta, times, middle) <= target else (low, middle - 1)
     return ApproximateLoss((times - 2 * low) * epsilon * UP, _optimal_delta(epsilon, delta, times, low))
 
 

@@ -43,6 +43,10 @@ class Member(Protocol):
         """The most that may be spent."""
 
     @property
+    def aside(self) -> int:
+        """How much of the share is for slacks: for `cap.slack`."""
+
+    @property
     def sound(self) -> bool:
         """Whether the cap is what the share of delta allows; computed anew."""
 
@@ -90,15 +94,14 @@ class Union:
 
     def opening(self, first: Event) -> Spent:
         """What is spent in each member after the first charge."""
-        return tuple(member.opening(first) for member in self.members)
+        return _alike(tuple(member.opening(first) for member in self.members))
 
     def after(self, event: Event, spent: Spent) -> Spent:
         """What is spent in each member after one more charge. A member that was broken stays broken."""
-        found = []
-        for member, before in zip(self.members, spent, strict=True):
-            price = None if before is None else member.price(event, before)
-            found.append(None if before is None or price is None else before + price)
-        return tuple(found)
+        known = zip(self.members, spent, strict=True)
+        prices = _alike(tuple(None if before is None else member.price(event, before) for member, before in known))
+        both = zip(spent, prices, strict=True)
+        return tuple(None if before is None or price is None else before + price for before, price in both)
 
     def living(self, spent: Spent) -> dict[Member, Amount]:
         """The members that hold, with what is spent in them."""
@@ -118,6 +121,15 @@ class Union:
     def used(self, spent: Spent) -> float:
         """The part of the account that is gone, in the member that has most left."""
         return min((member.used(amount) for member, amount in self.living(spent).items()), default=1.0)
+
+
+def _alike(prices: Spent) -> Spent:
+    """The prices with one failure, the greatest that a member counts: failures are shared, so they must be the same.
+
+    A first plan that is in a member's cap already costs nothing there.
+    """
+    failure = max((price.delta for price in prices if price is not None), default=0)
+    return tuple(price if price is None or price == NOTHING else replace(price, delta=failure) for price in prices)
 
 
 @dataclass(frozen=True)
@@ -176,10 +188,10 @@ def chosen(budget: Budget, first: Event) -> Union:
         return _union(epsilon, whole, shares, first, needed)
     left = whole - Fraction(plain.share, DELTA_UNITS)
     if left < needed + whole / PARTS:
-        return Union((replace(plain, cap=Amount(plain.cap.loss, math.floor(left * DELTA_UNITS))),))
+        return Union((replace(plain, cap=replace(plain.cap, delta=math.floor(left * DELTA_UNITS))),))
     others = _union(epsilon, left, replace(shares, pure=0), first, needed)
     failures = others.members[-1].cap.delta
-    return Union((replace(plain, cap=Amount(plain.cap.loss, failures)), *others.members))
+    return Union((replace(plain, cap=replace(plain.cap, delta=failures)), *others.members))
 
 
 def payable(budget: Budget, first: Event) -> bool:
@@ -222,7 +234,7 @@ def _cheap(first: Event, epsilon: float, part: Fraction, shares: Shares) -> bool
     """Whether the Gaussian filter loses little by pricing the first plan as it does later ones."""
     rule = GaussianFilter.of(epsilon, shares.gaussian * part, shares.failures * part)
     price = rule.price(first, NOTHING)
-    return price is not None and price.within(Amount(rule.cap.loss // CHEAP, rule.cap.delta))
+    return price is not None and price.within(replace(rule.cap, loss=rule.cap.loss // CHEAP))
 
 
 def _is_gaussian(event: Event) -> bool:

@@ -263,6 +263,46 @@ def walked(event: Event) -> tuple[Event, ...]:
 
 
 @lru_cache(maxsize=RECENT)
+def loses(event: Event) -> bool:
+    """Whether the promise leaves room for any loss beside failures, however small: its price is then not nothing.
+
+    Examples
+    --------
+    >>> loses(Composed((PureLoss(0.0), LaplaceLoss(1e300)))), loses(ApproximateLoss(0.0, 0.5))
+    (True, False)
+    """
+    return any(_leaf_loses(part) for part in walked(event))
+
+
+@lru_cache(maxsize=RECENT)
+def fails(event: Event) -> bool:
+    """Whether the promise is broken with some probability, however small."""
+    return any(_leaf_fails(part) for part in walked(event))
+
+
+def _leaf_loses(event: Event) -> bool:
+    match event:
+        case PureLoss(loss) | ApproximateLoss(loss) | ConcentratedLoss(loss):
+            return loss > 0
+        case RenyiLoss(_, values):
+            return any(value > 0 for value in values)
+        case DiscreteLoss(_, remove, add):
+            return any(p > 0 and t.first + i != 0 for t in (remove, add) for i, p in enumerate(t.probabilities))
+        case _:
+            return not isinstance(event, COMBINATORS)
+
+
+def _leaf_fails(event: Event) -> bool:
+    match event:
+        case ApproximateLoss(_, delta):
+            return delta > 0
+        case DiscreteLoss(_, remove, add):
+            return any(table.infinity > 0 for table in (remove, add))
+        case _:
+            return False
+
+
+@lru_cache(maxsize=RECENT)
 def written(event: Event) -> str:
     """The event's JSON, sorted and compact, so that equal events have equal text.
 

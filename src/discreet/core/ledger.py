@@ -8,8 +8,9 @@ bytes back and costs nothing; nobody may draw fresh noise under an old charge.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
 
 from discreet.core.budget import Budget
 from discreet.core.events import Event
@@ -66,53 +67,53 @@ class Entry:
 
 @dataclass(frozen=True)
 class Balance:
-    """How an account stands.
+    """How an account stands: what is used, and what is left, of one epsilon at one delta.
 
     Parameters
     ----------
     budget : Budget
         The cap.
-    asked : float
-        The plain sum of the epsilons of all charges, each by itself. It may exceed the budget: together they cost less.
     certified : float
-        Epsilon at the budget's delta of all charges together, if this were all that is ever asked.
-    used : float
-        The share of the account that is gone, from 0 to 1.
+        What is used: epsilon at the budget's delta of all charges together, if this were all that is ever asked.
 
     Examples
     --------
-    >>> print(Balance(Budget(1.0, 1e-6), 0.25, 0.25, 0.25))
-    epsilon 0.25 of 1 at delta 1e-06 (asked 0.25); 25% of the account is used
+    >>> print(Balance(Budget(1.0, 1e-6), 0.25))
+    epsilon 0.25 of 1 at delta 1e-06 is used; 0.75 is left
     """
 
     budget: Budget
-    asked: float
     certified: float
-    used: float
 
     @property
     def remaining(self) -> float:
-        """The epsilon that is left, at the budget's delta."""
-        return self.budget.epsilon - self.certified
+        """The epsilon that is left, at the budget's delta: the budget's less what is used."""
+        return max(0.0, self.budget.epsilon - self.certified)
+
+    @property
+    def used(self) -> float:
+        """What is used as a share of the budget's epsilon, from 0 to 1."""
+        return 1 - self.remaining / self.budget.epsilon if self.budget.epsilon else 1.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The account as plain numbers."""
+        return asdict(self.budget) | {"certified": self.certified, "remaining": self.remaining}
 
     def __str__(self) -> str:
-        return (
-            f"epsilon {self.certified:.4g} of {self.budget.epsilon:g} at delta {self.budget.delta:g}"
-            f" (asked {self.asked:.4g}); {_percent(self.used)} of the account is used"
-        )
+        return f"epsilon {self._of_all} is used; {self._left} is left"
 
     def _repr_html_(self) -> str:
-        rows = {
-            "asked": f"epsilon {self.asked:.4g}",
-            "certified": f"epsilon {self.certified:.4g} of {self.budget.epsilon:g} at delta {self.budget.delta:g}",
-            "used": f"{_percent(self.used)} of the account",
-        }
-        return carded(facts(rows))
+        return carded(facts({"used": f"epsilon {self._of_all}", "left": f"epsilon {self._left}"}))
 
+    @property
+    def _left(self) -> str:
+        """What is left to four digits of the whole: less than that is rounding."""
+        whole = self.budget.epsilon
+        return f"{round(self.remaining, 4 - math.ceil(math.log10(whole))) if whole else 0.0:.4g}"
 
-def _percent(share: float) -> str:
-    """A share in percent; of a small one two digits, so that it does not read as nothing."""
-    return f"{100 * share:.0f}%" if share >= 0.1 else f"{100 * share:.2g}%"
+    @property
+    def _of_all(self) -> str:
+        return f"{self.certified:.4g} of {self.budget.epsilon:g} at delta {self.budget.delta:g}"
 
 
 class Ledger(Protocol):

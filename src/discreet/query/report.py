@@ -69,7 +69,7 @@ class Report:
             "title": self.title,
             "confidence": CONFIDENCE,
             "budget": asdict(self.budget),
-            "account": asdict(self.balance),
+            "account": self.balance.to_dict(),
             "receipt": self.receipt.to_dict(),
             "columns": [_column_json(column) for column in self.columns],
         }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from discreet.accounting.chain import day
 from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.display import plain
 from discreet.core.ledger import Entry
@@ -28,16 +29,8 @@ def statement(ledger: SqliteLedger, analyst: str | None) -> dict[str, Any]:
 
 
 def _account(ledger: SqliteLedger, analyst: str | None) -> dict[str, Any]:
-    balance = ledger.balance(analyst)
-    return {
-        "analyst": analyst,
-        "epsilon": balance.budget.epsilon,
-        "delta": balance.budget.delta,
-        "asked": _finite(balance.asked),
-        "certified": _finite(balance.certified),
-        "used": balance.used,
-        "expired": ledger.accounts[analyst].expired or None,
-    }
+    balance, expired = ledger.balance(analyst), ledger.accounts[analyst].expired or None
+    return {"analyst": analyst, **balance.to_dict(), "expired": expired}
 
 
 def _charge(entry: Entry) -> dict[str, Any]:
@@ -65,7 +58,7 @@ def of_analyst(ledger: SqliteLedger, analyst: str) -> str:
 
 
 def _line(entry: Entry) -> str:
-    return f"{entry.number:>6}  {entry.at[:19]}Z  epsilon {entry.epsilon:.6g}  {plain(entry.purpose)}"
+    return f"{entry.number:>6}  {entry.at}  epsilon {entry.epsilon:.6g}  {plain(entry.purpose)}"
 
 
 def administration(ledger: SqliteLedger, analyst: str | None) -> list[dict[str, Any]]:
@@ -75,7 +68,7 @@ def administration(ledger: SqliteLedger, analyst: str | None) -> list[dict[str, 
         if link.kind in KINDS:
             fields = link.fields | (link.fields["accounts"][0] if link.kind == "admit" else {})
             found.append(
-                {"number": link.number, "at": fields["at"], "kind": link.kind, "analyst": fields.get("account")}
+                {"number": link.number, "at": day(fields["at"]), "kind": link.kind, "analyst": fields.get("account")}
                 | {name: fields[name] for name in ("epsilon", "delta", "reason") if name in fields}
             )
     return [each for each in found if analyst in (None, each["analyst"])]
@@ -85,7 +78,7 @@ def in_words(done: dict[str, Any]) -> str:
     """One act of administration on a line."""
     cap = f" epsilon {done['epsilon']:g}, delta {done['delta']:g}" if "epsilon" in done else ""
     why = f" ({plain(done['reason'])})" if "reason" in done else ""
-    return f"{done['number']:>6}  {done['at'][:19]}Z  {done['kind']} {plain(done['analyst'] or 'data set')}{cap}{why}"
+    return f"{done['number']:>6}  {done['at']}  {done['kind']} {plain(done['analyst'] or 'data set')}{cap}{why}"
 
 
 def _finite(value: float) -> float | None:

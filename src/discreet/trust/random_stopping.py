@@ -77,8 +77,10 @@ class TrialPermit(Permit):
 class RandomStopping:
     """Try candidates that are drawn at random, each privately; stop with a fixed chance after each; release the best.
 
-    What the other trials found, and how many there were, stays with the curator. How long it takes grows with the
-    number of trials, and with nothing that depends on the records.
+    What the other trials found, and how many there were, stays with the curator: the number and the best score together
+    would cost far more than the best score alone. How long it takes grows with the number. A ledger keeps days and no
+    hours, and of a commit that of its reservation; whoever hands the result to others does so at a moment that was
+    fixed before, such as the end of the day.
 
     Parameters
     ----------

@@ -79,7 +79,7 @@ class PracticeLedger:
 
     def balance(self, analyst: str | None = None) -> Balance:
         """Nothing is ever spent."""
-        return Balance(self.budget, 0.0, 0.0, 0.0)
+        return Balance(self.budget, 0.0)
 
     def entries(self) -> tuple[Entry, ...]:
         """None: what is kept is `events`."""
