@@ -20,7 +20,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.trust.curator import Curator
 from discreet.trust.private_graph import PrivateGraph
 from discreet.trust.sources.edge_list import EDGE, NODE, EdgeList, NodeGraph, graph_schema
-from discreet.trust.sources.matrix import array_of
+from discreet.trust.sources.raw_values import array_of
 
 ASKED = "graph"
 
