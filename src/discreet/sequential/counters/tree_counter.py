@@ -19,6 +19,7 @@ from discreet.core.rounding import upwards
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.counters.counter import Counter, State
 from discreet.sequential.counters.updates import UNIT, Updates
+from discreet.sequential.reading import update_of
 
 AHEAD = 1 << 14  # numbers that are drawn at once for several streams
 
@@ -117,7 +118,7 @@ class TreeCounter(Counter):
 
     def update(self, value: ArrayLike) -> Array:
         """Add one update to the only stream, and release the sum of all so far, in the shape of the update."""
-        given = np.asarray(value, np.float64)
+        given = update_of(value, self._updates.size)
         return self.add(given.reshape(1, -1), np.zeros(1, np.int64)).reshape(given.shape)
 
     def add(self, values: Array, streams: NDArray[np.int64]) -> Array:
