@@ -111,7 +111,9 @@ def test_categories_of_an_array_are_found_by_their_values() -> None:
 
 
 def test_a_list_of_rows_is_read_by_its_schema() -> None:
-    source: Any = source_of([[1, "f"], [2, "m"], [3], ["4", "x"]], Schema({"x": Number(0, 9), "s": Category(("f", "m"))}))
+    source: Any = source_of(
+        [[1, "f"], [2, "m"], [3], ["4", "x"]], Schema({"x": Number(0, 9), "s": Category(("f", "m"))})
+    )
     np.testing.assert_array_equal(source.everything(("x",))[:, 0], [1, 2, np.nan, 4])
     with pytest.raises(SchemaError, match="its shape is"):
         source_of([[1, 2], [3, 4]], Schema({"x": Number(0, 9)}))
