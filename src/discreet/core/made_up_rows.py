@@ -24,7 +24,8 @@ def rows_of_schema(schema: Schema, features: Sequence[str]) -> Array:
     """
     shares = np.random.default_rng(0).uniform(0, 1, (ROWS, len(features)))
     shares[0], shares[1] = 0.0, 1.0
-    return np.column_stack([_between(schema.columns[name], shares[:, place]) for place, name in enumerate(features)])
+    columns = [_between(schema.columns[name], shares[:, place]) for place, name in enumerate(features)]
+    return np.column_stack(columns) if columns else shares
 
 
 def _between(kind: Any, shares: Array) -> Array:
