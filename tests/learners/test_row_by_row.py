@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from discreet.core.schema import Number, Schema
 from discreet.core.made_up_rows import rows_like, rows_of_schema, tries
+from discreet.core.schema import Number, Schema
 from discreet.learners.residual_moments import ASIDE, FINE, predicted, predicting
 from discreet.learners.row_by_row import RowsTogether, row_by_row, treats_rows_alone
 

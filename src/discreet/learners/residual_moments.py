@@ -11,9 +11,9 @@ import numpy as np
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.core.made_up_rows import rows_like, rows_of_schema, tries
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Number, Schema
-from discreet.core.made_up_rows import rows_like, rows_of_schema, tries
 from discreet.learners.row_by_row import NEAR, RowsTogether, row_by_row, treats_rows_alone
 from discreet.learners.scores import ASKED, features_taken, values_of
 from discreet.learners.task import features_of

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.trust.sources.decoding import objects
-from discreet.trust.sources.raw_values import Row, array_of, given_shape, numbers_in
+from discreet.trust.sources.raw_values import Row, array_of, given_shape, numbers_each, numbers_in
 
 
 def update_of(value: Any, size: int) -> Array:
@@ -58,10 +57,10 @@ def values_of(asked: str, values: Any) -> Array:
     array([ 1.,  2., nan, nan])
     """
     alone = isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable)
-    found = array_of(values) if hasattr(values, "__array__") else objects([values] if alone else list(values))
+    found = np.atleast_1d(numbers_each([values] if alone and not hasattr(values, "__array__") else values))
     if found.ndim > 1:
         raise ParameterError(asked, f"values of shape {found.shape}", "Give one for each unit.")
-    return numbers_in(np.atleast_1d(found), (found.size,))
+    return found
 
 
 def places_of(asked: str, places: Any, count: int) -> NDArray[np.int64]:

@@ -115,7 +115,9 @@ class Local(Secret):
 
     def _answers(self, question: BoundedSum, mechanism: Any, records: Any) -> Answer:
         """What each record adds."""
-        answers = Answer(contributions(question, records).astype(np.int64), question.grid, question.bound, self.neighbors)
+        answers = Answer(
+            contributions(question, records).astype(np.int64), question.grid, question.bound, self.neighbors
+        )
         return answers.refined(1.0, "l2") if mechanism.refines else answers
 
     def _grid(self, answers: Answer, mechanism: Any) -> Grid:

@@ -63,7 +63,7 @@ def test_everybody_reports_once_at_the_price_that_is_stated(monkeypatch: pytest.
 def test_classes_and_bounds_that_cannot_be_are_refused_before_any_report() -> None:
     X = rows(20)
     for wrong in (
-        LocalSGDClassifier(classes=("a", "b")),
+        LocalSGDClassifier(classes=("a",)),
         LocalSGDClassifier(epsilon=0.0),
         LocalSGDRegressor(target_bounds=(1.0, 0.0)),
         LocalSGDRegressor(radius=-1.0),

@@ -18,6 +18,7 @@ from discreet.core.receipt import Receipt
 from discreet.local.randomizer import Randomizer, Reports, WorstPair
 from discreet.releases.estimate import Estimate
 from discreet.releases.release import check_confidence
+from discreet.trust.sources.raw_values import numbers_each
 
 FINE, COARSE = 20, 10  # bits of the steps in which estimates are added, and in which their squares are
 
@@ -67,7 +68,7 @@ class NumberReport(Randomizer):
     def scaled(self, values: Any) -> Array:
         """Numbers in [-1, 1]."""
         middle, half = (self.lower + self.upper) / 2, (self.upper - self.lower) / 2
-        found = (np.clip(np.asarray(values, np.float64), self.lower, self.upper) - middle) / half
+        found = (np.clip(numbers_each(values), self.lower, self.upper) - middle) / half
         return np.clip(np.nan_to_num(found, nan=0.0), -1.0, 1.0)
 
     def tallied(self, reports: Reports) -> Steps:

@@ -84,6 +84,18 @@ def numbers_in(given: Any, shape: tuple[int, ...]) -> Array:
     return np.stack([numbers_in(each, shape[1:]) for each in given]) if given else np.empty(shape)
 
 
+def numbers_each(values: Any, shape: tuple[int, ...] = ()) -> Array:
+    """Numbers of this shape for each element of a list, nan where one is none; those of an array, in its own shape.
+
+    Examples
+    --------
+    >>> numbers_each([1, "?", [2]]), numbers_each([[1, 2], [3], None], (2,))[0]
+    (array([ 1., nan, nan]), array([1., 2.]))
+    """
+    given = array_of(values) if hasattr(values, "__array__") else list(values)
+    return numbers_in(given, given_shape(given, (len(given), *shape)))
+
+
 def given_shape(given: Any, usual: tuple[int, ...]) -> tuple[int, ...]:
     """The shape of an array, which is public; the usual one of anything else, which has none."""
     return given.shape if isinstance(given, np.ndarray) else usual
