@@ -114,13 +114,20 @@ class Fails:
         return records
 
 
+class FailsTogether(Fails):
+    """The same, fused."""
+
+    def __call__(self, records: Array) -> Array:
+        return np.asarray(NORMS.steps(super().__call__(records)).sum(axis=0))
+
+
 def test_a_record_on_which_a_question_fails_adds_nothing_and_moves_no_other() -> None:
     odd = [17, 500, 501, 999]
     there = np.delete(np.arange(1000), odd)
     for why in (ValueError, MemoryError, ParameterError):
         of = Fails(RECORDS[odd], why)
         question = BoundedSum(of, NORMS.bound, XYZ)
-        fused = BoundedSum(of, NORMS.bound, XYZ, total=lambda rows, of=of: NORMS.steps(of(rows)).sum(axis=0))
+        fused = BoundedSum(of, NORMS.bound, XYZ, total=FailsTogether(RECORDS[odd], why))
         for one in (question, fused):
             for size in (1000, 7):
                 batches = [RECORDS[start : start + size] for start in range(0, 1000, size)]

@@ -199,6 +199,24 @@ def test_a_function_that_fails_on_one_record_gives_the_release_without_it() -> N
                 assert round(float(permit.ask(question, Laplace(1e-6))[0])) == expected
 
 
+def test_a_function_that_fails_on_made_up_records_says_why() -> None:
+    def broken(records: Any) -> Any:
+        if len(records):
+            raise KeyError("typo")
+        return np.ones((0, 1))
+
+    question = BoundedSum(broken, Bound("l1", 1.0), ("x0",))
+    for trust in (Curator, Local):
+        source: Any = source_of(np.ones((9, 1)), Schema.numeric(0, 100, 1))
+        data = PrivateData(trust(source), MemoryLedger(Budget(1e9)))
+        with (
+            pytest.raises(DiscreetError, match=r"made-up records \(KeyError in broken.*typo") as failed,
+            data.permit(NOISE.event, "own") as permit,
+        ):
+            permit.ask(question, NOISE)
+        assert failed.value.consequence == KEPT
+
+
 def test_a_permit_that_was_left_answers_no_more(tmp_path: Path) -> None:
     with opened(tmp_path).permit(Repeated(NOISE.event, 2), "counts") as permit:
         permit.ask(heads(), NOISE)

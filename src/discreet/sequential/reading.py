@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.trust.sources.raw_values import Row, array_of, given_shape, numbers_each, numbers_in
+from discreet.trust.sources.raw_values import ROW, array_of, given_shape, numbers_each, numbers_in
 
 
 def update_of(value: Any, size: int) -> Array:
@@ -45,7 +45,7 @@ def _is_several(value: Any, shape: tuple[int, ...]) -> bool:
     """Whether it is a list of several people's samples: most of its elements are rows where samples have axes."""
     if not isinstance(value, list | tuple):
         return False
-    return not shape or 2 * sum(isinstance(each, Row) for each in value) > len(value)
+    return not shape or 2 * sum(isinstance(each, ROW) for each in value) > len(value)
 
 
 def values_of(asked: str, values: Any) -> Array:

@@ -21,7 +21,7 @@ from discreet.core.grid import Array
 from discreet.core.value import number_of
 from discreet.trust.sources.decoding import numbers, objects, unmasked
 
-Row = list | tuple | np.ndarray
+ROW = (list, tuple, np.ndarray)  # what a row of a list can be
 SINGLE = -1  # the width of what is no row
 
 
@@ -79,7 +79,7 @@ def numbers_in(given: Any, shape: tuple[int, ...]) -> Array:
         return numbers(found.ravel()).reshape(shape) if plain else np.full(shape, np.nan)
     if not shape:
         return np.array(number_of(given))
-    if not isinstance(given, Row) or len(given) != shape[0]:
+    if not isinstance(given, ROW) or len(given) != shape[0]:
         return np.full(shape, np.nan)
     return np.stack([numbers_in(each, shape[1:]) for each in given]) if given else np.empty(shape)
 
@@ -93,7 +93,7 @@ def numbers_each(values: Any, shape: tuple[int, ...] = ()) -> Array:
     (array([ 1., nan, nan]), array([1., 2.]))
     """
     given = array_of(values) if hasattr(values, "__array__") else list(values)
-    return numbers_in(given, given_shape(given, (len(given), *shape)))
+    return numbers_in(given, given.shape if isinstance(given, np.ndarray) else (len(given), *shape))
 
 
 def given_shape(given: Any, usual: tuple[int, ...]) -> tuple[int, ...]:
@@ -104,7 +104,7 @@ def given_shape(given: Any, usual: tuple[int, ...]) -> tuple[int, ...]:
 def _width(element: Any) -> int:
     if isinstance(element, np.ndarray):
         return len(element) if element.ndim else SINGLE
-    return len(element) if isinstance(element, Row) else SINGLE
+    return len(element) if isinstance(element, ROW) else SINGLE
 
 
 def _usual_width(elements: Sequence[Any], expected: int | None) -> int:
