@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.errors import DiscreetError
+from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.grid import Array, Steps
 from discreet.core.made_up_rows import rows_of_schema
 from discreet.core.question import BoundedSum
@@ -77,7 +77,7 @@ def check_made_up(question: BoundedSum, schema: Schema) -> None:
     if isinstance(words, DiscreetError):
         raise words
     obstacle = f"the question fails on made-up records ({words})"
-    raise DiscreetError("a bounded sum", obstacle, "Correct it.", "Nothing was released.")
+    raise ParameterError("a bounded sum", obstacle, "Correct it.")
 
 
 def _fused(question: BoundedSum, records: Array) -> Steps | None:
