@@ -102,6 +102,7 @@ ODD: list[Any] = [
     np.datetime64("2020-01-01"),
     np.datetime64("NaT"),
     np.timedelta64(5, "s"),
+    np.timedelta64(5, "ns"),
     np.void(b"ab"),
     np.ones(7),
     np.array(object()),

@@ -92,6 +92,8 @@ def test_a_file_is_read_whatever_separates_its_ends(tmp_path: Path) -> None:
             for end in ("\n", "\r\n", "\r"):
                 path.write_bytes((mark + lines.replace("\n", end)).encode(kind))
                 assert edges_of(graph_data(path, NAMED, WHOLE, unit="edge")) == [[0, 1], [1, 2], [1, 3], [3, 4]]
+    path.write_text("Zoë, Ann;Bob\n")
+    assert edges_of(graph_data(path, ("Zoë", "Zoë, Ann", "Bob"), WHOLE, unit="edge")) == [[1, 2]]
     path.write_bytes(b"\xef\xbb\xbf0;1\r\n1;3\r\n0;4\r\n")
     assert edges_of(graph_data(path, 5, WHOLE, unit="node")) == SIMPLE
 

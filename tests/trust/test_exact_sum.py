@@ -139,6 +139,8 @@ def test_a_record_on_which_a_question_fails_adds_nothing_and_moves_no_other() ->
 def test_a_question_that_gives_another_shape_for_some_records_adds_nothing_for_them() -> None:
     strange = BoundedSum(lambda rows: rows[rows[:, 0] > 0] if len(rows) else rows, NORMS.bound, XYZ)
     np.testing.assert_array_equal(exact_sum(strange, [RECORDS]), exact_sum(NORMS, [RECORDS[RECORDS[:, 0] > 0]]))
+    tripled = BoundedSum(lambda rows: np.repeat(rows, 3, axis=0), NORMS.bound, XYZ)
+    assert exact_sum(tripled, [RECORDS]).tolist() == [0, 0, 0]
     fused = BoundedSum(NORMS.of, NORMS.bound, XYZ, total=lambda rows: np.zeros(7))
     np.testing.assert_array_equal(exact_sum(fused, [RECORDS]), exact_sum(NORMS, [RECORDS]))
 

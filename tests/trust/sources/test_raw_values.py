@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -49,7 +50,9 @@ ODD: list[Any] = [
     datetime.date(2020, 1, 1),
     datetime.timedelta(1),
     np.datetime64("2020-01-01"),
+    np.timedelta64(5),
     np.timedelta64(5, "s"),
+    np.timedelta64(5, "ns"),
     np.timedelta64("NaT"),
     np.void(b"a"),
     Failing(2.0),
@@ -98,7 +101,10 @@ def test_numbers_have_the_shape_that_was_expected_whatever_is_given() -> None:
             assert not np.isfinite(found).any()
         assert numbers_in([1.0, value, "3"], (3,))[[0, 2]].tolist() == [1.0, 3.0]
     assert numbers_in(np.array([1, 2]), (2,)).tolist() == [1.0, 2.0]
-    assert np.isnan(numbers_in(np.zeros(2, "m8[s]"), (2,))).all()
+    for kind in ("m8[s]", "m8[ns]", "M8[ns]", "c16"):
+        assert np.isnan(numbers_in(np.zeros(2, kind), (2,))).all()
+    for given in ([1.0, 2.0, 3.0], np.ones(3), [[1.0, 2.0]], [1.0]):
+        assert numbers_in(given, (2,)).tolist() == pytest.approx([math.nan] * 2, nan_ok=True)
     assert np.isnan(numbers_in(np.ma.array([1, 2], mask=[True, False]), (2,))).tolist() == [True, False]
 
 
