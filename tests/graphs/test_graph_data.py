@@ -70,6 +70,60 @@ def test_ends_that_are_no_nodes_make_no_edge() -> None:
     assert edges_of(graph_data(places, ("a", "b", "c"), WHOLE, unit="edge")) == [[0, 2]]
 
 
+def test_one_pair_of_another_form_leaves_the_others() -> None:
+    odd: list[Any] = [None, 5, "0 1", (0,), (0, 1, 2), [[0, 1]], {0: 1}, 3j, np.ones(3), (0, [1]), (2, {}), ((), 1)]
+    for pair in odd:
+        assert edges_of(graph_data([*PAIRS, pair], 5, WHOLE, unit="edge")) == SIMPLE, pair
+
+
+NAMED = ("Ann Lee", "Bob", "Lee, Cid", "Zoë", "x;y")
+LINES = {
+    ",": '"Ann Lee",Bob,2020\nBob,"Lee, Cid"\n "Zoë", Bob\n"x;y",Zoë\n',
+    ";": 'Ann Lee;Bob;2020\nBob;Lee, Cid\nZoë;"Bob"\n"x;y";Zoë\n',
+    "\t": "Ann Lee\tBob\t2020\nBob\tLee, Cid\nZoë\tBob\nx;y\tZoë\n",
+    " ": '"Ann Lee" Bob 2020\nBob  "Lee, Cid"\nZoë Bob\nx;y Zoë\n',
+}
+
+
+def test_a_file_is_read_whatever_separates_its_ends(tmp_path: Path) -> None:
+    path = tmp_path / "edges.csv"
+    for mark, kind in (("", "utf-8"), ("\ufeff", "utf-8"), ("\ufeff", "utf-16-le"), ("\ufeff", "utf-16-be")):
+        for lines in LINES.values():
+            for end in ("\n", "\r\n", "\r"):
+                path.write_bytes((mark + lines.replace("\n", end)).encode(kind))
+                assert edges_of(graph_data(path, NAMED, WHOLE, unit="edge")) == [[0, 1], [1, 2], [1, 3], [3, 4]]
+    path.write_text("Zoë, Ann;Bob\n")
+    assert edges_of(graph_data(path, ("Zoë", "Zoë, Ann", "Bob"), WHOLE, unit="edge")) == [[1, 2]]
+    path.write_bytes(b"\xef\xbb\xbf0;1\r\n1;3\r\n0;4\r\n")
+    assert edges_of(graph_data(path, 5, WHOLE, unit="node")) == SIMPLE
+
+
+def test_a_line_changes_how_no_other_is_read(tmp_path: Path) -> None:
+    path, whole = tmp_path / "edges.txt", [f"{a} {b}" for a, b in PAIRS]
+    for odd in (
+        '"',
+        '"0',
+        "0 1 2",
+        '"0"x 1',
+        ",;\t ",
+        "\x00",
+        "a" * 200_000 + '"',
+        "\x0b7\x1c8",
+        "\u2028",
+        "0,1;3",
+        "Zoë",
+    ):
+        for place in (0, 3, len(whole)):
+            path.write_text("\n".join([*whole[:place], odd, *whole[place:]]))
+            assert edges_of(graph_data(path, 5, WHOLE, unit="edge")) == SIMPLE, odd
+
+
+def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "edges.gz").write_bytes(gzip.compress(b"0 1\n" * 1000)[:-9])
+    with pytest.raises(ParameterError, match="cannot be read"):
+        graph_data(tmp_path / "edges.gz", 5, WHOLE, unit="edge")
+
+
 def test_what_is_not_two_ends_is_refused() -> None:
     for strange in (np.ones((4, 3)), [(0, 1, 2.5), (1, 2, 0.5)], np.ones((4, 1)), np.ones(4)):
         with pytest.raises(ParameterError, match="Nothing was released or spent"):

@@ -1057,8 +1057,8 @@ MUTANTS = [
     *of(
         "learners/row_by_row",
         ("        except Exception:", "        except KeyError:"),
-        ("together.doubtful | (not agreed)", "together.doubtful"),
-        ("together.doubtful | (not agreed)", "~together.doubtful & (not agreed)"),
+        ("np.flatnonzero(together.doubtful)", "np.flatnonzero(~together.doubtful)"),
+        ("        return not first", "        return True"),
     ),
     *of(
         "learners/evaluation",

@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.core.bound import Bound
-from discreet.core.errors import DiscreetError
+from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.grid import Array, Grid
 from discreet.core.question import BoundedSum
+from discreet.core.schema import Schema
 from discreet.trust import exact_sum as exact_sum_module
-from discreet.trust.exact_sum import UnitRows, exact_sum, pooled_sum
+from discreet.trust.exact_sum import UnitRows, check_made_up, exact_sum, pooled_sum
 
 rng = np.random.default_rng(0)
 RECORDS = rng.normal(size=(1000, 3)) * rng.lognormal(size=(1000, 1), sigma=4.0)
@@ -101,19 +102,62 @@ def test_no_units_pool_to_zero(batches: list[UnitRows]) -> None:
     assert pooled_sum(NORMS, batches).tolist() == [0, 0, 0]
 
 
-def test_an_error_of_a_question_quotes_no_record() -> None:
-    def of(records: Array) -> Array:
-        if len(records):
-            raise ValueError(f"what is {records[0, 0]}?")
+class Fails:
+    """The rows themselves; it fails where a row is among some."""
+
+    def __init__(self, rows: Array, why: type[Exception]) -> None:
+        self._rows, self._why = rows, why
+
+    def __call__(self, records: Array) -> Array:
+        if (records[:, None, 0] == self._rows[None, :, 0]).any():
+            raise self._why(*("what is", f"{records[0, 0]}", "?")[: 3 if self._why is ParameterError else 1])
         return records
 
-    for question in (BoundedSum(of, Bound("l2", 1.0), XYZ), BoundedSum(of, Bound("l2", 1.0), XYZ, total=of)):
-        with pytest.raises(DiscreetError, match="ValueError in of, line") as failed:
-            exact_sum(question, [np.full((1, 3), 42.0)])
-        assert "42" not in str(failed.value).partition("line")[0]
-        assert failed.value.__cause__ is failed.value.__context__ is None
-    with pytest.raises(DiscreetError, match="ValueError"):
-        pooled_sum(question, [UnitRows(RECORDS, FIRST)])
+
+class FailsTogether(Fails):
+    """The same, fused."""
+
+    def __call__(self, records: Array) -> Array:
+        return np.asarray(NORMS.steps(super().__call__(records)).sum(axis=0))
+
+
+def test_a_record_on_which_a_question_fails_adds_nothing_and_moves_no_other() -> None:
+    odd = [17, 500, 501, 999]
+    there = np.delete(np.arange(1000), odd)
+    for why in (ValueError, MemoryError, ParameterError):
+        of = Fails(RECORDS[odd], why)
+        question = BoundedSum(of, NORMS.bound, XYZ)
+        fused = BoundedSum(of, NORMS.bound, XYZ, total=FailsTogether(RECORDS[odd], why))
+        for one in (question, fused):
+            for size in (1000, 7):
+                batches = [RECORDS[start : start + size] for start in range(0, 1000, size)]
+                np.testing.assert_array_equal(exact_sum(one, batches), exact_sum(NORMS, [RECORDS[there]]))
+        kept = UnitRows(RECORDS[there], np.diff(UNITS[there], prepend=-1) > 0)
+        np.testing.assert_array_equal(pooled_sum(question, [UnitRows(RECORDS, FIRST)]), pooled_sum(NORMS, [kept]))
+
+
+def test_a_question_that_gives_another_shape_for_some_records_adds_nothing_for_them() -> None:
+    strange = BoundedSum(lambda rows: rows[rows[:, 0] > 0] if len(rows) else rows, NORMS.bound, XYZ)
+    np.testing.assert_array_equal(exact_sum(strange, [RECORDS]), exact_sum(NORMS, [RECORDS[RECORDS[:, 0] > 0]]))
+    tripled = BoundedSum(lambda rows: np.repeat(rows, 3, axis=0), NORMS.bound, XYZ)
+    assert exact_sum(tripled, [RECORDS]).tolist() == [0, 0, 0]
+    fused = BoundedSum(NORMS.of, NORMS.bound, XYZ, total=lambda rows: np.zeros(7))
+    np.testing.assert_array_equal(exact_sum(fused, [RECORDS]), exact_sum(NORMS, [RECORDS]))
+
+
+def test_a_question_that_fails_on_made_up_records_says_why() -> None:
+    schema = Schema.numeric(0.0, 1.0, 3)
+    check_made_up(NORMS, schema)
+    check_made_up(BoundedSum(lambda rows: rows[:, :0], Bound("l1", 1.0), ()), schema)
+
+    def fails(rows: Array) -> Array:
+        if len(rows):
+            raise KeyError("no such thing")
+        return rows
+
+    for of, words in ((fails, "KeyError in fails, line .* 'no such thing'"), (lambda rows: rows[:0], "another shape")):
+        with pytest.raises(DiscreetError, match=words):
+            check_made_up(BoundedSum(of, Bound("l2", 1.0), XYZ), schema)
 
 
 def test_so_few_rows_are_added_together_that_float64_rounds_nothing() -> None:

@@ -17,7 +17,7 @@ from discreet.core.answer import Answer
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, Dangling, KeyReused, NotPermitted, ParameterError
-from discreet.core.grid import Array
+from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.question import BoundedSum
 from discreet.core.recipe import Recipe, recipe
@@ -253,27 +253,45 @@ def brittle(schema: Schema) -> BoundedSum:
     return BoundedSum(of, Bound("l2", 1.0), ("x0",))
 
 
+def test_a_record_on_which_a_sum_fails_is_left_out_of_it(caplog: pytest.LogCaptureFixture) -> None:
+    """And no other: else one record would take the whole sum of its party away."""
+    one = Party(identity("north"), np.array([[0.25], [0.75], [0.25]] * 100), federation(), packages=PACKAGES)
+    said = Call.of(brittle(federation().schema), NOISE.event, federation()).written()
+    seat = one.seated(Message("r1", "server", "call", said).signed(identity("server")))
+    assert seat.question.grid.values(seat._own_sum()).tolist() == [200.0]
+    assert not caplog.records
+
+
+def fail(question: BoundedSum) -> Steps:
+    """As an engine does."""
+    raise ValueError("0.75 is too large")
+
+
 def test_whether_a_sum_fails_is_told_to_the_owner_alone(
-    ledgers: dict[str, SqliteLedger], caplog: pytest.LogCaptureFixture
+    ledgers: dict[str, SqliteLedger], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else each question would tell, for next to nothing, whether a party has a value as large as that."""
     question, parties = brittle(federation().schema), [party(name, ledger=ledgers[name]) for name in NAMES]
     fails = Party(
         identity("north"), np.array([[0.25], [0.75]]), federation(), ledger=ledgers["north"], packages=PACKAGES
     )
+    monkeypatch.setattr(fails.source, "sum", fail)
     told: list[str] = []
     fails.tell = told.append
     with asking([fails if one.name == "north" else one for one in parties]) as trust:
         assert trust.ask(question, NOISE)[0] == pytest.approx(sum(ROWS.values()) - ROWS["north"], abs=4)
     assert [len(one.entries()) for one in ledgers.values()] == [1] * 4
     assert len(told) == 1
-    assert "ValueError in of, line" in told[0]
+    assert "ValueError in fail, line" in told[0]
     assert "0.75" not in told[0]
     assert not caplog.records
 
 
-def test_without_anybody_to_tell_a_failure_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+def test_without_anybody_to_tell_a_failure_is_logged(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     one = Party(identity("north"), np.ones((3, 1)), federation(), packages=PACKAGES)
+    monkeypatch.setattr(one.source, "sum", fail)
     said = Call.of(brittle(federation().schema), NOISE.event, federation()).written()
     own = one.seated(Message("r1", "server", "call", said).signed(identity("server")))._noisy_sum()
     assert own.shape == (1,)

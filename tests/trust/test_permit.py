@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import discreet
+from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
@@ -29,8 +30,11 @@ from discreet.learners.kmeans import KMeans
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.questions.all_records import AllRecords
 from discreet.statistics.tables.conversation import Conversation
+from discreet.trust.curator import Curator
+from discreet.trust.local import Local
 from discreet.trust.permit import KEPT, REPLAYED
 from discreet.trust.private_data import PrivateData
+from discreet.trust.sources.opening import source_of
 
 THREADS = 16
 NOISE = Laplace(2.0)
@@ -176,6 +180,41 @@ def test_an_error_that_leaves_an_open_permit_says_what_was_charged(tmp_path: Pat
         assert error.consequence == KEPT
         assert KEPT in str(error)
         assert "Nothing was released or spent" not in str(error)
+
+
+def test_a_function_that_fails_on_one_record_gives_the_release_without_it() -> None:
+    """Whether it failed would be one exact bit, after the charge."""
+
+    def fails(records: Any) -> Any:
+        if (records[:, 0] > 99).any():
+            raise ValueError(f"{records}")
+        return np.ones((len(records), 1))
+
+    question, schema = BoundedSum(fails, Bound("l1", 1.0), ("x0",)), Schema.numeric(0, 100, 1)
+    for trust in (Curator, Local):
+        for odd, expected in (([100.0], 50), ([98.0], 51)):
+            source: Any = source_of(np.array([[1.0]] * 50 + [odd]), schema)
+            data = PrivateData(trust(source), MemoryLedger(Budget(1e9)))
+            with data.permit(Laplace(1e-6).event, "own") as permit:
+                assert round(float(permit.ask(question, Laplace(1e-6))[0])) == expected
+
+
+def test_a_function_that_fails_on_made_up_records_says_why() -> None:
+    def broken(records: Any) -> Any:
+        if len(records):
+            raise KeyError("typo")
+        return np.ones((0, 1))
+
+    question = BoundedSum(broken, Bound("l1", 1.0), ("x0",))
+    for trust in (Curator, Local):
+        source: Any = source_of(np.ones((9, 1)), Schema.numeric(0, 100, 1))
+        data = PrivateData(trust(source), MemoryLedger(Budget(1e9)))
+        with (
+            pytest.raises(DiscreetError, match=r"made-up records \(KeyError in broken.*typo") as failed,
+            data.permit(NOISE.event, "own") as permit,
+        ):
+            permit.ask(question, NOISE)
+        assert failed.value.consequence == KEPT
 
 
 def test_a_permit_that_was_left_answers_no_more(tmp_path: Path) -> None:

@@ -44,8 +44,8 @@ def text_of(value: Any) -> str | None:
     elif not isinstance(value, str):
         try:
             value = _written(value)
-        except (ValueError, ArithmeticError):
-            return None  # too long, or before the first year
+        except Exception:  # too long, before the first year, or with methods of its own that fail
+            return None
     if value is None or len(value) > LONGEST or not (value.isascii() or _fits(value)):
         return None
     return value.strip(BLANKS) or None
@@ -62,11 +62,9 @@ def number_of(value: Any) -> float:
     if isinstance(value, str | bytes):
         text = text_of(value)
         return float("nan") if text is None else _read(text)
-    if not isinstance(value, _REAL) or (isinstance(value, Decimal) and _is_long(value)):
-        return float("nan")
     try:
-        return float(value)
-    except (ValueError, ArithmeticError):
+        return float("nan") if not isinstance(value, _REAL) or _is_no_number(value) else float(value)
+    except Exception:  # too large, or with methods of its own that fail
         return float("nan")
 
 
@@ -114,6 +112,8 @@ def _written(value: Any) -> str | None:
     match value:
         case bool() | np.bool_():
             return "true" if value else "false"
+        case np.timedelta64():  # numpy takes it for an integer
+            return None
         case int() | np.integer():
             return str(int(value)) if int(value).bit_length() < 4 * LONGEST else None
         case float() | np.floating():
@@ -145,6 +145,11 @@ def _float(value: Any) -> str | None:
         return str(whole)
     text = str(value)
     return np.format_float_positional(value, trim="-") if "e" in text else text
+
+
+def _is_no_number(value: Any) -> bool:
+    """Whether a value of a numeric type is none: a duration, which numpy takes for an integer, or a long decimal."""
+    return isinstance(value, np.timedelta64) or (isinstance(value, Decimal) and _is_long(value))
 
 
 def _is_long(value: Decimal) -> bool:

@@ -32,6 +32,7 @@ from discreet.trust.curated_records import CuratedRecords, curated_records
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.decoding import decoded
 from discreet.trust.sources.matrix import Matrix
+from discreet.trust.sources.raw_values import unlisted
 
 if TYPE_CHECKING:  # torch is loaded by the first fit: predictions do without it
     from discreet.deep.clipped_sum import Losses
@@ -114,11 +115,11 @@ class PrivateMLP(BaseEstimator, ABC):
         target = self._target()
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        X = validate_data(self, X, dtype=None, ensure_all_finite=False, ensure_min_samples=0)
+        X = validate_data(self, unlisted(X), dtype=None, ensure_all_finite=False, ensure_min_samples=0)
         lower, upper = (np.asarray(end, dtype=np.float64).tolist() for end in self.bounds)
         self.schema_ = Schema.numeric(lower, upper, X.shape[1])
         self._take_target(target)
-        inputs, targets = self._inside(X), decoded(column_or_1d(y, warn=True), target)
+        inputs, targets = self._inside(X), decoded(column_or_1d(unlisted(y), warn=True), target)
         if len(inputs) != len(targets):
             obstacle = f"X has {len(inputs)} rows and y has {len(targets)}"
             raise ParameterError(self.purpose, obstacle, "Give one target for each.")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -17,12 +15,11 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.ledger import Ledger
 from discreet.core.neighbors import Neighbors
+from discreet.graphs.edge_file import ASKED, read_edges
 from discreet.trust.curator import Curator
 from discreet.trust.private_graph import PrivateGraph
 from discreet.trust.sources.edge_list import EDGE, NODE, EdgeList, NodeGraph, graph_schema
-from discreet.trust.sources.matrix import array_of
-
-ASKED = "graph"
+from discreet.trust.sources.raw_values import array_of
 
 
 def graph_data(
@@ -42,9 +39,9 @@ def graph_data(
     Parameters
     ----------
     edges : array or sequence of pairs, path, networkx graph, or scipy sparse matrix
-        The edges: two ends of each, and nothing else. A file has one in each line, with blanks or a comma between the
-        ends, of which further fields are not read, and may be compressed (.gz). Of a matrix, every entry that is not
-        zero is an edge.
+        The edges: two ends of each, and nothing else; a pair that has another form is left out. A file has one in each
+        line, with a comma, a semicolon, a tab or blanks between the ends, which may stand in quotes; further fields are
+        not read, and it may be compressed (.gz). Of a matrix, every entry that is not zero is an edge.
     nodes : int, or sequence of names
         Public. The nodes are 0 ... nodes - 1, or have these names. Never taken from the edges.
     ledger : Ledger or Budget
@@ -80,30 +77,19 @@ def graph_data(
         raise ParameterError(ASKED, "its ledger does not say whether an edge or a node is hidden", remedy)
     names = int(nodes) if isinstance(nodes, int | np.integer) else tuple(nodes)
     schema = graph_schema(names)
-    pairs = _pairs(edges, names)
+    pairs = read_edges(Path(edges), schema) if isinstance(edges, str | Path) else _pairs(edges, names)
     source = EdgeList(pairs, schema) if protected is EDGE else NodeGraph(pairs, schema)
     return PrivateGraph(Curator(source, relation, bits=bits), account)
 
 
 def _pairs(edges: Any, nodes: int | tuple[Any, ...]) -> NDArray[Any]:
     """The two ends of each edge, as they are written."""
-    if isinstance(edges, str | Path):
-        return _read(Path(edges))
     if hasattr(edges, "tocoo"):
         return _entries(edges, nodes)
     if hasattr(edges, "nodes") and callable(getattr(edges, "edges", None)):
         edges = [pair[:2] for pair in edges.edges()]
-    found = array_of(edges)
+    found = array_of(edges, 2)
     return found if found.size else np.empty((0, 2))
-
-
-def _read(path: Path) -> NDArray[Any]:
-    """The first two fields of each line; one of which neither is a node is no edge, such as a header."""
-    if not path.is_file():
-        raise ParameterError(ASKED, f"there is no file {path}", "Give the path of a list of edges.")
-    data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    lines = (re.split(r"\s*,\s*|\s+", line.strip(), maxsplit=2) for line in data.decode(errors="replace").splitlines())
-    return array_of([(line[0], line[1]) for line in lines if len(line) > 1]).reshape(-1, 2)
 
 
 def _entries(matrix: Any, nodes: int | tuple[Any, ...]) -> NDArray[Any]:

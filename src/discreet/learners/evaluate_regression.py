@@ -19,7 +19,8 @@ from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.decoding import numbers
-from discreet.trust.sources.matrix import Matrix, array_of
+from discreet.trust.sources.matrix import Matrix
+from discreet.trust.sources.raw_values import array_of
 
 
 def evaluate_regression(

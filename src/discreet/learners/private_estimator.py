@@ -22,6 +22,7 @@ from discreet.core.schema import Category, Column, Number
 from discreet.learners.task import Task, task_of_arrays, task_of_private
 from discreet.trust.permit import Permit
 from discreet.trust.private_data import PrivateData
+from discreet.trust.sources.raw_values import unlisted
 from discreet.trust.stored import Artefact
 
 
@@ -109,7 +110,7 @@ class PrivateEstimator(BaseEstimator, ABC):
             return task
         if self.supervised and y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        X = validate_data(self, X, dtype=None, ensure_all_finite=False, ensure_min_samples=0)
+        X = validate_data(self, unlisted(X), dtype=None, ensure_all_finite=False, ensure_min_samples=0)
         column = self._target_column() if self.supervised else None
         target = y if self.supervised else None
         return task_of_arrays(self.purpose, X, target, column, self.bounds, budget, self.categories)

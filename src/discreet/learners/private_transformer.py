@@ -17,7 +17,7 @@ from discreet.learners.private_estimator import PrivateEstimator
 from discreet.learners.task import encoded
 from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, Transformation
 from discreet.trust.sources.decoding import bounded
-from discreet.trust.sources.matrix import array_of
+from discreet.trust.sources.raw_values import array_of, unlisted
 
 
 class PrivateTransformer(TransformerMixin, PrivateEstimator):
@@ -49,7 +49,7 @@ class PrivateTransformer(TransformerMixin, PrivateEstimator):
     def transform(self, X: Any) -> Array:
         """Each row, transformed: what it gives is about these rows and is not private."""
         check_is_fitted(self)
-        values = array_of(validate_data(self, X, dtype=None, ensure_all_finite=False, reset=False))
+        values = array_of(validate_data(self, unlisted(X), dtype=None, ensure_all_finite=False, reset=False))
         by = self._by
         names, after = tuple(by.before.columns), tuple(by.after.columns)
         rows = bounded(encoded(values, by.before), names, by.before)

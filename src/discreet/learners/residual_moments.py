@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.core.made_up_rows import rows_like, rows_of_schema, tries
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Number, Schema
-from discreet.learners.row_by_row import NEAR, RowsTogether, row_by_row
+from discreet.learners.row_by_row import NEAR, RowsTogether, row_by_row, treats_rows_alone
 from discreet.learners.scores import ASKED, features_taken, values_of
 from discreet.learners.task import features_of
 from discreet.questions.column_moments import column_moments_of
@@ -32,22 +34,29 @@ def residual_schema(target: str, number: Number) -> Schema:
 
 
 def predicted(model: Any, rows: Any, number: Number) -> Array:
-    """What a model predicts for each row, which depends on no other row; nan where it refuses.
+    """What a model predicts for each row of an array or data frame; see `predicting`."""
+    return predicting(model, number, rows_like(rows))(rows)
+
+
+def predicting(model: Any, number: Number, made_up: Any) -> Callable[[Any], Array]:
+    """What predicts for each row, whatever the others are; nan where the model refuses.
 
     Predictions are put on a grid of `FINE` steps between the bounds of the target. Its cells end where predictions that
-    are simple fractions hardly ever lie; one that is near such an end is in doubt.
+    are simple fractions hardly ever lie; one that is near such an end is in doubt. Whether the model treats rows alone
+    is decided on made-up rows.
     """
     width = number.upper - number.lower
 
     def compute(some: Any) -> RowsTogether:
-        values = np.asarray(model.predict(some), dtype=np.float64).reshape(len(some))
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+            values = np.asarray(model.predict(some), dtype=np.float64).reshape(len(some))
         steps = (np.clip(values, number.lower - width, number.upper + width) - number.lower) * (FINE / width) + ASIDE
-        cells = np.floor(steps)
-        return RowsTogether(number.lower + cells * (width / FINE), np.abs(steps - np.rint(steps)) < NEAR * FINE)
+        given = number.lower + np.floor(steps) * (width / FINE)
+        return RowsTogether(given, np.abs(steps - np.rint(steps)) < NEAR * FINE, steps / FINE)
 
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
-        return row_by_row(compute, rows)
+    alone = treats_rows_alone(compute, tries(made_up))
+    return lambda rows: row_by_row(compute, rows, alone)
 
 
 def residual_moments_of(model: Any, data: PrivateData, target: str) -> BoundedSum:
@@ -69,10 +78,12 @@ def residual_moments_of(model: Any, data: PrivateData, target: str) -> BoundedSu
             "Let each party add the predictions as a column, and give the name of that column.",
         )
     features = features_taken(model, schema, target)
+    made_up = values_of(rows_of_schema(schema, features), schema, features)
+    predict = predicting(model, schema.number(target), made_up)
 
     def of(records: Array) -> Array:
         y = records[:, -1]
-        apart = y - predicted(model, values_of(records[:, :-1], schema, features), schema.number(target))
+        apart = y - predict(values_of(records[:, :-1], schema, features))
         width = after.number(RESIDUAL).upper
         return inner.of(np.column_stack([y, np.clip(apart, -width, width)]))
 

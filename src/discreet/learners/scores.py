@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
+from discreet.core.made_up_rows import rows_like, rows_of_schema, tries
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Number, Schema, Text
-from discreet.learners.row_by_row import NEAR, RowsTogether, row_by_row
+from discreet.learners.row_by_row import NEAR, RowsTogether, row_by_row, treats_rows_alone
 from discreet.learners.task import features_of
 from discreet.questions.contingency import ONE_CELL, contingency_of
 from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, Transformation
@@ -49,11 +50,17 @@ def class_order(model: Any, classes: Category) -> list[int]:
 
 
 def placed(model: Any, rows: Any, bins: int, order: Sequence[int]) -> Array:
-    """The place of each row among the cells of a score, or among the classes where there are more than two.
+    """The place of each row of an array or data frame; see `placing`. How a model treats rows, made-up ones show."""
+    return placing(model, bins, order, rows_like(rows))(rows)
+
+
+def placing(model: Any, bins: int, order: Sequence[int], made_up: Any) -> Callable[[Any], Array]:
+    """What puts each row among the cells of a score, or among the classes where there are more than two.
 
     The score is that of the second class, and classes are counted, in this order of those of the model.
 
-    A row that the model refuses has none (nan); where a row is put depends on no other row.
+    A row that the model refuses has none (nan); where a row is put depends on no other row. Whether the model treats
+    rows alone is decided on made-up rows.
     """
 
     def cells(some: Any) -> RowsTogether:
@@ -61,12 +68,13 @@ def placed(model: Any, rows: Any, bins: int, order: Sequence[int]) -> Array:
         if p.shape[1] == 2:
             scaled = np.clip(p[:, 1] - BELOW, 0.0, 1.0) * bins
             doubtful = (np.abs(scaled - np.rint(scaled)) < NEAR * bins) & (scaled > 0.5) & (scaled < bins - 0.5)
-            return RowsTogether(np.where(np.isnan(scaled), np.nan, np.minimum(np.floor(scaled), bins - 1)), doubtful)
+            return RowsTogether(np.where(np.isnan(scaled), np.nan, np.minimum(np.floor(scaled), bins - 1)), doubtful, p)
         first, second = np.sort(p, axis=1)[:, -1], np.sort(p, axis=1)[:, -2]
         places = np.where(np.isnan(first), np.nan, np.argmax(p, axis=1).astype(np.float64))
-        return RowsTogether(places, first - second < NEAR)
+        return RowsTogether(places, first - second < NEAR, p)
 
-    return row_by_row(cells, rows)
+    alone = treats_rows_alone(cells, tries(made_up))
+    return lambda rows: row_by_row(cells, rows, alone)
 
 
 def cells_of(model: Any, data: PrivateData, target: str, bins: int) -> BoundedSum:
@@ -79,11 +87,12 @@ def cells_of(model: Any, data: PrivateData, target: str, bins: int) -> BoundedSu
     if not data.curated and not data.local:
         return _linear_cells(model, schema, target, bins)
     features, order = features_taken(model, schema, target), class_order(model, classes)
+    put = placing(model, bins, order, values_of(rows_of_schema(schema, features), schema, features))
     size = len(classes.values) * (bins if len(model.classes_) == 2 else len(model.classes_))
 
     def of(records: Array) -> Array:
         marks = np.zeros((len(records), size))
-        places = placed(model, values_of(records[:, :-1], schema, features), bins, order)
+        places = put(values_of(records[:, :-1], schema, features))
         there = np.flatnonzero(~np.isnan(places) & ~np.isnan(records[:, -1]))
         cells = records[there, -1] * (size // len(classes.values)) + places[there]
         marks[there, cells.astype(np.intp)] = 1.0

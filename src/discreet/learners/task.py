@@ -18,8 +18,9 @@ from discreet.core.plain_schema import schema_of
 from discreet.core.schema import Category, Column, Number, Schema, Text
 from discreet.trust.as_private import as_private
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.decoding import decoded, known, unmasked
-from discreet.trust.sources.matrix import Matrix, array_of
+from discreet.trust.sources.decoding import decoded, known
+from discreet.trust.sources.matrix import Matrix
+from discreet.trust.sources.raw_values import array_of
 
 TARGET = "target"  # of arrays, whose columns have no names
 
@@ -159,7 +160,7 @@ def encoded(values: np.ndarray, schema: Schema) -> Array:
 
 
 def _column_of(asked: str, y: ArrayLike) -> np.ndarray:
-    target = unmasked(y) if isinstance(y, np.ndarray) else np.asarray(y)
+    target = array_of(y)
     if target.ndim == 2 and target.shape[1] == 1:
         warnings.warn("A column-vector y was passed when a 1d array was expected.", DataConversionWarning, stacklevel=4)
         target = target[:, 0]

@@ -14,7 +14,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.plain_schema import PlainSchema
 from discreet.core.schema import Schema, Text
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.matrix import array_of
+from discreet.trust.sources.raw_values import array_of
 
 ASKED = "records without a schema"
 Names = str | Sequence[str]
@@ -71,7 +71,7 @@ def as_private(
     there = _columns(records)
     if there is not None:
         return PrivateData.of(records, _schema(bounds, there if names is None else _listed(names)), budget)
-    given = array_of(records)
+    given = array_of(records, _width(bounds, names))
     rows = given[:, None] if given.ndim == 1 else given
     if rows.ndim != 2 or not rows.shape[1]:
         raise ParameterError(ASKED, f"its shape is {given.shape}", "Give one row per record.")
@@ -103,6 +103,12 @@ def _columns(records: Any) -> list[str] | None:
         return []
     names = getattr(records, "column_names", getattr(records, "columns", None))
     return None if names is None else list(names)
+
+
+def _width(bounds: Any, names: Names | None) -> int | None:
+    """How many columns the bounds or the names speak of; None where they do not say."""
+    ends = bounds if isinstance(bounds, tuple) else ()
+    return next((len(each) for each in (*ends, names) if isinstance(each, list | tuple)), None)
 
 
 def _listed(names: Names) -> list[str]:

@@ -9,12 +9,13 @@ from discreet.core.bits import Bits
 from discreet.core.events import Event
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors
-from discreet.core.question import Question
+from discreet.core.question import BoundedSum, Question
 from discreet.core.schema import Category
 from discreet.core.secret import Secret
 from discreet.mechanisms.vectors.sphere_report import promised
 from discreet.noise.bits import system_bits
 from discreet.trust.curators_view import CuratorsView
+from discreet.trust.exact_sum import check_made_up
 from discreet.trust.sources.source import Batched, Source, check_counted
 
 Release = TypeVar("Release")
@@ -84,7 +85,13 @@ class Curator(Secret):
         return not promised(event)
 
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
-        """The mechanism's release of the exact answer."""
+        """The mechanism's release of the exact answer.
+
+        A function of the asker's own is tried on made-up records first. Where it fails on one of the records, that
+        record adds nothing, and no error shows it.
+        """
+        if isinstance(question, BoundedSum) and question.recipe is None:
+            check_made_up(question, self.schema)
         return mechanism.release(question.answer(self._view), self._bits)
 
     def __repr__(self) -> str:

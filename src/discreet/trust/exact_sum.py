@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.errors import DiscreetError
+from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.grid import Array, Steps
+from discreet.core.made_up_rows import rows_of_schema
 from discreet.core.question import BoundedSum
+from discreet.core.schema import Schema
 
-Numbers = TypeVar("Numbers", bound=Array | Steps)
 MOST = 2**22  # numbers in one matrix of contributions
 
 
@@ -28,7 +28,7 @@ def exact_sum(question: BoundedSum, batches: Iterable[Array]) -> Steps:
     Parameters
     ----------
     question : BoundedSum
-        What is added up.
+        What is added up. A record on which it fails adds nothing.
     batches : iterable of arrays
         The records.
     """
@@ -36,23 +36,59 @@ def exact_sum(question: BoundedSum, batches: Iterable[Array]) -> Steps:
     total = np.zeros(size, dtype=np.int64)
     rows = _most_rows(question, size)
     for batch in batches:
-        if question.total is not None:
-            total += np.asarray(_put(question.total, batch)).astype(np.int64)
+        fused = _fused(question, batch)
+        if fused is not None:
+            total += fused
             continue
         for start in range(0, len(batch), rows):
-            total += _put(question.steps, batch[start : start + rows]).sum(axis=0).astype(np.int64)
+            total += contributions(question, batch[start : start + rows]).sum(axis=0).astype(np.int64)
     return total
 
 
-def _put(question: Callable[[Array], Numbers], records: Array) -> Numbers:
-    """What a question says to these records; its errors may quote one, so neither their words nor they are kept."""
+def contributions(question: BoundedSum, records: Array) -> Array:
+    """What each row adds, in grid steps; zeros for one on which the question fails, whatever the others hold.
+
+    A function may fail because of a single record. So that this shows nowhere, and moves the sum by no more than the
+    record may, halves of the rows are tried, down to single ones: it is as if that record were not there.
+    """
     try:
-        return question(records)
-    except DiscreetError:
-        raise
-    except Exception as why:
-        obstacle = f"the question failed ({where(why)}; its words may quote a record and are withheld)"
-    raise DiscreetError("a bounded sum", obstacle, "Try it on made-up records to see why.", "Nothing was released.")
+        found = question.steps(records)
+        if found.shape == (len(records), question.size):
+            return found
+    except Exception:  # see above
+        pass
+    if len(records) <= 1:
+        return np.zeros((len(records), question.size))
+    return np.concatenate([contributions(question, half) for half in np.array_split(records, 2)])
+
+
+def check_made_up(question: BoundedSum, schema: Schema) -> None:
+    """Refuse a function that fails on every made-up record: the error, which is about none of the records, is told."""
+    words: DiscreetError | str = ""
+    for row in rows_of_schema(schema, question.columns):
+        try:
+            if question.steps(row[None]).shape == (1, question.size):
+                return
+            words = "it gives another shape for a record than for none"
+        except DiscreetError as why:
+            words = why
+        except Exception as why:
+            words = f"{where(why)}: {why}"
+    if isinstance(words, DiscreetError):
+        raise words
+    obstacle = f"the question fails on made-up records ({words})"
+    raise ParameterError("a bounded sum", obstacle, "Correct it.")
+
+
+def _fused(question: BoundedSum, records: Array) -> Steps | None:
+    """The fused sum of a batch; None where there is none, or where it fails."""
+    if question.total is None:
+        return None
+    try:
+        found = np.asarray(question.total(records)).astype(np.int64)
+    except Exception:  # as for `contributions`
+        return None
+    return found if found.shape == (question.size,) else None
 
 
 def where(why: Exception) -> str:
@@ -97,7 +133,7 @@ def pooled_sum(question: BoundedSum, batches: Iterable[UnitRows]) -> Steps:
         for start in range(0, len(batch.records), rows):
             first = batch.first[start : start + rows]
             begins = np.flatnonzero(np.r_[True, first[1:]])
-            steps = _put(question.steps, batch.records[start : start + rows])
+            steps = contributions(question, batch.records[start : start + rows])
             sums = np.add.reduceat(steps, begins).astype(np.int64)
             if first[0]:
                 total += settled(question, unfinished)

@@ -18,6 +18,7 @@ from discreet.core.question import BoundedSum, Question
 from discreet.core.secret import Secret
 from discreet.mechanisms.vectors.sphere_report import promised
 from discreet.noise.bits import system_bits
+from discreet.trust.exact_sum import check_made_up, contributions
 from discreet.trust.permit import KEPT
 from discreet.trust.sources.source import Batched, check_counted
 
@@ -100,6 +101,8 @@ class Local(Secret):
                 "Ask a bounded sum with additive noise or reports on the sphere, or trust a curator.",
                 KEPT,
             )
+        if question.recipe is None:
+            check_made_up(question, self.schema)
         nobody = self._answers(question, mechanism, np.empty((0, len(question.columns))))
         grid, total = self._grid(nobody, mechanism), np.zeros(nobody.size, dtype=np.int64)
         rows = max(1, MOST // max(1, nobody.size))
@@ -112,7 +115,9 @@ class Local(Secret):
 
     def _answers(self, question: BoundedSum, mechanism: Any, records: Any) -> Answer:
         """What each record adds."""
-        answers = Answer(question.steps(records).astype(np.int64), question.grid, question.bound, self.neighbors)
+        answers = Answer(
+            contributions(question, records).astype(np.int64), question.grid, question.bound, self.neighbors
+        )
         return answers.refined(1.0, "l2") if mechanism.refines else answers
 
     def _grid(self, answers: Answer, mechanism: Any) -> Grid:

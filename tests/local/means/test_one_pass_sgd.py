@@ -63,10 +63,31 @@ def test_everybody_reports_once_at_the_price_that_is_stated(monkeypatch: pytest.
 def test_classes_and_bounds_that_cannot_be_are_refused_before_any_report() -> None:
     X = rows(20)
     for wrong in (
-        LocalSGDClassifier(classes=("a", "b")),
+        LocalSGDClassifier(classes=("a",)),
         LocalSGDClassifier(epsilon=0.0),
         LocalSGDRegressor(target_bounds=(1.0, 0.0)),
         LocalSGDRegressor(radius=-1.0),
     ):
         with pytest.raises(ParameterError, match="Nothing was released or spent"):
             wrong.fit(X, np.arange(20.0))
+
+
+def test_a_person_who_lacks_a_number_or_a_class_reports_noise_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The gradient that is reported is zero, and nobody else's changes."""
+    seen: list[np.ndarray] = []
+
+    class Listening(SphereVector):
+        def reports(self, values: Any, bits: Any) -> Any:
+            seen.append(self.inside(values))
+            return super().reports(values, bits)
+
+    monkeypatch.setattr(one_pass_sgd, "SphereVector", Listening)
+    X, odd = rows(40).tolist(), ["?", None, [1.0], {}, 2j, object(), float("nan"), 10**400]
+    for place, value in enumerate(odd):
+        X[place][place % len(X[0])] = value
+    X[8], y = [1.0], [0, 1] * 12 + odd + [0, 1] * 4
+    LocalSGDClassifier().fit(X, y)
+    lengths = np.linalg.norm(np.concatenate(seen), axis=1)
+    assert (lengths[[*range(9), *range(24, 32)]] == 0).all()
+    assert (np.delete(lengths, [*range(9), *range(24, 32)]) > 0).all()
+    LocalSGDRegressor().fit(X, y)

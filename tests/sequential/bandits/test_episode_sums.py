@@ -34,7 +34,7 @@ def test_a_sum_is_given_out_once_and_forgotten() -> None:
 
 
 def test_parameters_that_cannot_be_are_refused() -> None:
-    with pytest.raises(ParameterError, match="rewards of shape"):
+    with pytest.raises(ParameterError, match="numbers of shape"):
         EpisodeSums(1.0, runs=2).privatise(1.0)
     for epsilon, runs in ((0.0, None), (1.0, 0)):
         with pytest.raises(ParameterError, match="sums of episodes"):

@@ -51,7 +51,7 @@ def test_responses_are_sums_of_products_with_symmetric_noise() -> None:
 
 def test_shapes_and_parameters_that_cannot_be_are_refused() -> None:
     curator = GramSums(2, 10)
-    for context, reward in (([1.0], 1.0), ([[1.0, 0.0]] * 2, [1.0, 1.0]), ([1.0, 0.0], [1.0, 1.0])):
+    for context, reward in ((np.ones(1), 1.0), (np.ones((2, 2)), np.ones(2)), (np.ones(2), np.ones(2))):
         with pytest.raises(ParameterError, match="sums of products"):
             curator.privatise(context, reward)
     assert np.isfinite(curator.privatise([math.nan, 1.0], math.nan)).all()

@@ -61,7 +61,7 @@ def test_shapes_and_parameters_that_cannot_be_are_refused() -> None:
         with pytest.raises(ParameterError, match="linear UCB: a response"):
             agent.partial_fit(wrong)
     with pytest.raises(ParameterError, match="linear UCB: contexts"):
-        agent.predict([[1.0, 0.0, 0.0]])
+        agent.predict(np.array([[1.0, 0.0, 0.0]]))
     wrongs: list[dict[str, Any]] = [{"stddev": 0.0}, {"stddev": 1.0, "level": 2.0}, {"stddev": 1.0, "norm": math.nan}]
     for more in wrongs:
         with pytest.raises(ParameterError, match="linear UCB"):

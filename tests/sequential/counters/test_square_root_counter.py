@@ -70,7 +70,7 @@ def test_what_cannot_be_counted_is_refused() -> None:
             SquareRootCounter(horizon, Gaussian(1.0), contributions=contributions)
     counter = SquareRootCounter(1, Gaussian(1.0), size=2)
     with pytest.raises(ParameterError, match="updates of shape"):
-        counter.update([1.0])
+        counter.update(np.ones(1))
     counter.update([math.nan, 1.0])
     with pytest.raises(ParameterError, match="all 1 updates"):
         counter.update([1.0, 1.0])

@@ -101,7 +101,7 @@ def test_no_update_after_the_last_and_none_of_another_size() -> None:
     counter = TreeCounter(2, Laplace(1.0), size=3)
     counter.update([0.0, 1.0, 0.5])
     with pytest.raises(ParameterError, match="updates of shape"):
-        counter.update([1.0])
+        counter.update(np.ones(1))
     counter.update([0.0, 1.0, 0.5])
     with pytest.raises(ParameterError, match="all 2 updates"):
         counter.update([0.0, 1.0, 0.5])

@@ -17,11 +17,10 @@ import pytest
 from discreet.core.errors import SchemaError
 from discreet.core.schema import Category, Number, Schema, Text
 from discreet.core.value import LONGEST, text_of
-from discreet.statistics.moments.mean import mean
 from discreet.trust.sources import arrow_column, decoding
 from discreet.trust.sources.decoding import bounded, codes, numbers, objects, texts
-from discreet.trust.sources.matrix import array_of
 from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.raw_values import array_of
 
 
 def cell(value: Any) -> np.ndarray:
@@ -230,13 +229,6 @@ def test_arrays_without_numbers_are_refused(kind: Any) -> None:
     for records in (column[:, None], {"x": column}):
         with pytest.raises(SchemaError, match="numbers"):
             source_of(records, Schema({"x": Number(0, 1)}))
-
-
-def test_rows_of_different_lengths_are_refused_without_a_word_of_them() -> None:
-    for rows in ([[1.0, 77.0], [2.0]], [np.zeros((2, 77)), np.zeros((2, 3))]):
-        with pytest.raises(SchemaError, match="one length") as caught:
-            mean(rows, bounds=(0, 1), epsilon=1.0)
-        assert "77" not in f"{caught.value}{caught.value.__context__}"
 
 
 def test_one_odd_value_in_a_list_is_a_missing_one() -> None:

@@ -26,6 +26,7 @@ from discreet.deep.fair.pf_ld import PFLDPlan, PFLDTraining
 from discreet.deep.fair.record_training import RecordTraining
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute, checked_groups, coded
 from discreet.deep.private_tensors import PrivateTensors
+from discreet.trust.sources.raw_values import array_of, numbers_in, unlisted
 
 ASKED = "fair classifier"
 FARTHEST = 1e4  # features are cut to it, so that no record makes a network overflow
@@ -145,7 +146,7 @@ class FairClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array of shape (n, n_features)
-            Features: known where the attribute is protected, secret where the record is. What is not finite is 0.
+            Features: known where the attribute is protected, secret where the record is. What is no finite number is 0.
         y : array of shape (n,)
             Classes.
         sensitive_features : array of shape (n,)
@@ -157,13 +158,13 @@ class FairClassifier(ClassifierMixin, BaseEstimator):
         check_one_of(ASKED, "protects", self.protects, ("attribute", "record"))
         check_one_of(ASKED, "method", self.method, ("histogram", "pf_ld"))
         groups, classes = checked_groups(ASKED, self.groups), self._classes()
-        rows = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=0)
-        labels = coded(y, classes)
-        if not len(rows) == len(labels) == len(np.asarray(sensitive_features)):
+        rows = self._rows(X, reset=True)
+        labels, sensitive = coded(y, classes), array_of(sensitive_features)
+        if not len(rows) == len(labels) == len(sensitive):
             raise ParameterError(ASKED, "X, y and sensitive_features differ in length", "Give one of each per record.")
         there = labels >= 0
         inputs = torch.from_numpy(_finite(rows[there])).float()
-        training = self._training(inputs, labels[there], np.asarray(sensitive_features)[there], groups, ledger)
+        training = self._training(inputs, labels[there], sensitive[there], groups, ledger)
         self.receipt_ = training.run()
         self.event_, self.classes_ = self.receipt_.event, np.asarray(classes)
         self.network_, self.multipliers_ = training.model, training.multipliers.signed
@@ -173,7 +174,7 @@ class FairClassifier(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> Array:
         """The logit of the second class."""
         check_is_fitted(self)
-        rows = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False)
+        rows = self._rows(X, reset=False)
         with torch.no_grad():
             return self.network_(torch.from_numpy(_finite(rows)).float())[:, 0].double().numpy()
 
@@ -186,6 +187,13 @@ class FairClassifier(ClassifierMixin, BaseEstimator):
         """The probabilities of both classes."""
         second = 1 / (1 + np.exp(-np.clip(self.decision_function(X), -500, 500)))
         return np.column_stack([1 - second, second])
+
+    def _rows(self, X: Any, *, reset: bool) -> Array:
+        """The features as numbers, nan where one is none."""
+        found = validate_data(
+            self, unlisted(X), dtype=None, ensure_all_finite=False, ensure_min_samples=0 if reset else 1, reset=reset
+        )
+        return numbers_in(found, found.shape)
 
     def _training(
         self, inputs: Tensor, labels: NDArray[np.int64], sensitive: NDArray[Any], groups: tuple[Any, ...], ledger: Any
@@ -225,7 +233,7 @@ class FairClassifier(ClassifierMixin, BaseEstimator):
         return int(self.expected_size)
 
     def _classes(self) -> tuple[Any, ...]:
-        classes = () if self.classes is None else tuple(np.asarray(self.classes).tolist())
+        classes = () if self.classes is None else tuple(array_of(self.classes).tolist())
         if len(set(classes)) != 2 or len(classes) != 2:
             raise ParameterError(ASKED, f"the classes are {list(classes)}", "Declare two, from what you know.")
         return classes

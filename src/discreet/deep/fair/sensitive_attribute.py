@@ -13,11 +13,14 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.ledger import Ledger
 from discreet.core.neighbors import Neighbors, Unit
+from discreet.core.schema import Category
 from discreet.core.secret import Secret
 from discreet.core.secret_sample import SecretSample
 from discreet.deep.fair.constraint import Codes
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.bits import system_bits
+from discreet.trust.sources.decoding import codes
+from discreet.trust.sources.raw_values import array_of
 
 ASKED = "sensitive attribute"
 
@@ -33,7 +36,7 @@ class SensitiveAttribute(Secret):
     values : array of shape (n,)
         The group of each record. A value that is not declared, or missing, is in no group: it is counted nowhere.
     groups : sequence
-        Public. All groups that may be, at least two.
+        Public. All groups that may be, at least two: texts, numbers or booleans, found as those of a `Category` are.
     ledger : Ledger or Budget
         The account. A budget alone is an account in memory, for as many plans as it pays.
     name : str
@@ -85,7 +88,7 @@ def checked_groups(asked: str, groups: Any) -> tuple[Any, ...]:
     if groups is None:
         obstacle = "the groups are not given, and taking them from the data would give a record away"
         raise ParameterError(asked, obstacle, "Pass groups=[...] from what you know without the data.")
-    found = tuple(np.asarray(groups).tolist())
+    found = tuple(array_of(groups).tolist())
     if len(found) < 2 or len(set(found)) != len(found):
         obstacle = f"the declared groups are {list(found)}"
         raise ParameterError(asked, obstacle, "Declare two groups or more, each once: a constraint compares groups.")
@@ -93,13 +96,14 @@ def checked_groups(asked: str, groups: Any) -> tuple[Any, ...]:
 
 
 def coded(values: Any, groups: tuple[Any, ...]) -> Codes:
-    """The place of each value among the groups; -1 for others, each by itself."""
-    listed = {group: place for place, group in enumerate(groups)}
-    return np.array([_place(value, listed) for value in np.asarray(values).tolist()], dtype=np.int64)
+    """The place of each value among the groups, as in a column of a table; -1 for others, each by itself.
 
-
-def _place(value: Any, listed: dict[Any, int]) -> int:
-    try:
-        return listed.get(value, -1)
-    except TypeError:  # what cannot be looked up is not declared
-        return -1
+    Examples
+    --------
+    >>> coded([1, "?", "0", [1], 1.0, 3j], (0, 1))
+    array([ 1, -1,  0, -1,  1, -1])
+    """
+    raw = array_of(values)
+    if raw.ndim != 1:
+        raise ParameterError(ASKED, f"its values have the shape {raw.shape}", "Give one for each record.")
+    return np.nan_to_num(codes(raw, Category(groups)), nan=-1.0).astype(np.int64)

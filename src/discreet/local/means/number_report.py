@@ -19,6 +19,7 @@ from discreet.core.receipt import Receipt
 from discreet.local.randomizer import Randomizer, Reports, WorstPair
 from discreet.releases.estimate import Estimate
 from discreet.releases.release import check_confidence
+from discreet.trust.sources.raw_values import numbers_each
 
 FINE, COARSE = 20, 10  # bits of the steps in which estimates are added, and in which their squares are
 
@@ -67,7 +68,7 @@ class NumberReport(Randomizer):
 
     def scaled(self, values: Any) -> Array:
         """Numbers in [-1, 1]."""
-        given = np.asarray(values, np.float64)
+        given = numbers_each(values)
         if given.ndim != 1:
             obstacle = f"the shape of the numbers is {given.shape}"
             raise ParameterError(type(self).__name__, obstacle, "Give one number of each person.")

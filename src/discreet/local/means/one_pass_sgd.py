@@ -8,14 +8,17 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_knob
+from discreet.core.schema import Category, Number
 from discreet.local.means.sphere_vector import SphereVector
 from discreet.noise.bits import system_bits
+from discreet.trust.sources.decoding import decoded
+from discreet.trust.sources.raw_values import numbers_in, unlisted
 
 STEPS = 100  # batches that people are split into, at most
 LONGEST = math.sqrt(2)  # a row with its constant, and so a gradient
@@ -32,13 +35,23 @@ class _OnePassSGD(BaseEstimator):
     def slopes(self, margins: Array, targets: Array) -> Array:
         """The derivative of each person's loss, in [-1, 1]."""
 
-    def _fit(self, X: Array, targets: Array) -> Array:
+    def _people(self, X: Any, y: Any, column: Number | Category) -> Array:
+        """Features, and then targets in [-1, 1]: nan where somebody lacks a number, and so reports noise alone."""
+        found = validate_data(self, unlisted(X), dtype=None, ensure_all_finite=False)
+        rows, targets = numbers_in(found, found.shape), decoded(column_or_1d(unlisted(y), warn=True), column)
+        check_consistent_length(rows, targets)
+        lower, upper = (0, 1) if isinstance(column, Category) else (column.lower, column.upper)
+        inside = (np.clip(targets, lower, upper) - (lower + upper) / 2) / ((upper - lower) / 2)
+        return np.column_stack([rows, np.where(np.isfinite(rows).all(axis=1), inside, np.nan)])
+
+    def _fit(self, people: Array) -> Array:
         """The coefficients of scaled rows, and of their constant.
 
         The step of batch t is R / (M sqrt(t)), where M^2 is at least the mean square of its reported gradient, and the
         iterates of the last half are averaged.
         """
-        rows = np.column_stack([Bound("l2", 1.0).clip(X / self.radius), np.ones(len(X))])
+        features, targets = Bound("l2", 1.0).clip(people[:, :-1] / self.radius), people[:, -1]
+        rows = np.column_stack([features, np.ones(len(people))])
         report, bits = SphereVector(self.epsilon, rows.shape[1], LONGEST), system_bits()
         steps = min(STEPS, len(rows))
         size = math.sqrt(LONGEST**2 + rows.shape[1] * report.stddev**2 * steps / len(rows))
@@ -117,12 +130,10 @@ class LocalSGDClassifier(ClassifierMixin, _OnePassSGD):
     def fit(self, X: Any, y: Any) -> LocalSGDClassifier:
         """Collect one report of each person."""
         self._check()
-        X, y = validate_data(self, X, y, dtype=np.float64)
         self.classes_ = np.asarray(self.classes)
-        if self.classes_.shape != (2,) or not np.isin(y, self.classes_).all():
-            obstacle = f"the classes are {self.classes}, and there are others or not two of them"
-            raise ParameterError("LocalSGDClassifier", obstacle, "Give the two labels that occur as classes.")
-        found = self._fit(X, np.where(y == self.classes_[1], 1.0, -1.0))
+        if self.classes_.shape != (2,):
+            raise ParameterError("LocalSGDClassifier", f"the classes are {self.classes}", "Give two labels.")
+        found = self._fit(self._people(X, y, Category(self.classes_.tolist())))
         self.coef_, self.intercept_ = found[:-1] / self.radius, float(found[-1])
         return self
 
@@ -199,9 +210,8 @@ class LocalSGDRegressor(RegressorMixin, _OnePassSGD):
         if not (math.isfinite(lower) and math.isfinite(upper) and lower < upper):
             obstacle = f"the target bounds are {lower} and {upper}"
             raise ParameterError("LocalSGDRegressor", obstacle, "Give two finite numbers, the lower first.")
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         middle, half = (lower + upper) / 2, (upper - lower) / 2
-        found = self._fit(X, (np.clip(y, lower, upper) - middle) / half)
+        found = self._fit(self._people(X, y, Number(lower, upper)))
         self.coef_, self.intercept_ = half * found[:-1] / self.radius, float(middle + half * found[-1])
         return self
 

@@ -21,6 +21,7 @@ from discreet.local.randomizer import Randomizer, Reports, WorstPair, refused
 from discreet.releases.columns import Series
 from discreet.releases.release import check_confidence
 from discreet.releases.table import Table
+from discreet.trust.sources.raw_values import numbers_each
 
 MOST_NUMBERS = 2**19
 
@@ -78,7 +79,7 @@ class VectorReport(Randomizer):
 
     def inside(self, values: Any) -> Array:
         """Vectors in the ball."""
-        found = np.asarray(values, np.float64)
+        found = numbers_each(values, (self.size,))
         if found.ndim != 2 or found.shape[1] != self.size:
             obstacle = f"the shape of the vectors is {found.shape}"
             raise ParameterError(type(self).__name__, obstacle, f"Give rows of {self.size} numbers.")

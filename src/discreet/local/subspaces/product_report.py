@@ -20,6 +20,7 @@ from discreet.local.means.report_reach import ReportReach
 from discreet.local.randomizer import Randomizer, Reports, WorstPair, refused
 from discreet.local.subspaces.half_vector import half_size, product_vectors, symmetric
 from discreet.local.subspaces.product_moments import ProductMoments
+from discreet.trust.sources.raw_values import numbers_each
 
 MOST = 2**10  # coordinates
 BLOCK = 2**22  # numbers of reports that are made at a time
@@ -86,7 +87,7 @@ class ProductReport(Randomizer):
 
     def inside(self, values: Any) -> Array:
         """Vectors in the ball."""
-        found = np.asarray(values, np.float64)
+        found = numbers_each(values, (self.size,))
         if found.ndim != 2 or found.shape[1] != self.size:
             obstacle = f"the shape of the vectors is {found.shape}"
             raise ParameterError(type(self).__name__, obstacle, f"Give rows of {self.size} numbers.")

@@ -15,6 +15,7 @@ from discreet.mechanisms.selection.randomized_response import RandomizedResponse
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.bits import system_bits
 from discreet.sequential.bandits.reward_map import Clipped, RewardMap
+from discreet.sequential.reading import reward_of
 
 
 class BernoulliCurator:
@@ -67,7 +68,7 @@ class BernoulliCurator:
 
     def privatise(self, reward: ArrayLike, arm: ArrayLike = 0, last: ArrayLike = True) -> Any:
         """The response to one reward, or to one of each run."""
-        unit = self.reward_map.unit(reward)
+        unit = self.reward_map.unit(reward_of(reward, arm))
         biases = np.where(bernoulli(self._bits, unit.shape, self._coin.chance), 0.5, unit)
         return bernoulli(self._bits, unit.shape, biases).astype(np.float64)[()]
 

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from discreet.core.events import Event
 from discreet.sequential.bandits.reward_map import Clipped, RewardMap
+from discreet.sequential.reading import reward_of
 
 
 class RewardCurator(Protocol):
@@ -58,4 +59,4 @@ class NoCurator:
 
     def privatise(self, reward: ArrayLike, arm: ArrayLike = 0, last: ArrayLike = True) -> Any:
         """The reward itself."""
-        return self.reward_map.unit(reward)
+        return self.reward_map.unit(reward_of(reward, arm))

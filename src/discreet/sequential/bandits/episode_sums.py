@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.core.bits import Bits
-from discreet.core.errors import ParameterError
 from discreet.core.events import LaplaceLoss
 from discreet.core.grid import CELLS, Grid, Steps
 from discreet.core.held import exclusive
@@ -17,6 +16,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.bits import system_bits
 from discreet.sequential.bandits.reward_map import Clipped, RewardMap
+from discreet.sequential.reading import of_each_run
 from discreet.sequential.resumable import Resumable, State, fitting
 
 GRID = Grid(-CELLS)  # on which a reward in [0, 1] is put before it is added
@@ -68,6 +68,7 @@ class EpisodeSums(Resumable):
         self.reward_map = reward_map
         self._noise = Laplace(1 / float(epsilon))
         self._bits = system_bits() if bits is None else bits
+        self.runs = None if runs is None else int(runs)
         self._sums: Steps = np.zeros(() if runs is None else (int(runs),), np.int64)
 
     @property
@@ -78,9 +79,7 @@ class EpisodeSums(Resumable):
     @exclusive
     def privatise(self, reward: ArrayLike, arm: ArrayLike = 0, last: ArrayLike = True) -> Any:
         """The noisy sum of the episode that ends here; nan where none does."""
-        unit = self.reward_map.unit(reward)
-        if unit.shape != self._sums.shape:
-            raise ParameterError("sums of episodes", f"rewards of shape {unit.shape}", f"Give {self._sums.shape}.")
+        unit = self.reward_map.unit(of_each_run("sums of episodes", reward, self.runs))
         self.begin_update()
         self._sums = self._sums + GRID.cut(unit).astype(np.int64)
         ends = np.broadcast_to(np.asarray(last, np.bool_), self._sums.shape)

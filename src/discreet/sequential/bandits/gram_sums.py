@@ -11,7 +11,6 @@ from discreet.accounting.calibration import calibrate
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
-from discreet.core.errors import ParameterError
 from discreet.core.events import Event
 from discreet.core.held import exclusive
 from discreet.core.knob import check_knob, check_whole
@@ -21,6 +20,7 @@ from discreet.questions.acute_bound import AcuteBound
 from discreet.questions.second_moments import weights_of
 from discreet.sequential.bandits.reward_map import Clipped, RewardMap
 from discreet.sequential.counters.tree_counter import TreeCounter
+from discreet.sequential.reading import of_each_run
 from discreet.sequential.resumable import Resumable, State
 
 ROW = Bound("l2", 1.0)
@@ -108,10 +108,8 @@ class GramSums(Resumable):
     @exclusive
     def privatise(self, context: ArrayLike, reward: ArrayLike) -> Any:
         """The noisy sum of all products, with these: of shape (d, d), or (runs, d, d), d = dimension + 1."""
-        contexts, unit = np.atleast_2d(np.asarray(context, np.float64)), np.atleast_1d(self.reward_map.unit(reward))
-        if contexts.shape != (self.runs or 1, self.dimension) or unit.shape != contexts.shape[:1]:
-            obstacle = f"contexts of shape {contexts.shape} and rewards of shape {unit.shape}"
-            raise ParameterError("sums of products", obstacle, f"Give {self.dimension} numbers and a reward for each.")
+        contexts = np.atleast_2d(of_each_run("sums of products", context, self.runs, (self.dimension,)))
+        unit = np.atleast_1d(self.reward_map.unit(of_each_run("sums of products", reward, self.runs)))
         self.begin_update()
         rows = np.hstack([ROW.clip(contexts), unit[:, None]])
         products = (rows[:, self._upper[0]] * rows[:, self._upper[1]]) * self._weights

@@ -14,6 +14,7 @@ from discreet.core.knob import check_knob
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.bits import system_bits
 from discreet.sequential.bandits.reward_map import Clipped, RewardMap
+from discreet.sequential.reading import reward_of
 
 GRID = Grid(-CELLS)  # on which a reward in [0, 1] is put before noise is added
 
@@ -61,6 +62,6 @@ class LaplaceCurator:
 
     def privatise(self, reward: ArrayLike, arm: ArrayLike = 0, last: ArrayLike = True) -> Any:
         """The response to one reward, or to one of each run."""
-        steps = GRID.cut(self.reward_map.unit(reward)).astype(np.int64)
+        steps = GRID.cut(self.reward_map.unit(reward_of(reward, arm))).astype(np.int64)
         noise = self._noise.noise(self._bits, steps.shape, self._noise.multiplier / GRID.step)
         return GRID.values(steps + noise)[()]

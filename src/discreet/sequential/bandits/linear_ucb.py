@@ -12,6 +12,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.held import unheld
 from discreet.core.knob import check_knob, check_whole
+from discreet.sequential.reading import contexts_of
 
 
 @unheld("releases")
@@ -98,7 +99,7 @@ class LinearUCB:
         contexts : array of shape (arms, dimension) or (runs, arms, dimension)
             One context for each arm.
         """
-        given = np.asarray(contexts, np.float64)
+        given = contexts_of(contexts, self.runs, self.dimension)
         rows = given[None] if self.runs is None else given
         if rows.ndim != 3 or len(rows) != (self.runs or 1) or rows.shape[2] != self.dimension or not rows.shape[1]:
             raise ParameterError(self.purpose, f"contexts of shape {given.shape}", "Give one for each arm.")

@@ -13,6 +13,7 @@ from scipy.special import expit
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_knob
+from discreet.sequential.reading import rewards_of
 
 
 class RewardMap(Protocol):
@@ -49,7 +50,7 @@ class Clipped:
 
     def unit(self, rewards: ArrayLike) -> Array:
         """Each reward as a number in [0, 1]; one that is not a number as 0."""
-        inside = np.clip(np.asarray(rewards, np.float64), self.lower, self.upper)
+        inside = np.clip(rewards_of(rewards), self.lower, self.upper)
         scaled = (inside - self.lower) / (self.upper - self.lower)
         return np.where(np.isnan(scaled), 0.0, scaled)
 
@@ -84,5 +85,5 @@ class Sigmoid:
     def unit(self, rewards: ArrayLike) -> Array:
         """Each reward as a number in [0, 1]; one that is not a number as 0."""
         with np.errstate(over="ignore", invalid="ignore"):
-            found = expit((np.asarray(rewards, np.float64) - self.center) / self.scale)
+            found = expit((rewards_of(rewards) - self.center) / self.scale)
         return np.where(np.isnan(found), 0.0, found)

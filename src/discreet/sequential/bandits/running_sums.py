@@ -16,6 +16,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.sequential.bandits.reward_map import Clipped, RewardMap
 from discreet.sequential.counters.tree_counter import TreeCounter
+from discreet.sequential.reading import of_each_run
 from discreet.sequential.resumable import Resumable, State
 
 ASKED = "running sums of rewards"
@@ -71,7 +72,7 @@ class RunningSums(Resumable):
         check_whole(ASKED, "arms", arms)
         check_whole(ASKED, "runs", 1 if runs is None else runs)
         self.arms, self.reward_map = int(arms), reward_map
-        self._shape: tuple[int, ...] = () if runs is None else (int(runs),)
+        self.runs = None if runs is None else int(runs)
         self._counter = TreeCounter(
             rounds,
             Laplace(1 / float(epsilon)),
@@ -88,10 +89,9 @@ class RunningSums(Resumable):
     @exclusive
     def privatise(self, reward: ArrayLike, arm: ArrayLike = 0, last: ArrayLike = True) -> Any:
         """The noisy sum of the rewards of this arm, with this one."""
-        unit, arms = self.reward_map.unit(reward), np.asarray(arm)
-        if unit.shape != self._shape or arms.dtype.kind not in "iu" or not ((arms >= 0) & (arms < self.arms)).all():
-            obstacle = f"rewards of shape {unit.shape} for arms {arms}"
-            raise ParameterError(ASKED, obstacle, f"Give shape {self._shape} and arms from 0 to {self.arms - 1}.")
+        unit, arms = self.reward_map.unit(of_each_run(ASKED, reward, self.runs)), np.asarray(arm)
+        if arms.dtype.kind not in "iu" or not ((arms >= 0) & (arms < self.arms)).all():
+            raise ParameterError(ASKED, f"arms {arms}", f"Give arms from 0 to {self.arms - 1}.")
         self.begin_update()
         streams = np.arange(unit.size) * self.arms + arms
         return self._counter.add(unit.reshape(-1, 1), streams).reshape(unit.shape)[()]

@@ -21,6 +21,7 @@ from discreet.sequential.counters.square_root_counter import LONGEST, SquareRoot
 from discreet.sequential.counters.square_root_factor import square_root_factor
 from discreet.sequential.counters.tree_counter import TreeCounter, tree_factor
 from discreet.sequential.counters.updates import UNIT, Updates
+from discreet.sequential.reading import update_of
 from discreet.sequential.resumable import State, fitting
 
 Kind = Literal["square_root", "tree"]
@@ -108,7 +109,7 @@ class DoublingCounter(Counter):
 
     def update(self, value: ArrayLike) -> Array:
         """Add one update, and release the sum of all so far, in the shape of the update."""
-        given = np.asarray(value, np.float64)
+        given = update_of(value, self._updates.size)
         self.admit((given.size,), (self._updates.size,), 0)
         if int(np.max(self._counter.clock)) == self._counter.horizon:
             self._before = self._before + self._latest

@@ -19,6 +19,7 @@ from discreet.sequential.counters.counter import Counter
 from discreet.sequential.counters.square_root_factor import BINARY, square_root_factor
 from discreet.sequential.counters.streaming_convolution import StreamingConvolution
 from discreet.sequential.counters.updates import UNIT, Updates
+from discreet.sequential.reading import update_of
 from discreet.sequential.resumable import State, fitting
 
 LONGEST = 2**16
@@ -101,7 +102,7 @@ class SquareRootCounter(Counter):
 
     def update(self, value: ArrayLike) -> Array:
         """Add one update, and release the sum of all so far, in the shape of the update."""
-        given = np.asarray(value, np.float64)
+        given = update_of(value, self._updates.size)
         size = self._updates.size
         self.admit((given.size,), (size,), self.clock)
         steps = self._updates.steps(given.reshape(1, -1))[0].astype(np.float64)

@@ -20,6 +20,7 @@ from discreet.core.rounding import upwards
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.counters.counter import Counter
 from discreet.sequential.counters.updates import UNIT, Updates
+from discreet.sequential.reading import update_of
 from discreet.sequential.resumable import State, fitting, fitting_clock
 
 AHEAD = 1 << 14  # numbers that are drawn at once for several streams
@@ -119,7 +120,7 @@ class TreeCounter(Counter):
 
     def update(self, value: ArrayLike) -> Array:
         """Add one update to the only stream, and release the sum of all so far, in the shape of the update."""
-        given = np.asarray(value, np.float64)
+        given = update_of(value, self._updates.size)
         return self.add(given.reshape(1, -1), np.zeros(1, np.int64)).reshape(given.shape)
 
     @exclusive

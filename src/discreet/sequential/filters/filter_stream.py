@@ -21,6 +21,7 @@ from discreet.sequential.counters.updates import UNIT, Updates
 from discreet.sequential.filters.better_placement import better_placement
 from discreet.sequential.filters.linear_filter import LinearFilter
 from discreet.sequential.filters.placement import Adjacency, Place, Placement, placed
+from discreet.sequential.reading import sample_of
 from discreet.sequential.resumable import State, fitting, fitting_clock
 
 CELLS = 16  # bits between the bound and the grid
@@ -147,7 +148,8 @@ class FilterStream(Counter):
         -------
         array of shape (streams, outputs), without an axis of length 1
         """
-        steps = self._steps(np.asarray(value, np.float64))
+        shape, events = self._shape(self.system.inputs), self.placement.adjacency == "event"
+        steps = self._steps(sample_of(value, shape, several=events))
         exact = self._before.push(steps)
         noisy = exact + self._updates.drawn(self._bits, exact.shape)
         self.clock += 1

@@ -15,6 +15,7 @@ from discreet.core.held import exclusive
 from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors
 from discreet.core.schema import Number
+from discreet.core.value import number_of
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.releases.columns import in_words
 from discreet.sequential.counters.doubling_counter import DoublingCounter
@@ -132,7 +133,7 @@ class OnlineStatistic(Resumable):
 
     def _unit(self, value: float | None) -> float:
         """A value between -1 and 1; nan where there is none."""
-        number = np.float64(np.nan if value is None else value)
+        number = np.float64(number_of(value))
         low, high = self.column.lower, self.column.upper
         clipped = np.clip(number, low, high)
         return float(np.clip((clipped - low) / (high - low) * 2 - 1, -1.0, 1.0)) if np.isfinite(number) else np.nan

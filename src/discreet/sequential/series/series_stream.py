@@ -17,6 +17,7 @@ from discreet.core.held import exclusive
 from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.noise.bits import system_bits
+from discreet.sequential.reading import places_of, values_of
 from discreet.sequential.resumable import Resumable
 
 MOST_SERIES = 2**20
@@ -54,17 +55,18 @@ class Membership:
         return Bound("l1", self.bound.radius, self.bound.nonnegative)
 
     def sums(self, asked: str, grid: Grid, values: ArrayLike, places: ArrayLike | None) -> Steps:
-        """What all values add up to in each series, in grid steps: each clipped and cut; not finite ones are zeros."""
-        given = np.atleast_1d(np.asarray(values, np.float64))
-        where = np.zeros(given.shape, np.int64) if places is None else np.asarray(places, np.int64)
-        if given.ndim != 1 or where.shape != given.shape or (places is None and self.series > 1):
+        """What all values add up to in each series, in grid steps: each clipped and cut.
+
+        A value that is no number, or is for a series that is not there, counts for nothing.
+        """
+        given = values_of(asked, values)
+        where = np.zeros(given.shape, np.int64) if places is None else places_of(asked, places, self.series)
+        if where.shape != given.shape or (places is None and self.series > 1):
             obstacle = f"values of shape {given.shape} and places of shape {where.shape}"
             raise ParameterError(asked, obstacle, "Give one number for each unit, and the place of its series.")
-        if len(where) and not (where.min() >= 0 and where.max() < self.series):
-            raise ParameterError(asked, "a value is for a series that is not there", f"There are {self.series}.")
-        sums = np.zeros(self.series, np.int64)
+        sums = np.zeros(self.series + 1, np.int64)  # the last is of values for a series that is not there
         np.add.at(sums, where, grid.cut(self.bound.clip(given[:, None]))[:, 0].astype(np.int64))
-        return sums
+        return sums[:-1]
 
 
 class SeriesStream(Resumable):
@@ -110,9 +112,10 @@ class SeriesStream(Resumable):
         Parameters
         ----------
         values : array of shape (units,)
-            Secret. One number for each unit that is there, clipped to the bound.
+            Secret. One number for each unit that is there, clipped to the bound; what is no number counts for nothing.
         places : array of int, shape (units,), optional
-            Secret. The series that each adds to, counted from 0; for a single series it is left out.
+            Secret. The series that each adds to, counted from 0; for a single series it is left out. A value for a
+            series that is not there counts for nothing.
 
         Returns
         -------

@@ -23,7 +23,7 @@ from discreet.releases.test_result import TestResult
 from discreet.statistics.moments.column_moments import Moments
 from discreet.trust.as_private import Bounds, as_private
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.matrix import array_of
+from discreet.trust.sources.raw_values import array_of
 
 
 def t_test(

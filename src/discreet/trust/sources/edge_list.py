@@ -54,7 +54,7 @@ def simple_edges(pairs: NDArray[Any], schema: Schema) -> Steps:
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         remedy = "Give two ends in each row, and no weight or time beside them: choose the edges that count first."
         raise ParameterError("graph", f"the shape of its edges is {pairs.shape}", remedy)
-    ends = np.stack([_places(pairs[:, i], schema) for i in (0, 1)], axis=1)
+    ends = places_of(pairs, schema)
     low, high = ends.min(axis=1), ends.max(axis=1)
     there = (low >= 0) & (low < high)
     number = _count(schema)
@@ -67,10 +67,10 @@ def _count(schema: Schema) -> int:
     return len(end.values) if isinstance(end, Category) else int(schema.number(ENDS[0]).upper) + 1
 
 
-def _places(raw: NDArray[Any], schema: Schema) -> Steps:
+def places_of(ends: NDArray[Any], schema: Schema) -> Steps:
     """The place of each node in the list; -1, if it is not there."""
-    end = schema.columns[ENDS[0]]
-    found = codes(raw, end) if isinstance(end, Category) else numbers(raw)
+    end, raw = schema.columns[ENDS[0]], ends.ravel()
+    found = (codes(raw, end) if isinstance(end, Category) else numbers(raw)).reshape(ends.shape)
     listed = (found >= 0) & (found < _count(schema)) & (found == np.floor(found))
     return np.where(listed, found, -1.0).astype(np.int64)
 

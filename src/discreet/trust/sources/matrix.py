@@ -1,4 +1,4 @@
-"""Records in a numpy matrix: one row each, one numeric column per feature."""
+"""Records in a matrix of numbers: one row each, one column per feature."""
 
 from __future__ import annotations
 
@@ -19,18 +19,16 @@ from discreet.trust.exact_sum import exact_sum
 from discreet.trust.sources.decoding import AT_HAND, bounded, numbers, unmasked
 from discreet.trust.sources.source import BATCH, Batched, Coins
 
-_ROWS = (list, tuple, np.ndarray)
-
 
 class Matrix(Batched):
-    """A numpy matrix as a source; its columns are those of the schema, in order.
+    """A matrix of decoded records as a source; its columns are those of the schema, in order.
 
     Parameters
     ----------
     values : array of shape (n, features)
-        The records.
+        The records. A category is its place in the list, nan where there is none: `decoding.codes` gives these.
     schema : Schema
-        Public. All columns numeric.
+        Public. All columns numeric, or categories.
     """
 
     unit: Unit = RECORD
@@ -89,19 +87,6 @@ class Matrix(Batched):
     def units(self) -> int:
         """The number of records."""
         return len(self._values)
-
-
-def array_of(records: Any) -> NDArray[Any]:
-    """An array as it is; anything else value by value, so that none changes the type of another."""
-    if hasattr(records, "__array__"):
-        return unmasked(records) if isinstance(records, np.ndarray) else np.asarray(records)
-    try:
-        found = np.array(records, dtype=object)
-    except ValueError:
-        found = None
-    if found is None or (found.ndim == 1 and len(found) and all(isinstance(row, _ROWS) for row in found.tolist())):
-        raise SchemaError("matrix", "its rows do not have one length", "Give as many values in each row.")
-    return found
 
 
 def _floats(values: NDArray[Any]) -> Array:

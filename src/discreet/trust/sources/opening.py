@@ -7,15 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from discreet.core.dates import Temporal
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import RECORD, Unit
-from discreet.core.schema import Schema
+from discreet.core.schema import Number, Schema
 from discreet.trust.sources.arrow import ArrowFrame
+from discreet.trust.sources.decoding import unmasked
 from discreet.trust.sources.file import File
 from discreet.trust.sources.frame import Frame
 from discreet.trust.sources.matrix import Matrix
 from discreet.trust.sources.query import query_source
+from discreet.trust.sources.raw_values import array_of
 from discreet.trust.sources.relation import Relation
 from discreet.trust.sources.source import Source
 from discreet.trust.sources.spark import SparkFrame
@@ -35,7 +39,9 @@ def _opened(records: Any, schema: Schema, unit: Unit) -> Source:
         case str() | Path():
             return File(records, schema, unit)
         case np.ndarray():
-            return _matrix(records, schema, unit)
+            return _array(records, schema, unit)
+        case list():
+            return _array(array_of(records, len(schema.columns)), schema, unit)
         case Mapping():
             return Frame(records, schema, unit)
         case (connection, str() as query):
@@ -56,9 +62,13 @@ _ABILITIES: dict[str, Any] = {
 }
 
 
-def _matrix(records: Any, schema: Schema, unit: Unit) -> Matrix:
+def _array(records: NDArray[Any], schema: Schema, unit: Unit) -> Source:
+    """A matrix of numbers; or its columns one by one, where they are to be found in lists or read as times."""
     if unit != RECORD:
         raise ParameterError(
             "matrix", "it has no column that identifies units", "Give a data frame or a file with one."
         )
-    return Matrix(records, schema)
+    plain = all(isinstance(kind, Number) and not isinstance(kind, Temporal) for kind in schema.columns.values())
+    if plain or records.ndim != 2 or records.shape[1] != len(schema.columns):
+        return Matrix(records, schema)
+    return Frame(dict(zip(schema.columns, unmasked(records).T, strict=True)), schema)
