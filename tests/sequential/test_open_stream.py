@@ -65,6 +65,15 @@ def test_other_neighbors_and_larger_units_are_refused_before_any_charge() -> Non
     assert len(paid.entries()) == 1
 
 
+def test_nodes_whose_edges_nobody_limits_pay_for_no_stream() -> None:
+    nodes = MemoryLedger(Budget(1.0), Neighbors.ADD_REMOVE, Unit("node"))
+    with pytest.raises(NotPermitted, match="nothing limits how many updates these are"):
+        open_stream(TreeCounter(10, Laplace(1.0)), nodes, purpose="new edges")
+    assert nodes.entries() == ()
+    edges = MemoryLedger(Budget(1.0), Neighbors.ADD_REMOVE, Unit("edge"))
+    open_stream(TreeCounter(10, Laplace(1.0)), edges, purpose="new edges")
+
+
 def test_a_budget_alone_is_no_account() -> None:
     with pytest.raises(ParameterError, match=r"the account is Budget\(.*SqliteLedger.open\(path\)"):
         open_stream(TreeCounter(10, Laplace(1.0)), Budget(1.0), purpose="visits")  # type: ignore[arg-type]
