@@ -216,6 +216,10 @@ def added_up(noise: Any, counter: Callable[[], Any], values: Array, contribution
     return farthest(mapped, noise, np.array(found))
 
 
+def counter_of(make: Callable[[], Any]) -> Any:
+    return make()._counter
+
+
 def online(kind: Any) -> Iterator[float]:
     """Of all values between the bounds, and of none, where there may be none."""
     noise, asked = Gaussian(1.0), ((0.25, 0.5),) if kind is OnlineQuantiles else ()
@@ -224,9 +228,9 @@ def online(kind: Any) -> Iterator[float]:
         make = partial(kind, *asked, (0.0, 1.0), noise, TIMES, neighbors=neighbors, contributions=contributions, **bins)
         values = np.array([make()._added(value) for value in np.linspace(0, 1, 65)])
         if neighbors is Neighbors.REPLACE:
-            yield added_up(noise, lambda make=make: make()._counter, values, contributions)
+            yield added_up(noise, partial(counter_of, make), values, contributions)
             continue
-        mapped = linear_map(partial(counted, lambda make=make: make()._counter), noise, (TIMES, values.shape[1]))
+        mapped = linear_map(partial(counted, partial(counter_of, make)), noise, (TIMES, values.shape[1]))
         longest = values[np.linalg.norm(values, axis=1).argmax()]
         when = itertools.combinations(range(TIMES), contributions)
         tried = [[longest if time in each else 0 * longest for time in range(TIMES)] for each in when]
@@ -257,7 +261,7 @@ def grams(kind: type[GramSums]) -> Iterator[float]:
     upper = curator()._upper
     values = rows[:, upper[0]] * rows[:, upper[1]] * curator()._weights
     noise = curator()._counter._updates.noise
-    yield added_up(noise, lambda: curator()._counter, values, 1)
+    yield added_up(noise, partial(counter_of, curator), values, 1)
 
 
 def windows(kind: type[WEventStream]) -> Iterator[float]:

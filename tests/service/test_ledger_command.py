@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from discreet import mean
 from discreet.accounting.chain import BEFORE_ALL, seal
 from discreet.accounting.sqlite_ledger import SqliteLedger
-from discreet.core.events import PureLoss
+from discreet.accounting.statement import show
+from discreet.core.events import NoPromise, PureLoss
+from discreet.core.ledger import Reservation
 from discreet.core.neighbors import Neighbors
 from discreet.core.receipt import Receipt
+from discreet.core.schema import Number, Schema
+from discreet.noise.deterministic import DeterministicBits
 from discreet.service.cli import main, parser
+from discreet.trust.curator import Curator
+from discreet.trust.private_data import PrivateData
+from discreet.trust.sources.frame import Frame
 
 Out = pytest.CaptureFixture[str]
 SCHEMA = '[columns.age]\nkind = "number"\nlower = 0\nupper = 100\n'
@@ -117,6 +128,82 @@ def test_a_receipt_is_verified_against_its_ledger_alone(ledger: str, capsys: Out
         assert fault in refused(capsys, "receipt", "verify", "f.json", "--ledger", "l", code=4)
     Path("g.json").write_text("[]")
     assert "not the JSON" in refused(capsys, "receipt", "verify", "g.json", "--ledger", "l", code=2)
+
+
+def forged(value: Any) -> Any:
+    """Something else of the same kind."""
+    match value:
+        case bool():
+            return not value
+        case int() | float():
+            return value + 1
+        case str():
+            return f"{value}x"
+        case None:
+            return "age > 3"
+        case _:
+            return value
+
+
+def test_whatever_a_receipt_states_is_bound_in_the_ledger_or_named_as_not_checked(ledger: str, capsys: Out) -> None:
+    """Each field of a receipt, and each of what lies beside it, is forged in turn."""
+    report = told(capsys, *REPORT)
+    own = {"event": {"kind": "pure", "epsilon": 9.0}, "unit": {"kind": "user", "column": "age"}}
+    own |= {"neighbors": "replace", "participants": {"parties": ["a", "b"], "apart": []}}
+    for name, value in report["receipt"].items():
+        other = own.get(name, forged(value))
+        assert other != value, name
+        Path("f.json").write_text(json.dumps(report | {"receipt": report["receipt"] | {name: other}}))
+        code = main(["receipt", "verify", "f.json", "--ledger", "l", "--json"])
+        said = capsys.readouterr().out
+        assert code in (2, 4) or name in json.loads(said)["unchecked"], name
+    Path("f.json").write_text(json.dumps(report))
+    found = told(capsys, "receipt", "verify", "f.json", "--ledger", "l")
+    assert {*report} - {"receipt"} <= {*found["unchecked"]}
+    assert "secret" not in found["unchecked"]
+    assert main(["receipt", "verify", "f.json", "--ledger", "l"]) == 0
+    assert "Not checked: " in capsys.readouterr().out
+
+
+def test_a_receipt_of_an_older_ledger_is_verified_and_says_what_the_ledger_was_not_told(
+    ledger: str, capsys: Out
+) -> None:
+    with SqliteLedger.open("l") as opened:
+        unit = opened.unit
+        paid = opened.reserve(PureLoss(0.5), "count", request="q", key="k")
+        assert isinstance(paid, Reservation)
+        done = opened.commit(paid, b"")
+        waived = opened.reserve(NoPromise("swapping"), "swap", request="q", key="w", waiver="they asked for it")
+        assert isinstance(waived, Reservation)
+        swapped = opened.commit(waived, b"")
+    assert unit is not None
+    receipt = Receipt("count", PureLoss(0.5), 0.5, 0.0, Neighbors.ADD_REMOVE, unit, True, "k", done.head)
+    Path("r.json").write_text(receipt.to_json())
+    assert {"secret", "where", "participants"} <= {
+        *told(capsys, "receipt", "verify", "r.json", "--ledger", "l")["unchecked"]
+    }
+    dear = Receipt("swap", NoPromise("swapping"), math.inf, 0.0, Neighbors.ADD_REMOVE, unit, True, "w", swapped.head)
+    Path("r.json").write_text(dear.to_json())
+    told(capsys, "receipt", "verify", "r.json", "--ledger", "l")
+    Path("r.json").write_text(dataclasses.replace(dear, epsilon=0.1).to_json())
+    assert "another price" in refused(capsys, "receipt", "verify", "r.json", "--ledger", "l", code=4)
+
+
+def test_a_charge_for_a_release_from_known_bits_says_so_in_the_chain(ledger: str, capsys: Out) -> None:
+    with SqliteLedger.open("l") as opened:
+        source = Frame({"age": np.arange(100.0)}, Schema({"age": Number(0, 100)}))
+        data = PrivateData(Curator(source, bits=DeterministicBits(0)), opened)
+        receipt = mean(data, "age", epsilon=0.5, key="k").receipt
+        assert not opened.entries()[0].secret
+        assert '"secret":false' in opened.chain()[1].body
+        again = PrivateData(Curator(source), opened)
+        assert mean(again, "age", epsilon=0.5, key="k").receipt == dataclasses.replace(receipt, replayed=True)
+    assert "NOT PRIVATE" in show("l")
+    Path("r.json").write_text(receipt.to_json())
+    assert main(["receipt", "verify", "r.json", "--ledger", "l"]) == 0
+    assert "known bits" in capsys.readouterr().out
+    Path("r.json").write_text(dataclasses.replace(receipt, secret=True).to_json())
+    assert "known bits" in refused(capsys, "receipt", "verify", "r.json", "--ledger", "l", code=4)
 
 
 def test_a_charge_without_a_result_has_no_receipt(ledger: str, capsys: Out) -> None:

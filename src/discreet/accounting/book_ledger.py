@@ -6,6 +6,7 @@ import dataclasses
 import json
 import secrets
 from collections.abc import Mapping
+from typing import Any
 
 from discreet.accounting.admission import check_relation, waived
 from discreet.accounting.book import Book
@@ -53,6 +54,7 @@ class BookLedger(LedgerView):
         key: str | None = None,
         analyst: str | None = None,
         waiver: str | None = None,
+        secret: bool = True,
     ) -> Reservation | Committed:
         """Charge the event durably, or give back what its key already paid for; see `core.ledger.Ledger`."""
         analyst = analyst or self.analyst
@@ -88,11 +90,12 @@ class BookLedger(LedgerView):
                 request=digest,
                 price=cost and dataclasses.asdict(cost),
                 charges=page.chain.charges(event, standings),
+                **({} if secret else {"secret": False}),
             )
             return Reservation(key, link.number, link.hash)
 
-    def commit(self, reservation: Reservation, result: bytes) -> Committed:
-        """Record the result durably; only what this returns may be handed out.
+    def commit(self, reservation: Reservation, result: bytes, stated: Mapping[str, Any] | None = None) -> Committed:
+        """Record the result durably, with what its receipt states; only what this returns may be handed out.
 
         Committing the same bytes twice is one commit; other bytes for the same charge are refused.
         """
@@ -106,7 +109,8 @@ class BookLedger(LedgerView):
                 check_same(done, result)
                 return committed(done, result, replayed=True)
             digest = result_digest(result)
-            link = page.add("commit", reservation.key, reservation=reserved.number, result=digest)
+            said = {} if stated is None else {"stated": dict(stated)}
+            link = page.add("commit", reservation.key, reservation=reserved.number, result=digest, **said)
             page.store(link, result)
             return committed(link, result, replayed=False)
 

@@ -55,6 +55,7 @@ def _rows(ledger: LedgerView) -> list[tuple[str, ...]]:
 
 def _row(entry: Entry) -> tuple[str, ...]:
     state = "committed" if entry.committed else "dangling: spent, never handed out"
+    state += "" if entry.secret else "; from known bits: NOT PRIVATE"
     cost = f"epsilon {entry.epsilon:.6g}" + (f", delta {entry.delta:.3g}" if entry.delta else "")
     return (
         str(entry.number),

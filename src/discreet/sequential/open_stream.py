@@ -20,6 +20,10 @@ class PaidStream(Protocol):
         """The price of all releases together."""
 
     @property
+    def secret(self) -> bool:
+        """Whether the noise is secret."""
+
+    @property
     def neighbors(self) -> Neighbors:
         """The relation that the price speaks of."""
 
@@ -91,7 +95,7 @@ def open_stream(stream: S, ledger: Ledger, *, purpose: str, key: str | None = No
     if unit is not None and (unit.rows > stream.contributions or unit.pooled or unit.kind in PARTIAL):
         obstacle = f"a unit of the account has {unit.limit}, and one of the stream {stream.contributions} updates"
         raise NotPermitted(ASKED, obstacle, "Allow as many contributions as the account does.")
-    reserved = ledger.reserve(stream.event, purpose, request=stream.terms, key=key)
+    reserved = ledger.reserve(stream.event, purpose, request=stream.terms, key=key, secret=stream.secret)
     if isinstance(reserved, Committed):
         remedy = "Resume its saved state, or take another key."
         raise NotPermitted(ASKED, f"a stream was opened under the key {key!r} before", remedy)

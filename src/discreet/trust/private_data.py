@@ -234,7 +234,10 @@ class PrivateData:
                     "Ask bounded sums with Laplace or Gaussian noise, or under another trust model.",
                 )
         whole = f"{purpose}\n{written(plan)}"
-        charge = self.ledger.reserve(plan, purpose, request=whole, key=key, analyst=analyst, waiver=waiver)
+        secret = self._trust.secret
+        charge = self.ledger.reserve(
+            plan, purpose, request=whole, key=key, analyst=analyst, waiver=waiver, secret=secret
+        )
         return Permit(self._trust, self.ledger, charge, plan, purpose, keyed=key is not None)
 
     def _check_sampled(self, plan: Event, purpose: str) -> None:

@@ -102,6 +102,11 @@ class SeriesStream(Secret, ABC):
         return self.membership.neighbors
 
     @property
+    def secret(self) -> bool:
+        """Whether the noise is secret."""
+        return self._bits.secret
+
+    @property
     @abstractmethod
     def contributions(self) -> int:
         """At how many times a unit takes part at most, wherever these are."""
