@@ -19,7 +19,7 @@ from discreet.trust.isolation.isolated import isolated, processors
 
 BLOCKS, SHORT = 1000, 0.005
 TIMES, FOUND = 3.0, 0.95  # of the bare function's time; of all blocks, since machines pause now and then
-SPARE = 0.3  # of that time, for the server to start in
+SPARE = 0.6  # of that time, for the server to start in and for what is between two blocks
 BUSY = 4
 
 

@@ -131,8 +131,8 @@ def _attend(line: socket.socket, ends: int, page: int, job: Job, before: int) ->
             _work(page, job, before)
     os.close(page)
     while child and used < job.seconds:
-        ready, _, _ = select.select([line, ends], [], [], max(job.seconds - used, LEAST))
-        if line in ready:  # the end, or nobody is there any more
+        ready = select.select([line.fileno(), ends], [], [], max(job.seconds - used, LEAST))[0]
+        if line.fileno() in ready:  # the end, or nobody is there any more
             break
         if ends in ready:
             os.read(ends, 64)
