@@ -17,6 +17,7 @@ from discreet import mean
 from discreet.accounting.chain import BEFORE_ALL, seal
 from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.accounting.statement import show
+from discreet.core.errors import ParameterError
 from discreet.core.events import NoPromise, PureLoss
 from discreet.core.ledger import Reservation
 from discreet.core.neighbors import Neighbors
@@ -230,6 +231,31 @@ def test_every_command_speaks_json() -> None:
     found = list(leaves(parser()))
     assert len(found) > 15
     assert [leaf.prog for leaf in found if "--json" not in leaf.format_usage()] == []
+
+
+def said_of(leaf: argparse.ArgumentParser, argv: list[str], option: argparse.Action) -> str:
+    """The refusal of a command line, or the numbers that it gives an option."""
+    try:
+        return str([float(value) for value in getattr(leaf.parse_args(argv), option.dest)])
+    except ParameterError as refusal:
+        return str(refusal)
+
+
+def test_an_option_that_is_given_again_adds_up_or_is_refused() -> None:
+    """Every option of every command that takes values, given twice, with all that the command needs besides."""
+    tried = 0
+    for leaf in leaves(parser()):
+        options = [one for one in leaf._actions if one.option_strings and one.nargs != 0]
+        exclusive = [one for group in leaf._mutually_exclusive_groups if group.required for one in group._group_actions]
+        needed = [one for one in options if one.required]
+        words = ["1" for one in leaf._actions if not one.option_strings and one.nargs not in ("*", "?")]
+        for option in options:
+            own = [*needed, *(() if option in exclusive else exclusive[:1]), *(() if option in needed else (option,))]
+            once = [word for one in own for word in (one.option_strings[0], "1")]
+            said = said_of(leaf, [*words, *once, option.option_strings[0], "2"], option)
+            assert "it is given twice" in said or said == "[1.0, 2.0]", (leaf.prog, option.dest)
+            tried += 1
+    assert tried > 50
 
 
 def test_the_help_states_the_exit_codes(capsys: Out) -> None:

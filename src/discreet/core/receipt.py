@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from discreet.core.display import plain
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event, read, written
 from discreet.core.events_in_words import in_words
@@ -168,7 +169,7 @@ class Receipt:
             raise ParameterError("read a receipt", f"this is not the JSON of one ({why})", "", "") from why
 
     def __str__(self) -> str:
-        return "\n".join(f"{name:>9}: {text}" for name, text in self.lines().items())
+        return "\n".join(f"{name:>9}: {plain(text)}" for name, text in self.lines().items())
 
     def _repr_html_(self) -> str:
         return carded(facts(self.lines()))

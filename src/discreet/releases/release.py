@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
+from discreet.core.display import plain
 from discreet.core.errors import ParameterError
 from discreet.core.notebook import carded, facts, folded
 from discreet.core.receipt import Receipt
@@ -107,9 +108,9 @@ class Release(ABC):
     def __str__(self) -> str:
         shown = self.shown()
         if shown.labels:
-            return f"{self.title}\n{shown.text()}"
+            return f"{plain(self.title)}\n{shown.text()}"
         parts = [text if name == "value" else f"{name} {text}" for name, text in zip(*shown.rows(), strict=True)]
-        return f"{self.asked}: {', '.join(parts)}{promise(self.confidence, self.population)}"
+        return f"{plain(self.asked)}: {', '.join(parts)}{promise(self.confidence, self.population)}"
 
     def _repr_html_(self) -> str:
         return carded(self.shown().html(self.title), folded(self.receipt.cost, facts(self.receipt.lines())))

@@ -7,7 +7,6 @@ The parameters are in google/rappor's form, a line of names `k,h,m,p,q,f` and on
 from __future__ import annotations
 
 import csv
-import json
 import os
 from argparse import Namespace
 from collections.abc import Iterator
@@ -25,7 +24,7 @@ from discreet.local.rappor.client import BLOCK, client_reports, client_secret
 from discreet.local.rappor.decoded_strings import DecodedStrings
 from discreet.local.rappor.rappor import Rappor
 from discreet.noise.bits import system_bits
-from discreet.service.saying import say
+from discreet.service.saying import put, say
 
 NAMES = {"k": "bits", "h": "hashes", "m": "cohorts", "p": "p", "q": "q", "f": "f"}
 DISTRIBUTIONS = ("exp", "unif", "zipf")
@@ -80,7 +79,7 @@ def encode(arguments: Namespace) -> int:
         part.unlink(missing_ok=True)
     price = {"reports": n, "epsilon_one": rappor.epsilon_one, "epsilon_infinity": rappor.epsilon_infinity}
     told = f"epsilon {rappor.epsilon_one:.4g} for each, {rappor.epsilon_infinity:.4g} for any number of one value"
-    print(json.dumps(price) if arguments.json else f"Wrote {n} reports: {told}; another value costs as much again.")
+    say(arguments, f"Wrote {n} reports: {told}; another value costs as much again.", **price)
     return 0
 
 
@@ -97,7 +96,7 @@ def decode(arguments: Namespace) -> int:
     )
     if arguments.plot is not None:
         _draw(found, arguments.plot)
-    print(found.to_json() if arguments.json else found)
+    put(found.to_json() if arguments.json else str(found))
     return 0
 
 
