@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from discreet.core.display import plain_lines
+from discreet.core.display import plain
 
 UNTOUCHED = "Nothing was released or spent."
 
@@ -56,7 +56,7 @@ class DiscreetError(Exception):
     @property
     def _text(self) -> str:
         parts = (f"{self.asked}: {self.obstacle}.", self.consequence, self.remedy)
-        return plain_lines(" ".join(part for part in parts if part))
+        return plain(" ".join(part for part in parts if part))
 
     def settle(self, consequence: str) -> None:
         """Say what happened to the budget, by whoever knows that something was charged before this was raised."""

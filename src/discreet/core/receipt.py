@@ -44,7 +44,7 @@ class Participants:
 
     def __str__(self) -> str:
         shown = f"; beside other answers, this one shows the noisy sum of {', '.join(self.apart)} alone"
-        return ", ".join(self.parties) + (shown if self.apart else "")
+        return plain(", ".join(self.parties) + (shown if self.apart else ""))
 
 
 def stated(

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from discreet.core.display import plain_lines
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.trust.isolation.isolated import Form, answers
@@ -46,7 +47,11 @@ def rehearsed(function: Callable[[Array], Any], rows: ArrayLike, *, seconds: flo
     words = "it gives no answer in its time" if found is None else bytes(found.astype(np.uint8)).decode().strip()
     if words.startswith("["):
         return np.array(json.loads(words))
-    raise ParameterError("rehearsal", words, "Import what it needs beforehand, give it more time, or correct it.")
+    *before, last = words.splitlines()
+    refusal = ParameterError("rehearsal", last, "Import what it needs beforehand, give it more time, or correct it.")
+    if before:
+        refusal.add_note(plain_lines(words))
+    raise refusal
 
 
 def check_time(
