@@ -16,6 +16,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
+from discreet.core.parameters import checked
 from discreet.core.schema import Category, Column, Number, Schema
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
@@ -34,6 +35,7 @@ LONGEST = 1e7  # seconds for all
 MADE_UP = 1000  # records, on which a function is timed
 
 
+@checked
 def sample_and_aggregate(
     data: Any,
     function: Callable[[Array], ArrayLike],
