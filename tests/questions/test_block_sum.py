@@ -17,7 +17,7 @@ from discreet.trust.curators_view import CuratorsView
 from discreet.trust.sources.matrix import Matrix
 
 SCHEMA = Schema.numeric(0.0, 1.0, 1)
-SLOT = 0.5  # seconds, for a machine that has much else to do
+SLOT = 0.1  # seconds of processor time
 
 
 def steps(of: Any, records: Array, deals: int = 1) -> Array:

@@ -11,10 +11,14 @@ from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, NotPermitted, ParameterError
 from discreet.core.neighbors import Neighbors, Unit
+from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
+from discreet.noise.deterministic import DeterministicBits
 from discreet.sequential import (
+    FAST,
     EpisodeSums,
     GramSums,
+    OnlineMoments,
     RunningSums,
     TreeCounter,
     open_stream,
@@ -63,6 +67,31 @@ def test_other_neighbors_and_larger_units_are_refused_before_any_charge() -> Non
     paid = MemoryLedger(Budget(1.0), Neighbors.ADD_REMOVE, units[0])
     open_stream(TreeCounter(10, Laplace(1.0), contributions=3), paid, purpose="visits")
     assert len(paid.entries()) == 1
+
+
+def test_a_stream_from_known_bits_says_so_in_the_ledger() -> None:
+    known = DeterministicBits(0)
+    streams: list[Any] = [
+        TreeCounter(10, Laplace(1.0), bits=known),
+        OnlineMoments((0, 1), Gaussian(9.0), bits=known),
+        FAST(9, Laplace(1.0), 3, bits=known),
+        EpisodeSums(1.0, bits=known),
+        RunningSums(3, 100, 1.0, bits=known),
+        GramSums(2, 100, 1.0, 1e-6, bits=known),
+    ]
+    for stream in (*streams, TreeCounter(10, Laplace(1.0))):
+        ledger = MemoryLedger(Budget(1.0, 2e-6))
+        open_stream(stream, ledger, purpose="a trial")
+        assert ledger.entries()[0].secret is (stream not in streams)
+
+
+def test_nodes_whose_edges_nobody_limits_pay_for_no_stream() -> None:
+    nodes = MemoryLedger(Budget(1.0), Neighbors.ADD_REMOVE, Unit("node"))
+    with pytest.raises(NotPermitted, match="nothing limits how many updates these are"):
+        open_stream(TreeCounter(10, Laplace(1.0)), nodes, purpose="new edges")
+    assert nodes.entries() == ()
+    edges = MemoryLedger(Budget(1.0), Neighbors.ADD_REMOVE, Unit("edge"))
+    open_stream(TreeCounter(10, Laplace(1.0)), edges, purpose="new edges")
 
 
 def test_a_budget_alone_is_no_account() -> None:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.service.ask_command import statistics
-from discreet.service.cli import MISTAKE, NO_LEDGER, OVER_BUDGET, main
+from discreet.service.cli import MISTAKE, NO_LEDGER, OVER_BUDGET, UNWRITTEN, main
 
 SCHEMA = """
 [columns.age]
@@ -53,6 +59,55 @@ def test_statistics_are_printed_or_written_as_json(people: list[str], capsys: py
     assert capsys.readouterr().out.startswith("mean of age: ")
     assert main(asked(people, "contingency", "sex", "age", "--bins", "2")) == 0
     assert "[60, 120)" in capsys.readouterr().out
+
+
+def test_options_with_several_values_add_up(people: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        main(asked(people, "count", "--json", "--by", "sex", "--by", "age", "--edges", "18", "45", "--edges", "90"))
+        == 0
+    )
+    assert json.loads(capsys.readouterr().out)["labels"]["age"] == ["[18, 45)", "[45, 90]"] * 2
+    assert main(asked(people, "quantile", "age", "--q", "0.1", "--q", "0.9", "--json")) == 0
+    assert json.loads(capsys.readouterr().out)["labels"] == {"q": [0.1, 0.9]}
+
+
+class FullDisk(io.StringIO):
+    """Where nothing can be written."""
+
+    def flush(self) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_an_answer_that_cannot_be_written_stays_under_its_key(
+    people: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = str(tmp_path / "ledger")
+    assert main(["ledger", "create", ledger, *people[1:3], "--epsilon", "20"]) == 0
+    report = ["report", *people, "--ledger", ledger]
+    for command in (asked(people, "mean", "age", "--ledger", ledger, "--json"), [*report, "--json"]):
+        capsys.readouterr()
+        with monkeypatch.context() as full:
+            full.setattr(sys, "stdout", FullDisk())
+            assert main(command) == UNWRITTEN
+        said = capsys.readouterr().err
+        assert "No space left on device. It was charged, and stays in the ledger under the key" in said
+        key = said.partition("--key ")[2].partition(",")[0]
+        with SqliteLedger.open(ledger) as before:
+            charged = len(before.entries())
+        assert main([*command, "--key", key]) == 0
+        assert json.loads(capsys.readouterr().out)["receipt"]["replayed"] is True
+        with SqliteLedger.open(ledger) as after:
+            assert len(after.entries()) == charged
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")
+def test_a_full_device_is_told_from_an_answer(people: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "discreet", *asked(people, "mean", "age")]
+        run = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert run.returncode == UNWRITTEN
+    assert "no ledger remembers it" in run.stderr
+    assert "Exception ignored" not in run.stderr
 
 
 def test_a_mistake_is_explained_and_costs_nothing(people: list[str], capsys: pytest.CaptureFixture[str]) -> None:

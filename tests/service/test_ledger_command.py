@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from discreet import mean
 from discreet.accounting.chain import BEFORE_ALL, seal
 from discreet.accounting.sqlite_ledger import SqliteLedger
-from discreet.core.events import PureLoss
+from discreet.accounting.statement import show
+from discreet.core.errors import ParameterError
+from discreet.core.events import NoPromise, PureLoss
+from discreet.core.ledger import Reservation
 from discreet.core.neighbors import Neighbors
 from discreet.core.receipt import Receipt
+from discreet.core.schema import Number, Schema
+from discreet.noise.deterministic import DeterministicBits
 from discreet.service.cli import main, parser
+from discreet.trust.curator import Curator
+from discreet.trust.private_data import PrivateData
+from discreet.trust.sources.frame import Frame
 
 Out = pytest.CaptureFixture[str]
 SCHEMA = '[columns.age]\nkind = "number"\nlower = 0\nupper = 100\n'
@@ -119,6 +131,82 @@ def test_a_receipt_is_verified_against_its_ledger_alone(ledger: str, capsys: Out
     assert "not the JSON" in refused(capsys, "receipt", "verify", "g.json", "--ledger", "l", code=2)
 
 
+def forged(value: Any) -> Any:
+    """Something else of the same kind."""
+    match value:
+        case bool():
+            return not value
+        case int() | float():
+            return value + 1
+        case str():
+            return f"{value}x"
+        case None:
+            return "age > 3"
+        case _:
+            return value
+
+
+def test_whatever_a_receipt_states_is_bound_in_the_ledger_or_named_as_not_checked(ledger: str, capsys: Out) -> None:
+    """Each field of a receipt, and each of what lies beside it, is forged in turn."""
+    report = told(capsys, *REPORT)
+    own = {"event": {"kind": "pure", "epsilon": 9.0}, "unit": {"kind": "user", "column": "age"}}
+    own |= {"neighbors": "replace", "participants": {"parties": ["a", "b"], "apart": []}}
+    for name, value in report["receipt"].items():
+        other = own.get(name, forged(value))
+        assert other != value, name
+        Path("f.json").write_text(json.dumps(report | {"receipt": report["receipt"] | {name: other}}))
+        code = main(["receipt", "verify", "f.json", "--ledger", "l", "--json"])
+        said = capsys.readouterr().out
+        assert code in (2, 4) or name in json.loads(said)["unchecked"], name
+    Path("f.json").write_text(json.dumps(report))
+    found = told(capsys, "receipt", "verify", "f.json", "--ledger", "l")
+    assert {*report} - {"receipt"} <= {*found["unchecked"]}
+    assert "secret" not in found["unchecked"]
+    assert main(["receipt", "verify", "f.json", "--ledger", "l"]) == 0
+    assert "Not checked: " in capsys.readouterr().out
+
+
+def test_a_receipt_of_an_older_ledger_is_verified_and_says_what_the_ledger_was_not_told(
+    ledger: str, capsys: Out
+) -> None:
+    with SqliteLedger.open("l") as opened:
+        unit = opened.unit
+        paid = opened.reserve(PureLoss(0.5), "count", request="q", key="k")
+        assert isinstance(paid, Reservation)
+        done = opened.commit(paid, b"")
+        waived = opened.reserve(NoPromise("swapping"), "swap", request="q", key="w", waiver="they asked for it")
+        assert isinstance(waived, Reservation)
+        swapped = opened.commit(waived, b"")
+    assert unit is not None
+    receipt = Receipt("count", PureLoss(0.5), 0.5, 0.0, Neighbors.ADD_REMOVE, unit, True, "k", done.head)
+    Path("r.json").write_text(receipt.to_json())
+    assert {"secret", "where", "participants"} <= {
+        *told(capsys, "receipt", "verify", "r.json", "--ledger", "l")["unchecked"]
+    }
+    dear = Receipt("swap", NoPromise("swapping"), math.inf, 0.0, Neighbors.ADD_REMOVE, unit, True, "w", swapped.head)
+    Path("r.json").write_text(dear.to_json())
+    told(capsys, "receipt", "verify", "r.json", "--ledger", "l")
+    Path("r.json").write_text(dataclasses.replace(dear, epsilon=0.1).to_json())
+    assert "another price" in refused(capsys, "receipt", "verify", "r.json", "--ledger", "l", code=4)
+
+
+def test_a_charge_for_a_release_from_known_bits_says_so_in_the_chain(ledger: str, capsys: Out) -> None:
+    with SqliteLedger.open("l") as opened:
+        source = Frame({"age": np.arange(100.0)}, Schema({"age": Number(0, 100)}))
+        data = PrivateData(Curator(source, bits=DeterministicBits(0)), opened)
+        receipt = mean(data, "age", epsilon=0.5, key="k").receipt
+        assert not opened.entries()[0].secret
+        assert '"secret":false' in opened.chain()[1].body
+        again = PrivateData(Curator(source), opened)
+        assert mean(again, "age", epsilon=0.5, key="k").receipt == dataclasses.replace(receipt, replayed=True)
+    assert "NOT PRIVATE" in show("l")
+    Path("r.json").write_text(receipt.to_json())
+    assert main(["receipt", "verify", "r.json", "--ledger", "l"]) == 0
+    assert "known bits" in capsys.readouterr().out
+    Path("r.json").write_text(dataclasses.replace(receipt, secret=True).to_json())
+    assert "known bits" in refused(capsys, "receipt", "verify", "r.json", "--ledger", "l", code=4)
+
+
 def test_a_charge_without_a_result_has_no_receipt(ledger: str, capsys: Out) -> None:
     with SqliteLedger.open("l") as opened:
         paid = opened.reserve(PureLoss(0.5), "count", request="q", key="k")
@@ -143,6 +231,31 @@ def test_every_command_speaks_json() -> None:
     found = list(leaves(parser()))
     assert len(found) > 15
     assert [leaf.prog for leaf in found if "--json" not in leaf.format_usage()] == []
+
+
+def said_of(leaf: argparse.ArgumentParser, argv: list[str], option: argparse.Action) -> str:
+    """The refusal of a command line, or the numbers that it gives an option."""
+    try:
+        return str([float(value) for value in getattr(leaf.parse_args(argv), option.dest)])
+    except ParameterError as refusal:
+        return str(refusal)
+
+
+def test_an_option_that_is_given_again_adds_up_or_is_refused() -> None:
+    """Every option of every command that takes values, given twice, with all that the command needs besides."""
+    tried = 0
+    for leaf in leaves(parser()):
+        options = [one for one in leaf._actions if one.option_strings and one.nargs != 0]
+        exclusive = [one for group in leaf._mutually_exclusive_groups if group.required for one in group._group_actions]
+        needed = [one for one in options if one.required]
+        words = ["1" for one in leaf._actions if not one.option_strings and one.nargs not in ("*", "?")]
+        for option in options:
+            own = [*needed, *(() if option in exclusive else exclusive[:1]), *(() if option in needed else (option,))]
+            once = [word for one in own for word in (one.option_strings[0], "1")]
+            said = said_of(leaf, [*words, *once, option.option_strings[0], "2"], option)
+            assert "it is given twice" in said or said == "[1.0, 2.0]", (leaf.prog, option.dest)
+            tried += 1
+    assert tried > 50
 
 
 def test_the_help_states_the_exit_codes(capsys: Out) -> None:

@@ -68,10 +68,20 @@ def folder(walked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     return tmp_path / "copy"
 
 
+def latest(argv: tuple[str, ...]) -> list[str]:
+    """A command line in which the last of several values of an option that takes one is left."""
+    found = list(argv)
+    for place in range(len(argv) - 2, 0, -1):
+        option = argv[place]
+        if option.startswith("--") and option not in ("--party", "--listen") and option in argv[place + 1 :]:
+            del found[place : place + 2]
+    return found
+
+
 def refused(capsys: Out, *argv: str, code: int = 2) -> str:
     """The one line of a command that must fail with this code, and print nothing else."""
     capsys.readouterr()
-    assert main(argv) == code
+    assert main(latest(argv)) == code
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert code == 4 or UNTOUCHED in err

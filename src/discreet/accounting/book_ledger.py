@@ -6,6 +6,7 @@ import dataclasses
 import json
 import secrets
 from collections.abc import Mapping
+from typing import Any
 
 from discreet.accounting.admission import check_relation, waived
 from discreet.accounting.book import Book
@@ -53,6 +54,7 @@ class BookLedger(LedgerView):
         key: str | None = None,
         analyst: str | None = None,
         waiver: str | None = None,
+        secret: bool = True,
     ) -> Reservation | Committed:
         """Charge the event durably, or give back what its key already paid for; see `core.ledger.Ledger`."""
         analyst = analyst or self.analyst
@@ -88,11 +90,12 @@ class BookLedger(LedgerView):
                 request=digest,
                 price=cost and dataclasses.asdict(cost),
                 charges=page.chain.charges(event, standings if promised else ()),
+                **({} if secret else {"secret": False}),
             )
             return Reservation(key, link.number, link.hash)
 
-    def commit(self, reservation: Reservation, result: bytes) -> Committed:
-        """Record the result durably; only what this returns may be handed out.
+    def commit(self, reservation: Reservation, result: bytes, stated: Mapping[str, Any] | None = None) -> Committed:
+        """Record the result durably, with what its receipt states; only what this returns may be handed out.
 
         Committing the same bytes twice is one commit; other bytes for the same charge are refused. The commit has the
         day of its reservation: how long the work took may depend on secrets, as the number of trials of a search.
@@ -107,8 +110,9 @@ class BookLedger(LedgerView):
                 check_same(done, result)
                 return committed(done, result, replayed=True)
             digest = result_digest(result)
+            said = {} if stated is None else {"stated": dict(stated)}
             at = reserved.fields["at"]
-            link = page.add("commit", reservation.key, at=at, reservation=reserved.number, result=digest)
+            link = page.add("commit", reservation.key, at=at, reservation=reserved.number, result=digest, **said)
             page.store(link, result)
             return committed(link, result, replayed=False)
 

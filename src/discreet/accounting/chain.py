@@ -6,8 +6,9 @@ newline and the body; the first entry follows 64 zeros. Amounts are decimal text
     open      the data set's name, neighbors, unit and the budget of every account
     admit     the budget of an analyst who came later
     reserve   a charge: event, purpose, analyst, waiver, the request's digest, its price by itself; for every account
-              what is spent after it and, with the account's first charge, the members of its filter
-    commit    the digest of the result that the reservation paid for
+              what is spent after it and, with the account's first charge, the members of its filter; where noise
+              comes from known bits, that it is not secret
+    commit    the digest of the result that the reservation paid for, and what its receipt states; older ones lack it
     raise     a larger budget of an account, the caps of its filter, and the owner's reason
     expire    nothing may be charged to an account any more, and the owner's reason
     reanchor  the owner trusts the chain as it stands, and why
@@ -193,6 +194,7 @@ def entry(link: ChainEntry, committed: bool) -> Entry:
         delta=price.delta,
         committed=committed,
         head=link.hash,
+        secret=fields.get("secret", True),
     )
 
 

@@ -51,4 +51,5 @@ def check_same(done: ChainEntry, result: bytes) -> None:
 
 def committed(link: ChainEntry, result: bytes, replayed: bool) -> Committed:
     """The commit as its caller sees it."""
-    return Committed(link.key, link.number, link.hash, day(link.fields["at"]), result, replayed)
+    fields = link.fields
+    return Committed(link.key, link.number, link.hash, day(fields["at"]), result, replayed, fields.get("stated"))

@@ -7,6 +7,7 @@ import os
 from discreet.accounting.book import Book
 from discreet.accounting.ledger_file import LedgerFile
 from discreet.accounting.ledger_view import FileView, LedgerView
+from discreet.core.display import plain
 from discreet.core.ledger import Entry
 from discreet.core.notebook import facts, grid
 
@@ -21,10 +22,10 @@ def show(path: str | os.PathLike[str]) -> str:
 
 def text(ledger: LedgerView) -> str:
     """The statement as aligned text."""
-    rows = [COLUMNS, *_rows(ledger)]
+    rows = [COLUMNS, *(tuple(map(plain, row)) for row in _rows(ledger))]
     widths = [max(len(row[i]) for row in rows) for i in range(len(COLUMNS))]
     table = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return "\n".join([f"{label:<9} {value}" for label, value in _summary(ledger)] + ["", *table])
+    return "\n".join([f"{plain(label):<9} {plain(value)}" for label, value in _summary(ledger)] + ["", *table])
 
 
 def html(ledger: LedgerView) -> str:
@@ -55,18 +56,14 @@ def _rows(ledger: LedgerView) -> list[tuple[str, ...]]:
 
 def _row(entry: Entry) -> tuple[str, ...]:
     state = "committed" if entry.committed else "dangling: spent, never handed out"
+    state += "" if entry.secret else "; from known bits: NOT PRIVATE"
     cost = f"epsilon {entry.epsilon:.6g}" + (f", delta {entry.delta:.3g}" if entry.delta else "")
     return (
         str(entry.number),
         entry.at,
         entry.analyst or "",
-        _plain(entry.purpose),
+        entry.purpose,
         entry.event.kind,
-        f"waived: {_plain(entry.waiver)}" if entry.waiver else cost,
+        f"waived: {entry.waiver}" if entry.waiver else cost,
         state,
     )
-
-
-def _plain(words: str) -> str:
-    """Words on one line, without control characters that could rewrite a terminal."""
-    return "".join(letter if letter.isprintable() else " " for letter in words)

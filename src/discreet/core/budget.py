@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Real
 
 from discreet.core.errors import ParameterError
+from discreet.core.knob import is_number, shown
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,12 @@ class Budget:
     delta: float = 0.0
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.epsilon, Real) and math.isfinite(self.epsilon) and self.epsilon > 0):
+        if not (is_number(self.epsilon) and math.isfinite(self.epsilon) and self.epsilon > 0):
             raise ParameterError(
-                "budget", f"epsilon is {self.epsilon!r}", "Give a positive, finite epsilon.", epsilon=self.epsilon
+                "budget", f"epsilon is {shown(self.epsilon)}", "Give a positive, finite epsilon.", epsilon=self.epsilon
             )
-        if not (isinstance(self.delta, Real) and 0 <= self.delta < 1):
-            raise ParameterError("budget", f"delta is {self.delta!r}", "Give a delta in [0, 1).", delta=self.delta)
+        if not (is_number(self.delta) and 0 <= self.delta < 1):
+            raise ParameterError("budget", f"delta is {shown(self.delta)}", "Give a delta in [0, 1).", delta=self.delta)
 
 
 def check_budget(asked: str, budget: object) -> None:

@@ -22,6 +22,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from discreet.core.display import plain
+
 UNTOUCHED = "Nothing was released or spent."
 
 
@@ -53,7 +55,8 @@ class DiscreetError(Exception):
 
     @property
     def _text(self) -> str:
-        return " ".join(part for part in (f"{self.asked}: {self.obstacle}.", self.consequence, self.remedy) if part)
+        parts = (f"{self.asked}: {self.obstacle}.", self.consequence, self.remedy)
+        return plain(" ".join(part for part in parts if part))
 
     def settle(self, consequence: str) -> None:
         """Say what happened to the budget, by whoever knows that something was charged before this was raised."""

@@ -5,15 +5,42 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from numbers import Integral, Real
+from typing import TypeGuard
 
 from discreet.core.errors import ParameterError
 
 
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether it is a real number that 64 bits can hold; a truth value is none.
+
+    Examples
+    --------
+    >>> is_number(3), is_number(math.nan), is_number(True), is_number(10**400), is_number("3")
+    (True, True, False, False, False)
+    """
+    try:
+        return isinstance(value, Real) and not isinstance(value, bool) and isinstance(float(value), float)
+    except OverflowError:
+        return False
+
+
+def shown(value: object) -> str:
+    """A value in an error: some of its letters, or its kind, where it cannot be written."""
+    try:
+        return f"{value}"[:80]
+    except Exception:
+        return f"a {type(value).__name__}"
+
+
 def check_knob(asked: str, name: str, value: float, least: float = 2.0**-40, most: float = 2.0**40) -> None:
     """Refuse a multiplier or an epsilon that is not a number in a range where noise can be drawn."""
-    if not (isinstance(value, Real) and math.isfinite(value) and least <= value <= most):
+    if not (is_number(value) and math.isfinite(value) and least <= value <= most):
         raise ParameterError(
-            asked, f"{name} is {value}", f"Give a number between {least:.3g} and {most:.3g}.", knob=name, value=value
+            asked,
+            f"{name} is {shown(value)}",
+            f"Give a number between {least:.3g} and {most:.3g}.",
+            knob=name,
+            value=value,
         )
 
 
@@ -28,10 +55,9 @@ def check_whole(asked: str, name: str, value: float, least: int = 1, most: int |
     ...
     discreet.core.errors.ParameterError: histogram: bins is 2.5. ... Give a whole number, at least 1.
     """
-    whole = isinstance(value, Integral) or (isinstance(value, Real) and float(value).is_integer())
-    if not whole or value < least or (most is not None and value > most):
+    if not (is_number(value) and float(value).is_integer()) or value < least or (most is not None and value > most):
         span = f", at least {least}" if most is None else f" from {least} to {most}"
-        raise ParameterError(asked, f"{name} is {value}", f"Give a whole number{span}.", knob=name, value=value)
+        raise ParameterError(asked, f"{name} is {shown(value)}", f"Give a whole number{span}.", knob=name, value=value)
 
 
 def check_seed(asked: str, value: object) -> None:
@@ -45,9 +71,10 @@ def check_seed(asked: str, value: object) -> None:
     ...
     discreet.core.errors.ParameterError: trees: random_state is -1. ... Give a whole number from 0 to 4294967295.
     """
-    if value is not None and not (isinstance(value, Integral) and 0 <= int(value) < 2**32):
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if value is not None and not (whole and 0 <= int(value) < 2**32):  # type: ignore[call-overload]
         remedy = "Give a whole number from 0 to 4294967295."
-        raise ParameterError(asked, f"random_state is {value}", remedy, knob="random_state", value=value)
+        raise ParameterError(asked, f"random_state is {shown(value)}", remedy, knob="random_state", value=value)
 
 
 def check_size(asked: str, numbers: int, most: int) -> None:
@@ -58,6 +85,6 @@ def check_size(asked: str, numbers: int, most: int) -> None:
 
 def check_one_of(asked: str, name: str, value: object, choices: Sequence[object]) -> None:
     """Refuse what is not one of these."""
-    if value not in choices:
+    if not any(type(value) is type(one) and value == one for one in choices):
         listed = " or ".join(map(str, choices))
-        raise ParameterError(asked, f"{name} is {value}", f"Give {listed}.", knob=name, value=value)
+        raise ParameterError(asked, f"{name} is {shown(value)}", f"Give {listed}.", knob=name, value=value)

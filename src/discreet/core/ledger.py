@@ -9,6 +9,7 @@ bytes back and costs nothing; nobody may draw fresh noise under an old charge.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
@@ -32,7 +33,8 @@ class Committed:
     """A paid result, which may be handed out.
 
     `head` is the hash of the ledger's chain up to this commit: kept elsewhere, it proves later that the ledger was not
-    rolled back. With `replayed` the bytes come from an earlier commit, and nothing was charged.
+    rolled back. With `replayed` the bytes come from an earlier commit, and nothing was charged. `stated` is what its
+    receipt said beyond the charge, where the ledger was told.
     """
 
     key: str
@@ -41,6 +43,7 @@ class Committed:
     at: str
     result: bytes
     replayed: bool = False
+    stated: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ class Entry:
 
     `epsilon` and `delta` are its price by itself, as its receipt has it; in an account, charges cost less together. A
     release without a promise has a waiver and cost nothing. An entry that is not `committed` is dangling: spent, and
-    never handed out.
+    never handed out. One that is not `secret` paid for a release from known bits, which is not private.
     """
 
     number: int
@@ -63,6 +66,7 @@ class Entry:
     delta: float
     committed: bool
     head: str
+    secret: bool = True
 
 
 @dataclass(frozen=True)
@@ -148,6 +152,7 @@ class Ledger(Protocol):
         key: str | None = None,
         analyst: str | None = None,
         waiver: str | None = None,
+        secret: bool = True,
     ) -> Reservation | Committed:
         """Charge the event durably, before any noise is drawn, or give back what its key already paid for.
 
@@ -165,6 +170,8 @@ class Ledger(Protocol):
             Public. Who asks, where the account has smaller caps for each.
         waiver : str, optional
             Public. The owner's reason to let a release without a promise pass.
+        secret : bool
+            Public. Whether the noise will come from secret bits; if not, the entry says so for ever.
 
         Raises
         ------
@@ -180,8 +187,8 @@ class Ledger(Protocol):
             The event has no sound price in this account.
         """
 
-    def commit(self, reservation: Reservation, result: bytes) -> Committed:
-        """Record the result durably; only what this returns may be handed out."""
+    def commit(self, reservation: Reservation, result: bytes, stated: Mapping[str, Any] | None = None) -> Committed:
+        """Record the result durably, with what its receipt states; only what this returns may be handed out."""
 
     def affords(self, event: Event, *, analyst: str | None = None) -> bool:
         """Whether `reserve` would accept this event now; charges nothing."""

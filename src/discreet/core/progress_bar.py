@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, TextIO
 
-from discreet.core.display import shortened
+from discreet.core.display import plain, shortened
 from discreet.core.held import unheld
 
 WIDTH = 30
@@ -55,7 +55,7 @@ class ProgressBar:
             return
         self._drawn, self._due = True, now + self._every
         if self._notebook is not None:
-            self._show(f"<progress value='{done}' max='{total}'></progress> {done}/{total} {html.escape(what)}")
+            self._show(f"<progress value='{done}' max='{total}'></progress> {done}/{total} {html.escape(plain(what))}")
         elif self._stream is not None and not self._stream.closed and self._stream.isatty():
             filled = round(WIDTH * done / total)
             room = max(shutil.get_terminal_size().columns - WIDTH - 14, 8)

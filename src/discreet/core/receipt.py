@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from discreet.core.display import plain
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event, read, written
 from discreet.core.events_in_words import in_words
@@ -42,7 +44,16 @@ class Participants:
 
     def __str__(self) -> str:
         shown = f"; beside other answers, this one shows the noisy sum of {', '.join(self.apart)} alone"
-        return ", ".join(self.parties) + (shown if self.apart else "")
+        return plain(", ".join(self.parties) + (shown if self.apart else ""))
+
+
+def stated(
+    neighbors: Neighbors, unit: Unit, secret: bool, participants: Participants | None = None, where: str | None = None
+) -> dict[str, Any]:
+    """What a receipt says beyond the charge itself, as a ledger keeps it with the result."""
+    plain = {"secret": secret, "participants": participants and asdict(participants), "where": where}
+    found: dict[str, Any] = json.loads(json.dumps({"neighbors": neighbors.value, "unit": asdict(unit), **plain}))
+    return found
 
 
 @dataclass(frozen=True)
@@ -122,6 +133,15 @@ class Receipt:
             **({} if self.participants is None else {"parties": str(self.participants)}),
         }
 
+    @property
+    def stated(self) -> dict[str, Any]:
+        """What it says beyond the charge itself, as a ledger keeps it with the result."""
+        return stated(self.neighbors, self.unit, self.secret, self.participants, self.where)
+
+    def as_stated(self, kept: Mapping[str, Any]) -> Receipt:
+        """The same charge, with what the ledger kept with its result."""
+        return replace(self, **_parsed(kept))
+
     def to_dict(self) -> dict[str, Any]:
         """The receipt as plain numbers, texts and lists."""
         event, neighbors = json.loads(written(self.event)), self.neighbors.value
@@ -143,22 +163,25 @@ class Receipt:
         """
         try:
             plain = json.loads(text)
-            participants = plain["participants"]
-            return cls(
-                **plain
-                | {
-                    "event": read(json.dumps(plain["event"])),
-                    "epsilon": math.inf if plain["epsilon"] is None else plain["epsilon"],
-                    "neighbors": Neighbors(plain["neighbors"]),
-                    "unit": Unit(**plain["unit"]),
-                    "participants": participants and Participants(*map(tuple, participants.values())),
-                }
-            )
+            epsilon = math.inf if plain["epsilon"] is None else plain["epsilon"]
+            return cls(**plain | {"event": read(json.dumps(plain["event"])), "epsilon": epsilon} | _parsed(plain))
         except (ValueError, KeyError, TypeError, AttributeError) as why:
             raise ParameterError("read a receipt", f"this is not the JSON of one ({why})", "", "") from why
 
     def __str__(self) -> str:
-        return "\n".join(f"{name:>9}: {text}" for name, text in self.lines().items())
+        return "\n".join(f"{name:>9}: {plain(text)}" for name, text in self.lines().items())
 
     def _repr_html_(self) -> str:
         return carded(facts(self.lines()))
+
+
+def _parsed(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """What is stated, from its plain form."""
+    who = plain["participants"]
+    return {
+        "neighbors": Neighbors(plain["neighbors"]),
+        "unit": Unit(**plain["unit"]),
+        "secret": plain["secret"],
+        "participants": who and Participants(tuple(who["parties"]), tuple(who["apart"])),
+        "where": plain["where"],
+    }

@@ -194,7 +194,8 @@ def abadi_network(
     if components > wide:
         obstacle = f"there are {wide} numbers in a record, and {components} components"
         raise ParameterError(ASKED, obstacle, "Ask for at most as many.")
-    charge = whole.ledger.reserve(plan.event, ASKED, request=f"{classes} {components} {hidden}")
+    request = f"{classes} {components} {hidden}"
+    charge = whole.ledger.reserve(plan.event, ASKED, request=request, secret=whole.bits.secret)
     assert isinstance(charge, Reservation)  # its key is fresh
     try:
         model = _trained(whole, inputs, targets, plan, (classes, components, hidden), learning_rate, chunk)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from discreet.core.display import plain
 from discreet.core.events import read
 from discreet.core.events_in_words import in_words
 from discreet.core.notebook import carded, facts
@@ -47,7 +48,7 @@ class PrivacyCard(dict[str, Any]):
 def as_text(lines: Mapping[str, str]) -> str:
     """Names and texts, one pair on each line."""
     wide = max(map(len, lines))
-    return "\n".join(f"{name:>{wide}}  {text}" for name, text in lines.items())
+    return "\n".join(f"{name:>{wide}}  {plain(text)}" for name, text in lines.items())
 
 
 def as_table(lines: Mapping[str, str]) -> str:

@@ -12,6 +12,7 @@ from torch.nn.modules.instancenorm import _InstanceNorm
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils._pytree import tree_flatten
 
+from discreet.core.display import plain
 from discreet.core.errors import ParameterError
 from discreet.core.notebook import carded, grid, safe
 from discreet.deep.capture import Layer, captured, layers
@@ -74,7 +75,7 @@ class Checked:
         lines += [
             f"{one.name:{wide}}  {one.layer:{kinds}}  {one.cost.way:16}  {one.cost.products:>14,}" for one in self.costs
         ]
-        return "\n".join(lines)
+        return "\n".join(map(plain, lines))
 
     def _repr_html_(self) -> str:
         first, *_ = str(self).splitlines()

@@ -305,7 +305,7 @@ class Trainer(Held):
         ledger = self._data.ledger
         event = self.plan.event_of(count)
         event = event if self._opened else self.plan.opened(event)
-        charge = ledger.reserve(event, ASKED, request=self._request(count))
+        charge = ledger.reserve(event, ASKED, request=self._request(count), secret=self._data.bits.secret)
         assert isinstance(charge, Reservation)  # its key is fresh
         return charge, ledger.balance().certified
 

@@ -17,6 +17,7 @@ from discreet.core.events import Event
 from discreet.core.grid import Array
 from discreet.core.knob import check_seed
 from discreet.core.notebook import carded, facts, folded
+from discreet.core.parameters import check_parameters
 from discreet.core.receipt import Receipt
 from discreet.core.schema import Category, Column, Number
 from discreet.learners.task import Task, task_of_arrays, task_of_private
@@ -72,6 +73,7 @@ class PrivateEstimator(BaseEstimator, ABC):
         key : str, optional
             Public. Makes a retry safe; see `PrivateData.permit`.
         """
+        check_parameters(self.purpose, type(self).__init__, self.get_params(deep=False))
         self.check()
         seed = getattr(self, "random_state", None)
         if not isinstance(seed, np.random.RandomState):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.display import plain
 from discreet.core.grid import Array
 from discreet.releases.drawing import drawn_on
 
@@ -55,7 +56,7 @@ class GrownTree:
 
     def __str__(self) -> str:
         """The rules, one line for each node or leaf."""
-        return "\n".join(self._lines(0, ""))
+        return "\n".join(map(plain, self._lines(0, "")))
 
     def _lines(self, node: int, indent: str) -> Iterator[str]:
         if self.label(node) is not None:

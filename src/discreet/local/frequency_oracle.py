@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.core.display import plain
 from discreet.core.errors import ParameterError
 from discreet.core.notebook import carded
 from discreet.local.oracle import Domain, Oracle
@@ -67,7 +68,7 @@ class OracleChoice:
         return Columns({"oracle": names}, (Series("standard error at n = 100,000", errors), Series("bytes", sizes)))
 
     def __str__(self) -> str:
-        return f"{self.reason}\n{self.tabulated().text()}"
+        return f"{plain(self.reason)}\n{self.tabulated().text()}"
 
     def _repr_html_(self) -> str:
         return carded(self.tabulated().html(self.reason))

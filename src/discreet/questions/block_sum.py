@@ -34,7 +34,7 @@ class BlockSum:
     deals : int
         Public. How often they are dealt anew: so many blocks hold any one record.
     seconds : float
-        Public. How long the answer takes, whatever happens; each block has an equal part of it.
+        Public. How long the answer takes, whatever happens to a block; each has an equal part of processor time.
     isolation : {"full", "process"}
         Public. What a process of the function's is kept from; see `discreet.trust.isolation`.
     """

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from discreet.core.dates import Temporal
 from discreet.core.digits import error_bar, exact, number
+from discreet.core.display import plain
 from discreet.core.errors import MissingExtra
 from discreet.core.grid import Array
 from discreet.core.notebook import grid
@@ -178,10 +179,13 @@ class Columns:
         return pandas.DataFrame(self.numbers(), index=index)
 
     def rows(self) -> list[list[str]]:
-        """A header, and the texts of each row."""
-        texts = [[one if isinstance(one, str) else f"{one:.4g}" for one in each] for each in self.labels.values()]
+        """A header, and the texts of each row; labels may come from records, so none of them rewrites a terminal."""
+        texts = [
+            [plain(one) if isinstance(one, str) else f"{one:.4g}" for one in each] for each in self.labels.values()
+        ]
         texts += [one.texts() for one in self.series]
-        return [[*self.labels, *(one.name for one in self.series)], *map(list, zip(*texts, strict=True))]
+        head = map(plain, (*self.labels, *(one.name for one in self.series)))
+        return [[*head], *map(list, zip(*texts, strict=True))]
 
     def text(self) -> str:
         """Aligned text, of the first rows."""

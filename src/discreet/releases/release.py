@@ -6,10 +6,11 @@ import json
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
+from discreet.core.display import plain
 from discreet.core.errors import ParameterError
+from discreet.core.knob import is_number, shown
 from discreet.core.notebook import carded, facts, folded
 from discreet.core.receipt import Receipt
 from discreet.releases.columns import Columns
@@ -107,9 +108,9 @@ class Release(ABC):
     def __str__(self) -> str:
         shown = self.shown()
         if shown.labels:
-            return f"{self.title}\n{shown.text()}"
+            return f"{plain(self.title)}\n{shown.text()}"
         parts = [text if name == "value" else f"{name} {text}" for name, text in zip(*shown.rows(), strict=True)]
-        return f"{self.asked}: {', '.join(parts)}{promise(self.confidence, self.population)}"
+        return f"{plain(self.asked)}: {', '.join(parts)}{promise(self.confidence, self.population)}"
 
     def _repr_html_(self) -> str:
         return carded(self.shown().html(self.title), folded(self.receipt.cost, facts(self.receipt.lines())))
@@ -129,9 +130,9 @@ def promise(confidence: float | None, population: bool) -> str:
 
 def check_confidence(asked: str, confidence: float) -> None:
     """Refuse a confidence that no interval has, or none worth having."""
-    if not (isinstance(confidence, Real) and LEAST <= confidence <= MOST):
+    if not (is_number(confidence) and LEAST <= confidence <= MOST):
         remedy = f"Give one between {LEAST} and {MOST}, such as 0.95."
-        raise ParameterError(asked, f"the confidence is {confidence}", remedy, confidence=confidence)
+        raise ParameterError(asked, f"the confidence is {shown(confidence)}", remedy, confidence=confidence)
 
 
 def check_population(asked: str, population: bool, obstacle: str, remedy: str) -> None:

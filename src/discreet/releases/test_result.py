@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from discreet.core.display import plain
 from discreet.releases.columns import Columns, ConfidenceInterval, Series
 from discreet.releases.estimate import Estimate
 from discreet.releases.release import Release
@@ -94,7 +95,7 @@ class TestResult(Release):
             f"statistic {self.statistic:.2f}, {self._chance}",
             f"The null hypothesis is {self.conclusion}.",
         ]
-        return "\n".join(lines + ([] if self.estimate is None else [str(self.estimate)]))
+        return "\n".join([*map(plain, lines)] + ([] if self.estimate is None else [str(self.estimate)]))
 
     @property
     def _chance(self) -> str:

@@ -20,6 +20,10 @@ class PaidStream(Protocol):
         """The price of all releases together."""
 
     @property
+    def secret(self) -> bool:
+        """Whether the noise is secret."""
+
+    @property
     def neighbors(self) -> Neighbors:
         """The relation that the price speaks of."""
 
@@ -39,6 +43,10 @@ PARTIAL = ("attribute", "position")  # units that are less than a record
 
 def open_stream(stream: S, ledger: Ledger, *, purpose: str, key: str | None = None) -> S:
     """Charge a ledger for all releases of a counter, of series, or of a curator that is trusted with rewards.
+
+    A unit of the account has to be one of the stream: each of its rows is a contribution. So an account of users with
+    three rows each pays for streams with three contributions or more, and one of nodes, which any number of edges may
+    have, for none.
 
     Parameters
     ----------
@@ -80,10 +88,14 @@ def open_stream(stream: S, ledger: Ledger, *, purpose: str, key: str | None = No
         obstacle = f"the account is for {ledger.neighbors} and the stream for {stream.neighbors}"
         raise NotPermitted(ASKED, obstacle, "Make the stream for the neighbors of the account.")
     unit = ledger.unit
+    if unit is not None and unit.kind == "node" and unit.column is None:
+        obstacle = f"a unit of the account is a node with {unit.limit}, and nothing limits how many updates these are"
+        remedy = "Pay from an account of edges or events, if one of them is what an update is."
+        raise NotPermitted(ASKED, obstacle, remedy)
     if unit is not None and (unit.rows > stream.contributions or unit.pooled or unit.kind in PARTIAL):
         obstacle = f"a unit of the account has {unit.limit}, and one of the stream {stream.contributions} updates"
         raise NotPermitted(ASKED, obstacle, "Allow as many contributions as the account does.")
-    reserved = ledger.reserve(stream.event, purpose, request=stream.terms, key=key)
+    reserved = ledger.reserve(stream.event, purpose, request=stream.terms, key=key, secret=stream.secret)
     if isinstance(reserved, Committed):
         remedy = "Resume its saved state, or take another key."
         raise NotPermitted(ASKED, f"a stream was opened under the key {key!r} before", remedy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from argparse import Namespace
 from contextlib import ExitStack
 
@@ -16,6 +17,13 @@ def check_account(arguments: Namespace) -> None:
     for name, why in NEED.items():
         if getattr(arguments, name) is not None and arguments.ledger is None:
             raise ParameterError(f"--{name}", why, "Give --ledger, too.")
+
+
+def paid_key(arguments: Namespace) -> str | None:
+    """The key that was given; with a ledger, else a new one: an answer that was paid for can be asked for again."""
+    if arguments.key is not None or arguments.ledger is None:
+        return None if arguments.key is None else str(arguments.key)
+    return secrets.token_hex(8)
 
 
 def opened_account(arguments: Namespace, files: ExitStack) -> SqliteLedger | None:

@@ -18,7 +18,8 @@ from discreet.core.ledger import Ledger
 from discreet.core.near_name import near_name
 from discreet.core.schema import Schema
 from discreet.query.schema_file import read_schema
-from discreet.service.account import check_account, opened_account
+from discreet.service.account import check_account, opened_account, paid_key
+from discreet.service.saying import put_paid
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.file import File
 
@@ -30,8 +31,9 @@ def ask(arguments: Namespace) -> int:
     name, *columns = _words(arguments.statistic)  # "mean of age", as in a plan, or: mean age
     statistic, arguments.columns = _statistic(name), [*columns, *arguments.columns]
     described = read_schema(arguments.schema)
-    options = _options(statistic, arguments, described.schema)
     check_account(arguments)
+    arguments.key = paid_key(arguments)
+    options = _options(statistic, arguments, described.schema)
     with ExitStack() as open_files:
         budget = Budget(arguments.epsilon, arguments.delta)
         ledger: Ledger | None = opened_account(arguments, open_files)
@@ -43,7 +45,7 @@ def ask(arguments: Namespace) -> int:
         data = PrivateData.of(records, described.schema, ledger, neighbors=described.neighbors, unit=described.unit)
         data = data if arguments.where is None else data.where(arguments.where)
         found = _found(statistic, data, options)
-    print(found.to_json() if arguments.json else f"{found}\n{found.receipt.cost}")
+    put_paid(found.to_json() if arguments.json else f"{found}\n{found.receipt.cost}", arguments.key)
     return 0
 
 

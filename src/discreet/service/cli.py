@@ -9,20 +9,44 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from discreet import __version__
 from discreet.core.errors import BudgetExceeded, DiscreetError, LedgerError, NotPermitted, ParameterError
 from discreet.service.ledger_arguments import add_ledger, add_receipt
 from discreet.service.rappor_arguments import add_rappor
+from discreet.service.saying import Unwritten
 
-DONE, MISTAKE, OVER_BUDGET, NO_LEDGER, NOT_PERMITTED, INTERRUPTED = 0, 2, 3, 4, 5, 130
+DONE, MISTAKE, OVER_BUDGET, NO_LEDGER, NOT_PERMITTED, UNWRITTEN, INTERRUPTED = 0, 2, 3, 4, 5, 6, 130
 CODES = """exit codes: 0 done; 2 a mistake in what was asked; 3 over budget; 4 the ledger cannot be used, or a receipt
-is not one of its; 5 not permitted, as to strangers and to analysts whose account has expired; 130 interrupted"""
+is not one of its; 5 not permitted, as to strangers and to analysts whose account has expired; 6 the answer could not be
+written, and how to have it is said; 130 interrupted"""
+
+
+class Once(argparse.Action):
+    """An option that is given once; one that takes several values may be given again, and adds to them."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        """Take the values, or refuse another one that would take the place of the first."""
+        before = namespace.__dict__.setdefault(GIVEN, {})
+        if self.dest in before and not isinstance(values, list):
+            raise argparse.ArgumentError(self, "it is given twice")
+        before[self.dest] = [*before.get(self.dest, []), *values] if isinstance(values, list) else values
+        setattr(namespace, self.dest, before[self.dest])
+
+
+GIVEN = "given"  # the options of a command line so far
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors read like all others."""
+    """A parser whose errors read like all others, and of whose options none takes the place of another."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        for store in (None, "store"):
+            self.register("action", store, Once)
 
     def error(self, message: str) -> NoReturn:
         """Refuse the command line."""
@@ -308,6 +332,8 @@ def _code(refusal: DiscreetError) -> int:
         return OVER_BUDGET
     if isinstance(refusal, NotPermitted):
         return NOT_PERMITTED
+    if isinstance(refusal, Unwritten):
+        return UNWRITTEN
     return NO_LEDGER if isinstance(refusal, LedgerError) else MISTAKE
 
 

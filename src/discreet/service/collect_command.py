@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import Namespace
 from itertools import combinations
 from pathlib import Path
@@ -14,7 +13,7 @@ from discreet.local.protocol import read_protocol
 from discreet.local.report_store import ReportStore
 from discreet.releases.release import Release
 from discreet.service.collector import Collector
-from discreet.service.saying import say
+from discreet.service.saying import put, say
 
 
 def collect(arguments: Namespace) -> int:
@@ -61,7 +60,7 @@ def estimate(arguments: Namespace) -> int:
     if arguments.consistent is not None:
         several = tuple(_consistent(one, arguments.consistent) for one in several)
     lines = [one.to_json() for one in several] if arguments.json else [f"{one}\n" for one in several]
-    sys.stdout.write("\n".join(lines).rstrip() + "\n")
+    put("\n".join(lines).rstrip())
     return 0
 
 

@@ -14,7 +14,7 @@ from discreet.core.display import plain
 from discreet.query.schema_file import read_schema
 from discreet.service.ledger_statement import administration, in_words, of_analyst, statement
 from discreet.service.out_file import OutFile
-from discreet.service.saying import say
+from discreet.service.saying import put, say
 
 
 def create(arguments: Namespace) -> int:
@@ -78,7 +78,7 @@ def export(arguments: Namespace) -> int:
     with SqliteLedger.open(arguments.ledger) as ledger:
         lines = [json.dumps({"body": link.body, "hash": link.hash}) for link in ledger.chain()]
         if arguments.out is None:
-            print("\n".join(lines))
+            put("\n".join(lines))
             return 0
         with OutFile(arguments.out, (arguments.ledger,)) as out:
             out.write("\n".join(lines) + "\n", "Nothing was charged.", "Run again.")

@@ -10,6 +10,7 @@ from discreet.query.forecast.plan import plan as planned
 from discreet.query.forecast.practice import PracticeLedger
 from discreet.query.schema_file import SchemaFile, read_schema
 from discreet.service.account import opened_account
+from discreet.service.saying import put
 from discreet.trust.private_data import PrivateData
 
 
@@ -36,4 +37,4 @@ def foreseen(described: SchemaFile, questions: list[str], arguments: Namespace) 
             delta=arguments.delta or 0.0,
             for_error=getattr(arguments, "for_error", None),
         )
-    print(forecast.to_json() if arguments.json else forecast)
+    put(forecast.to_json() if arguments.json else str(forecast))

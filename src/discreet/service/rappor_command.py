@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import json
 import os
 from argparse import Namespace
 from collections.abc import Iterator
@@ -27,7 +26,7 @@ from discreet.local.rappor.client import BLOCK, client_reports, client_secret
 from discreet.local.rappor.decoded_strings import DecodedStrings
 from discreet.local.rappor.rappor import Rappor
 from discreet.noise.bits import system_bits
-from discreet.service.saying import say
+from discreet.service.saying import put, say
 
 NAMES = {"k": "bits", "h": "hashes", "m": "cohorts", "p": "p", "q": "q", "f": "f"}
 MASTER, LONGEST = 32, 4096  # bytes of a secret that clients' own are derived from
@@ -83,7 +82,7 @@ def encode(arguments: Namespace) -> int:
         part.unlink(missing_ok=True)
     price = {"reports": n, "epsilon_one": rappor.epsilon_one, "epsilon_infinity": rappor.epsilon_infinity}
     told = f"epsilon {rappor.epsilon_one:.4g} for each, {rappor.epsilon_infinity:.4g} for any number of one value"
-    print(json.dumps(price) if arguments.json else f"Wrote {n} reports: {told}; another value costs as much again.")
+    say(arguments, f"Wrote {n} reports: {told}; another value costs as much again.", **price)
     return 0
 
 
@@ -100,7 +99,7 @@ def decode(arguments: Namespace) -> int:
     )
     if arguments.plot is not None:
         _draw(found, arguments.plot)
-    print(found.to_json() if arguments.json else found)
+    put(found.to_json() if arguments.json else str(found))
     return 0
 
 

@@ -18,9 +18,10 @@ from discreet.query.plan import planned
 from discreet.query.report import Report, profile
 from discreet.query.sample import SCHEMA, TABLE
 from discreet.query.schema_file import SchemaFile, read_schema
-from discreet.service.account import check_account, opened_account
+from discreet.service.account import check_account, opened_account, paid_key
 from discreet.service.out_file import OutFile
 from discreet.service.plan_command import foreseen
+from discreet.service.saying import put, put_paid
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.csv_file import RFC4180, CsvForm
 from discreet.trust.sources.file import File
@@ -68,6 +69,7 @@ def _request(arguments: Namespace) -> Request:
             " To write a schema: discreet schema init FILE.",
         )
     check_account(arguments)
+    arguments.key = paid_key(arguments)
     budget = Budget(arguments.epsilon, 0.0 if arguments.delta is None else arguments.delta)
     form = CsvForm(arguments.delimiter, arguments.dialect)
     return Request(arguments.file, arguments.schema, budget, Path(arguments.file).name, form)
@@ -132,6 +134,6 @@ def _delivered(made: Report, out: OutFile | None, arguments: Namespace) -> None:
             again = f"Run again with --key {made.receipt.key}." if arguments.ledger else "Run again with room on disk."
             out.write(made.to_html(), "The report was charged, and is printed.", again)
     finally:
-        print(made.to_json() if arguments.json else made)
+        put_paid(made.to_json() if arguments.json else str(made), arguments.key)
     if out is not None and not arguments.json:
-        print(f"\nWrote {out.path}")
+        put(f"\nWrote {out.path}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from argparse import Namespace
 from contextlib import ExitStack
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from discreet.core.errors import ParameterError
 from discreet.query.sample import SCHEMA, TABLE
 from discreet.service.out_file import OutFile
+from discreet.service.saying import say
 
 
 def sample(arguments: Namespace) -> int:
@@ -22,5 +22,5 @@ def sample(arguments: Namespace) -> int:
         for out, text in [(files.enter_context(OutFile(str(path))), text) for path, text in parts.items()]:
             out.write(text)
     names = [str(path) for path in parts]
-    print(json.dumps({"table": names[0], "schema": names[1]}) if arguments.json else f"Wrote {' and '.join(names)}")
+    say(arguments, f"Wrote {' and '.join(names)}", table=names[0], schema=names[1])
     return 0

@@ -12,7 +12,7 @@ from discreet.core.errors import DiscreetError
 from discreet.core.events import Event, written
 from discreet.core.ledger import Ledger, Reservation
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.receipt import Receipt
+from discreet.core.receipt import Receipt, stated
 from discreet.trust.permit import KEPT
 
 
@@ -28,7 +28,8 @@ class Payer:
     @contextmanager
     def charged(self, event: Event, purpose: str) -> Iterator[PaidCharge]:
         """Charge an event, and commit it at the end of the block with its result."""
-        charge = self.ledger.reserve(event, purpose, request=f"{purpose}\n{written(event)}")
+        request = f"{purpose}\n{written(event)}"
+        charge = self.ledger.reserve(event, purpose, request=request, secret=self.bits.secret)
         assert isinstance(charge, Reservation)  # its key is fresh
         paid = PaidCharge(self, event, purpose, charge)
         try:
@@ -36,7 +37,7 @@ class Payer:
         except DiscreetError as error:
             error.settle(KEPT)
             raise
-        self.ledger.commit(charge, paid.result)
+        self.ledger.commit(charge, paid.result, stated(self.neighbors, self.unit, self.bits.secret))
 
 
 @dataclass

@@ -12,6 +12,7 @@ from discreet.accounting.memory_ledger import account_of
 from discreet.core.answer import MovableRows
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
+from discreet.core.display import plain
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.ledger import Ledger
@@ -98,7 +99,7 @@ class MovingTable(Secret):
         return PaidProjections(vectors, paid.receipt)
 
     def __repr__(self) -> str:
-        return f"MovingTable({len(self)} rows of {', '.join(self.columns)}; reach {self.reach:g})"
+        return plain(f"MovingTable({len(self)} rows of {', '.join(self.columns)}; reach {self.reach:g})")
 
 
 def _positions(rows: Any) -> Array:

@@ -130,7 +130,8 @@ class Party(Held):
         """Pay for a round; each is paid for once."""
         if self.ledger is None:
             return
-        charge = self.ledger.reserve(event, purpose, request=f"{round} {purpose}", key=f"round {round}")
+        asked, secret = f"{round} {purpose}", self.bits.secret
+        charge = self.ledger.reserve(event, purpose, request=asked, key=f"round {round}", secret=secret)
         if not isinstance(charge, Reservation):
             raise RoundReused(f"round {round!r}", "it was paid for and run before", "Begin a new one.", UNOPENED)
         self.ledger.commit(charge, b"")

@@ -18,7 +18,7 @@ from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.progress_bar import Progress, patient_bar
 from discreet.core.question import Question
-from discreet.core.receipt import Participants, Receipt
+from discreet.core.receipt import Participants, Receipt, stated
 from discreet.core.schema import Schema
 from discreet.trust.stored import Artefact, KeptArtefact, Stored
 
@@ -222,8 +222,10 @@ class Permit(Held):
     @property
     def receipt(self) -> Receipt:
         """What this permit cost."""
-        cost, condition = price(self._plan, self._ledger.budget), getattr(self._trust, "condition", None)
-        return Receipt(
+        cost, kept = price(self._plan, self._ledger.budget), None
+        if isinstance(self._charge, Committed):
+            kept = self._charge.stated
+        made = Receipt(
             self._purpose,
             self._plan,
             cost.epsilon,
@@ -235,8 +237,14 @@ class Permit(Held):
             self._charge.head,
             self._stored is not None,
             self._participants,
-            None if condition is None else str(condition),
+            self._where,
         )
+        return made if kept is None else made.as_stated(kept)
+
+    @property
+    def _where(self) -> str | None:
+        condition = getattr(self._trust, "condition", None)
+        return None if condition is None else str(condition)
 
     @exclusive
     def __enter__(self) -> Permit:
@@ -251,7 +259,9 @@ class Permit(Held):
         if isinstance(error, DiscreetError):
             error.settle(self._consequence)
         if kind is None and isinstance(self._charge, Reservation):
-            self._charge = self._ledger.commit(self._charge, self._made.written())
+            trust = self._trust
+            said = stated(trust.neighbors, trust.unit, trust.secret, self._participants, self._where)
+            self._charge = self._ledger.commit(self._charge, self._made.written(), said)
         self.progress(self._planned, self._planned, self._purpose)
 
 

@@ -11,6 +11,7 @@ from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.condition import Condition
 from discreet.core.condition_text import condition_of
+from discreet.core.display import plain
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import Event, NoPromise, Sampled, walked, written
 from discreet.core.events_in_words import in_words
@@ -234,7 +235,10 @@ class PrivateData:
                     "Ask bounded sums with Laplace or Gaussian noise, or under another trust model.",
                 )
         whole = f"{purpose}\n{written(plan)}"
-        charge = self.ledger.reserve(plan, purpose, request=whole, key=key, analyst=analyst, waiver=waiver)
+        secret = self._trust.secret
+        charge = self.ledger.reserve(
+            plan, purpose, request=whole, key=key, analyst=analyst, waiver=waiver, secret=secret
+        )
         return Permit(self._trust, self.ledger, charge, plan, purpose, keyed=key is not None)
 
     def _check_sampled(self, plan: Event, purpose: str) -> None:
@@ -258,7 +262,7 @@ class PrivateData:
 
     def __repr__(self) -> str:
         among = "" if self.condition is None else f"; where {self.condition}"
-        return f"PrivateData({', '.join(self.schema.columns)}; {self.unit.kind}; {self.neighbors.value}{among})"
+        return plain(f"PrivateData({', '.join(self.schema.columns)}; {self.unit.kind}; {self.neighbors.value}{among})")
 
     def _repr_html_(self) -> str:
         limit = "" if self.unit.column is None else f" ({self.unit.column}, {self.unit.limit})"

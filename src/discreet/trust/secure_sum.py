@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from discreet.core.bits import Bits
+from discreet.core.display import plain
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Steps
@@ -254,4 +255,5 @@ class SecureSum(Held):
         return {who: reason for who, reason in why.items() if who not in present}
 
     def __repr__(self) -> str:
-        return f"SecureSum({', '.join(self.federation.names)}; threshold {self.federation.threshold}; {self.neighbors})"
+        names = plain(", ".join(self.federation.names))
+        return f"SecureSum({names}; threshold {self.federation.threshold}; {self.neighbors})"

@@ -154,6 +154,15 @@ def sleeps_on_a_lock(block: Array) -> Any:
     lock.acquire()
 
 
+def sleeps(block: Array) -> Any:
+    time.sleep(0.01)
+    return 1.0
+
+
+def yields_its_processor(block: Array) -> Any:
+    return os.sched_yield()
+
+
 def fills_its_memory(block: Array) -> Any:
     return len([np.ones(2**24) for _ in range(10**4)])
 
@@ -212,6 +221,8 @@ class StallsAsItIsLoaded:
 FAILS: dict[str, Callable[[Array], Any]] = {
     "loop": loops,
     "lock": sleeps_on_a_lock,
+    "sleep": sleeps,
+    "yield": yields_its_processor,
     "memory": fills_its_memory,
     "too much": fills_its_block,
     "nothing": lambda block: [],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.core.display import plain
 from discreet.core.notebook import carded
 from discreet.releases.columns import Columns, Series
 from discreet.releases.drawing import drawn_on
@@ -159,7 +160,7 @@ class Forecast:
         return ax
 
     def __str__(self) -> str:
-        return f"{self.title}\n{self.tabulated().text()}"
+        return f"{plain(self.title)}\n{self.tabulated().text()}"
 
     def _repr_html_(self) -> str:
         return carded(self.tabulated().html(self.title))

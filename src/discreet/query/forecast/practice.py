@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
+from typing import Any
 
 from discreet.accounting.chain import BEFORE_ALL
 from discreet.core.budget import Budget
@@ -60,12 +62,13 @@ class PracticeLedger:
         key: str | None = None,
         analyst: str | None = None,
         waiver: str | None = None,
+        secret: bool = True,
     ) -> Reservation | Committed:
         """Write the event down."""
         self.events.append(event)
         return Reservation(key or f"practice {len(self.events)}", len(self.events), self.head)
 
-    def commit(self, reservation: Reservation, result: bytes) -> Committed:
+    def commit(self, reservation: Reservation, result: bytes, stated: Mapping[str, Any] | None = None) -> Committed:
         """Hand the result out."""
         return Committed(reservation.key, reservation.number, self.head, "", result)
 

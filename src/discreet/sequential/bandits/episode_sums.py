@@ -72,6 +72,11 @@ class EpisodeSums(Resumable):
         self._sums: Steps = np.zeros(() if runs is None else (int(runs),), np.int64)
 
     @property
+    def secret(self) -> bool:
+        """Whether the noise is secret."""
+        return self._bits.secret
+
+    @property
     def event(self) -> LaplaceLoss:
         """The price of all responses."""
         return self._noise.event

@@ -96,6 +96,11 @@ class GramSums(Resumable):
         )
 
     @property
+    def secret(self) -> bool:
+        """Whether the noise is secret."""
+        return self._counter.secret
+
+    @property
     def event(self) -> Event:
         """The price of all responses."""
         return self._counter.event

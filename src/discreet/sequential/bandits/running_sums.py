@@ -82,6 +82,11 @@ class RunningSums(Resumable):
         )
 
     @property
+    def secret(self) -> bool:
+        """Whether the noise is secret."""
+        return self._counter.secret
+
+    @property
     def event(self) -> Event:
         """The price of all responses."""
         return self._counter.event

@@ -48,6 +48,11 @@ class Counter(Resumable):
         return self._updates.contributions
 
     @property
+    def secret(self) -> bool:
+        """Whether the noise is secret."""
+        return self._bits.secret
+
+    @property
     def event(self) -> Event:
         """The price of all releases."""
         return self._updates.event

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
@@ -20,7 +21,7 @@ from discreet.sequential.counters.counter import Counter
 from discreet.sequential.counters.updates import UNIT, Updates
 from discreet.sequential.filters.better_placement import better_placement
 from discreet.sequential.filters.linear_filter import LinearFilter
-from discreet.sequential.filters.placement import Adjacency, Place, Placement, placed
+from discreet.sequential.filters.placement import Adjacency, Place, placed
 from discreet.sequential.reading import sample_of
 from discreet.sequential.resumable import State, fitting, fitting_clock
 
@@ -50,7 +51,8 @@ class FilterStream(Counter):
     horizon : int, optional
         Public. How many samples there are at most; without it, the stream has no end.
     neighbors : Neighbors
-        Public. Whether zeros (`ADD_REMOVE`) or anything else (`REPLACE`) takes the place of what a unit contributes.
+        Public. Whether zeros (`ADD_REMOVE`) or what any other unit contributes (`REPLACE`), also to other samples or
+        inputs, takes the place of what a unit contributes.
     contributions : int
         Public. In how many samples of its input a unit takes part at most, once in each, with adjacency "event".
     streams : int
@@ -101,18 +103,21 @@ class FilterStream(Counter):
         streams: int = 1,
         bits: Bits | None = None,
     ) -> None:
-        for name, value in (("horizon", horizon), ("contributions", contributions), ("streams", streams)):
+        for name, value in (("horizon", horizon), ("streams", streams)):
             check_whole(self.purpose, name, 1 if value is None else value, most=ENDLESS)
         if noise.norm != "l2":
             raise ParameterError(self.purpose, f"the noise is {noise}", "Give Gaussian noise.")
         planned = None if horizon is None else int(horizon)
         self.system, self.streams = system, int(streams)
+        change = change_of(bound, adjacency, neighbors, contributions, system.inputs)
         self.placement = (
-            better_placement(system, adjacency=adjacency, contributions=int(contributions), horizon=planned).best
+            better_placement(system, adjacency=adjacency, contributions=change.samples, horizon=planned).best
             if placement is None
-            else placed(system, placement, adjacency, int(contributions), planned)
+            else placed(system, placement, adjacency, change.samples, planned)
         )
-        updates = _updates(self.placement, noise, bound, neighbors)
+        factor = self.placement.gain * change.reach / bound.sensitivity("l2", 1, neighbors)
+        before = self.placement.before
+        updates = Updates(noise, bound, 1, neighbors, factor, int(contributions), CELLS, before.binary)
         super().__init__(ENDLESS if planned is None else planned, updates, bits)
         self.clock = 0
         self.noisy: Array = np.zeros((self.streams, self.placement.before.outputs))
@@ -190,15 +195,34 @@ class FilterStream(Counter):
         return kept
 
 
-def reach(bound: Bound, adjacency: Adjacency, neighbors: Neighbors) -> float:
-    """How far one unit moves a sample, or the whole of a signal in l2; rounded up."""
-    if adjacency == "event":
-        return bound.sensitivity("l2", 1, neighbors)
-    return Bound("l2", bound.radius, bound.nonnegative).sensitivity("l2", 2, neighbors)
+@dataclass(frozen=True)
+class Change:
+    """What one unit changes of the samples.
+
+    Parameters
+    ----------
+    samples : int
+        How many samples of an input, for events.
+    reach : float
+        By how much each; or the whole of a signal in l2. Rounded up.
+    """
+
+    samples: int
+    reach: float
 
 
-def _updates(placement: Placement, noise: Additive, bound: Bound, neighbors: Neighbors) -> Updates:
-    """Samples of one number, whose noise is made for all that one unit moves."""
-    wider = reach(bound, placement.adjacency, neighbors) / reach(bound, "event", neighbors)
-    gain, binary = placement.gain * wider, placement.before.binary
-    return Updates(noise, bound, 1, neighbors, gain, placement.contributions, CELLS, binary)
+def change_of(bound: Bound, adjacency: Adjacency, neighbors: Neighbors, contributions: int, inputs: int) -> Change:
+    """What a unit with so many contributions changes.
+
+    A unit that is replaced takes c samples away, and another adds to c. Where values have both signs, they are the
+    farthest apart in the same samples, each by two bounds. Where they have one, in different samples: 2 c of them
+    change by one bound each. With several inputs another unit may feed an input whose response has the other sign: then
+    it is as if values had both.
+    """
+    check_whole("filter", "contributions", contributions, most=ENDLESS)
+    if adjacency == "signal":
+        whole = Bound("l2", bound.radius, bound.nonnegative)
+        return Change(int(contributions), whole.sensitivity("l2", 2, neighbors))
+    if bound.nonnegative and neighbors is Neighbors.REPLACE and inputs == 1:
+        return Change(2 * int(contributions), bound.radius)
+    return Change(int(contributions), Bound("l2", bound.radius).sensitivity("l2", 1, neighbors))

@@ -15,7 +15,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.counters.updates import UNIT
 from discreet.sequential.filters.better_placement import PlacementReport
-from discreet.sequential.filters.filter_stream import FilterStream, reach
+from discreet.sequential.filters.filter_stream import Change, FilterStream, change_of
 from discreet.sequential.filters.kalman_filter import RunningKalman, SteadyKalman
 from discreet.sequential.filters.kalman_model import KalmanModel
 from discreet.sequential.filters.linear_filter import LongResponse
@@ -84,8 +84,9 @@ class KalmanStream(FilterStream):
         bits: Bits | None = None,
     ) -> None:
         places = PLACES if placement is None else (placement,)
-        scale = noise.multiplier * reach(bound, adjacency, neighbors)
-        best = min(_choices(model, scale, places, adjacency, contributions, horizon), key=lambda one: one.error)
+        change = change_of(bound, adjacency, neighbors, contributions, len(model.C))
+        found = _choices(model, noise.multiplier, change, places, adjacency, horizon)
+        best = min(found, key=lambda one: one.error)
         self.model, self.mean_squared_error = model, best.error
         super().__init__(
             best.system,
@@ -150,28 +151,30 @@ def better_kalman_placement(
     >>> better_kalman_placement(walk, Gaussian(2.0)).best.place
     'zero_forcing'
     """
-    scale = noise.multiplier * reach(bound, adjacency, neighbors)
-    found = sorted(_choices(model, scale, PLACES, adjacency, contributions, horizon), key=lambda one: one.error)
+    change = change_of(bound, adjacency, neighbors, contributions, len(model.C))
+    found = _choices(model, noise.multiplier, change, PLACES, adjacency, horizon)
+    found.sort(key=lambda one: one.error)
     return PlacementReport(tuple(one.placement for one in found), tuple(one.error for one in found), "what is wanted")
 
 
 def _choices(
     model: KalmanModel,
-    scale: float,
+    multiplier: float,
+    change: Change,
     places: tuple[Place, ...],
     adjacency: Adjacency,
-    contributions: int,
     horizon: int | None,
 ) -> list[_Choice]:
     """The best filter for each placement."""
+    scale = multiplier * change.reach
 
     def choice(place: Place, extra: float) -> _Choice:
         system = SteadyKalman(model, extra)
-        placement = placed(system, place, adjacency, contributions, horizon)
+        placement = placed(system, place, adjacency, change.samples, horizon)
         own = float(np.trace(model.steady_covariance(0.0, extra)))
         return _Choice(system, placement, own + scale**2 * placement.mean_squared_error)
 
-    gain = placed(SteadyKalman(model, 0.0), "input", adjacency, contributions, horizon).gain
+    gain = placed(SteadyKalman(model, 0.0), "input", adjacency, change.samples, horizon).gain
     best = []
     for place in places:
         designs = (1.0,) if place == "input" else DESIGNS

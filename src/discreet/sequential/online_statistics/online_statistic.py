@@ -94,6 +94,11 @@ class OnlineStatistic(Resumable):
         )
 
     @property
+    def secret(self) -> bool:
+        """Whether the noise is secret."""
+        return self._counter.secret
+
+    @property
     def event(self) -> Event:
         """The price of all releases."""
         return self._counter.event

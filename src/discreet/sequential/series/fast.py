@@ -52,7 +52,7 @@ class FAST(SeriesStream):
         Public. At how many times a unit is there at most; by default at all, which protects whole users. 1 protects
         single events.
     neighbors : Neighbors
-        Public. Whether a unit is added or removed, or replaced by any other.
+        Public. Whether a unit is added or removed, or replaced by any other, which may be there at other times.
     sampling : {"adaptive", "fixed"}
         Public. Whether the controller sets the times of samples, or all intervals are equal.
     step_variance : float, optional
@@ -66,10 +66,11 @@ class FAST(SeriesStream):
     Guarantee
     ---------
     `noise.event` for all releases together. A unit is in at most m = `memberships` x min(`samples`, `contributions`)
-    samples and moves each by one bound, so the vector of all samples moves by m bounds in l1 and sqrt(m) in l2. Times
-    are functions of earlier noisy samples, and a sample has noise of the same scale whenever it is taken. So whatever
-    the times are, the losses add up to no more than that of one release that moves by m bounds: adaptive composition of
-    pure losses, or of Gaussian ones (Smith and Thakurta 2022). Estimates are post-processing. Fan and Xiong 2012.
+    samples and moves each by one bound, so the vector of all samples moves by m bounds in l1 and sqrt(m) in l2; for a
+    unit that is replaced, `Membership.factor` counts the samples of both. Times are functions of earlier noisy samples,
+    and a sample has noise of the same scale whenever it is taken. So whatever the times are, the losses add up to no
+    more than that of one release that moves by as much: adaptive composition of pure losses, or of Gaussian ones (Smith
+    and Thakurta 2022). Estimates are post-processing. Fan and Xiong 2012.
 
     Examples
     --------
@@ -107,9 +108,9 @@ class FAST(SeriesStream):
         self.horizon, self.samples, self.sampling = int(horizon), int(samples), sampling
         self.controller = PIDController() if controller is None else controller
         self.step_variance = step_variance
-        most = int(memberships) * min(self.samples, int(contributions))
-        factor = float(most) if noise.norm == "l1" else math.sqrt(most) * (1 + 2.0**-50)
-        self._updates = Updates(noise, self.membership.row, int(series), neighbors, factor, int(contributions))
+        each = min(self.samples, int(contributions))
+        factor = self.membership.factor(noise.norm, each, self._of_two(each))
+        self._updates = Updates(noise, self.membership.bound, 1, neighbors, factor, int(contributions))
         variance = (noise.deviation * self._updates.scale) ** 2
         if step_variance is not None:
             check_knob(self.purpose, "step_variance", step_variance, 0.0, 1e300)
@@ -121,6 +122,10 @@ class FAST(SeriesStream):
         self._interval: Array = np.ones(int(series))
         self._errors: Array = np.zeros((self.controller.window, int(series)))
         self.measured: Array = np.full(int(series), math.nan)
+
+    def _of_two(self, each: int) -> int:
+        """In how many samples of a series two units are together, if each is in so many."""
+        return min(self.samples, 2 * each)
 
     @property
     def contributions(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.core.bits import Bits
-from discreet.core.bound import Bound
+from discreet.core.bound import Bound, Norm
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Array, Grid, Steps
@@ -37,7 +38,7 @@ class Membership:
     memberships : int
         Public. To how many of them a unit adds values at most, over all times; at one time, one value to each.
     neighbors : Neighbors
-        Public. Whether a unit is added or removed, or replaced by any other.
+        Public. Whether a unit is added or removed, or replaced by any other, which may be there at other times.
     """
 
     bound: Bound
@@ -49,10 +50,19 @@ class Membership:
         check_whole("series", "series", self.series, most=MOST_SERIES)
         check_whole("series", "memberships", self.memberships, most=self.series)
 
-    @property
-    def row(self) -> Bound:
-        """The bound of one value among the numbers of all series, of which the others are zero."""
-        return Bound("l1", self.bound.radius, self.bound.nonnegative)
+    def factor(self, norm: Norm, each: int, both: int) -> float:
+        """How far a unit moves the samples of all series, in units of how far it moves a single one; rounded up.
+
+        A unit is in at most `each` samples of a series, and two units in at most `both` together. It moves a single one
+        by one bound, or by two where values of both signs are replaced: then two units in the same samples are the
+        farthest apart. Where values of one sign are replaced, two units in different samples are, of different series
+        if there are as many, and each moves by one bound.
+        """
+        moved = self.memberships * each
+        if self.neighbors is Neighbors.REPLACE and self.bound.nonnegative:
+            shared = max(0, 2 * self.memberships - self.series)
+            moved = 2 * (self.memberships - shared) * each + shared * both
+        return float(moved) if norm == "l1" else math.sqrt(moved) * (1 + 2.0**-50)
 
     def sums(self, asked: str, grid: Grid, values: ArrayLike, places: ArrayLike | None) -> Steps:
         """What all values add up to in each series, in grid steps: each clipped and cut.
@@ -89,6 +99,11 @@ class SeriesStream(Resumable):
     def neighbors(self) -> Neighbors:
         """The relation that the price speaks of."""
         return self.membership.neighbors
+
+    @property
+    def secret(self) -> bool:
+        """Whether the noise is secret."""
+        return self._bits.secret
 
     @property
     @abstractmethod

@@ -47,7 +47,8 @@ class WEventStream(SeriesStream):
     memberships : int
         Public. To how many of them a unit adds values at most.
     neighbors : Neighbors
-        Public. Whether what a unit adds within a window is added or removed, or replaced by anything else.
+        Public. Whether what a unit adds within a window is added or removed, or replaced by what any other adds within
+        a window of its own.
     bits : Bits, optional
         Where noise comes from; secret bits of this process by default.
 
@@ -60,7 +61,7 @@ class WEventStream(SeriesStream):
     up to epsilon / 2, and the latter to epsilon / 2 at most, whatever was released; so the likelihood of all releases,
     which is the product of those of each time given those before, changes by a factor of exp(epsilon) at most. A unit
     that comes back after the window is a new one: whole users are not protected. With `memberships` m each of the
-    series has epsilon / m.
+    series has epsilon / m. Where a unit is replaced, it is removed and another added: noise is for twice as much.
     """
 
     purpose: ClassVar[str] = "w-event stream"
@@ -80,8 +81,8 @@ class WEventStream(SeriesStream):
         check_knob(self.purpose, "epsilon", epsilon, 2.0**-20, 2.0**20)
         super().__init__(Membership(bound, int(series), int(memberships), neighbors), bits)
         self.window, self.epsilon = int(window), float(epsilon)
-        moved = self.membership.row.sensitivity("l1", int(series), neighbors)
-        self._scale = 2 * memberships * moved / self.epsilon * (1 + 8 * ULP)  # of noise that costs all of a half
+        moved = memberships * neighbors.reach * bound.radius  # two windows may be apart: so each has half of epsilon
+        self._scale = 2 * moved / self.epsilon * (1 + 8 * ULP)  # of noise that costs all of a half
         self._spent: Shares = np.zeros((self.window, int(series)), np.int64)
         self._held: Steps = np.zeros(int(series), np.int64)
         self.published: NDArray[np.bool_] = np.zeros(int(series), np.bool_)

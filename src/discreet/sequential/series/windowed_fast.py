@@ -39,7 +39,8 @@ class WindowedFAST(FAST):
     Guarantee
     ---------
     `noise.event` for all releases together, for streams that differ by what one unit adds within a single window of w
-    consecutive times: w-event privacy (Kellaris, Papadopoulos, Xiao and Papadias 2014). With m = `samples`, a sample is
+    consecutive times, or, if it is replaced, by what another adds within a window of its own besides: w-event privacy
+    (Kellaris, Papadopoulos, Xiao and Papadias 2014). With m = `samples`, a sample is
     taken only if the m-th last one is w times ago or more, so no window has more than m of them; and given earlier
     releases, nothing outside the window differs. The rest is as for `FAST`. A unit that comes back after the window is
     a new one: whole users are not protected.
@@ -85,6 +86,10 @@ class WindowedFAST(FAST):
         )
         self.window = self.horizon
         self._times: NDArray[np.int64] = np.full((self.samples, int(series)), -self.window, np.int64)
+
+    def _of_two(self, each: int) -> int:
+        """Of both: the windows of two units may be apart."""
+        return 2 * each
 
     @property
     def contributions(self) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.core.parameters import checked
 from discreet.questions.box import Box
 from discreet.questions.cells import equal_cells
 from discreet.questions.contingency import contingency_of
@@ -52,6 +53,7 @@ class CellReader:
         return np.where(cells[:, None] == np.arange(self.size), float(self.size), 0.0)
 
 
+@checked
 def density(
     data: Any,
     columns: Columns | None = None,

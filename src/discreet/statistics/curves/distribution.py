@@ -12,6 +12,7 @@ from scipy.optimize import isotonic_regression
 from discreet.core.budget import Budget
 from discreet.core.grid import Array
 from discreet.core.knob import check_whole
+from discreet.core.parameters import checked
 from discreet.questions.cells import cut
 from discreet.questions.tree import Tree, trees
 from discreet.releases.ask import asked, column_of
@@ -78,6 +79,7 @@ class Distribution(Curve):
         return ConfidenceInterval(np.maximum(shares - self.half_width, 0.0), np.minimum(shares + self.half_width, 1.0))
 
 
+@checked
 def distribution(
     data: Any,
     column: str | None = None,

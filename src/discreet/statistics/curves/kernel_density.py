@@ -11,6 +11,7 @@ import numpy as np
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.core.parameters import checked
 from discreet.questions.domain import Bins
 from discreet.releases.ask import asked_with
 from discreet.releases.release import check_population
@@ -44,6 +45,7 @@ class KernelDensity(DensityEstimate):
     stepped: ClassVar[bool] = False
 
 
+@checked
 def kernel_density(
     data: Any,
     columns: Columns | None = None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.core.digits import exact
+from discreet.core.display import plain
 from discreet.core.grid import Array
 from discreet.core.notebook import carded
 from discreet.releases.columns import Columns, Series
@@ -136,7 +137,7 @@ class GrossErrors:
         return self.tabulated().to_pandas("gross errors")
 
     def __str__(self) -> str:
-        return f"{self.title}\n{self.tabulated().text()}"
+        return f"{plain(self.title)}\n{self.tabulated().text()}"
 
     def _repr_html_(self) -> str:
         return carded(self.tabulated().html(self.title))

@@ -14,6 +14,7 @@ from scipy.special import ndtri
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.core.parameters import checked
 from discreet.core.schema import Column, Number
 from discreet.questions.domain import MOST_CELLS, Bins, Domain
 from discreet.releases.fit import Fit
@@ -52,6 +53,7 @@ class MEstimate(Fit):
     table: ContingencyTable
 
 
+@checked
 def m_estimate(
     data: Any,
     columns: Sequence[str] | None = None,

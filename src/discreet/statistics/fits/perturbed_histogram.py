@@ -10,6 +10,7 @@ import numpy as np
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.knob import check_whole
+from discreet.core.parameters import checked
 from discreet.core.schema import Number
 from discreet.questions.contingency import contingency_of
 from discreet.questions.domain import Bins, Domain
@@ -25,6 +26,7 @@ FEWEST = 4  # bins of a number, where they are not given
 TIMES = {1: 4.0, 2: 2.0, 3: 1.0}  # factor of their number, by how many numbers there are
 
 
+@checked
 def perturbed_histogram(
     data: Any,
     columns: Sequence[str] | None = None,

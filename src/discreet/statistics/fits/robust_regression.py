@@ -13,6 +13,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_whole
+from discreet.core.parameters import checked
 from discreet.core.receipt import Receipt
 from discreet.mechanisms.ranks.box_depth import COLUMNS
 from discreet.releases.joint_plan import Together
@@ -30,6 +31,7 @@ Method = Literal["depth", "propose_test_release"]
 DEALS, MOST_DEALS, MOST_BLOCKS = 16, 2**10, 2**24
 
 
+@checked
 def robust_regression(
     data: Any,
     target: str | None = None,

@@ -16,6 +16,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
+from discreet.core.parameters import checked
 from discreet.core.schema import Category, Column, Number, Schema
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
@@ -29,11 +30,12 @@ from discreet.trust.as_private import Bounds
 from discreet.trust.isolation.isolated import PART, Form, check_isolation, processors
 from discreet.trust.isolation.rehearsal import check_time
 
-LEAST_SLOT = 0.01  # seconds for one block: a process must start in it
+LEAST_SLOT = 0.01  # seconds of processor time for one block: a process must start in it
 LONGEST = 1e7  # seconds for all
 MADE_UP = 1000  # records, on which a function is timed
 
 
+@checked
 def sample_and_aggregate(
     data: Any,
     function: Callable[[Array], ArrayLike],
@@ -74,9 +76,9 @@ def sample_and_aggregate(
     deals : int
         Public. How often they are dealt anew. More deals, less chance in how records fell together, and no more noise.
     seconds : float
-        Public. How long the blocks take, always: so that the time says nothing. As many blocks as there are processors
-        have an equal part each: a function that takes longer for 1,000 made-up records is refused. Give more for one
-        that is slow, or for very many records.
+        Public. How long the blocks take, always, so that the time says nothing; longer only where the machine has other
+        things to do. As many blocks as there are processors have an equal part of processor time each: a function that
+        takes longer for 1,000 made-up records is refused. Give more for one that is slow, or for very many records.
     confidence : float
         Public. Of each interval, which is for the exact average over these blocks: it measures the privacy noise, and
         not how a function of a block differs from that of all records.

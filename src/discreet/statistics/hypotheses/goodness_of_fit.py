@@ -11,6 +11,7 @@ import numpy as np
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.core.parameters import checked
 from discreet.questions.domain import BINS, Domain
 from discreet.releases.ask import column_of
 from discreet.releases.release import check_confidence
@@ -23,6 +24,7 @@ from discreet.trust.as_private import Bounds
 Probabilities = Mapping[str, float] | Sequence[float] | Array
 
 
+@checked
 def goodness_of_fit(
     data: Any,
     column: str | None = None,

@@ -11,6 +11,7 @@ import numpy as np
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.core.parameters import checked
 from discreet.questions.domain import BINS, Bins, Domain
 from discreet.releases.ask import columns_of
 from discreet.releases.release import check_confidence
@@ -23,6 +24,7 @@ from discreet.trust.as_private import Bounds
 CLEAR = 1.0  # deviations of noise that count against a margin
 
 
+@checked
 def independence(
     data: Any,
     columns: Sequence[str] | None = None,

@@ -11,6 +11,7 @@ import numpy as np
 from discreet.core.budget import Budget
 from discreet.core.digits import exact
 from discreet.core.errors import ParameterError
+from discreet.core.parameters import checked
 from discreet.core.schema import Category, Number, Schema
 from discreet.questions.grouped_moments import grouped_moments_of
 from discreet.questions.moments import moments_of
@@ -26,6 +27,7 @@ from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.raw_values import array_of
 
 
+@checked
 def t_test(
     data: Any,
     column: str | None = None,
@@ -89,6 +91,7 @@ def t_test(
     return _tested(f"mean of {of.column} is {exact(mean)}", supposed, supposed.value - mean, estimate, released)
 
 
+@checked
 def two_sample_t_test(
     data: Any,
     column: Any,

@@ -8,6 +8,7 @@ from typing import Any, Unpack, overload
 import numpy as np
 
 from discreet.core.budget import Budget
+from discreet.core.parameters import checked
 from discreet.questions.cells import Edges
 from discreet.questions.count import count_of
 from discreet.releases.ask import Released, asked
@@ -26,6 +27,7 @@ from discreet.trust.private_data import PrivateData
 def count(data: Any, column: str | None = None, *, by: None = None, **options: Unpack[Options]) -> Estimate: ...
 @overload
 def count(data: Any, column: str | None = None, *, by: By, **options: Unpack[Options]) -> Table: ...
+@checked
 def count(
     data: Any,
     column: str | None = None,

@@ -11,6 +11,7 @@ import numpy as np
 
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
+from discreet.core.parameters import checked
 from discreet.releases.ask import columns_of
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
@@ -19,6 +20,7 @@ from discreet.statistics.moments.products import products
 from discreet.trust.as_private import Bounds
 
 
+@checked
 def covariance(
     data: Any,
     columns: Sequence[str] | None = None,
@@ -104,6 +106,7 @@ def covariance(
     )
 
 
+@checked
 def correlation(
     data: Any,
     columns: Sequence[str] | None = None,

@@ -16,6 +16,7 @@ import numpy as np
 from discreet.core.budget import Budget
 from discreet.core.dates import Temporal
 from discreet.core.grid import Array
+from discreet.core.parameters import checked
 from discreet.core.schema import Number
 from discreet.questions.cells import Edges
 from discreet.questions.moments import moments_of
@@ -31,6 +32,7 @@ from discreet.trust.as_private import Bounds, as_private
 SHARES = 64  # places between the bounds at which the error of a mean is tabulated
 
 
+@checked
 def grouped(
     data: Any,
     column: str,

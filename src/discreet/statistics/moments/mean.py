@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TypedDict, Unpack, overload
 
 from discreet.core.budget import Budget
+from discreet.core.parameters import checked
 from discreet.questions.cells import Edges
 from discreet.releases.ask import column_of
 from discreet.releases.estimate import Estimate
@@ -32,6 +33,7 @@ class Options(TypedDict, total=False):
 def mean(data: Any, column: str | None = None, *, by: None = None, **options: Unpack[Options]) -> Estimate: ...
 @overload
 def mean(data: Any, column: str | None = None, *, by: By, **options: Unpack[Options]) -> Table: ...
+@checked
 def mean(
     data: Any,
     column: str | None = None,

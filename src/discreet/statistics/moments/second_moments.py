@@ -11,6 +11,7 @@ import numpy as np
 
 from discreet.core.budget import Budget
 from discreet.core.grid import Array
+from discreet.core.parameters import checked
 from discreet.questions.coordinates import Coordinates
 from discreet.releases.ask import columns_of
 from discreet.releases.columns import Columns, Series
@@ -56,6 +57,7 @@ class SecondMoments(Tabular):
         return columns if len(self.columns) <= SHOWN else Columns(columns.labels, columns.series[:1])
 
 
+@checked
 def second_moments(
     data: Any,
     columns: Sequence[str] | None = None,

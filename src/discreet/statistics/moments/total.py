@@ -7,6 +7,7 @@ from typing import Any, Unpack, overload
 import numpy as np
 
 from discreet.core.budget import Budget
+from discreet.core.parameters import checked
 from discreet.questions.cells import Edges
 from discreet.questions.moments import moments_of
 from discreet.questions.total import total_of
@@ -26,6 +27,7 @@ from discreet.trust.as_private import Bounds
 def total(data: Any, column: str | None = None, *, by: None = None, **options: Unpack[Options]) -> Estimate: ...
 @overload
 def total(data: Any, column: str | None = None, *, by: By, **options: Unpack[Options]) -> Table: ...
+@checked
 def total(
     data: Any,
     column: str | None = None,

@@ -13,6 +13,7 @@ from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.core.parameters import checked
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Number
 from discreet.questions.cuts import trimmed_of, winsorized_of
@@ -50,6 +51,7 @@ class CutEstimate(Estimate):
         return Columns({}, (*super().tabulated().series, *cuts))
 
 
+@checked
 def winsorized_mean(
     data: Any,
     column: str | None = None,
@@ -104,6 +106,7 @@ def winsorized_mean(
     )
 
 
+@checked
 def trimmed_mean(
     data: Any,
     column: str | None = None,

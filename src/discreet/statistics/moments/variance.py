@@ -7,6 +7,7 @@ import math
 from typing import Any, Unpack, overload
 
 from discreet.core.budget import Budget
+from discreet.core.parameters import checked
 from discreet.questions.cells import Edges
 from discreet.questions.moments import moments_of
 from discreet.releases.ask import ColumnOf, Released, column_of
@@ -27,6 +28,7 @@ LARGEST = 0.2  # share of the budget that a centre is worth, measured at every m
 def variance(data: Any, column: str | None = None, *, by: None = None, **options: Unpack[Options]) -> Estimate: ...
 @overload
 def variance(data: Any, column: str | None = None, *, by: By, **options: Unpack[Options]) -> Table: ...
+@checked
 def variance(
     data: Any,
     column: str | None = None,
@@ -110,6 +112,7 @@ def standard_deviation(
 ) -> Estimate: ...
 @overload
 def standard_deviation(data: Any, column: str | None = None, *, by: By, **options: Unpack[Options]) -> Table: ...
+@checked
 def standard_deviation(
     data: Any,
     column: str | None = None,

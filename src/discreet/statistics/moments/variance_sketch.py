@@ -12,6 +12,7 @@ from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.knob import check_size, check_whole
+from discreet.core.parameters import checked
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.vectors.johnson_lindenstrauss import JohnsonLindenstrauss
 from discreet.questions.coordinate_records import CoordinateRecords, complete_count_of
@@ -28,6 +29,7 @@ COUNT = 5.0  # the noise on the number of records, in units of what the whole bu
 SLOPES = "the sketch has no fourth moments, which the sampling error of a variance depends on"
 
 
+@checked
 def variance_sketch(
     data: Any,
     columns: Sequence[str] | None = None,

@@ -11,6 +11,7 @@ import numpy as np
 
 from discreet.core.budget import Budget
 from discreet.core.grid import Array
+from discreet.core.parameters import checked
 from discreet.core.schema import Number
 from discreet.questions.magnitudes import magnitude_edges, magnitudes_of
 from discreet.releases.ask import asked, column_of
@@ -72,6 +73,7 @@ class FoundBounds(Release):
         ax.set_xlabel(self.name)
 
 
+@checked
 def bounds(
     data: Any,
     column: str | None = None,

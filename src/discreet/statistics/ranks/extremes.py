@@ -11,6 +11,7 @@ from scipy.special import ndtri
 
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
+from discreet.core.parameters import checked
 from discreet.core.receipt import Receipt
 from discreet.core.schema import Number
 from discreet.mechanisms.additive.laplace import Laplace
@@ -123,6 +124,7 @@ def farthest(risk: float) -> float:
     return float(-ndtri(risk / (10.7 * (0.05 / risk) ** 0.33)))
 
 
+@checked
 def minimum(
     data: Any,
     column: str | None = None,
@@ -180,6 +182,7 @@ def minimum(
     return _extreme("minimum", column_of(data, column, bounds, budget), -1, budget, confidence, population, key)
 
 
+@checked
 def maximum(
     data: Any,
     column: str | None = None,
@@ -218,6 +221,7 @@ def maximum(
     return _extreme("maximum", column_of(data, column, bounds, budget), 1, budget, confidence, population, key)
 
 
+@checked
 def value_range(
     data: Any,
     column: str | None = None,

@@ -12,6 +12,7 @@ from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.core.parameters import checked
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.stable.propose_test_release import ProposeTestRelease
 from discreet.mechanisms.stable.stable_figures import SpreadClass
@@ -32,6 +33,7 @@ TOGETHER = 1 / 3  # correlation of a sample's quartiles, 1/4 * 1/4 over 1/4 * 3/
 CELLS = 2**40
 
 
+@checked
 def interquartile_range(
     data: Any,
     column: str | None = None,
@@ -126,6 +128,7 @@ def _own(of: ColumnOf, mechanisms: tuple[Any, ...], sampling: Array, confidence:
     return np.asarray(np.sqrt(sampling + np.square(noise / around) * (1 - sampling)))
 
 
+@checked
 def stable_interquartile_range(
     data: Any,
     column: str | None = None,

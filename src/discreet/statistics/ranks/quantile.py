@@ -8,6 +8,7 @@ from typing import Any, TypedDict, Unpack, overload
 import numpy as np
 
 from discreet.core.budget import Budget
+from discreet.core.parameters import checked
 from discreet.questions.cells import Edges
 from discreet.releases.ask import column_of
 from discreet.releases.columns import Series
@@ -19,6 +20,7 @@ from discreet.statistics.ranks.wanted import Method, Wanted
 from discreet.trust.as_private import Bounds
 
 
+@checked
 def quantile(
     data: Any,
     column: str | None = None,
@@ -134,6 +136,7 @@ class MedianOptions(TypedDict, total=False):
 def median(data: Any, column: str | None = None, *, by: None = None, **options: Unpack[MedianOptions]) -> Estimate: ...
 @overload
 def median(data: Any, column: str | None = None, *, by: By, **options: Unpack[MedianOptions]) -> Table: ...
+@checked
 def median(
     data: Any,
     column: str | None = None,

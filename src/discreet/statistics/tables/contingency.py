@@ -11,6 +11,7 @@ import numpy as np
 
 from discreet.core.budget import Budget
 from discreet.core.grid import Array
+from discreet.core.parameters import checked
 from discreet.core.receipt import Receipt
 from discreet.questions.cells import Edges, cut
 from discreet.questions.domain import BINS, Bins, Domain
@@ -87,6 +88,7 @@ class ContingencyTable(CountTable):
         )
 
 
+@checked
 def contingency(
     data: Any,
     columns: Sequence[str] | None = None,

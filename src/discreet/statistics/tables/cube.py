@@ -15,6 +15,7 @@ from discreet.core.bound import Norm
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.core.parameters import checked
 from discreet.questions.domain import BINS, Bins, Domain
 from discreet.questions.measurement import Measurement
 from discreet.questions.measurements import MOST_NUMBERS, Measurements
@@ -139,6 +140,7 @@ def _axes(code: int, number: int) -> AxisSet:
     return frozenset(axis for axis in range(number) if code >> axis & 1)
 
 
+@checked
 def cube(
     data: Any,
     columns: Sequence[str] | None = None,

@@ -20,6 +20,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import Repeated
 from discreet.core.grid import Array
+from discreet.core.parameters import checked
 from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
 from discreet.mechanisms.additive.laplace import Laplace
@@ -78,6 +79,7 @@ class FrequentCells(Tabular):
         return Columns(labels, (series,))
 
 
+@checked
 def frequent_cells(
     data: Any,
     columns: Sequence[str] | None = None,

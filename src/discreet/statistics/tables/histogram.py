@@ -11,6 +11,7 @@ import numpy as np
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.core.parameters import checked
 from discreet.questions.cells import Edges, cut
 from discreet.questions.domain import BINS
 from discreet.questions.grouped import counted
@@ -74,6 +75,7 @@ def quantile_of(counts: Array, edges: Array, q: float) -> float:
     return float(edges[cell] + min(max(inside, 0.0), 1.0) * (edges[cell + 1] - edges[cell]))
 
 
+@checked
 def histogram(
     data: Any,
     column: str | None = None,

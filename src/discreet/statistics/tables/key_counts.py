@@ -10,6 +10,7 @@ import numpy as np
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
+from discreet.core.parameters import checked
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.key_selection import KeySelection
 from discreet.questions.key_counts import KeyCounts
@@ -49,6 +50,7 @@ class NamedCounts(Tabular):
         return Columns({self.name: tuple(self.counts)}, (series,))
 
 
+@checked
 def key_counts(
     data: Any,
     column: str,

@@ -13,6 +13,7 @@ import numpy as np
 
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
+from discreet.core.parameters import checked
 from discreet.questions.domain import BINS, Bins, Domain
 from discreet.questions.residuals import MarginalResiduals
 from discreet.releases.ask import asked, columns_of
@@ -109,6 +110,7 @@ class Marginals(Tabular):
         return Columns(labels, (Series("count", *map(np.concatenate, numbers)),))
 
 
+@checked
 def marginals(
     data: Any,
     columns: Sequence[str] | None = None,

@@ -18,6 +18,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
 from discreet.core.knob import check_whole
+from discreet.core.parameters import checked
 from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
 from discreet.mechanisms.online import mwem, query_boosting
@@ -44,6 +45,7 @@ ALL = "its intervals hold for all answers at once"
 OFF = 5.0  # MWEM's farthest answer is off by about this many times sqrt(n / epsilon), on tables of binary columns
 
 
+@checked
 def workload(
     data: Any,
     columns: Sequence[str] | None = None,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import pickle
+import select
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from types import TracebackType
 
@@ -31,7 +31,7 @@ class BlockServer:
     job : Job
         Public. What its children do.
     lines : int
-        Public. How many children it starts at once.
+        Public. How many children it has at a time, one for each line.
 
     Raises
     ------
@@ -72,17 +72,24 @@ class BlockServer:
         if (heard := first.recv(LONGEST)) != READY:
             raise OSError(heard.decode(errors="replace") or "the process that is to start others ended")
 
-    def start(self, pages: Sequence[Page]) -> None:
-        """Start a process for each page. A server that is gone is not missed: its pages have no answers."""
-        for number, line in enumerate(self._lines):
-            with suppress(OSError):
-                socket.send_fds(line, [START], [page.descriptor for page in pages[number :: len(self._lines)]])
+    def start(self, page: Page, line: int = 0) -> None:
+        """Start a process for a page. A server that is gone is not missed: its pages have no answers."""
+        with suppress(OSError):
+            socket.send_fds(self._lines[line], [START], [page.descriptor])
 
-    def end(self) -> None:
-        """Kill all that were started."""
-        for line in self._lines:
+    def end(self, line: int = 0) -> None:
+        """Kill what was started there."""
+        with suppress(OSError):
+            self._lines[line].sendall(END)
+
+    def done(self, lines: set[int], seconds: float) -> set[int]:
+        """Which of these lines have done with what they were given, as soon as one has, or after so many seconds."""
+        waiting = {self._lines[line]: line for line in lines}
+        ready, _, _ = select.select([*waiting], [], [], max(seconds, 0.0))
+        for line in ready:
             with suppress(OSError):
-                line.sendall(END)
+                line.recv(1)  # nothing, where the server is gone
+        return {waiting[line] for line in ready}
 
     def close(self) -> None:
         """Kill the whole session."""

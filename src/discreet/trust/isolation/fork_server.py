@@ -1,8 +1,12 @@
 """The process that others are started from, one for each block: it has loaded what a function needs, and no record.
 
 It is a fresh interpreter, which receives on its first line what to load, and then serves each of its lines in a process
-of its own: so the children of one slot start at once. A child gets a page with one block. Only children read pages, and
-only a child, once it is locked in, unpickles the function: whatever that does, no other child is affected.
+of its own. A child gets a page with one block. Only children read pages, and only a child, once it is locked in,
+unpickles the function: whatever that does, no other child is affected.
+
+A child has so much processor time, and always takes all of it: when its function has returned or failed, it goes on
+doing nothing until it is killed; and if it dies before, its line takes the rest in its place. So how long a line needs
+depends on how busy the machine is, and not on the block.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ import io
 import mmap
 import os
 import pickle
+import select
 import signal
 import socket
 import sys
@@ -23,13 +28,16 @@ from typing import NoReturn
 
 import numpy as np
 
-from discreet.trust.isolation.job import MOST_PAGES, READY, START, Job
+from discreet.trust.isolation.job import DONE, READY, START, Job
 from discreet.trust.isolation.page import fill
 from discreet.trust.isolation.rehearsal import told
 from discreet.trust.isolation.system_calls import filter_program
 from discreet.trust.isolation.walls import hide_files, loaded, lock_in, move_out, prefer_as_victim
 
 DRAWS = "numpy.random"
+PROCESSOR = 2  # the clock of a process' processor time, as in <linux/posix-timers.h>
+LEAST = 1e-4  # seconds between two looks at it
+LOOPS = 1000
 LAZY = (DRAWS, "numpy.linalg", "numpy.ma", "numpy.fft", "numpy.polynomial")  # numpy loads them when they are needed
 
 
@@ -97,39 +105,86 @@ def _tried(before: int, job: Job) -> NoReturn:
 
 
 def _serve(line: socket.socket, job: Job, before: int) -> None:
-    running: list[int] = []
-    ended: list[int] = []
+    """One block after the other."""
+    ends, wakes = os.pipe()
+    os.set_blocking(wakes, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
     while True:
-        message, pages, *_ = socket.recv_fds(line, 1, MOST_PAGES)
-        for page in pages:
-            with suppress(OSError):  # a machine that is full: this block has no answer
-                running.append(os.fork())
-                if not running[-1]:
-                    _work(page, job, before)
-            os.close(page)
-        if message != START:
-            for child in running:
-                _kill(child)
-            ended, running = ended + running, []
+        message, pages, *_ = socket.recv_fds(line, 1, 1)
         if not message:
             return
-        ended = [child for child in ended if os.waitpid(child, os.WNOHANG) == (0, 0)]
+        if message == START:
+            _attend(line, ends, pages[0], job, before)
+            line.sendall(DONE)
+
+
+def _attend(line: socket.socket, ends: int, page: int, job: Job, before: int) -> None:
+    """Start a child, and see to it that all of its processor time is taken: by itself, or in its place."""
+    used, child = 0.0, 0
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:  # those that were killed
+            pass
+    with suppress(OSError):  # a machine that is full: this block has no answer
+        child = os.fork()
+        if not child:
+            _work(page, job, before)
+    os.close(page)
+    while child and used < job.seconds:
+        ready = select.select([line.fileno(), ends], [], [], max(job.seconds - used, LEAST))[0]
+        if line.fileno() in ready:  # the end, or nobody is there any more
+            break
+        if ends in ready:
+            os.read(ends, 64)
+        gone, _, usage = os.wait4(child, os.WNOHANG)
+        used = usage.ru_utime + usage.ru_stime if gone else _taken(child, used, job.seconds)
+        if gone:
+            _kill(child)  # others of its session
+            child = 0
+    if child:
+        _kill(child)
+    elif not job.rehearsal:
+        _take(line, job.seconds - used)
+
+
+def _taken(child: int, before: float, seconds: float) -> float:
+    """The processor time of a child so far; where the system does not tell, as if it had never had to wait."""
+    if sys.platform != "linux":
+        return seconds
+    try:
+        return max(time.clock_gettime((~child << 3) | PROCESSOR), before)
+    except OSError:
+        return before  # it has just ended, and is waited for next
+
+
+def _take(line: socket.socket, seconds: float) -> None:
+    """Take processor time in place of a child, unless the line says that this is the end."""
+    end = time.process_time() + seconds
+    while time.process_time() < end and not select.select([line], [], [], 0)[0]:
+        for _ in range(LOOPS):
+            pass
 
 
 def _kill(child: int) -> None:
     """With all of its session, if it has got so far as to have one."""
     for kill in (os.killpg, os.kill):
-        with suppress(ProcessLookupError):
+        with suppress(ProcessLookupError, PermissionError):
             kill(child, signal.SIGKILL)
 
 
 def _work(page: int, job: Job, before: int) -> NoReturn:
-    """In the child: whatever happens, it ends here."""
+    """In the child: whatever happens, it ends here, and takes its time."""
     try:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.setsid()
         memory = mmap.mmap(page, 0)
         lock_in(before, len(memory), job.seconds, job.full)
         sys.modules[DRAWS].seed((time.time_ns() + os.getpid()) % 2**32)  # a function that draws: not alike in all
         fill(memory, job.size, lambda: told(job.function) if job.rehearsal else pickle.loads(job.function))
+    except BaseException:
+        pass
     finally:
+        while not job.rehearsal:
+            pass
         os._exit(0)

@@ -1,24 +1,26 @@
-"""What an untrusted function returns for blocks of records, each in a process of its own, at public times."""
+"""What an untrusted function returns for blocks of records, each in a process of its own, for a public time."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import os
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, get_args
 
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.grid import Array
 from discreet.trust.isolation.block_server import BlockServer
-from discreet.trust.isolation.job import MOST_PAGES, Job
+from discreet.trust.isolation.job import MOST_LINES, Job
 from discreet.trust.isolation.page import Page
 from discreet.trust.isolation.shipment import Shipment
 
 Form = Literal["full", "process"]
-MOST_LINES = 8
 PART = 15 / 16  # of its slot, for a block; in the rest it is killed, and its memory freed
+FAR = 32  # slots of real time that a block has, however busy the machine is
 
 REMEDIES: dict[Form, str] = {
     "full": "Use Linux on x86-64 or 64-bit Arm; or pass isolation='process', for a function that you trust not to open "
@@ -32,9 +34,11 @@ def isolated(
 ) -> list[Array | None]:
     """What a function returns for each block; None where that is not `size` numbers in time.
 
-    The time is divided into slots of equal length. In each, as many blocks as there are processors have a process each,
-    which begins and is killed at times that depend on nothing but these parameters. The whole takes all of its time,
-    always; before, a server starts, which loads libraries and knows no record.
+    The time is divided into slots of equal length, in as many lines as there are processors. In each slot one block has
+    a process, which takes the processor time of the slot, always: whether its function returns, fails, or does neither.
+    On a machine that has nothing else to do, the whole takes all of its time and no more. On a busy one it takes
+    longer, as busy as that is, and the blocks have the same processor time. Before, a server starts, which loads
+    libraries and knows no record.
 
     Parameters
     ----------
@@ -45,7 +49,7 @@ def isolated(
     size : int
         Public. How many numbers are expected.
     seconds : float
-        Public. How long the whole takes.
+        Public. How long the whole takes on a machine that has nothing else to do.
     form : {"full", "process"}
         Public. Whether system calls are filtered.
 
@@ -53,12 +57,14 @@ def isolated(
     ---------
     A process starts from one that has seen no record, and has its own block and the function. It has no open file,
     limits of processor time and memory, and dies with its slot. In the full form it can make about thirty system calls,
-    which concern itself alone: it opens nothing, sends nothing, starts, sees and signals no other process, and shares
-    no memory. So what it answers depends on its own block, apart from what it may learn from the time that its own
-    steps take: processors, caches and memory are shared with the block that runs beside it, and are not cleaned.
+    which concern itself alone: it opens nothing, sends nothing, starts, sees and signals no other process, shares no
+    memory, and does not sleep. So what it answers depends on its own block, apart from what it may learn from the time
+    that its own steps take: processors, caches and memory are shared with the block that runs beside it, and are not
+    cleaned. How long the whole takes depends on these parameters and on what else the machine does.
 
     In the weaker form it may do what the system lets a process of this user do: read files, write, connect, outlive its
-    slot. Where the system lets anybody have name spaces, those take most of this away, in either form.
+    slot, and sleep, which shows: a block that takes no processor time is given up after as long as 32 slots. Where the
+    system lets anybody have name spaces, those take most of this away, in either form.
     """
     shipment = Shipment.of(of)
     slot = seconds / max(math.ceil(len(blocks) / processors()), 1)
@@ -66,28 +72,60 @@ def isolated(
 
 
 def answers(job: Job, blocks: Sequence[Array]) -> list[Array | None]:
-    """What the processes of a job return for blocks, in slots of as many seconds as each may take."""
-    results: list[Array | None] = []
-    workers, slot = processors(), job.seconds
-    with started(job, min(workers, MOST_LINES)) as server:
-        start = end = time.monotonic()
-        pages = [Page(block, job.size) for block in blocks[:workers]]
-        for number, first in enumerate(range(workers, len(blocks) + workers, workers)):
-            _wait_until(end)
-            server.start(pages)
-            following = [Page(block, job.size) for block in blocks[first : first + workers]]
-            _wait_until(end + PART * slot)
-            server.end()
-            results += [page.answer() for page in pages]
-            pages, end = following, start + (number + 1) * slot
-    _wait_until(end)
+    """What the processes of a job return for blocks, each in a slot of as many seconds as it may take.
+
+    Block n is computed on line n modulo the number of lines, after those before it there. What starts when depends on
+    the slots and on when a line has taken the processor time of the one before, which does not depend on the block.
+    """
+    results: list[Array | None] = [None] * len(blocks)
+    lines, slot = max(min(processors(), len(blocks)), 1), job.seconds
+    running: dict[int, _Running] = {}
+    with started(dataclasses.replace(job, seconds=PART * slot), lines) as server:
+        start = time.monotonic()
+        waiting = {line: _Turn(line, start) for line in range(lines)}
+        while running or waiting:
+            now = time.monotonic()
+            for line, turn in [(line, turn) for line, turn in waiting.items() if turn.at <= now]:
+                del waiting[line]
+                if turn.block < len(blocks):
+                    running[line] = _Running(turn.block, Page(blocks[turn.block], job.size), now)
+                    server.start(running[line].page, line)
+            for line in [line for line, one in running.items() if one.began + FAR * slot <= now]:
+                server.end(line)
+            times = [turn.at for turn in waiting.values()] + [one.began + FAR * slot for one in running.values()]
+            done = server.done({*running}, min(times, default=now) - time.monotonic())
+            for line in done:
+                one = running.pop(line)
+                results[one.block] = one.page.answer()
+                following = one.block + lines
+                at = start + following // lines * slot
+                waiting[line] = _Turn(following, max(at, time.monotonic() + (1 - PART) * slot))
+    if not job.rehearsal:
+        _wait_until(start + math.ceil(len(blocks) / lines) * slot)
     return results
+
+
+@dataclass(frozen=True)
+class _Turn:
+    """A block that waits for its turn on a line, and when it may begin."""
+
+    block: int
+    at: float
+
+
+@dataclass(frozen=True)
+class _Running:
+    """A block that is computed."""
+
+    block: int
+    page: Page
+    began: float
 
 
 def processors() -> int:
     """How many blocks are computed at a time: a fact about the machine."""
     known = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(known, MOST_PAGES)
+    return min(known, MOST_LINES)
 
 
 def check_isolation(asked: str, of: Callable[[Array], Any], form: Form) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-READY, START, END = b"ready", b"s", b"e"
-MOST_PAGES = 64  # that are handed over at a time
+READY, START, END, DONE = b"ready", b"s", b"e", b"d"
+MOST_LINES = 64  # on each of which one block is computed at a time
 
 
 @dataclass(frozen=True)
@@ -21,11 +21,11 @@ class Job:
     size : int
         How many numbers it gives.
     seconds : float
-        How long it may take.
+        Of processor time, that each child takes: no less, and no more.
     full : bool
         Whether system calls are filtered.
     rehearsal : bool
-        Whether the records are made up, and failures are reported.
+        Whether the records are made up: failures are reported, and a child that is done is not waited for.
     """
 
     function: bytes

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from discreet.core.display import plain_lines
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.trust.isolation.isolated import Form, answers
@@ -19,7 +20,6 @@ from discreet.trust.isolation.job import Job
 from discreet.trust.isolation.shipment import Shipment
 
 LETTERS = 4096
-TRIES = 3  # before a function is taken to be slow and not the machine to be busy
 
 
 def rehearsed(function: Callable[[Array], Any], rows: ArrayLike, *, seconds: float = 5.0, form: Form = "full") -> Array:
@@ -34,7 +34,7 @@ def rehearsed(function: Callable[[Array], Any], rows: ArrayLike, *, seconds: flo
     rows : array of shape (n, columns)
         Records that are PUBLIC or made up.
     seconds : float
-        How long it may take.
+        How much processor time it may take.
     form : {"full", "process"}
         As in `isolated`.
 
@@ -47,13 +47,17 @@ def rehearsed(function: Callable[[Array], Any], rows: ArrayLike, *, seconds: flo
     words = "it gives no answer in its time" if found is None else bytes(found.astype(np.uint8)).decode().strip()
     if words.startswith("["):
         return np.array(json.loads(words))
-    raise ParameterError("rehearsal", words, "Import what it needs beforehand, give it more time, or correct it.")
+    *before, last = words.splitlines()
+    refusal = ParameterError("rehearsal", last, "Import what it needs beforehand, give it more time, or correct it.")
+    if before:
+        refusal.add_note(plain_lines(words))
+    raise refusal
 
 
 def check_time(
     asked: str, function: Callable[[Array], Any], rows: ArrayLike, *, seconds: float, form: Form = "full"
 ) -> None:
-    """Refuse a function that says nothing, not even an error, about made-up records in so many seconds.
+    """Refuse a function that says nothing, not even an error, about made-up records in so much processor time.
 
     Examples
     --------
@@ -68,7 +72,7 @@ def check_time(
 @lru_cache(maxsize=64)
 def _in_time(shipment: Shipment, records: bytes, shape: tuple[int, ...], seconds: float, form: Form) -> bool:
     rows = np.frombuffer(records).reshape(shape)
-    return any(_found(shipment, rows, seconds, form) is not None for _ in range(TRIES))
+    return _found(shipment, rows, seconds, form) is not None
 
 
 def _found(shipment: Shipment, rows: Array, seconds: float, form: Form) -> Array | None:

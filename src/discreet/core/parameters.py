@@ -1,0 +1,137 @@
+"""Public parameters are what their annotations say, or refused by name, before anything is read or charged."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, ParamSpec, TypeVar, Union
+
+import numpy as np
+
+from discreet.core.errors import ParameterError
+from discreet.core.knob import is_number, shown
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+WORDS = {bool: "True or False", int: "a whole number", float: "a number", str: "a text", type(None): "nothing"}
+SEVERAL = (list, tuple, Sequence)
+
+
+def checked(function: Callable[Given, Result]) -> Callable[Given, Result]:
+    """The same function, which first refuses parameters that are not what their annotations say.
+
+    Examples
+    --------
+    >>> @checked
+    ... def halves(bins: int, *, key: str | None = None) -> float:
+    ...     return bins / 2
+    >>> halves(3)
+    1.5
+    >>> halves(True)
+    Traceback (most recent call last):
+    ...
+    discreet.core.errors.ParameterError: halves: bins is True. Nothing was released or spent. Give a whole number.
+    """
+    signature, check = inspect.signature(function), check_parameters  # no global names below: they are another module's
+
+    def called(*given: Given.args, **named: Given.kwargs) -> Result:
+        bound = signature.bind(*given, **named)
+        check(function.__name__.replace("_", " "), function, bound.arguments)
+        return function(*given, **named)
+
+    own: Any = function  # so that it belongs to the module that it is written in
+    code: Any = called
+    made = types.FunctionType(code.__code__, own.__globals__, own.__name__, None, code.__closure__)
+    return functools.wraps(function)(made)
+
+
+def check_parameters(asked: str, function: Callable[..., Any], values: Mapping[str, object]) -> None:
+    """Refuse what is not of the kind that the annotations of a function say.
+
+    Numbers are real, finite in 64 bits and no truth values; whole numbers may be written 3.0. What has another kind of
+    annotation is left to whoever knows it.
+    """
+    kinds = _kinds(function)
+    for name, value in values.items():
+        if name in kinds and not fits(value, kinds[name]):
+            remedy = f"Give {in_words(kinds[name])}."
+            raise ParameterError(asked, f"{name} is {shown(value)}", remedy, knob=name, value=value)
+
+
+def fits(value: Any, kind: Any) -> bool:
+    """Whether a value is of the kind that an annotation says.
+
+    Examples
+    --------
+    >>> fits(3.0, int), fits(True, int), fits((0, 1.5), tuple[float, float]), fits([1, None], Sequence[float])
+    (True, False, True, False)
+    """
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (Union, types.UnionType):
+        return any(fits(value, one) for one in inner)
+    if origin is Literal:
+        return any(type(value) is type(one) and value == one for one in inner)
+    if origin in SEVERAL and inner:
+        return _all_fit(value, origin, inner)
+    match kind:
+        case None | types.NoneType:
+            return value is None
+        case builtin if builtin is bool:
+            return isinstance(value, bool | np.bool_)
+        case builtin if builtin is int:
+            return is_number(value) and float(value).is_integer()
+        case builtin if builtin is float:
+            return is_number(value)
+        case builtin if builtin is str:
+            return isinstance(value, str)
+        case _:
+            return True
+
+
+def in_words(kind: Any) -> str:
+    """What a parameter of a kind is.
+
+    Examples
+    --------
+    >>> in_words(int | None), in_words(Literal["a", "b"]), in_words(tuple[float, float])
+    ('a whole number or nothing', "'a' or 'b'", '2 values, each a number')
+    """
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (Union, types.UnionType):
+        return " or ".join(map(in_words, inner))
+    if origin is Literal:
+        return " or ".join(map(repr, inner))
+    if origin in SEVERAL and inner:
+        number = f"{len(inner)} values" if origin is tuple and Ellipsis not in inner else "several values"
+        return f"{number}, each {in_words(inner[0])}"
+    return WORDS.get(types.NoneType if kind is None else kind, f"a {getattr(kind, '__name__', kind)}")
+
+
+def _all_fit(value: Any, origin: Any, inner: tuple[Any, ...]) -> bool:
+    if isinstance(value, str):
+        return origin is not tuple and inner == (str,)  # a single name, which is read as one
+    if isinstance(value, bytes | Mapping) or not isinstance(value, Iterable) or not hasattr(value, "__len__"):
+        return False
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        return False
+    each = list(value)
+    if origin is tuple and Ellipsis not in inner:
+        return len(each) == len(inner) and all(map(fits, each, inner))
+    return all(fits(one, inner[0]) for one in each)
+
+
+@functools.cache
+def _kinds(function: Callable[..., Any]) -> dict[str, Any]:
+    """The annotations of a function; what cannot be evaluated here is anything."""
+    found: dict[str, Any] = {}
+    for name, one in inspect.signature(function).parameters.items():
+        try:
+            kind = eval(one.annotation, function.__globals__) if isinstance(one.annotation, str) else one.annotation
+        except (NameError, TypeError):
+            kind = Any
+        if kind is not inspect.Parameter.empty and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY):
+            found[name] = kind
+    return found

@@ -1,0 +1,203 @@
+"""Whatever records, headers, purposes and names say, no text form rewrites a terminal or forges a line."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discreet
+from discreet.accounting.memory_ledger import MemoryLedger
+from discreet.accounting.sqlite_ledger import SqliteLedger
+from discreet.accounting.statement import show
+from discreet.core.budget import Budget
+from discreet.core.errors import DiscreetError, ParameterError
+from discreet.core.events import NoPromise, PureLoss
+from discreet.core.ledger import Reservation
+from discreet.core.neighbors import Neighbors, Unit
+from discreet.core.receipt import Participants, Receipt
+from discreet.core.schema import Category, Number, Schema, Text
+from discreet.deep.card import PrivacyCard
+from discreet.learners.tree import GrownTree
+from discreet.service.cli import main
+from discreet.trust.curator import Curator
+from discreet.trust.moving_table import MovingTable
+from discreet.trust.private_data import PrivateData
+from discreet.trust.sources.frame import Frame
+from tests.conformance.test_hostile_parameters import GIVEN, OWN
+from tests.conformance.walk import public_classes, rooms, statistics
+
+HOSTILE = "a\x1b[2J\x07\r\nFORGED: epsilon 0, delta 0\x9b\u202e\u2028\x00"
+NAMES = {"x": f"x{HOSTILE}", "y": f"y{HOSTILE}", "kind": f"kind{HOSTILE}", "name": f"name{HOSTILE}"}
+KINDS = tuple(f"{letter}{HOSTILE}" for letter in "abc")
+
+
+def forms(shown: Any) -> Iterator[str]:
+    """Every form of something that is text."""
+    yield from (str(shown), repr(shown))
+    for form in ("_repr_html_", "to_html"):
+        if hasattr(shown, form):
+            yield getattr(shown, form)()
+    for part in ("title", "asked"):
+        assert isinstance(getattr(shown, part, ""), str)
+
+
+def check(shown: Any) -> None:
+    for text in forms(shown):
+        lines = text.split("\n")
+        assert not [line for line in lines if line.lstrip().startswith("FORGED")], text
+        assert not [line for line in lines if not line.isprintable()], ascii(text)
+
+
+def private() -> PrivateData:
+    rng = np.random.default_rng(0)
+    schema = Schema(
+        {
+            NAMES["x"]: Number(-20, 20),
+            NAMES["y"]: Number(-20, 20),
+            NAMES["kind"]: Category(KINDS),
+            NAMES["name"]: Text(),
+        }
+    )
+    columns = {name: rng.uniform(-20, 20, 600) for name in (NAMES["x"], NAMES["y"])}
+    texts = {NAMES["kind"]: [*KINDS] * 200, NAMES["name"]: [HOSTILE] * 600}
+    ledger = MemoryLedger(Budget(1e6, 1e-5), Neighbors.ADD_REMOVE, Unit(), name=HOSTILE)
+    return PrivateData(Curator(Frame({**columns, **texts}, schema)), ledger)
+
+
+def renamed(value: Any) -> Any:
+    """A parameter of the other walk, for these columns."""
+    match value:
+        case str():
+            return NAMES.get(value, KINDS["abc".index(value)] if value in ("a", "b", "c") else value)
+        case tuple():
+            return tuple(map(renamed, value))
+        case _:
+            return value
+
+
+@pytest.mark.parametrize("function", [one for one in statistics() if one.__name__ != "sample_and_aggregate"])
+def test_no_statistic_prints_what_records_or_headers_say_raw(function: Any) -> None:
+    taken = inspect.signature(function).parameters
+    usual = {**GIVEN, **({"columns": ("x",)} if "target" in taken else {}), **OWN.get(function.__name__, {})}
+    asked = {name: renamed(value) for name, value in usual.items() if name in taken}
+    asked |= {"epsilon": 50.0, "delta": 1e-6} if "delta" in taken else {"epsilon": 50.0}
+    data = private()
+    condition = f"`{NAMES['x']}` > -30"
+    for held in (data, data.where(condition)):
+        try:
+            found = function(held, **asked)
+        except DiscreetError as refusal:
+            check(refusal)
+        else:
+            check(found)
+            check(found.receipt)
+        check(held)
+    check(data.ledger)
+    check(data.schema)
+
+
+def test_most_statistics_answer_here() -> None:
+    """So that the walk above looks at answers."""
+    check(found := discreet.key_counts(private(), NAMES["name"], epsilon=50.0, delta=1e-6))
+    assert "FORGED" in str(found)
+    check(discreet.contingency(private(), [NAMES["kind"]], epsilon=50.0))
+    check(discreet.mean(private(), NAMES["x"], by=NAMES["kind"], epsilon=50.0))
+
+
+def test_receipts_ledgers_errors_and_trees_are_plain(tmp_path: Path) -> None:
+    parties = Participants((HOSTILE, "b"), (HOSTILE,))
+    check(
+        Receipt(
+            HOSTILE, PureLoss(1.0), 1.0, 0.0, Neighbors.REPLACE, Unit(), True, HOSTILE, HOSTILE, False, parties, HOSTILE
+        )
+    )
+    with SqliteLedger.create(
+        tmp_path / "l", Budget(3.0), name=HOSTILE, neighbors=Neighbors.REPLACE, analysts={HOSTILE: Budget(1.0)}
+    ) as ledger:
+        for event, waiver in ((PureLoss(0.5), None), (NoPromise(HOSTILE), HOSTILE)):
+            charge = ledger.reserve(event, HOSTILE, request="q", analyst=HOSTILE, waiver=waiver)
+            assert isinstance(charge, Reservation)
+        check(ledger)
+        for line in show(tmp_path / "l").split("\n"):
+            assert line.isprintable()
+            assert not line.lstrip().startswith("FORGED")
+    refusal = ParameterError("\x1b[2Jasked", "a\x07b", "\x9bremedy")
+    assert all(line.isprintable() for line in str(refusal).split("\n"))
+    check(GrownTree(np.array([0]), np.array([0.5]), np.array(KINDS[:2]), (HOSTILE,)))
+    check(parties)
+    card = {"unit": HOSTILE, "epsilon": 1.0, "delta": 0.0, "steps": HOSTILE, "versions": {HOSTILE: HOSTILE}}
+    check(PrivacyCard(card))
+    check(MovingTable(np.zeros((2, 1)), 1.0, Budget(1.0), columns=[HOSTILE]))
+    check(discreet.plan(Schema({HOSTILE: Number(0, 1)}), partial(discreet.mean, column=HOSTILE), n=100, epsilon=1.0))
+
+
+SHOWN = {  # what the tests of this file look at
+    *("BookLedger", "Participants", "Receipt", "PrivacyCard", "GrownTree", "Forecast", "Release", "TestResult"),
+    *("PrivateData", "MovingTable", "Schema", "MemoryLedger"),
+}
+WRITTEN = {"Compared", "ComparedColumns", "Missing", "Not", "Joined"}  # is read again: shown by what is above, plainly
+OWN_WORDS = {  # holds numbers, words of the library alone, or what is shown by its `repr`
+    *("LowerBound", "OneRun", "Finding", "Verdict", "Count", "Witness", "Temporal", "Balance", "Number", "Boolean"),
+    *("SqliteLedger", "Checked", "SensitiveAttribute", "PrivateTensors", "Step", "Trainer", "TrainingPlan"),
+    *("UtilityAgainstTruth", "Aggregator", "OracleChoice", "SecretMemo", "Reporter", "OnlineQueries", "Queries", "Bar"),
+    *("Report", "PlacementReport", "SteadyKalman", "KalmanModel", "StateSpace", "OnlineEstimate", "GrossErrors"),
+    *("Answered", "Curator", "Local", "PrivateGraph", "SecureSum"),
+}
+
+
+def own_forms() -> set[str]:
+    """The classes that say themselves how they are printed; those that a dataclass makes quote all texts."""
+    found = set()
+    for kind in (kind for room in rooms() for kind in public_classes(room)):
+        written = [vars(kind).get(name) for name in ("__str__", "__repr__")]
+        files = [one.__code__.co_filename for one in written if inspect.isfunction(one)]
+        found |= {kind.__name__ for file in files if "discreet" in file}
+    return found
+
+
+def test_whoever_has_a_text_form_of_its_own_is_looked_at() -> None:
+    assert own_forms() == SHOWN | WRITTEN | OWN_WORDS
+
+
+def test_no_command_prints_what_records_say_raw(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    quoted = HOSTILE.replace("\x00", "")
+    Path("p.csv").write_text("name,age\n" + f'"{quoted}",3\n' * 400, newline="")
+    column = '[columns.name]\nkind = "text"\n[columns.age]\nkind = "number"\nlower = 0\nupper = 9\n'
+    Path("s.toml").write_text(column)
+    price = ["--epsilon", "20", "--delta", "1e-6"]
+    create = ["ledger", "create", "l", "--schema", "s.toml", "--epsilon", "90", "--delta", "1e-4"]
+    ask = ["ask", "p.csv", "key_counts", "name", "--schema", "s.toml", *price, "--ledger", "l"]
+    for argv in (
+        create,
+        [*ask, "--key", quoted],
+        ["report", "p.csv", "--schema", "s.toml", *price, "--ledger", "l"],
+        ["ledger", "admit", "l", "--analyst", quoted, "--epsilon", "1"],
+        ["ledger", "expire", "l", "--analyst", quoted, "--reason", quoted],
+        ["ledger", "show", "l"],
+        ["ledger", "show", "l", "--analyst", quoted],
+        ["ask", "p.csv", quoted, "--schema", quoted, "--epsilon", "1"],
+    ):
+        main(argv)
+        said = "".join(capsys.readouterr())
+        assert said
+        for line in said.split("\n"):
+            assert line.isprintable(), (argv, ascii(line))
+            assert not line.lstrip().startswith("FORGED"), argv
+
+
+def test_json_is_escaped_and_true() -> None:
+    """What is not for terminals is as it was."""
+    found = discreet.key_counts(private(), NAMES["name"], epsilon=50.0, delta=1e-6)
+    assert found.to_json().isprintable()
+    (values,) = json.loads(found.to_json())["labels"].values()
+    assert "\r\nFORGED" in values[0]
