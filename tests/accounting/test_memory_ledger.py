@@ -156,11 +156,11 @@ def test_a_balance_has_one_figure_of_what_is_left_in_every_form() -> None:
         "certified": stands.certified,
         "remaining": stands.remaining,
     }
-    used, left = f"{stands.certified:.3f}", f"{stands.remaining:.3f}"
+    used, left = f"{stands.certified:.3f}", stands.left
     assert float(used) + float(left) == pytest.approx(2.0, abs=1e-12)
-    assert str(stands) == f"epsilon {used} of 2 at delta 1e-06 is used; {float(left):g} is left"
-    assert f"epsilon {float(left):g}" in stands._repr_html_()
-    with pytest.raises(BudgetExceeded, match=f"has {stands.remaining:.4g} of 2 left"):
+    assert str(stands) == f"epsilon {used} of 2 at delta 1e-06 is used; {left} is left"
+    assert f"epsilon {left}" in stands._repr_html_()
+    with pytest.raises(BudgetExceeded, match=f"has {left} of 2 left"):
         planned(account, PureLoss(1.9))
 
 

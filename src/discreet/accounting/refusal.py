@@ -39,19 +39,21 @@ def refusal(standing: Standing, asked: str, event: Event, cost: Price, account: 
         )
     if cost.epsilon == math.inf and (known := pure_price(event)):
         cost = Price(*known.floats)
-    left = standing.balance().remaining
-    digits = 4 if f"{cost.epsilon:.4g}" != f"{left:.4g}" else 17
+    balance = standing.balance()
+    needed, words = f"{cost.epsilon:.4g}", balance.left
+    if needed == words:
+        needed, words = f"{cost.epsilon:.17g}", f"{balance.remaining:.17g}"
     fits, failures = fitting(standing, event), _failures(standing, after)
     short = "epsilon" if failures is None else "delta"
     return BudgetExceeded(
         asked,
-        f"it needs epsilon {cost.epsilon:.{digits}g} at delta {cost.delta:.6g}; the account of {holder(account)}"
-        f" has {left:.{digits}g} of {budget.epsilon:g} left at delta {budget.delta:g}, and {short} is short",
+        f"it needs epsilon {needed} at delta {cost.delta:.6g}; the account of {holder(account)}"
+        f" has {words} of {budget.epsilon:g} left at delta {budget.delta:g}, and {short} is short",
         _remedy(fits, failures),
         account=account,
         needed=cost.epsilon,
         needed_delta=cost.delta,
-        left=left,
+        left=balance.remaining,
         budget=budget,
         short=short,
         fits=fits,

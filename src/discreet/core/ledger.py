@@ -104,14 +104,14 @@ class Balance:
         return asdict(self.budget) | {"certified": self.certified, "remaining": self.remaining}
 
     def __str__(self) -> str:
-        return f"epsilon {self._of_all} is used; {self._left} is left"
+        return f"epsilon {self._of_all} is used; {self.left} is left"
 
     def _repr_html_(self) -> str:
-        return carded(facts({"used": f"epsilon {self._of_all}", "left": f"epsilon {self._left}"}))
+        return carded(facts({"used": f"epsilon {self._of_all}", "left": f"epsilon {self.left}"}))
 
     @property
-    def _left(self) -> str:
-        """What is left to four digits of the whole: less than that is rounding."""
+    def left(self) -> str:
+        """What is left in words, to four digits of the whole: so it is said wherever it is said."""
         whole = self.budget.epsilon
         return f"{round(self.remaining, 4 - math.ceil(math.log10(whole))) if whole else 0.0:.4g}"
 
