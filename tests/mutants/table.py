@@ -1464,11 +1464,11 @@ MUTANTS = [
     *of(
         "sequential/bandits/laplace_curator",
         ("self._noise.multiplier / GRID.step", "self._noise.multiplier / GRID.step / 2"),
-        ("GRID.cut(self.reward_map.unit(reward))", "GRID.cut(np.asarray(reward))"),
+        ("GRID.cut(self.reward_map.unit(reward_of(reward, arm)))", "GRID.cut(np.asarray(reward))"),
     ),
     *of(
         "sequential/bandits/reward_map",
-        ("np.clip(np.asarray(rewards, np.float64), self.lower, self.upper)", "np.asarray(rewards, np.float64)"),
+        ("np.clip(rewards_of(rewards), self.lower, self.upper)", "np.asarray(rewards, np.float64)"),
         ("return np.where(np.isnan(scaled), 0.0, scaled)", "return scaled"),
     ),
     *of(
