@@ -17,6 +17,7 @@ from discreet.trust.sources.frame import Frame
 from discreet.trust.sources.matrix import Matrix
 from discreet.trust.sources.query import query_source
 from discreet.trust.sources.relation import Relation
+from discreet.trust.sources.shield import shielded
 from discreet.trust.sources.source import Source
 from discreet.trust.sources.spark import SparkFrame
 
@@ -26,7 +27,7 @@ def source_of(records: Any, schema: Schema, unit: Unit = RECORD) -> Source:
     if isinstance(records, Source):
         return records
     source = _opened(records, schema, unit)
-    source.reopened = lambda other: source_of(records, other, unit)
+    source.reopened = lambda other: shielded("read the records again", lambda: source_of(records, other, unit))
     return source
 
 

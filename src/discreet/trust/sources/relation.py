@@ -13,6 +13,7 @@ from discreet.trust.sources.busy import ENGINE_LOCK, Busy
 from discreet.trust.sources.decoded_table import DecodedTable
 from discreet.trust.sources.engine import name
 from discreet.trust.sources.header import check_header, read_columns
+from discreet.trust.sources.shield import check_reachable
 from discreet.trust.sources.sql_column import decoded_columns
 
 
@@ -47,6 +48,13 @@ class Relation(Busy):
         unit_type = types[unit.column] if unit.column is not None else None
         self.counted = _is_table(relation)
         Busy.__init__(self, asked, lambda names: _batches(relation, names), schema, unit, unit_type=unit_type)
+
+    def check_ready(self) -> None:
+        """Refuse a connection that was closed, and a table that is gone; see `Source`."""
+        if self._kept is None:
+            remedy = "Open the database again, and give a relation of it."
+            with ENGINE_LOCK:
+                check_reachable(self._asked, lambda: self._relation.limit(0).fetchall(), remedy)
 
     def _decoded_table(self) -> DecodedTable | None:
         if (columns := self._columns) is None:
