@@ -44,7 +44,7 @@ def check_types(asked: str, types: Mapping[str, Any], schema: Schema) -> None:
     is_a = arrow().types
     for name, kind in types.items():
         values = _values(kind)
-        if is_a.is_nested(values) or is_a.is_interval(values) or is_a.is_duration(values):
+        if is_a.is_nested(values) or is_a.is_interval(values) or is_a.is_duration(values) or _is_foreign(kind):
             raise not_single(asked, name, kind)
         if wants_numbers(schema.columns.get(name)) and (is_a.is_temporal(values) or _is_uuid(values)):
             raise without_numbers(asked, name, kind)
@@ -204,6 +204,11 @@ def plain(column: Column) -> Column:
 def _is_decimal(kind: Any) -> bool:
     """Whether these are decimals of any length, which PostgreSQL's driver hands over as texts."""
     return isinstance(kind, arrow().OpaqueType) and kind.type_name == "numeric"
+
+
+def _is_foreign(kind: Any) -> bool:
+    """Whether Arrow has no such type, and these are bytes of an engine's; those of PostgreSQL are looked at by name."""
+    return isinstance(kind, arrow().OpaqueType) and kind.vendor_name != "PostgreSQL"
 
 
 def _shortest(digits: Column) -> Column:

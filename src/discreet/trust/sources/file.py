@@ -86,8 +86,11 @@ class File(Stream):
     def check_ready(self) -> None:
         """Refuse files that are gone; see `Source`."""
         if self._kept is None:
-            for file in self._files:
-                check_reachable(self._asked, file.open("rb").close, f"Put {file} back, or open what is there now.")
+            check_reachable(self._asked, self._look, "Put the files back, or open what is there now.")
+
+    def _look(self) -> None:
+        for file in self._files:
+            file.open("rb").close()
 
     def _decoded(self, connection: Any) -> Any:
         query = self._query(connection)

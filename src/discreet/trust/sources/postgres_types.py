@@ -13,7 +13,7 @@ from discreet.trust.sources.engine import literal
 Answered = Callable[[str], list[tuple[Any, ...]]]
 """The rows that a query to the database gives."""
 
-MISREAD = ("money", "oid")  # hundredths without their point, and numbers whose first bit is taken for a sign
+MISREAD = ("money", "oid", "regproc")  # hundredths without a point, and numbers whose first bit is taken for a sign
 TEXTS = ("enum_send", "textsend", "varcharsend", "bpcharsend", "namesend", "citextsend")
 """What sends values as their texts."""
 
