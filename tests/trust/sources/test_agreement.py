@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import datetime
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import numpy as np
@@ -16,9 +21,11 @@ from discreet.core.neighbors import Unit
 from discreet.core.schema import Boolean, Schema
 from discreet.questions.contingency import contingency_of
 from discreet.questions.moments import moments_of
+from discreet.trust import sources
 from discreet.trust.sources import engine
 from discreet.trust.sources import source as source_module
 from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source import Source
 from tests.trust.sources.tables import (
     FORMS,
     NUMBERS,
@@ -63,6 +70,53 @@ def test_what_an_engine_decodes_and_adds_is_what_arrays_give(form: str, tmp_path
     records = FORMS[form](numbers_table(ORDERS[form]), tmp_path)
     for units, unit in UNITS.items():
         assert sums(source_of(records, NUMBERS, unit)) == expected_numbers(units)
+
+
+THREADS = 16
+ASKED = ("by kind", "products", "rows")
+IN_THREADS = ("mapping", "pandas, Arrow", "polars", "csv", "parquet", "parquet folder", "relation", "query")
+
+
+@pytest.mark.parametrize("form", IN_THREADS)
+def test_sixteen_threads_on_one_source_get_what_one_gets(form: str, tmp_path: Path) -> None:
+    records = FORMS[form](numbers_table(), tmp_path)
+    for unit in (UNITS["records"], PERSON):
+        source, alone = source_of(records, NUMBERS, unit), sums(source_of(numbers_table(), NUMBERS, unit), ASKED)
+        start = Barrier(THREADS)
+
+        def asked(_: int, source: Source = source, start: Barrier = start) -> dict[str, Any]:
+            start.wait()
+            return sums(source, ASKED)
+
+        with ThreadPoolExecutor(THREADS) as pool:
+            assert all(found == alone for found in pool.map(asked, range(THREADS)))
+
+
+IN_MEMORY = {"Matrix", "EdgeList", "NodeGraph"}
+BEHIND = {"DecodedTable", "Kept", "Pooled", "Stream", "Busy", "Batched", "Edges"}  # what others are made of
+
+
+def test_every_source_is_asked_by_sixteen_threads(tmp_path: Path) -> None:
+    """Those in memory alone are excepted, and Spark, which has its own test."""
+    asked = {
+        type(source_of(FORMS[form](numbers_table([0, 1, 2]), folder), NUMBERS)) for form, folder in folders(tmp_path)
+    }
+    for module in pkgutil.iter_modules(sources.__path__):
+        importlib.import_module(f"{sources.__name__}.{module.name}")
+    every = {kind.__name__ for kind in below(Source) if kind.__module__.startswith("discreet.")}
+    assert every == {kind.__name__ for kind in asked} | IN_MEMORY | BEHIND | {"SparkFrame"}
+
+
+def folders(place: Path) -> Iterator[tuple[str, Path]]:
+    for form in IN_THREADS:
+        (place / form).mkdir()
+        yield form, place / form
+
+
+def below(kind: type) -> Iterator[type]:
+    for one in kind.__subclasses__():
+        yield one
+        yield from below(one)
 
 
 DATES = Schema(

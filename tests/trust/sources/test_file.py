@@ -14,7 +14,10 @@ import pytest
 from discreet.core.errors import SchemaError
 from discreet.core.neighbors import Unit
 from discreet.core.schema import Category, Number, Schema
-from discreet.trust.sources.file import column_names, files_at
+from discreet.questions.contingency import contingency_of
+from discreet.trust.sources import file
+from discreet.trust.sources.engine import engine
+from discreet.trust.sources.file import File, column_names, files_at
 from discreet.trust.sources.opening import source_of
 
 SCHEMA = Schema({"x": Number(0, 100)})
@@ -103,3 +106,20 @@ def test_a_unit_is_told_by_its_text_even_where_it_is_a_number(tmp_path: Path) ->
     for records in (frame, tmp_path / "t.csv", tmp_path / "t.parquet"):
         assert source_of(records, SCHEMA, unit).units() == 3
         assert values(records, unit) == [1, 1, 2]
+
+
+class Shared:
+    """An engine that threads share: it gives cursors and is asked nothing itself."""
+
+    def __init__(self) -> None:
+        self.cursor = engine().cursor
+
+
+def test_each_question_to_a_parquet_file_has_a_cursor_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One connection answers one thread at a time: others fail, after they were charged."""
+    monkeypatch.setattr(file, "engine", Shared)
+    pa.parquet.write_table(pa.table({"x": [1, 2, 2]}), tmp_path / "x.parquet")
+    schema = Schema({"x": Category(("1", "2"))})
+    assert File(tmp_path / "x.parquet", schema).sum(contingency_of(schema, ("x",), (0,))).tolist() == [1, 2]
