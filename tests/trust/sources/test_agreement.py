@@ -12,13 +12,15 @@ from pathlib import Path
 from threading import Barrier
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from discreet.core.dates import Date, Datetime
 from discreet.core.neighbors import Unit
-from discreet.core.schema import Boolean, Schema
+from discreet.core.schema import Boolean, Number, Schema
 from discreet.questions.contingency import contingency_of
 from discreet.questions.moments import moments_of
 from discreet.trust import sources
@@ -72,6 +74,48 @@ def test_what_an_engine_decodes_and_adds_is_what_arrays_give(form: str, tmp_path
         assert sums(source_of(records, NUMBERS, unit)) == expected_numbers(units)
 
 
+WHO = [
+    "7",
+    "07",
+    " 7.0",
+    "+7",
+    "8",
+    "8.50",
+    "08.5",
+    "-0",
+    "0",
+    "1e3",
+    "1000",
+    "7a",
+    "é7",
+    None,
+    str(2**70),
+    f"0{2**70}",
+]
+
+
+def test_digits_name_one_person_however_they_are_written_and_read(tmp_path: Path) -> None:
+    schema, people = Schema({"x": Number(0, 1)}), {"who": WHO, "x": [1.0] * len(WHO)}
+    for form in FORMS:
+        if "categories" not in form:
+            wanted: Table = {**people, "kind": WHO, "town": WHO}
+            records = FORMS[form](wanted, _made(tmp_path / form))
+            assert source_of(records, schema, Unit("user", column="who")).units() == 9, form
+
+
+@pytest.mark.parametrize("digits", [["7", "07", "7.0", "8"], ["7.5", "07.50", "8.0", "8"]])
+def test_who_guesses_types_finds_as_many_people(digits: list[str], tmp_path: Path) -> None:
+    path, one = tmp_path / "people.csv", Unit("user", column="who")
+    path.write_text("\n".join(["who,x", *(f"{who},1" for who in digits), ""]))
+    guessed = (pd.read_csv(path), pl.read_csv(path), duckdb.connect().read_csv(str(path)), str(path))
+    assert {source_of(records, Schema({"x": Number(0, 1)}), one).units() for records in guessed} == {2}
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
 THREADS = 16
 ASKED = ("by kind", "products", "rows")
 IN_THREADS = ("mapping", "pandas, Arrow", "polars", "csv", "parquet", "parquet folder", "relation", "query")
@@ -109,8 +153,7 @@ def test_every_source_is_asked_by_sixteen_threads(tmp_path: Path) -> None:
 
 def folders(place: Path) -> Iterator[tuple[str, Path]]:
     for form in IN_THREADS:
-        (place / form).mkdir()
-        yield form, place / form
+        yield form, _made(place / form)
 
 
 def below(kind: type) -> Iterator[type]:
