@@ -88,7 +88,7 @@ MUTANTS = [
     ),
     *of(
         "trust/as_private",
-        ('getattr(records, "ndim", 1) else None', "False else None"),
+        ('getattr(records, "ndim", 1) > 0 else None', "False else None"),
     ),
     *of(
         "statistics/hypotheses/chi_square",

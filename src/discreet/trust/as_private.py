@@ -111,7 +111,7 @@ def _size(records: Any) -> int | None:
         return len(next(iter(records.values())))
     if hasattr(records, "mapInArrow"):
         return int(records.count())
-    return len(records) if hasattr(records, "__len__") and getattr(records, "ndim", 1) else None
+    return len(records) if hasattr(records, "__len__") and getattr(records, "ndim", 1) > 0 else None
 
 
 def _columns(records: Any) -> list[str] | None:

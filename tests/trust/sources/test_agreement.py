@@ -95,11 +95,11 @@ WHO = [
 
 
 def test_digits_name_one_person_however_they_are_written_and_read(tmp_path: Path) -> None:
-    schema, people = Schema({"x": Number(0, 1)}), {"who": WHO, "x": [1.0] * len(WHO)}
+    schema = Schema({"x": Number(0, 1)})
+    people: Table = {"who": WHO, "x": [1.0] * len(WHO), "kind": WHO, "town": WHO}
     for form in FORMS:
         if "categories" not in form:
-            wanted: Table = {**people, "kind": WHO, "town": WHO}
-            records = FORMS[form](wanted, _made(tmp_path / form))
+            records = FORMS[form](people, _made(tmp_path / form))
             assert source_of(records, schema, Unit("user", column="who")).units() == 9, form
 
 
@@ -156,7 +156,7 @@ def folders(place: Path) -> Iterator[tuple[str, Path]]:
         yield form, _made(place / form)
 
 
-def below(kind: type) -> Iterator[type]:
+def below(kind: type[Any]) -> Iterator[type[Any]]:
     for one in kind.__subclasses__():
         yield one
         yield from below(one)
