@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
@@ -62,3 +63,17 @@ def test_the_published_pad_is_paid_for_and_a_smaller_one_than_needed_is_refused(
     for nodes in ([], range(120), [-1], [120]):
         with pytest.raises(DiscreetError, match="The release is as it was"):
             sketch.cut(nodes)
+
+
+def test_both_ends_of_an_interval_are_less_what_the_pad_adds() -> None:
+    """The sum of squares over x'(L + w I)x is a chi-square variable: its quantiles give both ends, and w|x|^2 goes."""
+    sketch = laplacian_sketch(graph(), projections=400, epsilon=4.0)
+    for size in (5, 60):
+        inside = np.where(np.arange(120) < size, 1 - size / 120, -size / 120)
+        found, padding = sketch.cut(range(size), confidence=0.9), float(sketch.sketch.padding(inside))
+        assert padding == pytest.approx(sketch.sketch.pad * size * (120 - size) / 120, rel=0.01)
+        squares = 400 * (found.value + padding)
+        low, high = (squares / chi2.ppf(side, 400) - padding for side in (0.95, 0.05))
+        assert found.interval.low == pytest.approx(max(low, 0.0))
+        assert found.interval.high == pytest.approx(high)
+        assert high > 0

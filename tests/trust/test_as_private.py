@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -13,7 +14,7 @@ import pytest
 
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
-from discreet.core.errors import BudgetExceeded, DiscreetError
+from discreet.core.errors import BudgetExceeded, DiscreetError, ParameterError
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Number, Schema
 from discreet.mechanisms.additive.laplace import Laplace
@@ -111,3 +112,17 @@ def test_all_records_are_counted_without_bounds_whatever_is_in_them(frame: Any) 
 def test_what_has_no_known_column_is_not_counted_without_a_schema(records: Any) -> None:
     with pytest.raises(DiscreetError, match="bounds are not given"):
         count(records, epsilon=1.0)
+
+
+def test_records_are_counted_whatever_they_hold() -> None:
+    lists = {"a": [[1], [2, 3]], "b": [1, 2]}
+    everything: list[Any] = [
+        *(lists, pd.DataFrame(lists), pl.DataFrame(lists), pa.table(lists), pl.DataFrame({"a": [[1], []]})),
+        *(pa.table({"a": [{"x": 1}, None]}), pd.DataFrame({"a": pd.to_timedelta([1, 2])})),
+        *(pd.DataFrame([[1, 2]] * 2, columns=["a", "a"]), pd.DataFrame(index=[0, 1])),
+        *(duckdb.connect().sql("SELECT [1] AS a FROM range(2)"), [[1], [2, 3]], [None, object()]),
+    ]
+    assert [count(records, epsilon=50.0).value for records in everything] == [2] * len(everything)
+    for records in (3.0, np.float64(3.0), "people.csv"):
+        with pytest.raises(ParameterError):
+            count(records)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from discreet.accounting.admission import check_relation, waived
-from discreet.accounting.book import Book
-from discreet.accounting.chain import Account
+from discreet.accounting.book import Book, BookPage
+from discreet.accounting.chain import Account, ChainEntry
 from discreet.accounting.ledger_view import LedgerView, unknown
-from discreet.accounting.memory_book import MemoryBook
+from discreet.accounting.memory_book import MemoryBook, MemoryPage
 from discreet.accounting.often import often
 from discreet.accounting.price import price
 from discreet.accounting.refusal import refusal
@@ -24,6 +24,8 @@ from discreet.core.events import Event, written
 from discreet.core.ledger import Committed, Reservation
 from discreet.core.neighbors import Unit
 from discreet.core.notebook import carded
+
+Page = BookPage | MemoryPage
 
 
 class BookLedger(LedgerView):
@@ -68,14 +70,14 @@ class BookLedger(LedgerView):
             for standing in before.values():
                 standing.after(event)  # the work is remembered, so that the lock is held for less
         with self._book.writing() as page:
+            standings = concerned(page.chain.accounts, analyst, purpose)
             if reserved := page.found("reserve", key):
+                if again := self._again(page, reserved, digest, standings, purpose):
+                    return again
                 done = paid(reserved, page.found("commit", key), digest)
                 return committed(done, page.result(done), replayed=True)
-            standings = concerned(page.chain.accounts, analyst, purpose)
             cost = price(event, standings[None].budget) if promised else None
-            for account, standing in standings.items():
-                if closed := standing.closed(purpose, account):
-                    raise closed
+            _check_open(page, standings, purpose)
             for account, standing in standings.items():
                 if cost and (no := refusal(standing, purpose, event, cost, account)):
                     raise no
@@ -101,20 +103,38 @@ class BookLedger(LedgerView):
         day of its reservation: how long the work took may depend on secrets, as the number of trials of a search.
         """
         with self._book.writing() as page:
-            reserved = page.found("reserve", reservation.key)
-            if reserved is None or (reserved.number, reserved.hash) != (reservation.number, reservation.head):
-                raise LedgerError(
-                    f"commit {reservation.key}", "this ledger holds no such reservation", "Reserve it first."
-                )
+            reserved = _reserved(f"commit {reservation.key}", page, reservation)
             if done := page.found("commit", reservation.key):
                 check_same(done, result)
                 return committed(done, result, replayed=True)
+            _check_turn(f"commit {reservation.key}", page, reservation)
             digest = result_digest(result)
             said = {} if stated is None else {"stated": dict(stated)}
             at = reserved.fields["at"]
-            link = page.add("commit", reservation.key, at=at, reservation=reserved.number, result=digest, **said)
+            link = page.add("commit", reservation.key, at=at, reservation=reservation.number, result=digest, **said)
             page.store(link, result)
             return committed(link, result, replayed=False)
+
+    def fail(self, reservation: Reservation, asked: str) -> None:
+        """Record that the records could not be read and nothing was released; see `core.ledger.Ledger`."""
+        name = f"fail {reservation.key}"
+        with self._book.writing() as page:
+            _reserved(name, page, reservation)
+            _check_turn(name, page, reservation)
+            page.add("fail", page.chain.head, of=reservation.key, turn=reservation.turn, asked=asked)
+
+    @staticmethod
+    def _again(
+        page: Page, reserved: ChainEntry, digest: str, accounts: Iterable[Account], purpose: str
+    ) -> Reservation | None:
+        """A charge that waits since a failure, taken up by the request that it was made for; None if it does not."""
+        key, asked = reserved.key, page.chain.waiting.get(reserved.key)
+        if asked is None or reserved.fields["request"] != digest:
+            return None
+        _check_open(page, accounts, purpose)
+        turn = page.chain.turns[key] + 1
+        page.add("resume", page.chain.head, of=key)
+        return Reservation(key, reserved.number, reserved.hash, turn, asked)
 
     def __str__(self) -> str:
         return text(self)
@@ -133,6 +153,31 @@ def concerned(accounts: Mapping[Account, Standing], analyst: str | None, purpose
     if analyst is None or analyst not in accounts:
         raise unknown(purpose, analyst)
     return {None: accounts[None], analyst: accounts[analyst]}
+
+
+def _check_open(page: Page, accounts: Iterable[Account], purpose: str) -> None:
+    """Refuse what would be released for an account that is closed."""
+    for account in accounts:
+        if closed := page.chain.accounts[account].closed(purpose, account):
+            raise closed
+
+
+def _reserved(asked: str, page: Page, reservation: Reservation) -> ChainEntry:
+    """The entry of a reservation, if it is this ledger's."""
+    found = page.found("reserve", reservation.key)
+    if found is None or (found.number, found.hash) != (reservation.number, reservation.head):
+        raise LedgerError(asked, "this ledger holds no such reservation", "Reserve it first.")
+    return found
+
+
+def _check_turn(asked: str, page: Page, reservation: Reservation) -> None:
+    if not page.chain.is_open(reservation.key, reservation.turn):
+        raise LedgerError(
+            asked,
+            "it failed, and its charge waits for its request or was taken up again",
+            "Ask again with the same key.",
+            "Nothing was handed out, and nothing more was spent.",
+        )
 
 
 def unit_fields(unit: Unit | None) -> dict[str, object] | None:

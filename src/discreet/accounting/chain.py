@@ -9,6 +9,8 @@ newline and the body; the first entry follows 64 zeros. Amounts are decimal text
               what is spent after it and, with the account's first charge, the members of its filter; where noise
               comes from known bits, that it is not secret
     commit    the digest of the result that the reservation paid for, and what its receipt states; older ones lack it
+    fail      the records could not be read and nothing was released: the charge waits for the same request; what failed
+    resume    the same request took the charge up again
     raise     a larger budget of an account, the caps of its filter, and the owner's reason
     expire    nothing may be charged to an account any more, and the owner's reason
     reanchor  the owner trusts the chain as it stands, and why
@@ -24,6 +26,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -92,6 +95,8 @@ class Chain:
         self.accounts: dict[Account, Standing] = {}
         self.reserved: set[str] = set()
         self.dangling: dict[str, int] = {}
+        self.waiting: dict[str, str] = {}
+        self.turns: Counter[str] = Counter()
 
     def next(self, kind: str, key: str, **fields: Any) -> ChainEntry:
         """The entry that would come next."""
@@ -104,6 +109,10 @@ class Chain:
     def holds(self, kind: str, key: str) -> bool:
         """Whether there is a reservation, or a commit, of this key."""
         return key in self.reserved and (kind == "reserve" or key not in self.dangling)
+
+    def is_open(self, key: str, turn: int) -> bool:
+        """Whether the charge of this key has no result yet and is in the hands of whoever took it up in this turn."""
+        return key in self.dangling and key not in self.waiting and self.turns[key] == turn
 
     def follow(self, link: ChainEntry) -> None:
         """Check the next entry against all before it and add it up."""
@@ -139,7 +148,16 @@ class Chain:
                     self._charge(self.accounts[charge["account"]], charge, fields)
                 self.reserved.add(link.key)
                 self.dangling[link.key] = link.number
+            case "fail":
+                if not self.is_open(fields["of"], fields["turn"]):
+                    raise ValueError("there is no such open reservation")
+                self.waiting[fields["of"]] = str(fields["asked"])
+            case "resume":
+                del self.waiting[fields["of"]]
+                self.turns[fields["of"]] += 1
             case "commit":
+                if link.key in self.waiting:
+                    raise ValueError("its reservation failed and was not taken up again")
                 if self.dangling.pop(link.key, None) != fields["reservation"]:
                     raise ValueError("there is no such open reservation")
             case "reanchor":

@@ -12,6 +12,7 @@
     │   ├── LedgerBroken        truncated, edited or rolled back
     │   ├── KeyReused           the key of one request, sent with another
     │   └── Dangling            reserved once, never committed: stays spent
+    ├── EngineFailure           what holds the records failed: a file, a database, a cluster
     └── MissingExtra            an optional dependency is not installed (also an ImportError)
 
 Every message has four parts: what was asked, what stands in the way, what happened to the budget, what would work.
@@ -25,6 +26,7 @@ from typing import Any
 from discreet.core.display import plain
 
 UNTOUCHED = "Nothing was released or spent."
+UNSETTLED = (UNTOUCHED, "Nothing was released.")
 
 
 class DiscreetError(Exception):
@@ -60,7 +62,7 @@ class DiscreetError(Exception):
 
     def settle(self, consequence: str) -> None:
         """Say what happened to the budget, by whoever knows that something was charged before this was raised."""
-        if self.consequence == UNTOUCHED:
+        if self.consequence in UNSETTLED:
             self.consequence = consequence
             self.args = (self._text,)
 
@@ -116,6 +118,10 @@ class KeyReused(LedgerError):
 
 class Dangling(LedgerError):
     """The charge of this key was reserved and never committed."""
+
+
+class EngineFailure(DiscreetError):
+    """What holds the records failed, whatever was asked: a file, a database, a cluster."""
 
 
 class MissingExtra(DiscreetError, ImportError):

@@ -3,7 +3,9 @@
     reserve (durable)  ->  compute, draw noise  ->  commit with the result's bytes  ->  hand out
 
 A reservation that is never committed stays spent. A committed key, sent again with the same request, gives the stored
-bytes back and costs nothing; nobody may draw fresh noise under an old charge.
+bytes back and costs nothing; nobody may draw fresh noise under an old charge. One charge pays for one run: where what
+holds the records failed before anything was released, whoever reserved says so (`fail`), and the same request may take
+the charge up again, one at a time. Who dies without a word, before or after that, leaves it spent.
 """
 
 from __future__ import annotations
@@ -21,11 +23,17 @@ from discreet.core.notebook import carded, facts
 
 @dataclass(frozen=True)
 class Reservation:
-    """A charge that was made and waits for its result."""
+    """A charge that was made and waits for its result.
+
+    `turn` is how often it was taken up again after a failure; then `asked` is a digest of what failed, and nothing else
+    may be asked first.
+    """
 
     key: str
     number: int
     head: str
+    turn: int = 0
+    asked: str | None = None
 
 
 @dataclass(frozen=True)
@@ -180,7 +188,7 @@ class Ledger(Protocol):
         KeyReused
             The key belongs to another request.
         Dangling
-            The key was charged and never committed; ask with a new one.
+            The key was charged, never committed, and nobody said that it failed; ask with a new one.
         NotPermitted
             A release without a promise and without a waiver, or an analyst whom the account does not know.
         Unaccountable
@@ -189,6 +197,20 @@ class Ledger(Protocol):
 
     def commit(self, reservation: Reservation, result: bytes, stated: Mapping[str, Any] | None = None) -> Committed:
         """Record the result durably, with what its receipt states; only what this returns may be handed out."""
+
+    def fail(self, reservation: Reservation, asked: str) -> None:
+        """Record that the records could not be read and nothing was released.
+
+        The charge stays spent, and this reservation is over. The next `reserve` with its key and request is given a
+        new one for the same charge, once.
+
+        Parameters
+        ----------
+        reservation : Reservation
+            The charge.
+        asked : str
+            Public. A digest of what failed.
+        """
 
     def affords(self, event: Event, *, analyst: str | None = None) -> bool:
         """Whether `reserve` would accept this event now; charges nothing."""

@@ -14,6 +14,7 @@ any other kind, such as lists.
 from __future__ import annotations
 
 import datetime
+import re
 import uuid
 from decimal import Decimal
 from typing import Any
@@ -27,6 +28,10 @@ BLANKS = " \t\n\v\f\r"
 NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 """The numbers among texts: what `float` reads, except `1_000`, other alphabets and what is not finite."""
 
+PLAIN = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
+"""The numbers among texts that are written without an exponent."""
+
+_PLAIN = re.compile(PLAIN, re.ASCII)
 TRUTHS = {"true": "true", "t": "true", "yes": "true", "false": "false", "f": "false", "no": "false"}
 _REAL = (bool, int, float, np.bool_, np.integer, np.floating, Decimal)
 
@@ -66,6 +71,25 @@ def number_of(value: Any) -> float:
         return float("nan") if not isinstance(value, _REAL) or _is_no_number(value) else float(value)
     except Exception:  # too large, or with methods of its own that fail
         return float("nan")
+
+
+def name_of(text: str) -> str:
+    """What a text names, where it identifies somebody: a number in plain digits is that number, all else is itself.
+
+    So the same people are found whether digits are read as text or as numbers, which forget zeros. An exponent is no
+    plain digits: `1e3` may be a name.
+
+    Examples
+    --------
+    >>> [name_of(text) for text in ("7", "007", "7.0", "+7", "-.50", "1e3", "7a")]
+    ['7', '7', '7', '7', '-0.5', '1e3', '7a']
+    """
+    if not _PLAIN.fullmatch(text):
+        return text
+    whole, _, rest = text.lstrip("+-").partition(".")
+    whole, rest = whole.lstrip("0") or "0", rest.rstrip("0")
+    found = f"{whole}.{rest}" if rest else whole
+    return f"-{found}" if text[0] == "-" and found != "0" else found
 
 
 def form_of(text: str) -> float | str:

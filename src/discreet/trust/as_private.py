@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.plain_schema import PlainSchema
-from discreet.core.schema import Schema, Text
+from discreet.core.schema import Schema
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.raw_values import array_of
+from discreet.trust.sources.shield import shielded
 
 ASKED = "records without a schema"
 Names = str | Sequence[str]
@@ -79,20 +80,38 @@ def as_private(
     return PrivateData.of(rows, _schema(bounds, _called(rows.shape[1], called)), budget)
 
 
-def unread(records: Any) -> Bounds | None:
-    """Bounds for a question that reads no value, such as how many records there are; None where it needs a schema.
+def rows_alone(records: Any, budget: Budget) -> PrivateData:
+    """Private data as they are; or as many empty rows as there are records, for questions that read no value.
+
+    Whatever the records hold, they have a number: columns of lists, rows of different lengths, no columns at all.
+
+    Parameters
+    ----------
+    records : PrivateData, array, data frame, mapping of arrays, or anything with a length
+        The records. A file is not read without a schema.
+    budget : Budget
+        Public. The account of anything but private data, which have their own.
 
     Examples
     --------
-    >>> unread({"age": [41.0], "size": [160.0]})
-    Schema({'age': Text()})
+    >>> rows_alone({"visits": [[1, 2], [3]]}, Budget(1.0))
+    PrivateData(value; record; add_remove)
     """
-    if isinstance(records, PrivateData):
-        return None
-    there = _columns(records)
-    if there is None:
-        return (0.0, 1.0)
-    return Schema({there[0]: Text()}) if there else None
+    if isinstance(records, PrivateData | str | Path) or (isinstance(records, Mapping) and not records):
+        return as_private(records, budget)
+    size = shielded("count records", lambda: _size(records))
+    if size is None:
+        return as_private(records, budget, (0, 1))
+    return PrivateData.of(np.broadcast_to(0.0, (size, 1)), {"value": (0, 1)}, budget)
+
+
+def _size(records: Any) -> int | None:
+    """How many records there are; None where that is not known without reading them."""
+    if isinstance(records, Mapping):
+        return len(next(iter(records.values())))
+    if hasattr(records, "mapInArrow"):
+        return int(records.count())
+    return len(records) if hasattr(records, "__len__") and getattr(records, "ndim", 1) > 0 else None
 
 
 def _columns(records: Any) -> list[str] | None:

@@ -49,6 +49,12 @@ class Curator(Secret):
 
     reports: float = 1
     local = False
+    asks_again = True
+    """Whether a question that failed while records were read released nothing to anybody, and may be asked again."""
+
+    def check_ready(self) -> None:
+        """Refuse, before anything is charged, records that cannot be read now; see `Source`."""
+        self._source.check_ready()
 
     @property
     def curated(self) -> bool:

@@ -16,7 +16,7 @@ from discreet.core.schema import Category
 from discreet.questions.filtered import filtered
 from discreet.questions.key_counts import KeyCounts
 from discreet.questions.sampled_sum import SampledSum
-from discreet.trust.permit import KEPT, TrustModel
+from discreet.trust.permit import KEPT, TrustModel, check_ready
 
 Release = TypeVar("Release")
 
@@ -58,6 +58,15 @@ class Filtered:
         """The same records, with columns of text that are read as categories of these values."""
         trust: Any = self.trust
         return Filtered(trust.listing(lists), self.condition)
+
+    @property
+    def asks_again(self) -> bool:
+        """Whether a question that failed while records were read may be asked again."""
+        return bool(getattr(self.trust, "asks_again", False))
+
+    def check_ready(self) -> None:
+        """Refuse, before anything is charged, records that cannot be read now."""
+        check_ready(self.trust)
 
     @property
     def secret(self) -> bool:

@@ -70,6 +70,10 @@ class Local(Secret):
         self.schema = source.schema
         self.unit = source.unit
 
+    def check_ready(self) -> None:
+        """Refuse, before anything is charged, records that cannot be read now; see `Source`."""
+        self._source.check_ready()
+
     @property
     def secret(self) -> bool:
         """Whether the noise is secret."""

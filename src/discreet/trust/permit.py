@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
 from discreet.accounting.price import price
-from discreet.core.errors import DiscreetError, KeyReused, NotPermitted, SchemaError, UnplannedRelease
+from discreet.core.errors import DiscreetError, EngineFailure, KeyReused, NotPermitted, SchemaError, UnplannedRelease
 from discreet.core.events import Composed, Event, Repeated, written
 from discreet.core.held import Held, exclusive
 from discreet.core.identity import Unidentified, identity
@@ -73,8 +73,10 @@ class Permit(Held):
 
     A permit whose key was committed before gives the stored releases again, each to the question and the mechanism
     that it was made for, without touching the data. Leaving the block by an exception commits nothing, and the charge
-    stays spent. Threads may share a permit, and are answered one after another; a fork is refused. After a second,
-    `progress` shows how many of the planned releases were made.
+    stays spent. Where what a curator reads from fails at the first question, nothing was released: the permit is over,
+    and the same key goes on with the same question, without another charge. Threads may share a permit, and are
+    answered one after another; a fork is refused. After a second, `progress` shows how many of the planned releases
+    were made.
     """
 
     def __init__(
@@ -97,6 +99,8 @@ class Permit(Held):
         self._open = False
         self.progress: Progress = patient_bar()
         self._done, self._planned = 0, sum(self._unspent.values())
+        self._asked = 0
+        self._failed = False
 
     @exclusive
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
@@ -105,9 +109,9 @@ class Permit(Held):
         self._pay(mechanism.event)
         asked = self._identity((question, mechanism))
         try:
-            release = self._trust.ask(question, mechanism) if self._stored is None else self._again(asked)
+            release = self._first_or_next(question, mechanism) if self._stored is None else self._again(asked)
         except DiscreetError as error:
-            error.settle(self._consequence)
+            error.settle(self._settlement(error))
             raise
         if asked is not None:
             self._made.add(asked, release)
@@ -186,8 +190,9 @@ class Permit(Held):
 
     def _identity(self, asked: Any) -> str | None:
         """What a retry has to ask again; None where no retry can come, or where it could not be recognised."""
-        if not self._storing:
-            return None
+        return self._digest(asked) if self._storing else None
+
+    def _digest(self, asked: Any) -> str | None:
         try:
             return identity((self._trust.schema, asked))
         except Unidentified:
@@ -209,13 +214,43 @@ class Permit(Held):
             key=self._charge.key,
         )
 
+    def _first_or_next(self, question: Question, mechanism: Mechanism[Release]) -> Release:
+        """What the trust model releases; where it fails before it ever released anything, the charge is let go."""
+        self._asked += 1
+        before = self._charge.asked if isinstance(self._charge, Reservation) and self._asked == 1 else None
+        if before is not None and before != self._digest((question, mechanism)):
+            raise self._another()
+        try:
+            return self._trust.ask(question, mechanism)
+        except EngineFailure:
+            if self._asked == 1 and getattr(self._trust, "asks_again", False):
+                self._let_go(self._digest((question, mechanism)))
+            raise
+
+    def _let_go(self, asked: str | None) -> None:
+        """End this permit, and leave its charge to whoever asks the same again; never, if that cannot be recognised."""
+        if asked is not None and isinstance(self._charge, Reservation):
+            self._unspent.clear()
+            self._ledger.fail(self._charge, asked)
+            self._failed = True
+
+    def _settlement(self, error: DiscreetError) -> str:
+        """What happened to the budget by the time of this error."""
+        if not isinstance(error, EngineFailure) or self._stored is not None:
+            return self._consequence
+        cost = price(self._plan, self._ledger.budget)
+        delta = f", delta {cost.delta:g}" if cost.delta else ""
+        kept = f"The plan was charged, epsilon {cost.epsilon:.4g}{delta}, and stays so;"
+        key = f"nothing was released, and the same key goes on without another charge: key={self._charge.key!r}."
+        return f"{kept} {key if self._failed else 'this was not released.'}"
+
     @property
     def _consequence(self) -> str:
         return KEPT if self._stored is None else REPLAYED
 
     def random_state(self, given: Any) -> Any:
         """A seed for public choices: the one that was given; else one that is the same in a retry with the same key."""
-        if given is not None or not self._keyed:
+        if given is not None:
             return given
         return int.from_bytes(hashlib.sha256(self._charge.key.encode()).digest()[:4], "big")
 
@@ -257,12 +292,18 @@ class Permit(Held):
     ) -> None:
         self._open = False
         if isinstance(error, DiscreetError):
-            error.settle(self._consequence)
-        if kind is None and isinstance(self._charge, Reservation):
+            error.settle(self._settlement(error))
+        if kind is None and isinstance(self._charge, Reservation) and not self._failed:
             trust = self._trust
             said = stated(trust.neighbors, trust.unit, trust.secret, self._participants, self._where)
             self._charge = self._ledger.commit(self._charge, self._made.written(), said)
         self.progress(self._planned, self._planned, self._purpose)
+
+
+def check_ready(trust: TrustModel) -> None:
+    """Refuse, before anything is charged, records that cannot be read now, where the trust model can tell."""
+    check: Callable[[], None] = getattr(trust, "check_ready", lambda: None)
+    check()
 
 
 def check_columns(purpose: str, question: Question, schema: Schema) -> None:

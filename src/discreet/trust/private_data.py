@@ -12,7 +12,7 @@ from discreet.core.budget import Budget
 from discreet.core.condition import Condition
 from discreet.core.condition_text import condition_of
 from discreet.core.display import plain
-from discreet.core.errors import NotPermitted, ParameterError
+from discreet.core.errors import EngineFailure, NotPermitted, ParameterError
 from discreet.core.events import Event, NoPromise, Sampled, walked, written
 from discreet.core.events_in_words import in_words
 from discreet.core.ledger import Ledger
@@ -23,7 +23,7 @@ from discreet.core.receipt import RELATIONS
 from discreet.core.schema import Category
 from discreet.trust.curator import Curator
 from discreet.trust.filtered import Filtered
-from discreet.trust.permit import Permit, TrustModel, releases
+from discreet.trust.permit import Permit, TrustModel, check_ready, releases
 from discreet.trust.sources.opening import source_of
 
 ARRAY = "statistic of an array"
@@ -234,12 +234,21 @@ class PrivateData:
                     f"{type(self._trust).__name__} cannot keep the promise of {in_words(event)}",
                     "Ask bounded sums with Laplace or Gaussian noise, or under another trust model.",
                 )
+        self._check_ready(key)
         whole = f"{purpose}\n{written(plan)}"
         secret = self._trust.secret
         charge = self.ledger.reserve(
             plan, purpose, request=whole, key=key, analyst=analyst, waiver=waiver, secret=secret
         )
         return Permit(self._trust, self.ledger, charge, plan, purpose, keyed=key is not None)
+
+    def _check_ready(self, key: str | None) -> None:
+        """Refuse records that cannot be read now, except for a retry, which reads none."""
+        try:
+            check_ready(self._trust)
+        except EngineFailure:
+            if key is None or not any(entry.key == key and entry.committed for entry in self.ledger.entries()):
+                raise
 
     def _check_sampled(self, plan: Event, purpose: str) -> None:
         """Refuse secret samples of units that cannot be drawn one by one."""

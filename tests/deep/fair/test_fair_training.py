@@ -66,8 +66,8 @@ def found_by(model: nn.Module, constraint: Constraint) -> tuple[float, float]:
     return float((predicted == labels).mean()), violation(constraint, predicted, labels, group)
 
 
-def trained(kind: Any, constraint: Constraint, descent: Descent) -> nn.Module:
-    (x, y, group), model = people(5000), linear()
+def trained(kind: Any, constraint: Constraint, descent: Descent, size: int = 5000) -> nn.Module:
+    (x, y, group), model = people(size), linear()
     bits = DeterministicBits(5)
     if kind is RecordTraining:
         targets = torch.stack([y, torch.from_numpy(group).float()], dim=1)
@@ -76,7 +76,7 @@ def trained(kind: Any, constraint: Constraint, descent: Descent) -> nn.Module:
     else:
         attribute = SensitiveAttribute(group, (0, 1), BUDGET, bits=bits)
         plans: dict[Any, Any] = {
-            AttributeTraining: lambda: FairPlan.of(BUDGET, protects="attribute", batch=1250, size=5000, epochs=40),
+            AttributeTraining: lambda: FairPlan.of(BUDGET, protects="attribute", batch=size // 4, size=size, epochs=40),
             PFLDTraining: lambda: PFLDPlan.of(BUDGET, batch=500, size=5000, epochs=30),
         }
         kind(model, constraint, x, y, attribute, plans[kind](), descent).run()
@@ -104,11 +104,14 @@ def test_groups_become_alike_and_predictions_stay_useful(kind: type, plain: nn.M
     assert fair > 0.6
 
 
-@pytest.mark.parametrize("constraint", [EqualizedOdds(), pytest.param(AccuracyParity(), marks=pytest.mark.slow)])
-def test_the_other_constraints_are_pursued_too(constraint: Constraint) -> None:
+@pytest.mark.parametrize(
+    ("constraint", "size"), [(EqualizedOdds(), 5000), pytest.param(AccuracyParity(), 20_000, marks=pytest.mark.slow)]
+)
+def test_the_other_constraints_are_pursued_too(constraint: Constraint, size: int) -> None:
+    """Accuracies differ by 0.04 alone: of 5000 records, noise moves multipliers by a third of what they become."""
     loose, tight = Descent(multiplier_rate=1e-9), Descent(multiplier_rate=0.2, tolerance=0.001)
     (_, apart), (accuracy, closer) = (
-        found_by(trained(AttributeTraining, constraint, one), constraint) for one in (loose, tight)
+        found_by(trained(AttributeTraining, constraint, one, size), constraint) for one in (loose, tight)
     )
     assert closer < 0.75 * apart
     assert accuracy > 0.65

@@ -78,11 +78,12 @@ def _mixed() -> Table:
     }
 
 
+LARGE = (2**53 - 1, 2**53 - 2, -(2**53) + 1, 10**15 + 1, 10**14 + 1)  # whole numbers that a float still has
 NUMBERS = Schema(
     {
         COST: Number(-20, 100),
         "days": Number(0, 25),
-        "kind": Category(("007", " 12", "-3", "f", "999999999999", "1.0", "x")),
+        "kind": Category(("007", " 12", "-3", "f", "999999999999", "1.0", "x", *map(str, LARGE))),
         "town": Text(),
         "ill": Category(("true", "false")),
     }
@@ -97,7 +98,7 @@ def numbers_table(order: Sequence[int] = range(ROWS)) -> Table:
 @cache
 def _numbers() -> Table:
     rng = np.random.default_rng(8)
-    whole = [7, 12, -3, 0, 999999999999, 1, None]
+    whole = [7, 12, -3, 0, 999999999999, 1, None, *LARGE, 2**53, 2**53 - 3, 10**15]
     return {
         "who": [None if n > 200 else int(n) - 3 for n in rng.zipf(1.3, ROWS)],
         COST: _mixed()[COST],

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import datetime
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from discreet.core.dates import Date, Datetime
 from discreet.core.neighbors import Unit
-from discreet.core.schema import Boolean, Schema
+from discreet.core.schema import Boolean, Number, Schema
 from discreet.questions.contingency import contingency_of
 from discreet.questions.moments import moments_of
+from discreet.trust import sources
 from discreet.trust.sources import engine
 from discreet.trust.sources import source as source_module
 from discreet.trust.sources.opening import source_of
+from discreet.trust.sources.source import Source
 from tests.trust.sources.tables import (
     FORMS,
     NUMBERS,
@@ -63,6 +72,94 @@ def test_what_an_engine_decodes_and_adds_is_what_arrays_give(form: str, tmp_path
     records = FORMS[form](numbers_table(ORDERS[form]), tmp_path)
     for units, unit in UNITS.items():
         assert sums(source_of(records, NUMBERS, unit)) == expected_numbers(units)
+
+
+WHO = [
+    "7",
+    "07",
+    " 7.0",
+    "+7",
+    "8",
+    "8.50",
+    "08.5",
+    "-0",
+    "0",
+    "1e3",
+    "1000",
+    "7a",
+    "é7",
+    None,
+    str(2**70),
+    f"0{2**70}",
+]
+
+
+def test_digits_name_one_person_however_they_are_written_and_read(tmp_path: Path) -> None:
+    schema = Schema({"x": Number(0, 1)})
+    people: Table = {"who": WHO, "x": [1.0] * len(WHO), "kind": WHO, "town": WHO}
+    for form in FORMS:
+        if "categories" not in form:
+            records = FORMS[form](people, _made(tmp_path / form))
+            assert source_of(records, schema, Unit("user", column="who")).units() == 9, form
+
+
+@pytest.mark.parametrize("digits", [["7", "07", "7.0", "8"], ["7.5", "07.50", "8.0", "8"]])
+def test_who_guesses_types_finds_as_many_people(digits: list[str], tmp_path: Path) -> None:
+    path, one = tmp_path / "people.csv", Unit("user", column="who")
+    path.write_text("\n".join(["who,x", *(f"{who},1" for who in digits), ""]))
+    guessed = (pd.read_csv(path), pl.read_csv(path), duckdb.connect().read_csv(str(path)), str(path))
+    assert {source_of(records, Schema({"x": Number(0, 1)}), one).units() for records in guessed} == {2}
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
+THREADS = 16
+ASKED = ("by kind", "products", "rows")
+IN_THREADS = ("mapping", "pandas, Arrow", "polars", "csv", "parquet", "parquet folder", "relation", "query")
+
+
+@pytest.mark.parametrize("form", IN_THREADS)
+def test_sixteen_threads_on_one_source_get_what_one_gets(form: str, tmp_path: Path) -> None:
+    records = FORMS[form](numbers_table(), tmp_path)
+    for unit in (UNITS["records"], PERSON):
+        source, alone = source_of(records, NUMBERS, unit), sums(source_of(numbers_table(), NUMBERS, unit), ASKED)
+        start = Barrier(THREADS)
+
+        def asked(_: int, source: Source = source, start: Barrier = start) -> dict[str, Any]:
+            start.wait()
+            return sums(source, ASKED)
+
+        with ThreadPoolExecutor(THREADS) as pool:
+            assert all(found == alone for found in pool.map(asked, range(THREADS)))
+
+
+IN_MEMORY = {"Matrix", "EdgeList", "NodeGraph"}
+BEHIND = {"DecodedTable", "Kept", "Pooled", "Stream", "Busy", "Batched", "Edges"}  # what others are made of
+
+
+def test_every_source_is_asked_by_sixteen_threads(tmp_path: Path) -> None:
+    """Those in memory alone are excepted, and Spark, which has its own test."""
+    asked = {
+        type(source_of(FORMS[form](numbers_table([0, 1, 2]), folder), NUMBERS)) for form, folder in folders(tmp_path)
+    }
+    for module in pkgutil.iter_modules(sources.__path__):
+        importlib.import_module(f"{sources.__name__}.{module.name}")
+    every = {kind.__name__ for kind in below(Source) if kind.__module__.startswith("discreet.")}
+    assert every == {kind.__name__ for kind in asked} | IN_MEMORY | BEHIND | {"SparkFrame"}
+
+
+def folders(place: Path) -> Iterator[tuple[str, Path]]:
+    for form in IN_THREADS:
+        yield form, _made(place / form)
+
+
+def below(kind: type[Any]) -> Iterator[type[Any]]:
+    for one in kind.__subclasses__():
+        yield one
+        yield from below(one)
 
 
 DATES = Schema(

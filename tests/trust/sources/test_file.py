@@ -14,7 +14,10 @@ import pytest
 from discreet.core.errors import SchemaError
 from discreet.core.neighbors import Unit
 from discreet.core.schema import Category, Number, Schema
-from discreet.trust.sources.file import column_names, files_at
+from discreet.questions.contingency import contingency_of
+from discreet.trust.sources import file
+from discreet.trust.sources.engine import engine
+from discreet.trust.sources.file import File, column_names, files_at
 from discreet.trust.sources.opening import source_of
 
 SCHEMA = Schema({"x": Number(0, 100)})
@@ -95,11 +98,28 @@ def test_bytes_that_are_no_text_do_not_stop_the_reading(tmp_path: Path) -> None:
     np.testing.assert_array_equal(np.vstack(list(source.batches(("kind",))))[:, 0], [0, np.nan, 0])
 
 
-def test_a_unit_is_told_by_its_text_even_where_it_is_a_number(tmp_path: Path) -> None:
+def test_a_unit_in_digits_is_told_by_its_number(tmp_path: Path) -> None:
     frame = pd.DataFrame({"x": ["1", "1", "1.0", "2"]})
     frame.to_csv(tmp_path / "t.csv", index=False)
     frame.to_parquet(tmp_path / "t.parquet")
     unit = Unit("user", column="x")
     for records in (frame, tmp_path / "t.csv", tmp_path / "t.parquet"):
-        assert source_of(records, SCHEMA, unit).units() == 3
-        assert values(records, unit) == [1, 1, 2]
+        assert source_of(records, SCHEMA, unit).units() == 2
+        assert values(records, unit) == [1, 2]
+
+
+class Shared:
+    """An engine that threads share: it gives cursors and is asked nothing itself."""
+
+    def __init__(self) -> None:
+        self.cursor = engine().cursor
+
+
+def test_each_question_to_a_parquet_file_has_a_cursor_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One connection answers one thread at a time: others fail, after they were charged."""
+    monkeypatch.setattr(file, "engine", Shared)
+    pa.parquet.write_table(pa.table({"x": [1, 2, 2]}), tmp_path / "x.parquet")
+    schema = Schema({"x": Category(("1", "2"))})
+    assert File(tmp_path / "x.parquet", schema).sum(contingency_of(schema, ("x",), (0,))).tolist() == [1, 2]

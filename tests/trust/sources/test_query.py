@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import importlib
-import os
-import shutil
 import sqlite3
-import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -154,26 +149,6 @@ def test_without_the_driver_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) 
         postgres_table("postgresql://nowhere/none", "visits", SCHEMA)
 
 
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[str]:
-    """The address of a PostgreSQL server of its own."""
-    pytest.importorskip("adbc_driver_postgresql", reason="adbc-driver-postgresql is not installed")
-    if not (shutil.which("initdb") and shutil.which("pg_ctl")):
-        pytest.skip("PostgreSQL is not installed")
-    place = Path(tempfile.mkdtemp())
-    user: dict[str, Any] = {}
-    if os.geteuid() == 0:  # the server refuses to run as root
-        shutil.chown(place, "postgres")
-        user = {"user": "postgres", "cwd": "/"}
-    quiet: dict[str, Any] = {"check": True, "stdout": subprocess.DEVNULL, **user}
-    subprocess.run(["initdb", "-D", place / "data", "-A", "trust", "-U", "postgres"], **quiet)
-    options = f"-k {place} -c listen_addresses="
-    subprocess.run(["pg_ctl", "-D", place / "data", "-w", "-l", place / "log", "-o", options, "start"], **quiet)
-    yield f"postgresql:///postgres?host={place}&user=postgres"
-    subprocess.run(["pg_ctl", "-D", place / "data", "-m", "immediate", "stop"], **quiet)
-    shutil.rmtree(place)
-
-
 def test_postgres_agrees_to_the_last_bit(postgres: str) -> None:
     dbapi = importlib.import_module("adbc_driver_postgresql.dbapi")
     with dbapi.connect(postgres, autocommit=True) as connection, connection.cursor() as cursor:
@@ -237,3 +212,73 @@ def test_postgres_types_are_read_and_its_errors_withheld(postgres: str) -> None:
         with pytest.raises(DiscreetError, match="withheld") as caught:
             source_of((connection, f"SELECT who::int AS x FROM ({query}) AS q"), Schema({"x": Number(0, 1)})).units()
         assert "Ann" not in f"{caught.value}{caught.value.__context__}"
+
+
+REFUSED = {
+    "money": "1.5::money",
+    "inet": "'1.2.3.4'::inet",
+    "cidr": "'1.2.3.0/24'::cidr",
+    "macaddr": "'08:00:2b:01:02:03'::macaddr",
+    "int4range": "'[1,2]'::int4range",
+    "int4multirange": "'{[1,2]}'::int4multirange",
+    "tsvector": "'a b'::tsvector",
+    "tsquery": "'a'::tsquery",
+    "bit": "B'101'",
+    "varbit": "'101'::varbit",
+    "point": "point(1, 2)",
+    "box": "'(1,1),(0,0)'::box",
+    "timetz": "'12:00+01'::timetz",
+    "oid": "1::oid",
+    "regclass": "'pg_class'::regclass",
+    "jsonpath": "'$.a'::jsonpath",
+    "pg_lsn": "'1/1'::pg_lsn",
+}
+
+
+def test_types_of_postgres_that_have_no_meaning_here_are_refused_by_name(postgres: str) -> None:
+    dbapi = importlib.import_module("adbc_driver_postgresql.dbapi")
+    with dbapi.connect(postgres, autocommit=True) as connection:
+        for name, value in REFUSED.items():
+            for kind in (Number(0, 200), Text()):
+                with pytest.raises(SchemaError, match=f"'x' holds {name}, .* Nothing was released or spent") as caught:
+                    source_of((connection, f"SELECT {value} AS x, 1 AS y"), Schema({"x": kind}))
+                assert caught.value.kind == name  # type: ignore[attr-defined]
+            assert source_of((connection, f"SELECT {value} AS x, 1 AS y"), Schema({"y": Number(0, 9)})).units() == 1
+
+
+def test_no_type_of_postgres_is_read_as_bytes(postgres: str) -> None:
+    """Of every type that the server knows: a column of it is refused, or its values have the texts that it gives."""
+    dbapi = importlib.import_module("adbc_driver_postgresql.dbapi")
+    with dbapi.connect(postgres, autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT typname::text FROM pg_type WHERE typtype IN ('b', 'r', 'm') AND typelem = 0 ORDER BY 1")
+        names = [name for (name,) in cursor.fetchall()]
+        assert len(names) > 60
+        read = set()
+        for name in names:
+            try:
+                source_of((connection, f'SELECT NULL::pg_catalog."{name}" AS x'), Schema({"x": Text()}))
+            except (SchemaError, dbapi.Error):
+                continue
+            read.add(name)
+    numbers = {"int2", "int4", "int8", "float4", "float8", "numeric", "bool"}
+    texts = {"text", "varchar", "bpchar", "name", "char", "uuid", "json", "jsonb", "bytea", "refcursor"}
+    assert read <= numbers | texts | {"date", "time", "timestamp", "timestamptz"}
+    assert read >= numbers | {"text", "varchar", "date", "timestamptz", "uuid"}
+
+
+def test_enumerations_of_postgres_are_their_labels(postgres: str) -> None:
+    dbapi = importlib.import_module("adbc_driver_postgresql.dbapi")
+    schema = Schema({"mood": Category(("sad", "glad"))})
+    with dbapi.connect(postgres, autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE TYPE feeling AS ENUM ('sad', 'glad')")
+        cursor.execute("CREATE TABLE moods AS SELECT 'glad'::feeling AS mood")
+        sources: list[Any] = [source_of((connection, "SELECT * FROM moods"), schema)]
+        sources.append(postgres_table(postgres, "moods", schema))  # its driver knows the type by name
+        assert [[batch.tolist() for batch in source.batches(("mood",))] for source in sources] == [[[[1.0]]]] * 2
+
+
+def test_types_of_duckdb_that_have_no_meaning_here_are_refused_by_name() -> None:
+    values = {"BIT": "'101'::BIT", "TIME WITH TIME ZONE": "'12:00:00+01'::TIMETZ", "bignum": "1::BIGNUM"}
+    for name, value in values.items():
+        with pytest.raises(SchemaError, match=name):
+            source_of(duckdb.connect().sql(f"SELECT {value} AS x"), Schema({"x": Text()}))

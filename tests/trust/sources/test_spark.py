@@ -12,14 +12,16 @@ import pytest
 
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
-from discreet.core.errors import DiscreetError, NotPermitted, SchemaError
+from discreet.core.errors import DiscreetError, EngineFailure, NotPermitted, SchemaError
 from discreet.core.grid import Grid
 from discreet.core.neighbors import Unit
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Number, Schema, Text
 from discreet.noise.deterministic import DeterministicBits
+from discreet.statistics.moments.count import count
 from discreet.statistics.moments.total import total
 from discreet.statistics.tables.key_counts import key_counts
+from discreet.trust.curator import Curator
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.contributions import start
 from discreet.trust.sources.opening import source_of
@@ -130,3 +132,34 @@ def test_what_cannot_be_read_is_refused_by_its_type(spark: Any) -> None:
         source_of(frame, Schema({"y": Number(0, 1)}))
     with pytest.raises(SchemaError, match="no column 'z'"):
         source_of(frame, Schema({"z": Number(0, 1)}))
+
+
+NUMBER = Schema({"x": Number(0, 10)})
+
+
+def test_a_failure_of_spark_says_what_was_spent(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = spark.range(500).selectExpr("CASE WHEN id < 400 THEN 1.0 ELSE raise_error('Ann') END AS x")
+    data = PrivateData.of(frame, NUMBER, Budget(1.0))
+    with pytest.raises(EngineFailure, match="charged, epsilon 1, and stays so; nothing was released") as caught:
+        count(data, "x", epsilon=1.0, key="k")
+    assert "Ann" not in f"{caught.value}{caught.value.__context__}"
+    good = PrivateData(Curator(data._trust._source), data.ledger)  # type: ignore[attr-defined]
+    monkeypatch.setattr(good._trust._source, "_frame", spark.range(500).selectExpr("1.0 AS x"))  # type: ignore[attr-defined]
+    assert abs(count(good, "x", epsilon=1.0, key="k").value - 500) < 40
+
+
+def test_a_session_that_was_stopped_is_found_before_the_charge(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = PrivateData.of(spark.range(5).selectExpr("1.0 AS x"), NUMBER, Budget(1.0))
+
+    class Stopped:
+        sparkSession = property(lambda self: self)
+
+        def range(self, end: int) -> Any:
+            raise AttributeError("the session was stopped")
+
+    monkeypatch.setattr(data._trust._source, "_frame", Stopped())  # type: ignore[attr-defined]
+    with pytest.raises(EngineFailure, match=r"Nothing was released or spent. Start a session"):
+        count(data, "x", epsilon=1.0)
+    monkeypatch.setattr(type(data._trust._source), "check_ready", lambda self: None)  # type: ignore[attr-defined]
+    with pytest.raises(EngineFailure, match="the same key goes on"):
+        count(data, "x", epsilon=1.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+import discreet
 from discreet.core.bound import Bound
 from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import RECORD, Unit
@@ -35,6 +37,7 @@ KINDS: list[Column] = [
     Category((True, False)),
     Category(("x", "y")),
     Category(tuple(map(str, range(300)))),
+    Category(("9007199254740991", "9007199254740990", "-9007199254740991", "1000000000000001", "100000000000001")),
     Text(),
 ]
 
@@ -45,12 +48,27 @@ def column_of(kind: str) -> Any:
         width, least = WHOLE[kind], 0 if kind.startswith("u") else -(2 ** (WHOLE[kind] - 1))
         most = least + 2**width - 1
         odd = [least, least + 1, most - 1, most, most // 3, 2 ** (width - 2) + 1]
-        return pa.array([0, 1, 7, None, *odd], getattr(pa, kind)())
+        near = [10**14 + 1, 10**15 + 1, 2**53 - 2, 2**53 - 1, 2**53, *([] if least == 0 else [1 - 2**53])]
+        return pa.array([0, 1, 7, None, *odd, *(near if width == 64 else [])], getattr(pa, kind)())
     if kind == "bool":
         return pa.array([True, False, None])
     nearly = [0.0, -0.0, 1.0, 0.1, 1 / 3, 5e-324, 1e-40, 3e38, 1e308, np.inf, -np.inf, np.nan, None, 99.99999999999999]
     with np.errstate(over="ignore"):
         return pa.array(nearly, pa.float64()).cast(getattr(pa, kind)(), safe=False)
+
+
+SHORT = re.compile(r"\{[^{}]*:[^{}]*[gefn%]\}")
+
+
+def test_no_number_is_shortened_where_sql_is_written() -> None:
+    """Numbers go into SQL as `Formula.constant`, as whole numbers or as the texts of `text_of`: all are exact."""
+    room = Path(discreet.__file__).parent
+    written = [file for file in room.rglob("*.py") if re.search(r"SELECT|CAST\(|CASE WHEN|\.sql\b", file.read_text())]
+    assert room / "core" / "formula.py" in written
+    assert room / "trust" / "sources" / "sql_column.py" in written
+    for file in written:
+        for line in file.read_text().splitlines():
+            assert not (SHORT.search(line) and re.search(r"SELECT|CAST|CASE|forms|sql", line)), f"{file}: {line}"
 
 
 @pytest.mark.parametrize("name", [*WHOLE, "bool", "float32", "float64"])

@@ -72,6 +72,9 @@ class PracticeLedger:
         """Hand the result out."""
         return Committed(reservation.key, reservation.number, self.head, "", result)
 
+    def fail(self, reservation: Reservation, asked: str) -> None:
+        """Forget it."""
+
     def affords(self, event: Event, *, analyst: str | None = None) -> bool:
         """Everything."""
         return True

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri
 
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
@@ -20,6 +21,9 @@ from discreet.releases.test_result import TestResult
 from discreet.statistics.hypotheses.chi_square import check_cells, chi_square
 from discreet.statistics.tables.contingency import ContingencyTable, contingency
 from discreet.trust.as_private import Bounds
+
+MISSED = 1e-4  # the chance that the number of records is not plausible
+TOTALS = 5  # numbers of records that stand for all plausible ones
 
 Probabilities = Mapping[str, float] | Sequence[float] | Array
 
@@ -57,7 +61,8 @@ def goodness_of_fit(
     Returns
     -------
     TestResult
-        Statistic, p-value, the noisy counts and their receipt.
+        Statistic, p-value, the noisy counts and their receipt. Where noise hides the number of records, p-values are
+        too large, and not too small.
 
     Guarantee
     ---------
@@ -107,9 +112,23 @@ def goodness_of_fit_of(
         means = expected(tables)
         return np.asarray((np.square(tables - means) / (means + noise**2)).sum(axis=1))
 
-    return chi_square(
-        f"{table.columns[0]} follows the law", table, expected(table.counts[None])[0], squares, confidence
-    )
+    means = [total * law for total in _totals(table)]
+    return chi_square(f"{table.columns[0]} follows the law", table, means, squares, confidence, missed=MISSED)
+
+
+def _totals(table: ContingencyTable) -> Array:
+    """Numbers of records that are plausible, given a noisy one: the law of the statistic depends on it, if little.
+
+    They are expected numbers. Noise and the Poisson law of what comes are both within these ends, except in `MISSED` of
+    all cases.
+    """
+    found = float(table.counts.sum())
+    noise = table.spread.half_width(np.ones(table.counts.size * table.summed), 1 - MISSED / 2)
+    wide = float(ndtri(1 - MISSED / 4))  # deviations
+    least = found - noise - wide * math.sqrt(max(found, 1.0))
+    most = max(found, 0.0) + noise
+    most += wide * math.sqrt(most) + wide**2
+    return np.maximum(np.linspace(least, most, TOTALS), 1.0)
 
 
 def _law(column: str, labels: tuple[str, ...], probabilities: Probabilities | None) -> Array:

@@ -96,7 +96,7 @@ def independence_of(table: ContingencyTable, *, confidence: float = CONFIDENCE) 
         raise ParameterError("test of independence", obstacle, "Take a marginal of two.", "The table is as it was.")
     name, noise = f"{table.columns[0]} is independent of {table.columns[1]}", table.stddev
     check_cells(name, table.counts.size, "The table is as it was.")
-    return chi_square(name, table, _product(table.counts[None], CLEAR * noise)[0], dependence, confidence)
+    return chi_square(name, table, [_product(table.counts[None], CLEAR * noise)[0]], dependence, confidence)
 
 
 def dependence(tables: Array, noise: float) -> Array:

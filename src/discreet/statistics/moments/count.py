@@ -19,7 +19,7 @@ from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE, whole_half_width
 from discreet.releases.table import Table
 from discreet.statistics.moments.mean import Options
-from discreet.trust.as_private import Bounds, as_private, unread
+from discreet.trust.as_private import Bounds, as_private, rows_alone
 from discreet.trust.private_data import PrivateData
 
 
@@ -81,7 +81,7 @@ def count(
     """
     budget = Budget(epsilon, delta)
     everybody = bounds is None and column is None and where is None and by is None
-    private = as_private(data, budget, unread(data) if everybody else bounds, column, where)
+    private = rows_alone(data, budget) if everybody else as_private(data, budget, bounds, column, where)
     if column is None and not everybody and len(private.schema.columns) == 1 and not isinstance(data, PrivateData):
         (column,) = private.schema.columns
     name = f"count of {'records' if column is None else column}"

@@ -12,7 +12,7 @@ from discreet.core.dates import Temporal
 from discreet.core.errors import MissingExtra
 from discreet.core.grid import Array
 from discreet.core.schema import Category, Number, Schema, Text
-from discreet.core.value import LONGEST, NUMBER, TRUTHS
+from discreet.core.value import LONGEST, NUMBER, PLAIN, TRUTHS
 from discreet.trust.sources import decoding
 from discreet.trust.sources.header import not_single, wants_numbers, without_numbers
 
@@ -44,7 +44,7 @@ def check_types(asked: str, types: Mapping[str, Any], schema: Schema) -> None:
     is_a = arrow().types
     for name, kind in types.items():
         values = _values(kind)
-        if is_a.is_nested(values) or is_a.is_interval(values) or is_a.is_duration(values):
+        if is_a.is_nested(values) or is_a.is_interval(values) or is_a.is_duration(values) or _is_foreign(kind):
             raise not_single(asked, name, kind)
         if wants_numbers(schema.columns.get(name)) and (is_a.is_temporal(values) or _is_uuid(values)):
             raise without_numbers(asked, name, kind)
@@ -78,6 +78,17 @@ def texts(column: Column) -> Column:
     other = _where(pa.compute.invert(plainly), trimmed).view(pa.large_binary())
     valid = pa.compute.or_(plainly, pa.compute.match_substring_regex(other, UTF8).fill_null(False))
     return _where(pa.compute.and_(valid, pa.compute.not_equal(trimmed, "")), trimmed)
+
+
+def names(column: Column) -> Column:
+    """What each value names, where it identifies somebody, null where there is none; see `core.value.name_of`."""
+    pa, found = arrow(), texts(column)
+    number = pa.compute.match_substring_regex(found, f"^(?:{PLAIN})$").fill_null(False)
+    digits = _where(number, found)
+    for pattern, instead in ((r"^\+", ""), (r"^(-?)\.", r"\10."), (r"^(-?)0+([0-9])", r"\1\2")):
+        digits = pa.compute.replace_substring_regex(digits, pattern, instead)
+    short = _shortest(digits)
+    return pa.compute.if_else(number, _where(pa.compute.not_equal(short, "-0"), short).fill_null("0"), found)
 
 
 def places(column: Column, category: Category) -> Column:
@@ -204,6 +215,11 @@ def plain(column: Column) -> Column:
 def _is_decimal(kind: Any) -> bool:
     """Whether these are decimals of any length, which PostgreSQL's driver hands over as texts."""
     return isinstance(kind, arrow().OpaqueType) and kind.type_name == "numeric"
+
+
+def _is_foreign(kind: Any) -> bool:
+    """Whether Arrow has no such type, and these are bytes of an engine's; those of PostgreSQL are looked at by name."""
+    return isinstance(kind, arrow().OpaqueType) and kind.vendor_name != "PostgreSQL"
 
 
 def _shortest(digits: Column) -> Column:

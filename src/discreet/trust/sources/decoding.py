@@ -6,7 +6,8 @@ turns numbers into texts) give the same. So it is for dates and times, where the
 times or durations never holds numbers; its type shows that, and it is refused when the source is opened.
 
 What is lost before records come here cannot be brought back: `pandas.read_csv` and DuckDB's guesses make 7 of "007" and
-round whole numbers beyond 2**53 where a field of the column is blank. Read such keys as text, or give the path.
+round whole numbers beyond 2**53 where a field of the column is blank. Read such keys as text, or give the path. What
+identifies units is therefore compared as the number that its digits stand for: see `core.value.name_of`.
 """
 
 from __future__ import annotations

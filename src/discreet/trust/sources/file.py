@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from discreet.trust.sources.decoded_table import DecodedTable
 from discreet.trust.sources.engine import engine
 from discreet.trust.sources.header import check_header, read_columns
 from discreet.trust.sources.parquet import is_parquet, parquet_batches, parquet_query, parquet_schema
-from discreet.trust.sources.shield import shielded
+from discreet.trust.sources.shield import check_reachable, shielded
 from discreet.trust.sources.stream import Stream
 
 ENDINGS = (".csv", ".csv.gz", ".parquet")
@@ -70,17 +71,28 @@ class File(Stream):
             check_types(asked, {name: types.field(name).type for name in read_columns(schema, unit)}, schema)
         unit_types = {types.field(unit.column).type for types in kinds if unit.column is not None}
         self._engine: Any = None
+        self._opening = threading.Lock()
         super().__init__(
             asked, self._batches, schema, unit, unit_type=unit_types.pop() if len(unit_types) == 1 else None
         )
 
     def _decoded_table(self) -> DecodedTable | None:
         try:
-            connection = self._engine = self._engine or engine()
+            with self._opening:
+                connection = self._engine = self._engine or engine()
         except MissingExtra:
             return None  # Arrow reads Parquet without it
-        query = shielded(self._asked, lambda: self._query(connection))
+        query = shielded(self._asked, lambda: self._query(connection.cursor()))
         return None if query is None else DecodedTable(self._asked, lambda: connection.cursor().sql(query), self.schema)
+
+    def check_ready(self) -> None:
+        """Refuse files that are gone; see `Source`."""
+        if self._kept is None:
+            check_reachable(self._asked, self._look, "Put the files back, or open what is there now.")
+
+    def _look(self) -> None:
+        for file in self._files:
+            file.open("rb").close()
 
     def _decoded(self, connection: Any) -> Any:
         query = self._query(connection)

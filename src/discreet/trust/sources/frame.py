@@ -17,6 +17,7 @@ from discreet.core.held import unheld
 from discreet.core.neighbors import RECORD, Unit
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Category, Number, Schema, Text
+from discreet.core.value import name_of
 from discreet.trust.exact_sum import UnitRows, exact_sum, pooled_sum
 from discreet.trust.sources import decoding, pandas_column, source
 from discreet.trust.sources.coded_column import CodedColumn
@@ -141,7 +142,7 @@ class Frame(Batched):
 
     def _bound(self, column: str) -> None:
         everything = slice(0, self._size)
-        names = self._texts(column, everything)
+        names = [None if text is None else name_of(text) for text in self._texts(column, everything)]
         whole = np.array([row for row, name in enumerate(names) if name is not None], dtype=np.intp)
         units = [name for name in names if name is not None]
         self._units = len(set(units))

@@ -7,7 +7,7 @@ from typing import Any
 
 from discreet.core.neighbors import Unit
 from discreet.core.schema import Category, Column, Number, Schema
-from discreet.trust.sources.arrow_column import arrow, canonical, is_whole, texts
+from discreet.trust.sources.arrow_column import arrow, canonical, is_whole, names
 from discreet.trust.sources.decoded_table import DecodedTable
 
 START = "CAST('0x' || substr(md5(CAST(u AS VARCHAR)), 1, 15) AS BIGINT)"
@@ -41,14 +41,14 @@ def canonical_batches(batches: Iterable[Any], schema: Schema, unit_type: Any = N
     schema : Schema
         Public.
     unit_type : Arrow type, optional
-        Of the unit's column, where all batches agree: whole numbers stay what they are, all else becomes text.
+        Of the unit's column, where all batches agree: whole numbers stay what they are, all else becomes a name.
     """
     fields = canonical_fields(schema, unit_type)
     whole = is_whole(fields.field("u").type)
     for batch in batches:
         unit, *content = batch.columns
         columns = [canonical(column, name, schema) for column, name in zip(content, schema.columns, strict=True)]
-        yield arrow().record_batch([unit if whole else texts(unit), *columns], schema=fields)
+        yield arrow().record_batch([unit if whole else names(unit), *columns], schema=fields)
 
 
 def place(schema: Schema, unit: str = "u") -> str:

@@ -21,6 +21,7 @@ from discreet.trust.sources.matrix import Matrix
 from discreet.trust.sources.query import query_source
 from discreet.trust.sources.raw_values import array_of
 from discreet.trust.sources.relation import Relation
+from discreet.trust.sources.shield import shielded
 from discreet.trust.sources.source import Source
 from discreet.trust.sources.spark import SparkFrame
 
@@ -30,7 +31,7 @@ def source_of(records: Any, schema: Schema, unit: Unit = RECORD) -> Source:
     if isinstance(records, Source):
         return records
     source = _opened(records, schema, unit)
-    source.reopened = lambda other: source_of(records, other, unit)
+    source.reopened = lambda other: shielded("read the records again", lambda: source_of(records, other, unit))
     return source
 
 

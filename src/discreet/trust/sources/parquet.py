@@ -22,9 +22,11 @@ def is_parquet(file: Path) -> bool:
 
 
 def parquet_schema(file: Path) -> Any:
-    """The names and types of a file's columns, as Arrow has them."""
-    with _opened(file) as opened:
-        return opened.schema_arrow
+    """The names and types of a file's columns, as Arrow has them; a file that has none is refused."""
+    try:
+        return _schema(file)
+    except (arrow().ArrowException, OSError) as why:
+        raise SchemaError(f"open {file}", "it cannot be read as Parquet", "Check the file.") from why
 
 
 def parquet_batches(files: Sequence[Path], names: Sequence[str]) -> Iterator[Any]:
@@ -41,7 +43,7 @@ def parquet_query(connection: Any, files: Sequence[Path], schema: Schema, unit: 
 
     Files whose types differ, and names that DuckDB takes for one, are left to Arrow.
     """
-    fields = [parquet_schema(file) for file in files]
+    fields = [_schema(file) for file in files]
     together = {column.casefold() for column in fields[0].names}
     if len(together) < len(fields[0].names) or not all(field.equals(fields[0]) for field in fields):
         return None
@@ -53,11 +55,13 @@ def parquet_query(connection: Any, files: Sequence[Path], schema: Schema, unit: 
     return None if columns is None else f"SELECT {columns} FROM {records}"
 
 
+def _schema(file: Path) -> Any:
+    with _opened(file) as opened:
+        return opened.schema_arrow
+
+
 def _opened(file: Path) -> Any:
-    pa = arrow()
+    arrow()
     import pyarrow.parquet
 
-    try:
-        return pyarrow.parquet.ParquetFile(file, pre_buffer=False)
-    except (pa.ArrowException, OSError) as why:
-        raise SchemaError(f"open {file}", "it cannot be read as Parquet", "Check the file.") from why
+    return pyarrow.parquet.ParquetFile(file, pre_buffer=False)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.condition import Condition
-from discreet.core.errors import DiscreetError, NotPermitted
+from discreet.core.errors import EngineFailure, NotPermitted
 from discreet.core.formula import Tally
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import Unit
@@ -101,7 +101,6 @@ def unbounded(asked: str) -> NotPermitted:
         asked,
         "the units are pooled: what their rows add up to is bounded, but not the number of their rows",
         "Ask for sums, or give the unit a number of rows.",
-        "Nothing was released.",
     )
 
 
@@ -163,5 +162,5 @@ def _settled_cells(question: BoundedSum, tally: Tally, cells: Steps) -> Steps:
     return total
 
 
-def _out_of_order() -> DiscreetError:
-    return DiscreetError("pool units", "the engine did not keep their order", "", "Nothing was released.")
+def _out_of_order() -> EngineFailure:
+    return EngineFailure("pool units", "the engine did not keep their order", "Ask again.")

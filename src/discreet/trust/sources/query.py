@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from discreet.core.errors import MissingExtra, ParameterError
@@ -14,7 +15,9 @@ from discreet.trust.sources.arrow_column import arrow, check_types
 from discreet.trust.sources.busy import ENGINE_LOCK, Busy
 from discreet.trust.sources.engine import literal, name
 from discreet.trust.sources.header import check_header, read_columns
+from discreet.trust.sources.postgres_types import check_postgres_types
 from discreet.trust.sources.relation import Relation
+from discreet.trust.sources.shield import check_reachable
 from discreet.trust.sources.stream import Stream
 
 
@@ -35,17 +38,50 @@ class Query(Busy):
         Public. Columns that it does not describe are never read.
     unit : Unit
         Public. Rows without a unit are left out, and those beyond `unit.rows` unless units are pooled.
+    connect : callable, optional
+        Gives a new connection where this one was lost.
     """
 
-    def __init__(self, connection: Any, query: str, schema: Schema, unit: Unit = RECORD) -> None:
+    def __init__(
+        self,
+        connection: Any,
+        query: str,
+        schema: Schema,
+        unit: Unit = RECORD,
+        *,
+        connect: Callable[[], Any] | None = None,
+    ) -> None:
         arrow()
-        self._connection, self._query = connection, query.strip().rstrip(";")
+        self._connection, self._query, self._connect = connection, query.strip().rstrip(";"), connect
         asked, types = "run a query", self._types()
         check_header(asked, types.names, schema, unit)
+        check_postgres_types(asked, types, read_columns(schema, unit), self._answered)
         check_types(asked, {column: types.field(column).type for column in read_columns(schema, unit)}, schema)
         unit_type = types.field(unit.column).type if unit.column is not None else None
         with ENGINE_LOCK:
             super().__init__(asked, self._batches, schema, unit, unit_type=unit_type)
+
+    def check_ready(self) -> None:
+        """Connect again where the connection was lost, or refuse; see `Source`."""
+        if self._kept is not None:
+            return
+        with ENGINE_LOCK:
+            try:
+                self._answered("SELECT 1")
+            except Exception:
+                check_reachable(self._asked, self._reconnect, "Connect to the database again, and give what it gives.")
+
+    def _reconnect(self) -> None:
+        if self._connect is None:
+            raise ConnectionError
+        self._connection = self._connect()
+        self._answered("SELECT 1")
+
+    def _answered(self, query: str) -> list[tuple[Any, ...]]:
+        with ENGINE_LOCK, self._connection.cursor() as cursor:
+            cursor.execute(query)
+            found: list[tuple[Any, ...]] = cursor.fetchall()
+            return found
 
     def _types(self) -> Any:
         with ENGINE_LOCK, self._connection.cursor() as cursor:
@@ -73,7 +109,7 @@ def query_source(connection: Any, query: str, schema: Schema, unit: Unit = RECOR
 
 
 def postgres_table(uri: str, table: str, schema: Schema, unit: Unit = RECORD, *, namespace: str = "public") -> Query:
-    """A table or view of a PostgreSQL database as a source.
+    """A table or view of a PostgreSQL database as a source; it connects again where its connection was lost.
 
     Under replace neighbors of records: a plain table, without partitions, inheritance or row security.
 
@@ -94,11 +130,29 @@ def postgres_table(uri: str, table: str, schema: Schema, unit: Unit = RECORD, *,
         raise MissingExtra(
             "read a PostgreSQL table", "its ADBC driver is not installed", "Run: pip install 'discreet[postgres]'."
         ) from why
-    connection = driver.connect(uri, autocommit=True)
-    records = Query(connection, f"SELECT * FROM {name(namespace)}.{name(table)}", schema, unit)
-    weakref.finalize(records, connection.close)
-    records.counted = _is_table(connection, table, namespace)
+    held: list[Any] = []
+
+    def connect() -> Any:
+        _close(held)
+        held.append(driver.connect(uri, autocommit=True))
+        return held[0]
+
+    try:
+        query = f"SELECT * FROM {name(namespace)}.{name(table)}"
+        records = Query(connect(), query, schema, unit, connect=connect)
+        records.counted = _is_table(held[0], table, namespace)
+    except BaseException:
+        _close(held)
+        raise
+    weakref.finalize(records, _close, held)
     return records
+
+
+def _close(held: list[Any]) -> None:
+    """Let go of a connection, which may be lost."""
+    while held:
+        with contextlib.suppress(Exception):
+            held.pop().close()
 
 
 def _is_table(connection: Any, table: str, namespace: str) -> bool:

@@ -12,8 +12,11 @@ from discreet.trust.sources.arrow_column import arrow, check_types
 from discreet.trust.sources.busy import ENGINE_LOCK, Busy
 from discreet.trust.sources.decoded_table import DecodedTable
 from discreet.trust.sources.engine import name
-from discreet.trust.sources.header import check_header, read_columns
+from discreet.trust.sources.header import check_header, not_single, read_columns
+from discreet.trust.sources.shield import check_reachable
 from discreet.trust.sources.sql_column import decoded_columns
+
+MISREAD = ("BIT", "GEOMETRY", "TIME WITH TIME ZONE")  # Arrow is given their bytes, or less than they hold
 
 
 class Relation(Busy):
@@ -42,11 +45,21 @@ class Relation(Busy):
         check_header(asked, relation.columns, schema, unit, any_case=True)
         types = dict(zip(relation.columns, relation.limit(0).to_arrow_table().schema.types, strict=True))
         check_types(asked, {column: types[column] for column in read_columns(schema, unit)}, schema)
+        for column in read_columns(schema, unit):
+            if (own := str(dict(_types(relation))[column])) in MISREAD:
+                raise not_single(asked, column, own)
         arrow_types, own_types = ({n: str(t) for n, t in kinds} for kinds in (types.items(), _types(relation)))
         self._relation, self._columns = relation, decoded_columns(schema, unit, arrow_types, own_types)
         unit_type = types[unit.column] if unit.column is not None else None
         self.counted = _is_table(relation)
         Busy.__init__(self, asked, lambda names: _batches(relation, names), schema, unit, unit_type=unit_type)
+
+    def check_ready(self) -> None:
+        """Refuse a connection that was closed, and a table that is gone; see `Source`."""
+        if self._kept is None:
+            remedy = "Open the database again, and give a relation of it."
+            with ENGINE_LOCK:
+                check_reachable(self._asked, lambda: self._relation.limit(0).fetchall(), remedy)
 
     def _decoded_table(self) -> DecodedTable | None:
         if (columns := self._columns) is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-from discreet.core.errors import DiscreetError
+from discreet.core.errors import DiscreetError, EngineFailure
 
 Result = TypeVar("Result")
 
@@ -33,11 +33,20 @@ def shielded_all(asked: str, action: Callable[[], Iterable[Result]]) -> Iterator
     raise error
 
 
-def withheld(asked: str, why: Exception) -> DiscreetError:
+def check_reachable(asked: str, action: Callable[[], object], remedy: str) -> None:
+    """Refuse records that cannot be read, found out by an action that reads none; nothing was charged yet."""
+    try:
+        action()
+        return
+    except Exception as why:
+        error = EngineFailure(asked, f"its records cannot be read now ({type(why).__name__})", remedy)
+    raise error
+
+
+def withheld(asked: str, why: Exception) -> EngineFailure:
     """An engine's error without its words."""
-    return DiscreetError(
+    return EngineFailure(
         asked,
         f"its engine failed while reading records ({type(why).__name__}; its message is withheld, as it may quote one)",
         "Read it without this library to see why.",
-        "Nothing was released.",
     )

@@ -64,6 +64,9 @@ class Source(Secret, ABC):
     reopened: Callable[[Schema], Source] | None = None
     """Gives the same records under another schema, if they can be read by one."""
 
+    def check_ready(self) -> None:
+        """Refuse records that cannot be read now, and make ready what can be: asked before anything is charged."""
+
     @abstractmethod
     def sum(self, question: BoundedSum) -> Steps:
         """The exact sum, in grid steps, added up where the records are."""

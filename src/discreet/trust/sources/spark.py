@@ -21,7 +21,7 @@ from discreet.trust.sources.decoding import known
 from discreet.trust.sources.header import check_header, not_single, read_columns, wants_numbers, without_numbers
 from discreet.trust.sources.kept import canonical_batches, choice, place
 from discreet.trust.sources.pooled import filled, unbounded, unit_rows
-from discreet.trust.sources.shield import shielded
+from discreet.trust.sources.shield import check_reachable, shielded
 from discreet.trust.sources.source import Source, sliced
 
 Work = Callable[[Iterable[Any]], Iterator[Any]]
@@ -61,13 +61,17 @@ class SparkFrame(Source):
             self._columns = {name: f"c{i}" for i, name in enumerate(schema.columns)}
             weakref.finalize(self, _given_back, self._frame).atexit = False
 
+    def check_ready(self) -> None:
+        """Refuse a session that was stopped; see `Source`."""
+        session = self._frame.sparkSession
+        check_reachable(ASKED, lambda: session.range(0).schema, "Start a session, and give a data frame of it.")
+
     def sum(self, question: BoundedSum) -> Steps:
         """The exact sum; one vector per partition comes to the driver."""
         for name in question.columns:
             known(self.schema, name)
-        sums = self._added(question, question.columns)
         total = exact_sum(question, [])
-        for steps in _collected(sums)["steps"].to_pylist():
+        for steps in _collected(lambda: self._added(question, question.columns))["steps"].to_pylist():
             total += np.frombuffer(steps, dtype=np.int64)
         return total
 
@@ -77,20 +81,24 @@ class SparkFrame(Source):
             raise unbounded(f"count the values of {column!r}")
         read = () if condition is None else condition.columns
         work = _named(condition, self.schema, decoded=self.unit.column is not None)
-        counts = self._mapped([*read, column], work, "key binary").groupBy("key").count()
-        for batch in _collected(counts).to_batches():
+        counts = _collected(lambda: self._mapped([*read, column], work, "key binary").groupBy("key").count())
+        for batch in counts.to_batches():
             keys, rows = batch.columns
             yield dict(zip(texts(keys).to_pylist(), rows.to_pylist(), strict=True))
 
     def units(self) -> int:
         """The number of units."""
         counted = "count(*)" if self.unit.column is None else "count(DISTINCT u)"
-        return int(_collected(self._frame.selectExpr(f"{counted} AS units"))["units"][0].as_py())
+        return int(_collected(lambda: self._frame.selectExpr(f"{counted} AS units"))["units"][0].as_py())
 
     def units_by_rows(self, most: int) -> Steps:
         """How many pooled units have 1, 2, ... rows; see `Source`."""
-        sizes = self._frame.groupBy("u").count().selectExpr(f"least(count, {most}L) AS size")
-        found = _collected(sizes.groupBy("size").count()).to_pydict()
+
+        def counted() -> Any:
+            sizes = self._frame.groupBy("u").count().selectExpr(f"least(count, {most}L) AS size")
+            return sizes.groupBy("size").count()
+
+        found = _collected(counted).to_pydict()
         return filled(dict(zip(found["size"], found["count"], strict=True)), most)
 
     def _added(self, question: BoundedSum, columns: Sequence[str]) -> Any:
@@ -177,9 +185,9 @@ def _with_bytes(batch: Any) -> Any:
     return pa.record_batch(columns, names=batch.schema.names)
 
 
-def _collected(frame: Any) -> Any:
+def _collected(frame: Callable[[], Any]) -> Any:
     """What a job gives, as an Arrow table."""
-    return shielded(ASKED, frame.toArrow)
+    return shielded(ASKED, lambda: frame().toArrow())
 
 
 def _check_types(frame: Any, names: Sequence[str], schema: Schema) -> None:

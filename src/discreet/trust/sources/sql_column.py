@@ -13,6 +13,7 @@ from discreet.core.dates import Temporal
 from discreet.core.formula import Formula
 from discreet.core.neighbors import Unit
 from discreet.core.schema import Category, Column, Number, Schema
+from discreet.core.value import text_of
 from discreet.trust.sources.decoding import WHOLE as MOST
 from discreet.trust.sources.engine import literal, name
 
@@ -76,7 +77,7 @@ def _beyond(kind: Column) -> bool:
 
 def _place(text: str, category: Category) -> str:
     """`decoding.codes` in SQL, for texts that are digits or truth values."""
-    forms = {form if isinstance(form, str) else f"{form:.15g}": place for form, place in category.places.items()}
+    forms = {text_of(form) or "": place for form, place in category.places.items()}
     possible = {form: place for form, place in forms.items() if re.fullmatch(r"-?[0-9]+|true|false", form)}
     if not possible:
         return "CAST(NULL AS UTINYINT)"
