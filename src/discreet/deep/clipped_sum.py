@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 import torch
@@ -17,6 +18,7 @@ from discreet.deep.forms.explicit import Explicit
 from discreet.deep.forms.form import Form
 from discreet.deep.forms.outer_products import OuterProducts
 from discreet.deep.forms.precision import margin
+from discreet.deep.indices_in_range import IndicesInRange
 from discreet.deep.layers.composite import ComposedUse
 
 Losses = Callable[[Tensor, Tensor], Tensor]
@@ -107,26 +109,35 @@ def clipped_sum_of(
     targets = targets if views == 1 else targets.repeat_interleave(views, dim=0)
 
     def run() -> Tensor:
-        found = losses(model(inputs), targets)
-        if found.shape != (len(inputs),):
-            obstacle = f"the losses have shape {tuple(found.shape)}, and there are {len(inputs)} samples"
-            raise ParameterError("clipped_sum", obstacle, "Give one loss for each sample, as with reduction='none'.")
-        return found / views
+        with nullcontext() if inputs.is_floating_point() else IndicesInRange():
+            given = model(inputs)
+        with IndicesInRange():
+            found = losses(given, targets)
+        return one_each(found, len(inputs)) / views
 
-    uses, lost = captured(model, taken, run)
+    uses, lost = captured(model, taken, run, len(inputs))
     with torch.no_grad():
         forms = by_parameter(model, uses, views)
         lost = torch.unflatten(lost, 0, (-1, views)).sum(dim=1)
         squares = [form.squared_norms() for form in forms.values()]
         norms = torch.stack(squares).sum(dim=0).sqrt() if squares else torch.zeros_like(lost)
         weights = _weights(norms, clip * (1 - margin(inputs.device)), there)
-        trained = {id(dict(part.named_parameters())[name]) for _, part, names in taken for name in names}
+        trained = {id(dict(part.named_parameters())[name]) for _, part, names, _ in taken for name in names}
         given = {name: one for name, one in model.named_parameters() if id(one) in trained}
         sums = {
             name: forms[name].weighted(weights).view_as(one).to(one.dtype) if name in forms else torch.zeros_like(one)
             for name, one in given.items()
         }
     return ClippedSum(sums, norms, lost)
+
+
+def one_each(losses: Tensor, samples: int) -> Tensor:
+    """The losses, if there is one for each sample."""
+    if not isinstance(losses, Tensor) or losses.shape != (samples,):
+        shape = tuple(losses.shape) if isinstance(losses, Tensor) else type(losses).__name__
+        obstacle = f"the losses have shape {shape}, and there are {samples} samples"
+        raise ParameterError("clipped_sum", obstacle, "Give one loss for each sample, as with reduction='none'.")
+    return losses
 
 
 def by_parameter(model: nn.Module, uses: Sequence[Use | ComposedUse], views: int = 1) -> dict[str, Form]:
