@@ -222,9 +222,11 @@ class _Run:
             def one(given: Any) -> Any:
                 if not isinstance(given, Tensor):
                     return given
-                if lead.each == 0:
+                if lead.each == 0 and layer.trained:
                     given = given.expand(self.samples, *(given.shape[1:] if len(given) == 1 else given.shape))
-                return self._in_range(module, given) if isinstance(module, nn.Embedding) else _finite(module, given)
+                if isinstance(module, nn.Embedding):
+                    return self._in_range(module, given) if lead.each else given
+                return _finite(module, given)
 
             return tree_map(one, (args, named))
 
@@ -232,7 +234,7 @@ class _Run:
 
     def _in_range(self, module: nn.Embedding, given: Tensor) -> Tensor:
         wrong = outside(given, module.num_embeddings)
-        if given.numel() and len(given) % self.samples == 0:  # else it is refused
+        if given.numel() and given.dim() and len(given) % self.samples == 0:  # else it is refused
             self.wrong.append(wrong.reshape(self.samples, -1).any(dim=1))
         return torch.where(wrong, 0, given)
 

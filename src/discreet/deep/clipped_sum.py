@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from typing import Any
+from weakref import ref
 
 import torch
 from torch import Tensor, nn
@@ -12,7 +15,7 @@ from torch import Tensor, nn
 from discreet.core.errors import ParameterError
 from discreet.core.knob import check_knob, check_whole
 from discreet.core.secret import Secret
-from discreet.deep.capture import Layer, Use, captured, layers
+from discreet.deep.capture import Layer, Use, captured
 from discreet.deep.forms.chosen_rows import ChosenRows, TiedRows
 from discreet.deep.forms.explicit import Explicit
 from discreet.deep.forms.form import Form
@@ -57,6 +60,7 @@ def clipped_sum(
     clip: float = 1.0,
     there: Tensor | None = None,
     views: int = 1,
+    taken: list[Layer] | None = None,
 ) -> ClippedSum:
     """The sum over samples of the gradients of their losses, each shortened to the length `clip`.
 
@@ -78,6 +82,9 @@ def clipped_sum(
         Which samples count: the others fill up the batch.
     views : int
         Public. How many inputs, one after another, are views of one sample: its loss is the mean of theirs.
+    taken : list of Layer, optional
+        Public. The layers as a rehearsal on made-up samples found them; by default there is one, once for each model
+        and loss, which refuses models and losses in which one sample changes what another adds.
 
     Examples
     --------
@@ -92,7 +99,32 @@ def clipped_sum(
     if len(inputs) == 0:  # an empty sample: shapes would not be known inside
         trained = {name: torch.zeros_like(one) for name, one in model.named_parameters() if one.requires_grad}
         return ClippedSum(trained, torch.zeros(0), torch.zeros(0))
-    return clipped_sum_of(model, list(layers(model)), losses, inputs, targets, clip, there, views)
+    taken = taken or rehearsed_layers(model, losses, inputs, targets, views)
+    return clipped_sum_of(model, taken, losses, inputs, targets, clip, there, views)
+
+
+def rehearsed_layers(
+    model: nn.Module, losses: Losses, inputs: Tensor, targets: Tensor, views: int = 1
+) -> list[Layer]:
+    """The layers as a rehearsal finds them, or as the last ones of this model and loss have found them."""
+    from discreet.deep.rehearsal import rehearsed  # it looks at clipped sums itself
+    from discreet.deep.views import Views
+
+    modules = tuple((name, id(module), module.training) for name, module in model.named_modules())
+    trained = tuple(name for name, one in model.named_parameters() if one.requires_grad)
+    kinds = tuple((one.shape[1:], one.dtype, one.device) for one in (inputs, targets))
+    key = (modules, trained, kinds, views)
+    for kept, loss, known, found in _LAST:
+        if kept() is model and loss is losses and known == key:
+            return [layer._replace(module=model.get_submodule(layer.name)) for layer in found]
+    same = Views(lambda x: x, views) if views > 1 else None
+    fresh = rehearsed(model, losses, inputs, targets, same)
+    _LAST.appendleft((ref(model), losses, key, [layer._replace(module=_NONE) for layer in fresh]))
+    return fresh
+
+
+_NONE = nn.Identity()  # in the place of modules, which nothing should keep
+_LAST: deque[tuple[ref[nn.Module], Losses, Any, list[Layer]]] = deque(maxlen=8)
 
 
 def clipped_sum_of(

@@ -12,13 +12,18 @@ import torch
 from torch import Tensor, nn
 
 from discreet.core.grid import Array
+from discreet.deep.capture import Layer
 from discreet.deep.clipped_sum import ClippedSum, Losses, clipped_sum
 from discreet.deep.compiled_sum import CompiledSum, Compiler
 from discreet.deep.device_noise import DeviceNoise
+from discreet.deep.failing_records import computed
+from discreet.deep.model_state import ModelState
 from discreet.deep.noise_stream import NoiseStream
 from discreet.deep.noisy_sum import noisy_sum
 from discreet.deep.private_tensors import Chunk, PrivateTensors
 from discreet.deep.processes import OneProcess, Processes
+from discreet.deep.rehearsal import rehearsed
+from discreet.deep.secret_draws import secret_draws
 from discreet.deep.training_plan import TrainingPlan
 from discreet.deep.views import Views
 
@@ -68,6 +73,8 @@ class NoisyGradients:
         self._processes = processes or OneProcess()
         self._precision, self._compiler = precision, compiler
         self._compiled: CompiledSum | None = None
+        self._taken: list[Layer] | None = None
+        self._state: ModelState | None = None
         self.most: int | None = None
         self._device = next(iter(self.trained.values())).device
         self._device_noise = None if self._device.type == "cpu" else DeviceNoise(self._device)
@@ -82,9 +89,12 @@ class NoisyGradients:
     def rehearse(self) -> None:
         """Compute on made-up records: what fails for any records fails here, before a charge."""
         blank = self._data.blank(self._chunk, self._device)
-        if self._views is not None:
-            self._views.check(blank.inputs)
-        self._sums([blank])
+        self._compiled = None
+        self._taken = rehearsed(self._model, self._losses, blank.inputs, blank.targets, self._views)
+        self._state = ModelState(self._model)
+        with secret_draws(self._data.bits, self._device):
+            self._sums([blank])
+        self._state.restore()
 
     def open(self) -> None:
         """Ask what a run asks before its first step, which must have been charged: whether samples are truncated."""
@@ -107,7 +117,11 @@ class NoisyGradients:
     def _released(self) -> dict[str, Tensor]:
         least = math.ceil((self.most or self._plan.batch) / self._chunk)
         given = self._plan.sample, self._chunk, self._device, least, self.most, self._turns
-        sums = self._sums(self._data.chunks(*given))
+        self._state = self._state or ModelState(self._model)
+        self._state.renew()
+        with secret_draws(self._data.bits, self._device):
+            sums = self._sums(self._data.chunks(*given))
+        self._state.restore()
         return self._processes.released(sums, self._noisy)
 
     def state_dict(self) -> dict[str, float]:
@@ -123,23 +137,25 @@ class NoisyGradients:
         """The clipped sums over all chunks together, and what records within the clip add where they are counted."""
         sums: dict[str, Tensor] = {}
         for part in chunks:
-            inputs, views = (part.inputs, 1) if self._views is None else (self._views(part.inputs), self._views.count)
-            found = self._clipped(inputs, part, views)
+            found = computed(self._clipped, part, self._data.blank(len(part.there), self._device))
+            if self._state is not None:
+                self._state.restore_tensors()
             added = dict(found.gradients)
             if self._plan.quantile is not None:
                 added[WITHIN] = self._plan.quantile.counted(found.norms, part.there, self.clip)
             sums = {name: sums[name] + one if sums else one for name, one in added.items()}
         return sums
 
-    def _clipped(self, inputs: Tensor, part: Chunk, views: int) -> ClippedSum:
+    def _clipped(self, part: Chunk) -> ClippedSum:
         """The clipped sum over one chunk; the graph is made when a run is rehearsed, on made-up records."""
+        inputs, views = (part.inputs, 1) if self._views is None else (self._views(part.inputs), self._views.count)
         given = self._model, self._losses, inputs, part.targets
         kind = self._device.type
         with nullcontext() if self._precision is None else torch.autocast(kind, dtype=self._precision):
             if self._compiler is None:
-                return clipped_sum(*given, clip=self.clip, there=part.there, views=views)
+                return clipped_sum(*given, clip=self.clip, there=part.there, views=views, taken=self._taken)
             if self._compiled is None:
-                self._compiled = CompiledSum(*given, views=views, compiler=self._compiler)
+                self._compiled = CompiledSum(*given, views=views, compiler=self._compiler, taken=self._taken)
             return self._compiled(inputs, part.targets, part.there, self.clip)
 
     def _noisy(self, sums: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -24,6 +24,7 @@ from discreet.deep.views import Views
 THREE = torch.tensor([0, 1, 2])
 CHANGED = 1  # the record in the middle: others are before it and after it
 DRAWN = 4099  # numbers that weights are moved by, again and again: no size of a layer is a multiple of it
+WHOLE = (Lead(1, (True,)),)  # of the whole model, which is called once
 APART = "Compute on the first axis record by record."
 
 
@@ -88,7 +89,7 @@ class _Rehearsal:
         self.model, self.losses, self.views, self.three, self.whole = model, losses, views, three, whole
         self.count = 1 if views is None else views.count
         self.device = three.inputs.device
-        self.others = False
+        self.random = self.others = False
 
     def in_range(self) -> bool:
         """Whether everything is computed of such whole numbers."""
@@ -120,6 +121,7 @@ class _Rehearsal:
         with SameDraws(self.device) as draws:
             found = self._each(given)
         self.others |= draws.other
+        self.random |= draws.drawn > 0
         return torch.unflatten(found, 0, (-1, self.count)).mean(dim=1)
 
     def _each(self, given: MadeUp) -> Tensor:
@@ -212,24 +214,26 @@ class _Rehearsal:
         lost = self._lost(self.three)
         wanted = [self._gradient(one, keep=True) for one in lost]
         wrong = self._unexplained(taken, wanted)
+        if wrong:
+            taken = self._with_whole(taken, wrong)
+            wrong = self._unexplained(taken, wanted)
         if not wrong:
             return taken
-        taken = self._with_whole(taken, wrong)
-        wrong = self._unexplained(taken, wanted)
-        if wrong:
-            obstacle = f"the gradient of {wrong[0]} for one record cannot be found: it is used outside of the model"
-            raise ParameterError(ASKED, obstacle, "Use it in the layer that it belongs to, and only in the model.")
-        return taken
+        obstacle = f"the gradient of {wrong[0]} for one record cannot be found"
+        remedy = "Use it only in its layer, which keeps records along the first axis, and not in the loss."
+        raise ParameterError(ASKED, obstacle, remedy)
 
     def _with_whole(self, taken: list[Layer], names: Sequence[str]) -> list[Layer]:
         """The layers, with these parameters taken from the whole model, whose gradients are written out."""
-        if any(getattr(part, "dropout", 0) or getattr(part, "p", 0) for part in self.model.modules()):
-            obstacle = f"{names[0]} is used outside of its layer, or once for all records, in a model that drops out"
-            raise ParameterError(ASKED, obstacle, "Use it in its layer, with an entry for each record.")
+        if self.random:
+            obstacle = f"{names[0]} is used outside of its layer, or once for all records, beside random draws"
+            raise ParameterError(ASKED, obstacle, "Use it in its layer, with an entry for each record, or drop nothing.")
+        before = {one for layer in taken if layer.module is self.model for one in layer.trained}
+        names = [name for name in self.trained if name in before or name in names]
         whole = {id(self.trained[name]) for name in names}
         left = [layer._replace(trained=[one for one in layer.trained if not _is_of(layer, one, whole)]) for layer in taken]
         kept = [layer for layer in left if layer.name and (layer.trained or type(layer.module) is nn.Embedding)]
-        return [*kept, Layer("", self.model, list(names), (Lead(1, (True,)),))]
+        return [*kept, Layer("", self.model, names, WHOLE)]
 
     def _named(self, found: list[Layer]) -> list[str]:
         """The names of the trained parameters of these layers, in the model."""
@@ -252,10 +256,8 @@ class _Rehearsal:
                     for one in torch.eye(3, device=self.device)
                 ]
         except (RuntimeError, ValueError, IndexError):  # shapes that do not meet
-            shared = [layer for layer in taken if layer.leads and any(lead.each != 1 for lead in layer.leads)]
-            if not shared:
-                raise
-            return self._named(shared)
+            shared = [one for one in taken if one.trained and one.leads and any(lead.each != 1 for lead in one.leads)]
+            return self._named(shared or taken)
         far = {name for one, other in zip(found, wanted, strict=True) for name in self._far(one, other)}
         return [name for name in self.trained if name in far]
 

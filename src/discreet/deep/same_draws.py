@@ -30,6 +30,10 @@ class SameDraws(TorchDispatchMode):
         super().__init__()
         self._devices, self.drawn, self.other = [device] if device.type == "cuda" else [], 0, False
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # else torch's compiler is loaded, which takes seconds
+
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
