@@ -115,7 +115,7 @@ def rehearsed_layers(
     kinds = tuple((one.shape[1:], one.dtype, one.device) for one in (inputs, targets))
     key = (modules, trained, kinds, views)
     for kept, loss, known, found in _LAST:
-        if kept() is model and loss is losses and known == key:
+        if kept() is model and loss == losses and known == key:
             return [layer._replace(module=model.get_submodule(layer.name)) for layer in found]
     same = Views(lambda x: x, views) if views > 1 else None
     fresh = rehearsed(model, losses, inputs, targets, same)

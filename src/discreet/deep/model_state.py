@@ -109,9 +109,9 @@ def _copy(one: Tensor) -> Tensor:
 
 
 def _kept(value: Any) -> Any:
-    """The value itself; of tensors and of what contains values, a copy."""
+    """The value itself, if it is a parameter; of other tensors and of what contains values, a copy."""
     if isinstance(value, Tensor):
-        return value.detach().clone()
+        return value if value.is_leaf and value.requires_grad else value.detach().clone()
     return tree_map(_kept, value) if isinstance(value, list | dict) else value
 
 

@@ -255,8 +255,10 @@ class _Rehearsal:
                     }
                     for one in torch.eye(3, device=self.device)
                 ]
-        except (RuntimeError, ValueError, IndexError):  # shapes that do not meet
+        except (RuntimeError, ValueError, IndexError) as error:  # shapes that do not meet
             shared = [one for one in taken if one.trained and one.leads and any(lead.each != 1 for lead in one.leads)]
+            if isinstance(error, ParameterError) and error.asked == ASKED:  # a layer that says so itself
+                raise
             return self._named(shared or taken)
         far = {name for one, other in zip(found, wanted, strict=True) for name in self._far(one, other)}
         return [name for name in self.trained if name in far]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -12,9 +13,10 @@ ATEN = torch.ops.aten
 
 
 class SameDraws(TorchDispatchMode):
-    """Inside, every random tensor has the same numbers in all entries of its first axis, and in every run.
+    """Inside, a random tensor has the same numbers along all axes but its last, and in every run; nothing is dropped.
 
-    So what dropout or augmentation do to a record depends neither on its place nor on how many there are.
+    So what dropout or augmentation do to a record depends neither on its place nor on how many there are; and a part of
+    a model that is left out at random is there.
 
     Examples
     --------
@@ -37,7 +39,7 @@ class SameDraws(TorchDispatchMode):
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        """The operation; of a random one, the draws of the first entry, for all."""
+        """The operation; of a random one, the draws of one entry, for all."""
         named = kwargs or {}
         if torch.Tag.nondeterministic_seeded not in func.tags or named.get("generator") is not None:
             return func(*args, **named)
@@ -49,19 +51,28 @@ class SameDraws(TorchDispatchMode):
     def _same(self, func: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
         first, rest = args[0], args[1:]
         if func is ATEN.native_dropout.default:
-            _, mask = func(torch.ones_like(first[:1]), *rest)
-            mask = mask.expand_as(first)
-            return first * mask / (1 - rest[0]), mask
-        if func in _IN_PLACE and first.dim():
-            return first.copy_(func(torch.empty_like(first[:1]), *rest, **named).expand_as(first))
-        if func in _LIKE and first.dim():
-            return func(first[:1], *rest, **named).expand_as(first).clone()
+            return first / (1 - rest[0]), torch.ones_like(first, dtype=torch.bool)
+        if func is ATEN.bernoulli_.float:
+            return first.fill_(1)
+        if func in _IN_PLACE:
+            return first.copy_(func(first.new_empty(_last(first.shape)), *rest, **named).expand_as(first))
+        if func in _LIKE:
+            like = first.new_empty(_last(first.shape))
+            return self._middle(func, func(like, *rest, **named)).expand_as(first).clone()
         if func in _MADE:
-            size = args[_MADE[func]]
-            one = [*args[: _MADE[func]], [1, *size[1:]] if len(size) else size, *args[_MADE[func] + 1 :]]
-            return func(*one, **named).expand(size).clone()
+            place = _MADE[func]
+            found = func(*args[:place], _last(args[place]), *args[place + 1 :], **named)
+            return self._middle(func, found).expand(args[place]).clone()
         self.other = True
         return func(*args, **named)
+
+    def _middle(self, func: Any, found: Tensor) -> Tensor:
+        """Numbers near one half, where they are uniform: what is kept with a great probability is kept."""
+        return 0.45 + found / 10 if func in _UNIFORM else found
+
+
+def _last(shape: Sequence[int]) -> list[int]:
+    return [1 if place < len(shape) - 1 else size for place, size in enumerate(shape)]
 
 
 def _overloads(*names: str) -> list[Any]:
@@ -69,11 +80,12 @@ def _overloads(*names: str) -> list[Any]:
 
 
 _IN_PLACE = {
-    ATEN.bernoulli_.float, ATEN.uniform_.default, ATEN.normal_.default, ATEN.exponential_.default,
+    ATEN.uniform_.default, ATEN.normal_.default, ATEN.exponential_.default,
     ATEN.random_.default, ATEN.random_.to, ATEN.random_.__getattr__("from"),
 }  # fmt: skip
 _LIKE = {*_overloads("rand_like", "randn_like", "randint_like")}
 _MADE = {ATEN.rand.default: 0, ATEN.randn.default: 0, ATEN.randint.default: 1, ATEN.randint.low: 2, ATEN.normal.float_float: 2}
+_UNIFORM = {ATEN.rand.default, *_overloads("rand_like")}
 
 
 def same(first: Tensor, second: Tensor, slack: Tensor | float = 0.0) -> bool:
