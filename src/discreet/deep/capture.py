@@ -55,12 +55,15 @@ class Layer(NamedTuple):
         The names of those of its parameters that are trained.
     leads : tuple of Lead, optional
         Of its calls, in their order, as a rehearsal found them. Without one, samples have to be along the first axis.
+    extra : bool
+        Whether it is the whole model, beside its layers: for parameters that are used outside of these.
     """
 
     name: str
     module: nn.Module
     trained: list[str]
     leads: tuple[Lead, ...] | None = None
+    extra: bool = False
 
     def lead(self, call: int) -> Lead:
         """That of a call."""

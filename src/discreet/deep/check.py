@@ -115,7 +115,7 @@ def check(model: nn.Module, example: Any = None) -> Checked:
             random = f"{name}, a {type(module).__name__}, has no rule, and draws random numbers that cannot be repeated"
             raise ParameterError(ASKED, random, "Set its dropout to 0, and put an nn.Dropout after it.")
     slow = tuple(name for name, _ in whole)
-    checked = Checked(tuple(name for name, _, trained, _ in found if trained and name not in slow), slow)
+    checked = Checked(tuple(name for name, _, trained, *_ in found if trained and name not in slow), slow)
     if example is None:
         return checked
     given = example if isinstance(example, tuple) else (example,)
@@ -146,6 +146,8 @@ def _obstacle(module: nn.Module) -> tuple[str, str] | None:
         return "adds gradients up before they are clipped", "Give the module in it: the trainer adds up over processes."
     if isinstance(module, _BatchNorm):
         return "normalises samples by one another", "Use nn.GroupNorm or nn.LayerNorm, which look at one sample."
+    if getattr(module, "max_norm", None) is not None:
+        return "shortens the rows that records choose, without noise", "Set max_norm=None."
     if isinstance(module, _InstanceNorm) and module.track_running_stats:
         return "keeps averages of the samples, without noise", "Set track_running_stats=False."
     if isinstance(module, nn.RNNBase) and composite_of(module) is None:

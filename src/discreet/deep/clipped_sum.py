@@ -154,7 +154,7 @@ def clipped_sum_of(
         squares = [form.squared_norms() for form in forms.values()]
         norms = torch.stack(squares).sum(dim=0).sqrt() if squares else torch.zeros_like(lost)
         weights = _weights(norms, clip * (1 - margin(inputs.device)), there)
-        trained = {id(dict(part.named_parameters())[name]) for _, part, names, _ in taken for name in names}
+        trained = {id(dict(part.named_parameters())[name]) for _, part, names, *_ in taken for name in names}
         given = {name: one for name, one in model.named_parameters() if id(one) in trained}
         sums = {
             name: forms[name].weighted(weights).view_as(one).to(one.dtype) if name in forms else torch.zeros_like(one)

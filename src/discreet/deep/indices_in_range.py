@@ -44,7 +44,7 @@ def _marked(found: Tensor, wrong: Tensor) -> Tensor:
         return found
     if wrong.dim() > found.dim():
         wrong = wrong.any()
-    return torch.where(wrong.reshape(*wrong.shape, *(1 for _ in range(found.dim() - wrong.dim()))), torch.nan, found)
+    return torch.where(wrong.reshape([*wrong.shape, *[1] * (found.dim() - wrong.dim())]), torch.nan, found)
 
 
 def _labels(func: Any, given: Tensor, target: Tensor, *rest: Any, **named: Any) -> Tensor:

@@ -11,8 +11,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.deep.capture import Layer
+from discreet.deep.clip_quantile import SPAN
 from discreet.deep.clipped_sum import ClippedSum, Losses, clipped_sum
 from discreet.deep.compiled_sum import CompiledSum, Compiler
 from discreet.deep.device_noise import DeviceNoise
@@ -89,6 +91,8 @@ class NoisyGradients:
     def rehearse(self) -> None:
         """Compute on made-up records: what fails for any records fails here, before a charge."""
         blank = self._data.blank(self._chunk, self._device)
+        if self._views is not None:
+            self._views.check(blank.inputs)
         self._compiled = None
         self._taken = rehearsed(self._model, self._losses, blank.inputs, blank.targets, self._views)
         self._state = ModelState(self._model)
@@ -123,6 +127,32 @@ class NoisyGradients:
             sums = self._sums(self._data.chunks(*given))
         self._state.restore()
         return self._processes.released(sums, self._noisy)
+
+    @property
+    def by_whole_model(self) -> list[str]:
+        """The parameters whose gradients are those of the whole model, written out, as a rehearsal found."""
+        return [name for one in self._taken or () if one.extra for name in one.trained]
+
+    @property
+    def terms(self) -> tuple[Any, ...]:
+        """What sums and noise depend on beside the plan: the same in all processes that add up their sums."""
+        views = None if self._views is None else self._views.count
+        return self.clip, self.most, self._chunk, views, self._precision, self._compiler is not None
+
+    def check_state(self, state: Any) -> None:
+        """Refuse a state that no run with this plan can have: another clip would get the noise of this one.
+
+        Parameters
+        ----------
+        state : dict
+            Public. What `load_state_dict` would be given.
+        """
+        clip = state.get("clip") if isinstance(state, dict) else None
+        first, moves = self._plan.clip, self._plan.quantile is not None
+        span = SPAN if moves else 1.0
+        if type(clip) is not float or not first / span <= clip <= first * span:
+            obstacle = f"the clip was {clip}, and this plan begins with {first}"
+            raise ParameterError("resume", obstacle, "Give a checkpoint of a run with this plan.")
 
     def state_dict(self) -> dict[str, float]:
         """What later steps need: it is all released already."""

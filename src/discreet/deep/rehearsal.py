@@ -233,7 +233,7 @@ class _Rehearsal:
         whole = {id(self.trained[name]) for name in names}
         left = [layer._replace(trained=[one for one in layer.trained if not _is_of(layer, one, whole)]) for layer in taken]
         kept = [layer for layer in left if layer.name and (layer.trained or type(layer.module) is nn.Embedding)]
-        return [*kept, Layer("", self.model, names, WHOLE)]
+        return [*kept, Layer("", self.model, names, WHOLE, extra=True)]
 
     def _named(self, found: list[Layer]) -> list[str]:
         """The names of the trained parameters of these layers, in the model."""
