@@ -20,7 +20,7 @@ class ModelState:
     Parameters
     ----------
     model : Module
-        Public. Tensors that are trained are copied where they are, the others in the memory of the processor.
+        Public. Frozen parameters are copied in the memory of the processor, all else where it is.
 
     Examples
     --------
@@ -36,37 +36,51 @@ class ModelState:
 
     def __init__(self, model: nn.Module) -> None:
         self._model = model
+        self._take()
+
+    def _take(self) -> None:
+        model = self._model
         self._modules = list(model.named_modules())
         self._buffers = [(module, dict(module._buffers)) for _, module in self._modules]
         self._tensors = dict(model.named_parameters()) | dict(model.named_buffers())
-        self._copies = {name: _copy(one) for name, one in self._tensors.items()}
+        frozen = {name for name, one in model.named_parameters() if not one.requires_grad}
+        self._copies = {name: _copy(one, name in frozen) for name, one in self._tensors.items()}
         self._versions = {name: one._version for name, one in self._tensors.items()}
-        self._attributes = [
-            {key: (value, _kept(value)) for key, value in vars(module).items() if key not in OF_MODULES}
-            for _, module in self._modules
-        ]
+        self._attributes = self._attributes_now()
 
     def renew(self) -> None:
-        """Take over the trained parameters as they are now: what an optimizer did to them is public."""
+        """Take over what the model holds now: what an optimizer or its owner did between steps is public."""
+        if any(not _one_table(module._buffers, buffers) for module, buffers in self._buffers):
+            self._take()
+            return
         moved = [name for name, one in self._tensors.items() if one._version != self._versions[name]]
         if moved:
             with torch.no_grad():
                 torch._foreach_copy_([self._copies[name] for name in moved], [self._tensors[name] for name in moved])
         self._versions.update((name, self._tensors[name]._version) for name in moved)
+        self._attributes = self._attributes_now()
+
+    def _near(self, name: str) -> bool:
+        """Whether there is a copy beside it, which is taken unasked: not all ways of writing are counted."""
+        return self._copies[name].device == self._tensors[name].device
+
+    def _attributes_now(self) -> list[dict[str, tuple[Any, Any]]]:
+        return [
+            {key: (value, _kept(value)) for key, value in vars(module).items() if key not in OF_MODULES}
+            for _, module in self._modules
+        ]
 
     def restore_tensors(self) -> None:
         """Put back the parameters and buffers that were written."""
         for module, buffers in self._buffers:
-            if module._buffers.keys() != buffers.keys() or any(
-                module._buffers[key] is not one for key, one in buffers.items()
-            ):
+            if not _one_table(module._buffers, buffers):
                 module._buffers.clear()
                 module._buffers.update(buffers)
-        with torch.no_grad():
-            for name, one in self._tensors.items():
-                if one._version != self._versions[name]:
-                    one.copy_(self._copies[name])
-                    self._versions[name] = one._version
+        written = [name for name, one in self._tensors.items() if self._near(name) or one._version != self._versions[name]]
+        if written:
+            with torch.no_grad():
+                torch._foreach_copy_([self._tensors[name] for name in written], [self._copies[name] for name in written])
+        self._versions.update((name, self._tensors[name]._version) for name in written)
 
     def restore(self) -> None:
         """Put back all that was written: parameters, buffers and other attributes."""
@@ -103,9 +117,12 @@ def differing(first: dict[str, Any], second: dict[str, Any]) -> list[str]:
     )
 
 
-def _copy(one: Tensor) -> Tensor:
-    copied = one.detach().clone() if one.requires_grad else one.detach().to("cpu", copy=True)
-    return copied.clone() if copied._is_view() else copied
+def _one_table(first: dict[str, Any], second: dict[str, Any]) -> bool:
+    return first.keys() == second.keys() and all(first[key] is one for key, one in second.items())
+
+
+def _copy(one: Tensor, frozen: bool) -> Tensor:
+    return one.detach().to("cpu", copy=True) if frozen else one.detach().clone()
 
 
 def _kept(value: Any) -> Any:
