@@ -121,6 +121,8 @@ def test_a_run_goes_on_whatever_one_record_holds() -> None:
     model, data = reader(), PrivateTensors(x, y, AMPLE)
     plan = TrainingPlan(SecretSample(1.0), Gaussian(1.0), 3, 1.0, 30.0)
     for compiler in (None, lambda graph: graph):
-        run = Trainer(model, torch.optim.SGD(model.parameters(), lr=0.1), crossed, data, plan, chunk=8, compiler=compiler)
+        run = Trainer(
+            model, torch.optim.SGD(model.parameters(), lr=0.1), crossed, data, plan, chunk=8, compiler=compiler
+        )
         assert run.run().number == 3
     assert all(bool(torch.isfinite(one).all()) for one in model.parameters())

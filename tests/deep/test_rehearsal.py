@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -65,7 +66,9 @@ def one_by_one(model: nn.Module, x: Tensor, y: Tensor, clip: float) -> dict[str,
         fresh = {name: one.detach().clone().requires_grad_() for name, one in model.named_parameters()}
         lost = crossed(functional_call(model, fresh, (record[None],)), label[None])[0]
         parts = torch.autograd.grad(lost, list(fresh.values()), allow_unused=True)
-        found = [torch.zeros_like(one) if part is None else part for part, one in zip(parts, whole.values(), strict=True)]
+        found = [
+            torch.zeros_like(one) if part is None else part for part, one in zip(parts, whole.values(), strict=True)
+        ]
         length = torch.sqrt(sum((one.square().sum() for one in found), torch.zeros(())))
         for name, one in zip(whole, found, strict=True):
             whole[name] += one * min(1.0, clip / float(length))
@@ -144,9 +147,10 @@ def test_records_that_meet_are_refused_before_the_charge(name: str) -> None:
 class Observer(nn.Module):
     """A layer that notes what it was given."""
 
-    def __init__(self, note: Callable[[Observer, Tensor], None]) -> None:
+    def __init__(self, note: Callable[[Observer, Tensor], Any]) -> None:
         super().__init__()
         self.layer, self.note, self.log = nn.Linear(3, 2), note, [0.0]
+        self.seen: Tensor
         self.register_buffer("seen", torch.zeros(3))
 
     def forward(self, x: Tensor) -> Tensor:
@@ -154,7 +158,7 @@ class Observer(nn.Module):
         return self.layer(x)
 
 
-NOTES: dict[str, Callable[[Observer, Tensor], None]] = {
+NOTES: dict[str, Callable[[Observer, Tensor], Any]] = {
     "buffer in place": lambda m, x: m.seen.add_(x.detach().sum(dim=0)),
     "another buffer": lambda m, x: setattr(m, "seen", m.seen + x.detach().sum(dim=0)),
     "attribute": lambda m, x: setattr(m, "last", x.detach()),
@@ -167,7 +171,7 @@ NOTES: dict[str, Callable[[Observer, Tensor], None]] = {
 def test_a_model_that_notes_what_it_saw_is_refused(name: str) -> None:
     model, data = Observer(NOTES[name]), PrivateTensors(torch.randn(20, 3), torch.randint(2, (20,)), AMPLE)
     before = {key: one.clone() for key, one in model.state_dict().items()}
-    with pytest.raises(ParameterError, match="writes|depends"):
+    with pytest.raises(ParameterError, match=r"writes|depends"):
         Trainer(model, torch.optim.SGD(model.parameters()), crossed, data, STEP).run()
     assert data.ledger.balance().certified == 0
     assert all(torch.equal(one, before[key]) for key, one in model.state_dict().items())

@@ -23,11 +23,12 @@ def step(known: bool, views: Views | None = None) -> Tensor:
     """What one step adds up with hardly any noise, of a program that begins with a known seed."""
     bits = DeterministicBits(1) if known else None
     data = PrivateTensors(torch.ones(1, 64), torch.ones(1), Budget(1.0, 1e-5), bits=bits)
-    model = nn.Sequential(nn.Dropout(0.5 if views is None else 0.0), nn.Linear(64, 1, bias=False))
+    layer = nn.Linear(64, 1, bias=False)
+    model = nn.Sequential(nn.Dropout(0.5 if views is None else 0.0), layer)
     gradients = NoisyGradients(model, lambda given, wanted: given[:, 0] * wanted, data, HARDLY, chunk=1, views=views)
     torch.manual_seed(0)
     gradients.draw()
-    found = model[1].weight.grad
+    found = layer.weight.grad
     assert found is not None
     return (found[0] > 0.5).to(torch.int8)
 

@@ -103,9 +103,7 @@ def clipped_sum(
     return clipped_sum_of(model, taken, losses, inputs, targets, clip, there, views)
 
 
-def rehearsed_layers(
-    model: nn.Module, losses: Losses, inputs: Tensor, targets: Tensor, views: int = 1
-) -> list[Layer]:
+def rehearsed_layers(model: nn.Module, losses: Losses, inputs: Tensor, targets: Tensor, views: int = 1) -> list[Layer]:
     """The layers as a rehearsal finds them, or as the last ones of this model and loss have found them."""
     from discreet.deep.rehearsal import rehearsed  # it looks at clipped sums itself
     from discreet.deep.views import Views

@@ -31,7 +31,7 @@ def computed(function: Callable[[Chunk], T], chunk: Chunk, blank: Chunk) -> T:
         return function(chunk)
     except (MemoryError, torch.OutOfMemoryError):
         raise
-    except Exception:  # noqa: BLE001, S110  whatever it is, it may be about a record
+    except Exception:  # whatever it is, it may be about a record
         pass
     function(blank)
     places = torch.arange(len(chunk.there), device=chunk.there.device)
@@ -41,7 +41,7 @@ def computed(function: Callable[[Chunk], T], chunk: Chunk, blank: Chunk) -> T:
         return function(_only(chunk, blank, kept[~torch.isin(kept, failing)]))
     except (MemoryError, torch.OutOfMemoryError):
         raise
-    except Exception:  # noqa: BLE001  records fail together: a rehearsal refuses a model in which they meet
+    except Exception:  # records fail together: a rehearsal refuses a model in which they meet
         return function(blank)
 
 
@@ -51,7 +51,7 @@ def _failing(function: Callable[[Chunk], T], chunk: Chunk, blank: Chunk, places:
         function(_only(chunk, blank, places))
     except (MemoryError, torch.OutOfMemoryError):
         raise
-    except Exception:  # noqa: BLE001  that of one record, which is left out
+    except Exception:  # that of one record, which is left out
         if len(places) < 2:
             return places
         return torch.cat([_failing(function, chunk, blank, half) for half in places.tensor_split(2)])

@@ -49,7 +49,7 @@ def _marked(found: Tensor, wrong: Tensor) -> Tensor:
 
 def _labels(func: Any, given: Tensor, target: Tensor, *rest: Any, **named: Any) -> Tensor:
     if target.is_floating_point():
-        return func(given, target, *rest, **named)  # type: ignore[no-any-return]
+        return func(given, target, *rest, **named)
     wrong = outside(target, given.shape[1 if given.dim() > 1 else 0]) & (target != named.get("ignore_index", -100))
     found = func(given, torch.where(wrong, 0, target), *rest, **named)
     return _marked(found, wrong if found.shape == target.shape else wrong.any())
@@ -80,7 +80,7 @@ def _indexed(func: Any, given: Tensor, index: Any) -> Tensor:
     """Advanced indexing by whole numbers alone; any other kind is left as it is."""
     each = index if isinstance(index, tuple) else (index,)
     if not all(isinstance(one, Tensor) and one.dtype in _WHOLE for one in each) or len(each) > given.dim():
-        return func(given, index)  # type: ignore[no-any-return]
+        return func(given, index)
     wrong = [outside(one, size, -size) for one, size in zip(each, given.shape, strict=False)]
     kept = tuple(torch.where(bad, 0, one) for bad, one in zip(wrong, each, strict=True))
     anywhere = wrong[0]
@@ -91,9 +91,9 @@ def _indexed(func: Any, given: Tensor, index: Any) -> Tensor:
 
 def _one_hot(func: Any, given: Tensor, num_classes: int = -1) -> Tensor:
     if num_classes < 1:
-        return func(given, num_classes)  # type: ignore[no-any-return]
+        return func(given, num_classes)
     wrong = outside(given, num_classes)
-    return func(torch.where(wrong, 0, given), num_classes) * ~wrong[..., None]  # type: ignore[no-any-return]
+    return func(torch.where(wrong, 0, given), num_classes) * ~wrong[..., None]
 
 
 _WHOLE = (torch.int64, torch.int32, torch.int16, torch.int8)

@@ -53,15 +53,10 @@ class ModelState:
         if any(not _one_table(module._buffers, buffers) for module, buffers in self._buffers):
             self._take()
             return
-        moved = [name for name, one in self._tensors.items() if one._version != self._versions[name]]
-        if moved:
-            with torch.no_grad():
-                torch._foreach_copy_([self._copies[name] for name in moved], [self._tensors[name] for name in moved])
-        self._versions.update((name, self._tensors[name]._version) for name in moved)
+        self._copied(self._copies, self._tensors)
         self._attributes = self._attributes_now()
 
     def _near(self, name: str) -> bool:
-        """Whether there is a copy beside it, which is taken unasked: not all ways of writing are counted."""
         return self._copies[name].device == self._tensors[name].device
 
     def _attributes_now(self) -> list[dict[str, tuple[Any, Any]]]:
@@ -76,11 +71,17 @@ class ModelState:
             if not _one_table(module._buffers, buffers):
                 module._buffers.clear()
                 module._buffers.update(buffers)
-        written = [name for name, one in self._tensors.items() if self._near(name) or one._version != self._versions[name]]
-        if written:
+        self._copied(self._tensors, self._copies)
+
+    def _copied(self, to: dict[str, Tensor], given: dict[str, Tensor]) -> None:
+        """Copy all that is near, and what is far where it was written: not all ways of writing are counted."""
+        names = [
+            name for name, one in self._tensors.items() if self._near(name) or one._version != self._versions[name]
+        ]
+        if names:
             with torch.no_grad():
-                torch._foreach_copy_([self._tensors[name] for name in written], [self._copies[name] for name in written])
-        self._versions.update((name, self._tensors[name]._version) for name in written)
+                torch._foreach_copy_([to[name] for name in names], [given[name] for name in names])
+        self._versions.update((name, self._tensors[name]._version) for name in names)
 
     def restore(self) -> None:
         """Put back all that was written: parameters, buffers and other attributes."""

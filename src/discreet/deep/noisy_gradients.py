@@ -95,10 +95,11 @@ class NoisyGradients:
             self._views.check(blank.inputs)
         self._compiled = None
         self._taken = rehearsed(self._model, self._losses, blank.inputs, blank.targets, self._views)
-        self._state = ModelState(self._model)
+        self._state = None
+        state = ModelState(self._model)
         with secret_draws(self._data.bits, self._device):
             self._sums([blank])
-        self._state.restore()
+        state.restore()
 
     def open(self) -> None:
         """Ask what a run asks before its first step, which must have been charged: whether samples are truncated."""

@@ -227,11 +227,13 @@ class _Rehearsal:
         """The layers, with these parameters taken from the whole model, whose gradients are written out."""
         if self.random:
             obstacle = f"{names[0]} is used outside of its layer, or once for all records, beside random draws"
-            raise ParameterError(ASKED, obstacle, "Use it in its layer, with an entry for each record, or drop nothing.")
+            raise ParameterError(ASKED, obstacle, "Use it in its layer, with an entry for each record.")
         before = {one for layer in taken if layer.module is self.model for one in layer.trained}
         names = [name for name in self.trained if name in before or name in names]
         whole = {id(self.trained[name]) for name in names}
-        left = [layer._replace(trained=[one for one in layer.trained if not _is_of(layer, one, whole)]) for layer in taken]
+        left = [
+            layer._replace(trained=[one for one in layer.trained if not _is_of(layer, one, whole)]) for layer in taken
+        ]
         kept = [layer for layer in left if layer.name and (layer.trained or type(layer.module) is nn.Embedding)]
         return [*kept, Layer("", self.model, names, WHOLE, extra=True)]
 
@@ -273,10 +275,7 @@ class _Sizes:
 
 
 def _first(tree: Any) -> tuple[int | None, ...]:
-    return tuple(
-        len(part) if isinstance(part, Tensor) and part.dim() else None
-        for part in tree_flatten(tree)[0]
-    )
+    return tuple(len(part) if isinstance(part, Tensor) and part.dim() else None for part in tree_flatten(tree)[0])
 
 
 def _leads(three: list[_Sizes], two: list[_Sizes], views: int) -> tuple[Lead, ...] | None:

@@ -12,7 +12,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 ATEN = torch.ops.aten
 
 
-class SameDraws(TorchDispatchMode):
+class SameDraws(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Inside, a random tensor has the same numbers along all axes but its last, and in every run; nothing is dropped.
 
     So what dropout or augmentation do to a record depends neither on its place nor on how many there are; and a part of
@@ -29,7 +29,7 @@ class SameDraws(TorchDispatchMode):
     """
 
     def __init__(self, device: torch.device) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._devices, self.drawn, self.other = [device] if device.type == "cuda" else [], 0, False
 
     @classmethod
@@ -84,7 +84,13 @@ _IN_PLACE = {
     ATEN.random_.default, ATEN.random_.to, ATEN.random_.__getattr__("from"),
 }  # fmt: skip
 _LIKE = {*_overloads("rand_like", "randn_like", "randint_like")}
-_MADE = {ATEN.rand.default: 0, ATEN.randn.default: 0, ATEN.randint.default: 1, ATEN.randint.low: 2, ATEN.normal.float_float: 2}
+_MADE = {
+    ATEN.rand.default: 0,
+    ATEN.randn.default: 0,
+    ATEN.randint.default: 1,
+    ATEN.randint.low: 2,
+    ATEN.normal.float_float: 2,
+}
 _UNIFORM = {ATEN.rand.default, *_overloads("rand_like")}
 
 

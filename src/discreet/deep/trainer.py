@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -260,12 +260,16 @@ class Trainer:
 
     def _checked_checkpoint(self, checkpoint: dict[str, Any], parts: dict[str, Any]) -> int:
         """How many steps were made, if everything in the checkpoint can be from such a run."""
+        if not isinstance(checkpoint, Mapping):
+            raise ParameterError(RESUMED, f"a {type(checkpoint).__name__} is no checkpoint", ANOTHER)
         if missing := sorted({*parts, "done"} - set(checkpoint)):
             raise ParameterError(RESUMED, f"the checkpoint has no {missing[0]}", "Give the trainer what it had before.")
         done = checkpoint["done"]
         if type(done) is not int or not 0 <= done <= self.plan.steps:
             raise ParameterError(RESUMED, f"{done} steps were made, of {self.plan.steps}", ANOTHER)
         for name, one in parts.items():
+            if not isinstance(checkpoint[name], Mapping):
+                raise ParameterError(RESUMED, f"what it holds for {name} is no state", ANOTHER)
             if any(not bool(torch.isfinite(torch.as_tensor(leaf)).all()) for leaf in _numbers(checkpoint[name])):
                 raise ParameterError(RESUMED, f"what it holds for {name} is not finite", ANOTHER)
             if isinstance(one, nn.Module) and _shapes(checkpoint[name]) != _shapes(one.state_dict()):

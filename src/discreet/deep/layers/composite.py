@@ -93,8 +93,8 @@ class ComposedUse:
             there = [slope for slope in each if slope is not None]
             if there:
                 found[name] = Explicit(torch.stack(there).float().sum(dim=0))
-        kept = {name: form for name, form in found.items() if name in self.trained}
-        return kept if self.each < 2 else {name: form.grouped(self.each) for name, form in kept.items()}
+        own = {name: form for name, form in found.items() if name in self.trained}
+        return own if self.each < 2 else {name: form.grouped(self.each) for name, form in own.items()}
 
     def _now(self, name: str) -> Tensor:
         one: Tensor = attrgetter(name)(self.module)
