@@ -93,6 +93,13 @@ def test_what_all_records_share_is_clipped_by_record_also_where_records_are_as_m
         torch.testing.assert_close(again[name], one, rtol=1e-4, atol=1e-6)
 
 
+def test_a_table_of_places_that_is_added_needs_no_gradients_written_out() -> None:
+    for way, each in (("added", 0), ("of one row", 0), ("all words in a row", PLACES)):
+        found = rehearsed(Reader(BROADCAST[way]), crossed, torch.zeros(0, PLACES).long(), torch.zeros(0).long())
+        assert not any(layer.extra for layer in found)
+        assert each in {lead.each for layer in found for lead in layer.leads or ()}
+
+
 class Features(nn.Module):
     """Two layers, with something between them."""
 

@@ -102,6 +102,10 @@ class Trainer:
     each before its first sample is drawn: a run that is killed has never drawn more than it was charged for. A run that
     goes on from an older checkpoint draws fresh noise, and pays for its steps again.
 
+    Before the first charge model and loss are run on made-up records: where one record changes what another adds, or a
+    forward pass notes what it saw, the run is refused. A record that the model cannot compute, such as one with a label
+    out of range, counts for nothing. Dropout draws from secret bits. Only trained parameters change.
+
     Where `torch.distributed` was started, all its processes train one model, each on records of its own; see
     `DistributedProcesses`. The account of the first one pays for all.
 
