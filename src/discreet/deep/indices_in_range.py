@@ -20,8 +20,9 @@ class IndicesInRange(TorchFunctionMode):
     Examples
     --------
     >>> with IndicesInRange():
-    ...     functional.cross_entropy(torch.zeros(2, 1), torch.tensor([0, 12345]), reduction="none")
-    tensor([0., nan])
+    ...     lost = functional.cross_entropy(torch.zeros(2, 2), torch.tensor([0, 12345]), reduction="none")
+    >>> lost
+    tensor([0.6931,    nan])
     """
 
     def __torch_function__(
