@@ -162,8 +162,8 @@ def test_views_of_a_sample_are_averaged_before_the_clip() -> None:
 
 
 def test_layers_without_a_rule_are_taken_whole() -> None:
-    assert [(name, len(trained)) for name, _, trained in layers(Attention())] == [("before", 2), ("attend", 4)]
-    assert [(name, trained) for name, _, trained in layers(nn.Sequential(Scale()))] == [
+    assert [(name, len(trained)) for name, _, trained, *_ in layers(Attention())] == [("before", 2), ("attend", 4)]
+    assert [(name, trained) for name, _, trained, *_ in layers(nn.Sequential(Scale()))] == [
         ("0", ["by", "inner.weight", "inner.bias"])
     ]
 

@@ -108,7 +108,23 @@ def failing(rank: int, folder: Path) -> Tensor:
     return refused(ParameterError, "one loss for each sample", run)
 
 
-CLAIMS: tuple[Callable[[int, Path], Tensor], ...] = (sums, trained, noise, too_dear, other_plan, failing)
+def other_clip(rank: int, folder: Path) -> Tensor:
+    """A process that goes on from another clip than the one that noise is for, as a quantile may have moved it."""
+    plan = TrainingPlan.of(AMPLE, batch=10, expected_size=100, quantile=0.5)
+    run = trainer(rank, SHARES[rank], plan, AMPLE)
+    run.resume({**run.checkpoint(), "gradients": {"clip": 100.0 if rank else 1.0}})
+    return refused(ParameterError, "another plan, state", run)
+
+
+def other_chunk(rank: int, folder: Path) -> Tensor:
+    """A process that adds up in other portions, whose rounding is bounded otherwise."""
+    run = trainer(rank, SHARES[rank], TrainingPlan(SecretSample(0.1), Gaussian(1.0), 1, 1.0, 10.0), AMPLE)
+    run._gradients._chunk = 64 + rank
+    return refused(ParameterError, "another plan, state", run)
+
+
+REFUSED = (too_dear, other_plan, failing, other_clip, other_chunk)
+CLAIMS: tuple[Callable[[int, Path], Tensor], ...] = (sums, trained, noise, *REFUSED)
 
 
 def session(rank: int, folder: Path) -> None:

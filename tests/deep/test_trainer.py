@@ -208,6 +208,79 @@ def test_a_resumed_run_keeps_its_schedule_and_its_average(tmp_path: Path) -> Non
         again.resume({"model": {}, "optimizer": {}, "average": {}, "gradients": {}, "done": 1})
 
 
+def wrong_checkpoints(good: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """What no run of this trainer has written: far off, not finite, of other shapes, or of another clip."""
+    weights = dict(good["model"])
+    holes = {**weights, "2.bias": torch.full((2,), torch.nan)}
+    return {
+        **{f"done {done}": {**good, "done": done} for done in (1000, 7, -7, 2.5, True, "3", None, math.nan)},
+        **{f"clip {clip}": {**good, "gradients": {"clip": clip}} for clip in (100.0, 0.5, math.nan, -1.0, "1")},
+        "no clip": {**good, "gradients": {}},
+        "nan weights": {**good, "model": holes},
+        "nan average": {**good, "average": {**dict(good["average"]), "2.bias": torch.full((2,), torch.inf)}},
+        "other shapes": {**good, "model": {**weights, "2.bias": torch.zeros(3)}},
+        "no bias": {**good, "model": {name: one for name, one in weights.items() if name != "2.bias"}},
+        "no weights": {**good, "model": None},
+        "other optimizer": {**good, "optimizer": {"state": {}, "param_groups": []}},
+        "nan momentum": {
+            **good,
+            "optimizer": {**good["optimizer"], "state": {0: {"momentum_buffer": torch.tensor([torch.nan])}}},
+        },
+        "nothing": {},
+    }
+
+
+def test_a_checkpoint_that_no_such_run_has_written_is_refused_and_changes_nothing() -> None:
+    plan = TrainingPlan(SecretSample(0.1), Gaussian(4.0), 6, 1.0, 20.0)
+    run = trainer(PrivateTensors(*people(200), Budget(100.0, 1e-5)), plan, decay=0.9)
+    next(run.steps())
+    good = pickle.loads(pickle.dumps(run.checkpoint()))
+    for name, wrong in wrong_checkpoints(good).items():
+        with pytest.raises(ParameterError, match="resume: "):
+            run.resume(wrong)
+        now = run.checkpoint()
+        assert now["done"] == 1, name
+        assert now["gradients"] == good["gradients"], name
+        for part in ("model", "average"):
+            assert all(torch.equal(one, good[part][key]) for key, one in now[part].items()), name
+    run.resume(good)
+    assert run.run().number == 6
+
+
+def test_a_moving_clip_is_resumed_where_it_can_have_moved_to() -> None:
+    plan = TrainingPlan.of(BUDGET, batch=50, expected_size=200, quantile=0.5)
+    run = trainer(PrivateTensors(*people(200), BUDGET), plan)
+    good = run.checkpoint()
+    run.resume({**good, "gradients": {"clip": 0.25}})
+    assert run.checkpoint()["gradients"] == {"clip": 0.25}
+    for wrong in (0.0, 2.0**21, math.inf):
+        with pytest.raises(ParameterError, match="resume"):
+            run.resume({**good, "gradients": {"clip": wrong}})
+
+
+def test_a_release_that_is_interrupted_leaves_the_one_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = trainer(PrivateTensors(*people(200), BUDGET), TrainingPlan(SecretSample(0.1), Gaussian(4.0), 1, 1.0, 20.0))
+    run.run()
+    run.release(tmp_path / "model.pt")
+    before = (tmp_path / "model.pt").read_bytes()
+
+    def killed(_: Any, path: Path) -> None:
+        Path(path).write_bytes(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(torch, "save", killed)
+    with pytest.raises(KeyboardInterrupt):
+        run.release(tmp_path / "model.pt")
+    assert (tmp_path / "model.pt").read_bytes() == before
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["model.pt", "model.pt.card.json"]
+
+
+def test_a_plan_is_priced_for_the_samples_that_are_drawn() -> None:
+    for scheme in ("poisson_replace", "fixed_size"):
+        with pytest.raises(ParameterError, match="draws another one"):
+            TrainingPlan(SecretSample(0.1, scheme), Gaussian(1.0), 10, 1.0, 20.0)
+
+
 def test_a_schedule_that_follows_a_loss_is_refused_and_no_average_is_said_to_be_none() -> None:
     model, data = network(), PrivateTensors(*people(10), BUDGET)
     optimizer = torch.optim.SGD(model.parameters())
@@ -295,11 +368,8 @@ def test_a_loss_of_the_whole_batch_is_refused_before_any_charge() -> None:
 
 
 def test_what_fails_after_the_charge_says_so() -> None:
-    calls: list[None] = []
-
     def fickle(given: Tensor, wanted: Tensor) -> Tensor:
-        calls.append(None)
-        return crossed(given, wanted) if len(calls) == 1 else functional.cross_entropy(given, wanted)
+        return functional.cross_entropy(given, wanted) if data.ledger.entries() else crossed(given, wanted)
 
     model, data = network(), PrivateTensors(*people(10), Budget(1e3, 1e-5))
     run = Trainer(model, torch.optim.SGD(model.parameters()), fickle, data, STEP)

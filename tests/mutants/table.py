@@ -1143,9 +1143,9 @@ MUTANTS = [
         ("clip / norms.clamp(min=clip)", "clip / norms.clamp(min=2 * clip)"),
         ("torch.isfinite(norms) & there", "there"),
         ("_joined(forms[found], form) if found in forms else form", "form"),
-        ("found.shape != (len(inputs),)", "found.dim() > 1"),
+        ("losses.shape != (samples,)", "losses.dim() > 1"),
         ("form if views == 1 else form.grouped(views)", "form"),
-        ("return found / views", "return found"),
+        ("one_each(found, len(inputs)) / views", "one_each(found, len(inputs))"),
     ),
     *of(
         "deep/forms/outer_products",
@@ -1309,9 +1309,9 @@ MUTANTS = [
         ("event if self._opened else self.plan.opened(event)", "event"),
         ("self._processes.start(self.model, agreed, self._gradients.rehearse)", "pass"),
         ("error.settle(KEPT)", "pass"),
-        ("self._done = int(checkpoint", "self._done = 0 * int(checkpoint"),
+        ("self._done = done", "self._done = 0 * done"),
         ("if self._current is not charge:", "if False:"),
-        ('["done"])\n        self._current = None', '["done"])'),
+        ("self._done = done\n        self._current = None", "self._done = done"),
         tests="deep/test_trainer.py deep/test_truncation.py deep/test_bands.py",
     ),
     # local

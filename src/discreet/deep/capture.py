@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
+from discreet.core.errors import ParameterError
 from discreet.deep.forms.finite import channels_last, finite
 from discreet.deep.forms.form import Form
+from discreet.deep.indices_in_range import outside
 from discreet.deep.layers.any_layer import Given, any_layer
 from discreet.deep.layers.composite import ComposedUse, Composite, composite_of
 from discreet.deep.layers.rule import rule_of
@@ -20,8 +22,57 @@ from discreet.deep.layers.rule import rule_of
 LEAVING_OUT = (nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.LayerNorm, nn.RMSNorm, nn.GroupNorm)
 """Layers whose forms leave samples that are not finite out by themselves, where no graph is compiled for a GPU."""
 
-Layer = tuple[str, nn.Module, list[str]]
-"""The name of a module, the module, and the names of those of its parameters that are trained."""
+ASKED = "train with privacy"
+
+
+@dataclass(frozen=True)
+class Lead:
+    """Whose the entries of first axes are, in one call of a layer.
+
+    Parameters
+    ----------
+    each : int
+        Public. How many entries one sample has, next to one another; 0 where all samples share what the layer is given.
+    apart : tuple of bool, optional
+        Public. Which of the tensors that it is given have samples along their first axis; by default those of the
+        length of what it gives.
+    """
+
+    each: int
+    apart: tuple[bool, ...] | None = None
+
+
+class Layer(NamedTuple):
+    """A module that gradients are taken of.
+
+    Parameters
+    ----------
+    name : str
+        Of the module.
+    module : Module
+        Itself.
+    trained : list of str
+        The names of those of its parameters that are trained.
+    leads : tuple of Lead, optional
+        Of its calls, in their order, as a rehearsal found them. Without one, samples have to be along the first axis.
+    extra : bool
+        Whether it is the whole model, beside its layers: for parameters that are used outside of these.
+    """
+
+    name: str
+    module: nn.Module
+    trained: list[str]
+    leads: tuple[Lead, ...] | None = None
+    extra: bool = False
+
+    def lead(self, call: int) -> Lead:
+        """That of a call."""
+        if self.leads is None:
+            return Lead(1)
+        if call >= len(self.leads):
+            obstacle = f"{self.name or 'the model'} is called more often than on made-up records"
+            raise ParameterError(ASKED, obstacle, "Call each layer equally often, whatever the records are.")
+        return self.leads[call]
 
 
 @dataclass
@@ -32,6 +83,7 @@ class Use:
     module: nn.Module
     trained: list[str]
     given: Given
+    lead: Lead = Lead(1)
     slopes: list[Tensor | None] = field(default_factory=list)
 
     def forms(self) -> dict[str, Form]:
@@ -43,8 +95,15 @@ class Use:
             (inputs,), (slopes,) = (*self.given[0], *self.given[1].values()), self.slopes
             assert slopes is not None
             forms = found(self.module, inputs.detach(), slopes.detach())
-            return {name: form for name, form in forms.items() if name in self.trained}
-        return any_layer(self.module, self.trained, self.given, [slope for slope in self.slopes if slope is not None])
+            return grouped({name: form for name, form in forms.items() if name in self.trained}, self.lead.each)
+        slopes_of = [slope for slope in self.slopes if slope is not None]
+        written = any_layer(self.module, self.trained, self.given, slopes_of, self.lead.apart)
+        return grouped(written, self.lead.each)
+
+
+def grouped(forms: dict[str, Form], each: int) -> dict[str, Form]:
+    """The forms of samples that have several entries each."""
+    return forms if each < 2 else {name: form.grouped(each) for name, form in forms.items()}
 
 
 def layers(model: nn.Module) -> Iterator[Layer]:
@@ -60,8 +119,8 @@ def layers(model: nn.Module) -> Iterator[Layer]:
         trained = [one for one, parameter in module.named_parameters(recurse=whole) if parameter.requires_grad]
         if whole:
             inside += (f"{name}." if name else "",)
-        if trained:
-            yield name, module, trained
+        if trained or type(module) is nn.Embedding:  # also a frozen table: what it is asked for may not be in it
+            yield Layer(name, module, trained)
 
 
 @contextmanager
@@ -78,9 +137,11 @@ def _frozen(model: nn.Module) -> Iterator[None]:
 
 
 def captured(
-    model: nn.Module, taken: Sequence[Layer], losses: Callable[[], Tensor]
+    model: nn.Module, taken: Sequence[Layer], losses: Callable[[], Tensor], samples: int
 ) -> tuple[list[Use | ComposedUse], Tensor]:
     """What every layer was given, with the derivatives of the sum of all losses by what it gave; and the losses.
+
+    A sample whose loss is not finite, or that asks a table for a row that it has not, counts for nothing.
 
     Parameters
     ----------
@@ -90,60 +151,116 @@ def captured(
         Public. Its `layers`.
     losses : callable
         Calls the model, and gives one loss for each sample.
+    samples : int
+        Public. How many there are.
     """
-    uses: list[Use | ComposedUse] = []
-    anchor: list[Tensor] = []
+    run = _Run(samples)
+    with ExitStack() as changed:
+        for layer in taken:
+            module, function = layer.module, composite_of(layer.module)
+            if function is None:
+                changed.callback(module.register_forward_hook(run.noting(layer), with_kwargs=True).remove)
+            else:
+                changed.enter_context(_computing(module, run.composed(function, layer)))
+            if rule_of(module) is not None:
+                changed.callback(module.register_forward_pre_hook(run.readying(layer), with_kwargs=True).remove)
+        with _frozen(model), torch.enable_grad():
+            found = losses()
+            counts = torch.isfinite(found)
+            for wrong in run.wrong:
+                counts = counts & ~wrong
+            found = torch.where(counts, found, 0)
+            if run.anchor:
+                torch.autograd.grad(found.sum(), run.anchor, allow_unused=True)
+    return run.uses, found.detach()
 
-    def watch(out: Tensor, slopes: list[Tensor | None], images: bool = False) -> Tensor:
-        return _watched(out, slopes, anchor, images)
 
-    def composed(function: Composite, name: str, module: nn.Module, trained: list[str]) -> Any:
-        def forward(*args: Any, **named: Any) -> Any:
-            use = ComposedUse(name, module, trained, watch)
-            uses.append(use)
-            return function(module, use, *args, **named)
+class _Run:
+    """What one forward pass calls, and with what."""
 
-        return forward
+    def __init__(self, samples: int) -> None:
+        self.samples = samples
+        self.uses: list[Use | ComposedUse] = []
+        self.anchor: list[Tensor] = []
+        self.wrong: list[Tensor] = []
+        self._calls: dict[str, int] = {}
 
-    def noting(name: str, module: nn.Module, trained: list[str]) -> Any:
+    def noting(self, layer: Layer) -> Any:
+        """A hook that notes a call of a layer."""
+
         def note(_: nn.Module, args: tuple[Any, ...], named: dict[str, Any], out: Any) -> Any:
-            use = Use(name, module, trained, (args, named))
-            uses.append(use)
+            lead = self._next(layer)
+            if not layer.trained:
+                return out
+            use = Use(layer.name, layer.module, layer.trained, (args, named), lead)
+            self.uses.append(use)
             parts, form = tree_flatten(out)
             for place, part in enumerate(parts):
                 if isinstance(part, Tensor) and part.is_floating_point():
-                    parts[place] = watch(part, use.slopes, isinstance(module, nn.Conv2d))
+                    self._check_first(layer, part, lead)
+                    parts[place] = self._watch(part, use.slopes, isinstance(layer.module, nn.Conv2d))
             return tree_unflatten(parts, form)
 
         return note
 
-    with ExitStack() as changed:
-        for layer in taken:
-            module, function = layer[1], composite_of(layer[1])
-            if function is None:
-                changed.callback(module.register_forward_hook(noting(*layer), with_kwargs=True).remove)
-            else:
-                changed.enter_context(_computing(module, composed(function, *layer)))
-            if rule_of(module) is not None:
-                changed.callback(module.register_forward_pre_hook(_finite, with_kwargs=True).remove)
-        with _frozen(model), torch.enable_grad():
-            found = losses()
-            if anchor:
-                torch.autograd.grad(found.sum(), anchor, allow_unused=True)
-    return uses, found.detach()
+    def composed(self, function: Composite, layer: Layer) -> Any:
+        """What a composite layer computes by, noting it."""
+
+        def forward(*args: Any, **named: Any) -> Any:
+            lead = self._next(layer)
+            if args and type(args[0]) is Tensor:
+                self._check_first(layer, args[0], lead)
+            use = ComposedUse(layer.name, layer.module, layer.trained, self._watch, each=lead.each)
+            self.uses.append(use)
+            return function(layer.module, use, *args, **named)
+
+        return forward
+
+    def readying(self, layer: Layer) -> Any:
+        """A hook that makes what a layer is given one for each sample, in the range of a table, and finite."""
+
+        def ready(module: nn.Module, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
+            lead = layer.lead(self._calls.get(layer.name, 0))
+
+            def one(given: Any) -> Any:
+                if not isinstance(given, Tensor):
+                    return given
+                if lead.each == 0 and layer.trained:
+                    given = given.expand(self.samples, *(given.shape[1:] if len(given) == 1 else given.shape))
+                if isinstance(module, nn.Embedding):
+                    return self._in_range(module, given) if lead.each else given
+                return _finite(module, given)
+
+            return tree_map(one, (args, named))
+
+        return ready
+
+    def _in_range(self, module: nn.Embedding, given: Tensor) -> Tensor:
+        wrong = outside(given, module.num_embeddings)
+        if given.numel() and given.dim() and len(given) % self.samples == 0:  # else it is refused
+            self.wrong.append(wrong.reshape(self.samples, -1).any(dim=1))
+        return torch.where(wrong, 0, given)
+
+    def _next(self, layer: Layer) -> Lead:
+        call = self._calls.get(layer.name, 0)
+        self._calls[layer.name] = call + 1
+        return layer.lead(call)
+
+    def _check_first(self, layer: Layer, part: Tensor, lead: Lead) -> None:
+        wanted = self.samples * max(lead.each, 1)
+        if layer.leads is None and (part.dim() == 0 or len(part) != wanted):
+            obstacle = f"{layer.name or 'the model'} has no samples along its first axis"
+            raise ParameterError(ASKED, obstacle, "Call it with one entry for each sample.")
+
+    def _watch(self, out: Tensor, slopes: list[Tensor | None], images: bool = False) -> Tensor:
+        return _watched(out, slopes, self.anchor, images)
 
 
-def _finite(module: nn.Module, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
+def _finite(module: nn.Module, given: Tensor) -> Tensor:
     """What a layer is given, such that products with zero are zero."""
-
-    def one(given: Any) -> Any:
-        if not isinstance(given, Tensor) or not given.is_floating_point():
-            return given
-        if isinstance(module, LEAVING_OUT) and not given.is_cuda:
-            return given
-        return channels_last(finite(given)) if isinstance(module, nn.Conv2d) else finite(given)
-
-    return tree_map(one, (args, named))
+    if not given.is_floating_point() or (isinstance(module, LEAVING_OUT) and not given.is_cuda):
+        return given
+    return channels_last(finite(given)) if isinstance(module, nn.Conv2d) else finite(given)
 
 
 @contextmanager

@@ -108,15 +108,15 @@ def check(model: nn.Module, example: Any = None) -> Checked:
         if obstacle is not None:
             raise ParameterError(ASKED, f"{name or 'the model'}, a {type(module).__name__}, {obstacle[0]}", obstacle[1])
     found = list(layers(model))
-    if not found:
+    if not any(one.trained for one in found):
         raise ParameterError(ASKED, "no parameter of the model is trained", "Set requires_grad of some of them.")
-    whole = [(name, module) for name, module, _ in found if rule_of(module) is None and composite_of(module) is None]
+    whole = [(name, module) for name, module, *_ in found if rule_of(module) is None and composite_of(module) is None]
     for name, module in whole:
         if any(getattr(part, "dropout", 0) or getattr(part, "p", 0) for part in module.modules()):
             random = f"{name}, a {type(module).__name__}, has no rule, and draws random numbers that cannot be repeated"
             raise ParameterError(ASKED, random, "Set its dropout to 0, and put an nn.Dropout after it.")
     slow = tuple(name for name, _ in whole)
-    checked = Checked(tuple(name for name, _, _ in found if name not in slow), slow)
+    checked = Checked(tuple(name for name, _, trained, *_ in found if trained and name not in slow), slow)
     if example is None:
         return checked
     given = example if isinstance(example, tuple) else (example,)
@@ -132,9 +132,9 @@ def _costs(model: nn.Module, found: list[Layer], example: tuple[Any, ...]) -> tu
         return torch.stack([part.flatten(1).sum(dim=1) for part in parts]).sum(dim=0)
 
     with torch.random.fork_rng():
-        uses, _ = captured(model, found, losses)
+        uses, _ = captured(model, found, losses, len(tree_flatten(example)[0][0]))
     forms = by_parameter(model, uses)
-    kinds = {id(one): type(module).__name__ for _, module, _ in found for one in module.parameters()}
+    kinds = {id(one): type(module).__name__ for _, module, *_ in found for one in module.parameters()}
     return tuple(
         ParameterCost(name, kinds[id(one)], forms[name].cost)
         for name, one in model.named_parameters()
@@ -147,6 +147,8 @@ def _obstacle(module: nn.Module) -> tuple[str, str] | None:
         return "adds gradients up before they are clipped", "Give the module in it: the trainer adds up over processes."
     if isinstance(module, _BatchNorm):
         return "normalises samples by one another", "Use nn.GroupNorm or nn.LayerNorm, which look at one sample."
+    if getattr(module, "max_norm", None) is not None:
+        return "shortens the rows that records choose, without noise", "Set max_norm=None."
     if isinstance(module, _InstanceNorm) and module.track_running_stats:
         return "keeps averages of the samples, without noise", "Set track_running_stats=False."
     if isinstance(module, nn.RNNBase) and composite_of(module) is None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from typing import Any
+from weakref import ref
 
 import torch
 from torch import Tensor, nn
@@ -11,12 +15,13 @@ from torch import Tensor, nn
 from discreet.core.errors import ParameterError
 from discreet.core.knob import check_knob, check_whole
 from discreet.core.secret import Secret
-from discreet.deep.capture import Layer, Use, captured, layers
+from discreet.deep.capture import Layer, Use, captured
 from discreet.deep.forms.chosen_rows import ChosenRows, TiedRows
 from discreet.deep.forms.explicit import Explicit
 from discreet.deep.forms.form import Form
 from discreet.deep.forms.outer_products import OuterProducts
 from discreet.deep.forms.precision import margin
+from discreet.deep.indices_in_range import IndicesInRange
 from discreet.deep.layers.composite import ComposedUse
 
 Losses = Callable[[Tensor, Tensor], Tensor]
@@ -55,6 +60,7 @@ def clipped_sum(
     clip: float = 1.0,
     there: Tensor | None = None,
     views: int = 1,
+    taken: list[Layer] | None = None,
 ) -> ClippedSum:
     """The sum over samples of the gradients of their losses, each shortened to the length `clip`.
 
@@ -76,6 +82,9 @@ def clipped_sum(
         Which samples count: the others fill up the batch.
     views : int
         Public. How many inputs, one after another, are views of one sample: its loss is the mean of theirs.
+    taken : list of Layer, optional
+        Public. The layers as a rehearsal on made-up samples found them; by default there is one, once for each model
+        and loss, which refuses models and losses in which one sample changes what another adds.
 
     Examples
     --------
@@ -90,7 +99,30 @@ def clipped_sum(
     if len(inputs) == 0:  # an empty sample: shapes would not be known inside
         trained = {name: torch.zeros_like(one) for name, one in model.named_parameters() if one.requires_grad}
         return ClippedSum(trained, torch.zeros(0), torch.zeros(0))
-    return clipped_sum_of(model, list(layers(model)), losses, inputs, targets, clip, there, views)
+    taken = taken or rehearsed_layers(model, losses, inputs, targets, views)
+    return clipped_sum_of(model, taken, losses, inputs, targets, clip, there, views)
+
+
+def rehearsed_layers(model: nn.Module, losses: Losses, inputs: Tensor, targets: Tensor, views: int = 1) -> list[Layer]:
+    """The layers as a rehearsal finds them, or as the last ones of this model and loss have found them."""
+    from discreet.deep.rehearsal import rehearsed  # it looks at clipped sums itself
+    from discreet.deep.views import Views
+
+    modules = tuple((name, id(module), module.training) for name, module in model.named_modules())
+    trained = tuple(name for name, one in model.named_parameters() if one.requires_grad)
+    kinds = tuple((one.shape[1:], one.dtype, one.device) for one in (inputs, targets))
+    key = (modules, trained, kinds, views)
+    for kept, loss, known, found in _LAST:
+        if kept() is model and loss == losses and known == key:
+            return [layer._replace(module=model.get_submodule(layer.name)) for layer in found]
+    same = Views(lambda x: x, views) if views > 1 else None
+    fresh = rehearsed(model, losses, inputs, targets, same)
+    _LAST.appendleft((ref(model), losses, key, [layer._replace(module=_NONE) for layer in fresh]))
+    return fresh
+
+
+_NONE = nn.Identity()  # in the place of modules, which nothing should keep
+_LAST: deque[tuple[ref[nn.Module], Losses, Any, list[Layer]]] = deque(maxlen=8)
 
 
 def clipped_sum_of(
@@ -107,26 +139,35 @@ def clipped_sum_of(
     targets = targets if views == 1 else targets.repeat_interleave(views, dim=0)
 
     def run() -> Tensor:
-        found = losses(model(inputs), targets)
-        if found.shape != (len(inputs),):
-            obstacle = f"the losses have shape {tuple(found.shape)}, and there are {len(inputs)} samples"
-            raise ParameterError("clipped_sum", obstacle, "Give one loss for each sample, as with reduction='none'.")
-        return found / views
+        with nullcontext() if inputs.is_floating_point() else IndicesInRange():
+            given = model(inputs)
+        with IndicesInRange():
+            found = losses(given, targets)
+        return one_each(found, len(inputs)) / views
 
-    uses, lost = captured(model, taken, run)
+    uses, lost = captured(model, taken, run, len(inputs))
     with torch.no_grad():
         forms = by_parameter(model, uses, views)
         lost = torch.unflatten(lost, 0, (-1, views)).sum(dim=1)
         squares = [form.squared_norms() for form in forms.values()]
         norms = torch.stack(squares).sum(dim=0).sqrt() if squares else torch.zeros_like(lost)
         weights = _weights(norms, clip * (1 - margin(inputs.device)), there)
-        trained = {id(dict(part.named_parameters())[name]) for _, part, names in taken for name in names}
+        trained = {id(dict(part.named_parameters())[name]) for _, part, names, *_ in taken for name in names}
         given = {name: one for name, one in model.named_parameters() if id(one) in trained}
         sums = {
             name: forms[name].weighted(weights).view_as(one).to(one.dtype) if name in forms else torch.zeros_like(one)
             for name, one in given.items()
         }
     return ClippedSum(sums, norms, lost)
+
+
+def one_each(losses: Tensor, samples: int) -> Tensor:
+    """The losses, if there is one for each sample."""
+    if not isinstance(losses, Tensor) or losses.shape != (samples,):
+        shape = tuple(losses.shape) if isinstance(losses, Tensor) else type(losses).__name__
+        obstacle = f"the losses have shape {shape}, and there are {samples} samples"
+        raise ParameterError("clipped_sum", obstacle, "Give one loss for each sample, as with reduction='none'.")
+    return losses
 
 
 def by_parameter(model: nn.Module, uses: Sequence[Use | ComposedUse], views: int = 1) -> dict[str, Form]:

@@ -12,8 +12,8 @@ from torch.nn.utils.stateless import _reparametrize_module
 
 from discreet.core.errors import ParameterError
 from discreet.core.knob import check_knob
-from discreet.deep.capture import layers
-from discreet.deep.clipped_sum import ClippedSum, Losses, clipped_sum_of
+from discreet.deep.capture import Layer
+from discreet.deep.clipped_sum import ClippedSum, Losses, clipped_sum_of, rehearsed_layers
 
 Compiler = Callable[[nn.Module], Any]
 
@@ -36,6 +36,8 @@ class CompiledSum:
         Public. How many inputs, one after another, are views of one sample.
     compiler : callable, optional
         Public. What compiles the graph: by default `torch.compile`.
+    taken : list of Layer, optional
+        Public. The layers as a rehearsal found them; by default there is one now.
     """
 
     def __init__(
@@ -47,11 +49,12 @@ class CompiledSum:
         *,
         views: int = 1,
         compiler: Compiler | None = None,
+        taken: list[Layer] | None = None,
     ) -> None:
         self._parameters = dict(model.named_parameters())
         self._names = [name for name, one in self._parameters.items() if one.requires_grad]
         self._shapes = inputs.shape, targets.shape
-        taken = list(layers(model))
+        taken = taken or rehearsed_layers(model, losses, inputs, targets, views)
 
         def run(parameters: list[Tensor], inputs: Tensor, targets: Tensor, there: Tensor, clip: Tensor) -> list[Tensor]:
             given = dict(zip(self._parameters, parameters, strict=True))

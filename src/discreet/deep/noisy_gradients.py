@@ -11,15 +11,22 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.held import Held, exclusive
+from discreet.deep.capture import Layer
+from discreet.deep.clip_quantile import SPAN
 from discreet.deep.clipped_sum import ClippedSum, Losses, clipped_sum
 from discreet.deep.compiled_sum import CompiledSum, Compiler
 from discreet.deep.device_noise import DeviceNoise
+from discreet.deep.failing_records import computed
+from discreet.deep.model_state import ModelState
 from discreet.deep.noise_stream import NoiseStream
 from discreet.deep.noisy_sum import noisy_sum
 from discreet.deep.private_tensors import Chunk, PrivateTensors
 from discreet.deep.processes import OneProcess, Processes
+from discreet.deep.rehearsal import rehearsed
+from discreet.deep.secret_draws import secret_draws
 from discreet.deep.training_plan import TrainingPlan
 from discreet.deep.views import Views
 
@@ -69,6 +76,8 @@ class NoisyGradients(Held):
         self._processes = processes or OneProcess()
         self._precision, self._compiler = precision, compiler
         self._compiled: CompiledSum | None = None
+        self._taken: list[Layer] | None = None
+        self._state: ModelState | None = None
         self.most: int | None = None
         self._device = next(iter(self.trained.values())).device
         self._device_noise = None if self._device.type == "cpu" else DeviceNoise(self._device)
@@ -86,7 +95,13 @@ class NoisyGradients(Held):
         blank = self._data.blank(self._chunk, self._device)
         if self._views is not None:
             self._views.check(blank.inputs)
-        self._sums([blank])
+        self._compiled = None
+        self._taken = rehearsed(self._model, self._losses, blank.inputs, blank.targets, self._views)
+        self._state = None
+        state = ModelState(self._model)
+        with secret_draws(self._data.bits, self._device):
+            self._sums([blank])
+        state.restore()
 
     @exclusive
     def open(self) -> None:
@@ -111,8 +126,38 @@ class NoisyGradients(Held):
     def _released(self) -> dict[str, Tensor]:
         least = math.ceil((self.most or self._plan.batch) / self._chunk)
         given = self._plan.sample, self._chunk, self._device, least, self.most, self._turns
-        sums = self._sums(self._data.chunks(*given))
+        self._state = self._state or ModelState(self._model)
+        self._state.renew()
+        with secret_draws(self._data.bits, self._device):
+            sums = self._sums(self._data.chunks(*given))
+        self._state.restore()
         return self._processes.released(sums, self._noisy)
+
+    @property
+    def by_whole_model(self) -> list[str]:
+        """The parameters whose gradients are those of the whole model, written out, as a rehearsal found."""
+        return [name for one in self._taken or () if one.extra for name in one.trained]
+
+    @property
+    def terms(self) -> tuple[Any, ...]:
+        """What sums and noise depend on beside the plan: the same in all processes that add up their sums."""
+        views = None if self._views is None else self._views.count
+        return self.clip, self.most, self._chunk, views, self._precision, self._compiler is not None
+
+    def check_state(self, state: Any) -> None:
+        """Refuse a state that no run with this plan can have: another clip would get the noise of this one.
+
+        Parameters
+        ----------
+        state : dict
+            Public. What `load_state_dict` would be given.
+        """
+        clip = state.get("clip") if isinstance(state, dict) else None
+        first, moves = self._plan.clip, self._plan.quantile is not None
+        span = SPAN if moves else 1.0
+        if type(clip) is not float or not first / span <= clip <= first * span:
+            obstacle = f"the clip was {clip}, and this plan begins with {first}"
+            raise ParameterError("resume", obstacle, "Give a checkpoint of a run with this plan.")
 
     def state_dict(self) -> dict[str, float]:
         """What later steps need: it is all released already."""
@@ -128,23 +173,25 @@ class NoisyGradients(Held):
         """The clipped sums over all chunks together, and what records within the clip add where they are counted."""
         sums: dict[str, Tensor] = {}
         for part in chunks:
-            inputs, views = (part.inputs, 1) if self._views is None else (self._views(part.inputs), self._views.count)
-            found = self._clipped(inputs, part, views)
+            found = computed(self._clipped, part, self._data.blank(len(part.there), self._device))
+            if self._state is not None:
+                self._state.restore_tensors()
             added = dict(found.gradients)
             if self._plan.quantile is not None:
                 added[WITHIN] = self._plan.quantile.counted(found.norms, part.there, self.clip)
             sums = {name: sums[name] + one if sums else one for name, one in added.items()}
         return sums
 
-    def _clipped(self, inputs: Tensor, part: Chunk, views: int) -> ClippedSum:
+    def _clipped(self, part: Chunk) -> ClippedSum:
         """The clipped sum over one chunk; the graph is made when a run is rehearsed, on made-up records."""
+        inputs, views = (part.inputs, 1) if self._views is None else (self._views(part.inputs), self._views.count)
         given = self._model, self._losses, inputs, part.targets
         kind = self._device.type
         with nullcontext() if self._precision is None else torch.autocast(kind, dtype=self._precision):
             if self._compiler is None:
-                return clipped_sum(*given, clip=self.clip, there=part.there, views=views)
+                return clipped_sum(*given, clip=self.clip, there=part.there, views=views, taken=self._taken)
             if self._compiled is None:
-                self._compiled = CompiledSum(*given, views=views, compiler=self._compiler)
+                self._compiled = CompiledSum(*given, views=views, compiler=self._compiler, taken=self._taken)
             return self._compiled(inputs, part.targets, part.there, self.clip)
 
     def _noisy(self, sums: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -89,7 +89,7 @@ class DistributedProcesses:
             if failed is not None:
                 raise ParameterError(ASKED, f"process {rank} failed: {failed}", "See what it says.")
             if other != said[0][0]:
-                obstacle = f"process {rank} has another plan or another model than the first"
+                obstacle = f"process {rank} has another plan, state or model than the first"
                 raise ParameterError(ASKED, obstacle, "Build the same ones in every process.")
         for part in (*model.parameters(), *model.buffers()):
             distributed.broadcast(part.detach(), src=0)

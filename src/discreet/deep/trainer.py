@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.optim.lr_scheduler import LRScheduler
+from torch.utils._pytree import tree_flatten
 
 from discreet import __version__
 from discreet.accounting.accountant import epsilon
+from discreet.accounting.admission import check_relation
 from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.events import written
 from discreet.core.held import Held, exclusive
 from discreet.core.knob import check_whole
 from discreet.core.ledger import Reservation
+from discreet.core.neighbors import Neighbors
 from discreet.core.progress_bar import Progress, patient_bar
 from discreet.deep.card import PrivacyCard, as_table, as_text
 from discreet.deep.check import check
@@ -34,9 +38,11 @@ from discreet.deep.processes import current_processes
 from discreet.deep.training_plan import TrainingPlan
 from discreet.deep.views import Views
 from discreet.deep.weight_average import WeightAverage
+from discreet.deep.written_aside import written_aside
 from discreet.trust.permit import KEPT
 
-ASKED = "train"
+ASKED, RESUMED = "train", "resume"
+ANOTHER = "Give a checkpoint of a run with this plan, model and optimizer."
 
 
 class SlowLayers(UserWarning):
@@ -96,6 +102,10 @@ class Trainer(Held):
     Abadi et al. 2016, with Poisson sampling as the accountant prices it. Steps are charged to the ledger in blocks,
     each before its first sample is drawn: a run that is killed has never drawn more than it was charged for. A run that
     goes on from an older checkpoint draws fresh noise, and pays for its steps again.
+
+    Before the first charge model and loss are run on made-up records: where one record changes what another adds, or a
+    forward pass notes what it saw, the run is refused. A record that the model cannot compute, such as one with a label
+    out of range, counts for nothing. Dropout draws from secret bits. Only trained parameters change.
 
     Where `torch.distributed` was started, all its processes train one model, each on records of its own; see
     `DistributedProcesses`. The account of the first one pays for all.
@@ -185,8 +195,11 @@ class Trainer(Held):
     def steps(self) -> Iterator[Step]:
         """Make the steps that are left, one at a time."""
         shapes = {name: tuple(one.shape) for name, one in self._gradients.trained.items()}
-        agreed = repr((self.plan, shapes, self._block, self._done))
+        agreed = repr((self.plan, shapes, self._block, self._done, self._opened, self._gradients.terms))
         self._processes.start(self.model, agreed, self._gradients.rehearse)
+        if whole := self._gradients.by_whole_model:
+            text = f"{', '.join(whole)} used outside of a layer, or once for all records: taken with the whole model"
+            warnings.warn(text, SlowLayers, stacklevel=2)
         while self._done < self.plan.steps:
             count = min(self._block, self.plan.steps - self._done)
             charge = self._paid(count)
@@ -252,24 +265,54 @@ class Trainer(Held):
 
     @exclusive
     def resume(self, checkpoint: dict[str, Any]) -> None:
-        """Go on from a checkpoint. Steps after it are drawn anew and charged, even if they were made before."""
+        """Go on from a checkpoint. Steps after it are drawn anew and charged, even if they were made before.
+
+        What this run could not have written is refused, and then nothing is changed.
+        """
         parts = self._parts()
-        if missing := sorted(parts.keys() - checkpoint.keys()):
-            raise ParameterError(
-                "resume", f"the checkpoint has no {missing[0]}", "Give the trainer what it had before."
-            )
-        for name, one in parts.items():
-            one.load_state_dict(checkpoint[name])
-        self._done = int(checkpoint["done"])
+        done = self._checked_checkpoint(checkpoint, parts)
+        before = {name: deepcopy(one.state_dict()) for name, one in parts.items()}
+        try:
+            for name, one in parts.items():
+                one.load_state_dict(checkpoint[name])
+        except Exception as error:
+            for name, one in parts.items():
+                one.load_state_dict(before[name])
+            raise ParameterError(RESUMED, f"the checkpoint does not fit: {error}", ANOTHER) from error
+        self._done = done
         self._current = None
+
+    def _checked_checkpoint(self, checkpoint: dict[str, Any], parts: dict[str, Any]) -> int:
+        """How many steps were made, if everything in the checkpoint can be from such a run."""
+        if not isinstance(checkpoint, Mapping):
+            raise ParameterError(RESUMED, f"a {type(checkpoint).__name__} is no checkpoint", ANOTHER)
+        if missing := sorted({*parts, "done"} - set(checkpoint)):
+            raise ParameterError(RESUMED, f"the checkpoint has no {missing[0]}", "Give the trainer what it had before.")
+        done = checkpoint["done"]
+        if type(done) is not int or not 0 <= done <= self.plan.steps:
+            raise ParameterError(RESUMED, f"{done} steps were made, of {self.plan.steps}", ANOTHER)
+        for name, one in parts.items():
+            if not isinstance(checkpoint[name], Mapping):
+                raise ParameterError(RESUMED, f"what it holds for {name} is no state", ANOTHER)
+            if any(not bool(torch.isfinite(torch.as_tensor(leaf)).all()) for leaf in _numbers(checkpoint[name])):
+                raise ParameterError(RESUMED, f"what it holds for {name} is not finite", ANOTHER)
+            if isinstance(one, nn.Module) and _shapes(checkpoint[name]) != _shapes(one.state_dict()):
+                raise ParameterError(RESUMED, f"what it holds for {name} has other names or shapes", ANOTHER)
+        self._gradients.check_state(checkpoint["gradients"])
+        return done
 
     @exclusive
     def release(self, path: str | Path) -> None:
-        """Write the weights, with a card that says what they cost: `card.json` beside them has the same text."""
+        """Write the weights, with a card that says what they cost: `card.json` beside them has the same text.
+
+        A file of an earlier release is there until the new one is whole.
+        """
         card = self.card()
         average = {} if self._average is None else {"average": self.average.state_dict()}
-        torch.save({"weights": self.model.state_dict(), **average, "card": json.dumps(card)}, path)
-        Path(f"{path}.card.json").write_text(json.dumps(card, indent=1))
+        with written_aside(path) as part:
+            torch.save({"weights": self.model.state_dict(), **average, "card": json.dumps(card)}, part)
+        with written_aside(f"{path}.card.json") as part:
+            part.write_text(json.dumps(card, indent=1))
 
     def card(self) -> PrivacyCard:
         """What the weights cost and whom they protect, in plain numbers: of the whole account, all runs together."""
@@ -305,6 +348,7 @@ class Trainer(Held):
         ledger = self._data.ledger
         event = self.plan.event_of(count)
         event = event if self._opened else self.plan.opened(event)
+        check_relation(event, Neighbors.ADD_REMOVE, ASKED)
         charge = ledger.reserve(event, ASKED, request=self._request(count), secret=self._data.bits.secret)
         assert isinstance(charge, Reservation)  # its key is fresh
         return charge, ledger.balance().certified
@@ -329,3 +373,12 @@ class Trainer(Held):
 
     def _request(self, count: int) -> str:
         return json.dumps({"steps": [self._done, self._done + count], "clip": self.plan.clip, "batch": self.plan.batch})
+
+
+def _numbers(state: Any) -> list[Any]:
+    """The tensors and real numbers in what a part has kept."""
+    return [leaf for leaf in tree_flatten(state)[0] if isinstance(leaf, Tensor | float)]
+
+
+def _shapes(state: Any) -> dict[str, Any]:
+    return {name: (one.shape, one.dtype) if isinstance(one, Tensor) else type(one) for name, one in dict(state).items()}

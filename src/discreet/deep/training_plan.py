@@ -64,6 +64,9 @@ class TrainingPlan:
     bands: Bands | None = None
 
     def __post_init__(self) -> None:
+        if self.sample.scheme != "poisson":
+            obstacle = f"the price is that of a {self.sample.scheme} sample, and a step draws another one"
+            raise ParameterError(ASKED, obstacle, "Give SecretSample(rate): each record is in a sample by itself.")
         if self.bands is not None and (self.quantile is not None or self.truncation is not None):
             obstacle = "correlated noise is priced for a fixed clip, and for samples without truncation"
             raise ParameterError(ASKED, obstacle, "Leave out the bands, or the quantile and the truncation.")

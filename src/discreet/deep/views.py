@@ -23,7 +23,8 @@ class Views:
     Parameters
     ----------
     augment : callable
-        Public. Gives a batch of records, changed at random: each by itself, whatever the others are.
+        Public. Gives a batch of records, changed at random: each by itself, whatever the others are. It draws by torch,
+        without a generator of its own: a trainer lets torch draw from secret bits.
     count : int
         Public. How many views of each record.
 

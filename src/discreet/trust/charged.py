@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from discreet.accounting.admission import check_relation
 from discreet.accounting.price import price
 from discreet.core.bits import Bits
 from discreet.core.errors import DiscreetError
@@ -28,6 +29,7 @@ class Payer:
     @contextmanager
     def charged(self, event: Event, purpose: str) -> Iterator[PaidCharge]:
         """Charge an event, and commit it at the end of the block with its result."""
+        check_relation(event, self.neighbors, purpose)
         request = f"{purpose}\n{written(event)}"
         charge = self.ledger.reserve(event, purpose, request=request, secret=self.bits.secret)
         assert isinstance(charge, Reservation)  # its key is fresh

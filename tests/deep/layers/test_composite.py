@@ -184,7 +184,7 @@ def test_packed_sequences_are_refused() -> None:
             self.layer = nn.GRU(2, 3, batch_first=True)
 
         def forward(self, x: Tensor) -> Tensor:
-            packed = nn.utils.rnn.pack_padded_sequence(x, [3, 2], batch_first=True)
+            packed = nn.utils.rnn.pack_padded_sequence(x, [2] * len(x), batch_first=True)
             return self.layer(packed)[1][0]
 
     with pytest.raises(ParameterError, match="do not pack"):

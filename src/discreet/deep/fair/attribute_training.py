@@ -16,6 +16,7 @@ from discreet.core.held import Held, exclusive
 from discreet.core.neighbors import Neighbors
 from discreet.core.progress_bar import tracked
 from discreet.core.receipt import Receipt
+from discreet.deep.capture import Layer
 from discreet.deep.check import check
 from discreet.deep.clipped_sum import clipped_sum
 from discreet.deep.digest import digest
@@ -25,7 +26,10 @@ from discreet.deep.fair.descent import Descent, Walk, mean_gradients
 from discreet.deep.fair.fair_plan import FairPlan
 from discreet.deep.fair.multipliers import Multipliers, PublishedMultipliers, deviation, floored_shares, weights
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute
+from discreet.deep.model_state import ModelState
 from discreet.deep.noisy_sum import noisy_sum
+from discreet.deep.rehearsal import rehearsed
+from discreet.deep.secret_draws import secret_draws
 from discreet.trust.charged import Payer
 
 ASKED = "train a fair network"
@@ -90,11 +94,13 @@ class AttributeTraining(Held):
         self._public = torch.Generator().manual_seed(seed)
         self.payer = Payer(attribute.ledger, Neighbors.REPLACE, attribute.unit, attribute.bits)
         self.multipliers: Multipliers | PublishedMultipliers
+        self._taken: list[Layer] | None = None
 
     @exclusive
     def run(self) -> Receipt:
         """Pay for everything, and train."""
         self._score(self._inputs[:1], self._labels[:1])  # what fails for any records fails before the charge
+        self._taken = rehearsed(self.model, self._weighted, self._inputs, self._labels.new_zeros(0, 2))
         with self.payer.charged(self.plan.event, ASKED) as paid:
             self._train()
             paid.result = digest(self.model.state_dict())
@@ -113,12 +119,16 @@ class AttributeTraining(Held):
             self._shares, self.descent.multiplier_rate, self.descent.tolerance, self.descent.most
         )
         walk = Walk(self.model, self.descent.learning_rate, self.plan.steps)
+        state = ModelState(self.model)
         for _ in tracked(self.plan.steps, "steps of training"):
             drawn = self._attribute.drawn(self.plan.sample)
-            self.multipliers.move(self._excess(drawn))
-            found = weights(self.multipliers)
-            private, public = self._private_gradient(drawn, found), self._public_gradient(found)
+            with secret_draws(self._attribute.bits, self._inputs.device):
+                self.multipliers.move(self._excess(drawn))
+                found = weights(self.multipliers)
+                private, public = self._private_gradient(drawn, found), self._public_gradient(found)
+            state.restore()
             walk.step({name: one + private[name] for name, one in public.items()})
+            state.renew()
         walk.finish()
 
     def _count(self) -> None:
@@ -173,12 +183,13 @@ class AttributeTraining(Held):
             return np.zeros(sum(one.numel() for one in self._trained.values()))
         places = torch.from_numpy(drawn)
         targets = torch.stack([self._labels[places], torch.from_numpy(factors).to(self._labels)], dim=1)
-
-        def weighted(logits: Tensor, wanted: Tensor) -> Tensor:
-            return wanted[:, 1] * self.constraint.scores(logits[:, 0], wanted[:, 0])
-
-        sums = clipped_sum(self.model, weighted, self._inputs[places], targets, clip=clip).gradients
+        given = self.model, self._weighted, self._inputs[places], targets
+        sums = clipped_sum(*given, clip=clip, taken=self._taken).gradients
         return torch.cat([one.detach().double().flatten() for one in sums.values()]).numpy()
+
+    def _weighted(self, logits: Tensor, wanted: Tensor) -> Tensor:
+        """The factors of records times their scores."""
+        return wanted[:, 1] * self.constraint.scores(logits[:, 0], wanted[:, 0])
 
     def _public_gradient(self, found: Array) -> dict[str, Tensor]:
         """Of the loss, and of the score at the middle of the weights of each stratum: on records drawn in public."""

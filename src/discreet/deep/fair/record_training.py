@@ -16,6 +16,7 @@ from discreet.core.neighbors import RECORD, Neighbors
 from discreet.core.progress_bar import tracked
 from discreet.core.receipt import Receipt
 from discreet.core.secret_sample import SecretSample
+from discreet.deep.capture import Layer
 from discreet.deep.check import check
 from discreet.deep.clipped_sum import clipped_sum
 from discreet.deep.digest import digest
@@ -24,8 +25,11 @@ from discreet.deep.fair.constraint import SHARPNESS, Constraint
 from discreet.deep.fair.descent import Descent, Walk
 from discreet.deep.fair.fair_plan import FairPlan
 from discreet.deep.fair.multipliers import Multipliers, deviation, floored_shares, weights
+from discreet.deep.model_state import ModelState
 from discreet.deep.noisy_sum import noisy_sum
 from discreet.deep.private_tensors import Chunk, PrivateTensors
+from discreet.deep.rehearsal import rehearsed
+from discreet.deep.secret_draws import secret_draws
 from discreet.trust.charged import Payer
 
 ASKED = "train a fair network"
@@ -83,12 +87,14 @@ class RecordTraining(Held):
         self._device = torch.device("cpu")
         self.payer = Payer(data.ledger, Neighbors.ADD_REMOVE, RECORD, data.bits)
         self.multipliers: Multipliers
+        self._taken: list[Layer] | None = None
 
     @exclusive
     def run(self) -> Receipt:
         """Pay for everything, and train."""
         blank = self._data.blank(1, self._device)  # what fails for any records fails before the charge
         self._score(blank)
+        self._taken = rehearsed(self.model, self._losses, blank.inputs, blank.targets.to(blank.inputs))
         self._sums(blank, np.zeros((self._cells.strata, self._cells.groups)))
         with self.payer.charged(self.plan.event, ASKED) as paid:
             self._train()
@@ -106,10 +112,15 @@ class RecordTraining(Held):
         most = np.minimum(self.descent.most, self._heaviest * self._shares / 2)
         self.multipliers = Multipliers(self._shares, self.descent.multiplier_rate, self.descent.tolerance, most)
         walk = Walk(self.model, self.descent.learning_rate, self.plan.steps)
+        state = ModelState(self.model)
         for _ in tracked(self.plan.steps, "steps of training"):
             drawn = self._drawn(self.plan.sample)
-            self.multipliers.move(self._excess(drawn))
-            walk.step(self._gradient(drawn, weights(self.multipliers)))
+            with secret_draws(self._data.bits, self._device):
+                self.multipliers.move(self._excess(drawn))
+                gradient = self._gradient(drawn, weights(self.multipliers))
+            state.restore()
+            walk.step(gradient)
+            state.renew()
         walk.finish()
 
     def _drawn(self, sample: SecretSample) -> Chunk:
@@ -167,12 +178,13 @@ class RecordTraining(Held):
         labels, groups = drawn.targets.T
         factors = table[self.constraint.stratum(labels), groups.long()]
         targets = torch.stack([labels.to(drawn.inputs), factors.to(drawn.inputs)], dim=1)
+        given = self.model, self._losses, drawn.inputs, targets
+        return clipped_sum(*given, clip=self._clip(found), taken=self._taken).gradients
 
-        def losses(logits: Tensor, wanted: Tensor) -> Tensor:
-            lost = binary_cross_entropy_with_logits(logits[:, 0], wanted[:, 0], reduction="none")
-            return lost + wanted[:, 1] * self.constraint.scores(logits[:, 0], wanted[:, 0])
-
-        return clipped_sum(self.model, losses, drawn.inputs, targets, clip=self._clip(found)).gradients
+    def _losses(self, logits: Tensor, wanted: Tensor) -> Tensor:
+        """Of classes, and of factors times scores."""
+        lost = binary_cross_entropy_with_logits(logits[:, 0], wanted[:, 0], reduction="none")
+        return lost + wanted[:, 1] * self.constraint.scores(logits[:, 0], wanted[:, 0])
 
     def _cell_sums(self, drawn: Chunk, values: Array) -> Array:
         labels, groups = drawn.targets.T

@@ -64,6 +64,7 @@ class ComposedUse:
     module: nn.Module
     trained: list[str]
     watch: Watch
+    each: int = 1
     _products: dict[tuple[str, str | None], tuple[list[Tensor], list[Tensor | None]]] = field(default_factory=dict)
     _copies: dict[str, list[Tensor | None]] = field(default_factory=dict)
 
@@ -94,7 +95,8 @@ class ComposedUse:
             there = [slope for slope in each if slope is not None]
             if there:
                 found[name] = Explicit(torch.stack(there).float().sum(dim=0))
-        return {name: form for name, form in found.items() if name in self.trained}
+        own = {name: form for name, form in found.items() if name in self.trained}
+        return own if self.each < 2 else {name: form.grouped(self.each) for name, form in own.items()}
 
     def _now(self, name: str) -> Tensor:
         one: Tensor = attrgetter(name)(self.module)
