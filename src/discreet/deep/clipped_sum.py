@@ -16,7 +16,7 @@ from discreet.deep.forms.chosen_rows import ChosenRows, TiedRows
 from discreet.deep.forms.explicit import Explicit
 from discreet.deep.forms.form import Form
 from discreet.deep.forms.outer_products import OuterProducts
-from discreet.deep.forms.precision import margin
+from discreet.deep.forms.precision import SLACK
 from discreet.deep.layers.composite import ComposedUse
 
 Losses = Callable[[Tensor, Tensor], Tensor]
@@ -29,9 +29,9 @@ class ClippedSum(Secret):
     Parameters
     ----------
     gradients : dict of str to Tensor
-        The sums, by the names of the parameters.
+        The sums, by the names of the parameters; from a processor in float64.
     norms : Tensor of shape (samples,)
-        The lengths of the gradients before.
+        The lengths of the gradients before, and what rounding may have hidden of them.
     losses : Tensor of shape (samples,)
         What was differentiated.
 
@@ -59,8 +59,11 @@ def clipped_sum(
     """The sum over samples of the gradients of their losses, each shortened to the length `clip`.
 
     One forward and one backward pass; gradients of single samples are not written out where their lengths and their
-    weighted sum follow from what went into and came out of a layer (Bu, Wang, Zha and Karypis 2023). To add or remove
-    one sample moves the sum by at most `clip`. A sample whose gradient is not finite counts for nothing.
+    weighted sum follow from what went into and came out of a layer (Bu, Wang, Zha and Karypis 2023). A sample whose
+    gradient is not finite counts for nothing.
+
+    To put one sample into an empty place, to take it out or to exchange it for another moves the sum by at most `clip`,
+    rounding included, and by twice that where it is exchanged: on a processor by the proof in `forms/rounding.md`.
 
     Parameters
     ----------
@@ -114,16 +117,17 @@ def clipped_sum_of(
         return found / views
 
     uses, lost = captured(model, taken, run)
-    with torch.no_grad():
+    with torch.no_grad(), torch.autocast(lost.device.type, enabled=False):  # forms know how precise they must be
         forms = by_parameter(model, uses, views)
         lost = torch.unflatten(lost, 0, (-1, views)).sum(dim=1)
         squares = [form.squared_norms() for form in forms.values()]
         norms = torch.stack(squares).sum(dim=0).sqrt() if squares else torch.zeros_like(lost)
-        weights = _weights(norms, clip * (1 - margin(inputs.device)), there)
+        margin = SLACK + max((form.rounding for form in forms.values()), default=0.0)
+        weights = _weights(norms, clip * (1 - margin), there)
         trained = {id(dict(part.named_parameters())[name]) for _, part, names in taken for name in names}
         given = {name: one for name, one in model.named_parameters() if id(one) in trained}
         sums = {
-            name: forms[name].weighted(weights).view_as(one).to(one.dtype) if name in forms else torch.zeros_like(one)
+            name: forms[name].weighted(weights).view_as(one) if name in forms else torch.zeros_like(one)
             for name, one in given.items()
         }
     return ClippedSum(sums, norms, lost)

@@ -1,0 +1,63 @@
+"""Sums over samples in blocks: float32 inside a block, float64 between them."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from discreet.deep.forms.precision import HALVES, Rounding, rounding_of, wide
+
+AT_HAND = 2**20  # numbers of blocks that are written out at a time
+PARTS = 16  # and in how many parts at most, so that a graph of them stays small
+
+
+def outer_sum(slopes: Tensor, inputs: Tensor) -> Tensor:
+    """The sum over all samples and places of slopes times inputs': shapes (samples, places, p) and (samples, places, d).
+
+    On a processor in blocks, as `rounding_of` says, and in float64; elsewhere at once, and in float32.
+
+    Examples
+    --------
+    >>> outer_sum(torch.ones(300, 1, 2), torch.ones(300, 1, 3))
+    tensor([[300., 300., 300.],
+            [300., 300., 300.]], dtype=torch.float64)
+    """
+    if slopes.is_cuda:
+        rows, columns = slopes.flatten(0, 1).T, inputs.flatten(0, 1)
+        return torch.mm(rows, columns, out_dtype=torch.float32) if rows.dtype in HALVES else rows @ columns
+    rounding = rounding_of(slopes, slopes.shape[1])
+    slopes, inputs = (_blocks(wide(one), rounding) for one in (slopes, inputs))
+    rows = max(-(-len(slopes) // PARTS), AT_HAND // (slopes.shape[2] * inputs.shape[2]), 1)
+    total = slopes.new_zeros(slopes.shape[2], inputs.shape[2], dtype=torch.float64)
+    for left, right in zip(torch.split(slopes, rows), torch.split(inputs, rows), strict=True):
+        total = total + (left.mT @ right).sum(dim=0, dtype=torch.float64)
+    return total
+
+
+def weighted_sum(weights: Tensor, values: Tensor) -> Tensor:
+    """The sum over samples of their numbers, each times its weight, in the same way: shapes (samples,) and (samples, *).
+
+    Examples
+    --------
+    >>> weighted_sum(torch.full((300,), 0.5), torch.ones(300, 2))
+    tensor([150., 150.], dtype=torch.float64)
+    """
+    values = wide(values)
+    weights = weights.to(values.dtype)
+    if values.is_cuda:
+        return torch.tensordot(weights, values, dims=1)
+    rows = rounding_of(values, 1).samples
+    total = values.new_zeros(values.shape[1:], dtype=torch.float64)
+    for part, numbers in zip(torch.split(weights, rows), torch.split(values, rows), strict=True):
+        total = total + torch.tensordot(part, numbers, dims=1).double()
+    return total
+
+
+def _blocks(values: Tensor, rounding: Rounding) -> Tensor:
+    """Numbers of shape (samples, places, n) as blocks of so many samples and places, filled up with zeros."""
+    samples, places, _ = values.shape
+    values = functional.pad(values, (0, 0, 0, -places % rounding.places, 0, -samples % min(rounding.samples, samples)))
+    if places > rounding.places:
+        return torch.unflatten(values, 1, (-1, rounding.places)).flatten(0, 1)
+    return torch.unflatten(values, 0, (-1, min(rounding.samples, samples))).flatten(1, 2)
