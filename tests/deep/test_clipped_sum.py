@@ -14,7 +14,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from discreet.core.errors import ParameterError
 from discreet.deep.capture import layers
 from discreet.deep.clipped_sum import ClippedSum, clipped_sum
-from discreet.deep.forms.precision import MARGIN, SLACK
+from discreet.deep.forms.rounding import MARGIN, SLACK
 
 
 def squares(given: Tensor, wanted: Tensor) -> Tensor:

@@ -14,7 +14,7 @@ from discreet.accounting.accountant import epsilon
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.deep.clipped_sum import clipped_sum
-from discreet.deep.forms.precision import MARGIN, SLACK
+from discreet.deep.forms.rounding import MARGIN, SLACK
 from discreet.deep.large_batch import LargeBatch, flipped_and_shifted, wide_residual_network
 from discreet.deep.layers.standardized_convolution import StandardizedConv2d
 from discreet.deep.private_tensors import PrivateTensors

@@ -16,7 +16,7 @@ from discreet.deep.forms.chosen_rows import ChosenRows, TiedRows
 from discreet.deep.forms.explicit import Explicit
 from discreet.deep.forms.form import Form
 from discreet.deep.forms.outer_products import OuterProducts
-from discreet.deep.forms.precision import SLACK
+from discreet.deep.forms.rounding import SLACK
 from discreet.deep.layers.composite import ComposedUse
 
 Losses = Callable[[Tensor, Tensor], Tensor]
@@ -107,6 +107,7 @@ def clipped_sum_of(
     views: int = 1,
 ) -> ClippedSum:
     """The same, of these layers: for a model whose parameters were exchanged for other tensors."""
+    _check_precision(model)
     targets = targets if views == 1 else targets.repeat_interleave(views, dim=0)
 
     def run() -> Tensor:
@@ -131,6 +132,17 @@ def clipped_sum_of(
             for name, one in given.items()
         }
     return ClippedSum(sums, norms, lost)
+
+
+def _check_precision(model: nn.Module) -> None:
+    """Refuse numbers in which sums or steps would be rounded to a few digits."""
+    for name, one in model.named_parameters():
+        if one.requires_grad and torch.finfo(one.dtype).bits < 32:
+            remedy = "Keep parameters in float32, and let products be faster: precision=torch.bfloat16, or autocast."
+            raise ParameterError("clipped_sum", f"the parameter {name} is in {one.dtype}", remedy)
+        if one.device.type == "cpu" and torch.get_float32_matmul_precision() != "highest":
+            remedy = "Call torch.set_float32_matmul_precision('highest'), or compute on a device."
+            raise ParameterError("clipped_sum", "products of float32 may be rounded on this processor", remedy)
 
 
 def by_parameter(model: nn.Module, uses: Sequence[Use | ComposedUse], views: int = 1) -> dict[str, Form]:

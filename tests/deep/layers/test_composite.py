@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from discreet.core.errors import ParameterError
 from discreet.deep.check import check
 from discreet.deep.clipped_sum import clipped_sum
-from discreet.deep.forms.precision import MARGIN, SLACK
+from discreet.deep.forms.rounding import MARGIN, SLACK
 from tests.deep.test_clipped_sum import Tied, squares
 
 FEW = settings(max_examples=12)

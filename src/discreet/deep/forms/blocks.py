@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from discreet.deep.forms.precision import HALVES, Rounding, rounding_of, wide
+from discreet.deep.forms.precision import on_processor, product, wide
+from discreet.deep.forms.rounding import Rounding, rounding_of
 
 AT_HAND = 2**20  # numbers of blocks that are written out at a time
 PARTS = 16  # and in how many parts at most, so that a graph of them stays small
@@ -23,9 +24,8 @@ def outer_sum(slopes: Tensor, inputs: Tensor) -> Tensor:
     tensor([[300., 300., 300.],
             [300., 300., 300.]], dtype=torch.float64)
     """
-    if slopes.is_cuda:
-        rows, columns = slopes.flatten(0, 1).T, inputs.flatten(0, 1)
-        return torch.mm(rows, columns, out_dtype=torch.float32) if rows.dtype in HALVES else rows @ columns
+    if not on_processor(slopes):
+        return product(slopes.flatten(0, 1).T[None], inputs.flatten(0, 1)[None])[0]
     rounding = rounding_of(slopes, slopes.shape[1])
     slopes, inputs = (_blocks(wide(one), rounding) for one in (slopes, inputs))
     rows = max(-(-len(slopes) // PARTS), AT_HAND // (slopes.shape[2] * inputs.shape[2]), 1)
@@ -45,7 +45,7 @@ def weighted_sum(weights: Tensor, values: Tensor) -> Tensor:
     """
     values = wide(values)
     weights = weights.to(values.dtype)
-    if values.is_cuda:
+    if not on_processor(values):
         return torch.tensordot(weights, values, dims=1)
     rows = rounding_of(values, 1).samples
     total = values.new_zeros(values.shape[1:], dtype=torch.float64)

@@ -12,7 +12,7 @@ from discreet.deep.forms.explicit import times
 from discreet.deep.forms.finite import overflown
 from discreet.deep.forms.form import Form
 from discreet.deep.forms.outer_products import OuterProducts
-from discreet.deep.forms.precision import FLOOR, cut_off, product, unit, wide
+from discreet.deep.forms.precision import FLOOR, cut_off, on_processor, product, unit, wide
 
 FEW = 2.0**10  # by how much places that chose one row may be longer than their sum
 
@@ -76,7 +76,7 @@ class ChosenRows:
     def weighted(self, weights: Tensor) -> Tensor:
         """The sum of the gradients, each times its weight."""
         slopes = times(wide(self.slopes), weights)
-        slopes = slopes if slopes.is_cuda else slopes.double()
+        slopes = slopes.double() if on_processor(slopes) else slopes
         empty = slopes.new_zeros(self.rows, slopes.shape[2])
         return empty.index_add(0, self.chosen.flatten(), slopes.flatten(0, 1))
 

@@ -10,7 +10,8 @@ from torch import Tensor
 from discreet.deep.forms.blocks import weighted_sum
 from discreet.deep.forms.cost import Cost, Way
 from discreet.deep.forms.form import Form
-from discreet.deep.forms.precision import FLOOR, HALVES, rounding_of, unit, wide
+from discreet.deep.forms.precision import FLOOR, HALVES, on_processor, unit, wide
+from discreet.deep.forms.rounding import rounding_of
 
 
 def squared_lengths(rows: Tensor) -> Tensor:
@@ -42,7 +43,7 @@ def times(values: Tensor, weights: Tensor) -> Tensor:
 
     They are rounded once, to float32 on a processor, and to what they are in elsewhere.
     """
-    kind = values.dtype if values.is_cuda and values.dtype in HALVES else wide(values[:0]).dtype
+    kind = values.dtype if values.dtype in HALVES and not on_processor(values) else wide(values[:0]).dtype
     factors = weights.view(-1, *(1 for _ in values.shape[1:]))
     return torch.where(factors > 0, wide(values) * factors.to(wide(values[:0]).dtype), 0).to(kind)
 

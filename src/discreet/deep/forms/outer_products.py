@@ -13,7 +13,8 @@ from discreet.deep.forms.cost import AT_HAND, Cost, Way, of_matrix
 from discreet.deep.forms.explicit import squared_lengths, times
 from discreet.deep.forms.finite import overflown
 from discreet.deep.forms.form import Form
-from discreet.deep.forms.precision import FLOOR, Rounding, cut_off, has_kernels, in_tf32, product, rounding_of, unit
+from discreet.deep.forms.precision import FLOOR, cut_off, has_kernels, in_tf32, product, unit
+from discreet.deep.forms.rounding import Rounding, rounding_of
 
 
 @dataclass(frozen=True)

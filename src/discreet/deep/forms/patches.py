@@ -17,18 +17,8 @@ from discreet.deep.forms.cost import AT_HAND, Cost, Way, of_convolution
 from discreet.deep.forms.explicit import counted, squared_lengths, times
 from discreet.deep.forms.finite import overflown
 from discreet.deep.forms.form import Form
-from discreet.deep.forms.precision import (
-    FLOOR,
-    Rounding,
-    cut_off,
-    has_kernels,
-    held,
-    in_tf32,
-    product,
-    rounding_of,
-    unit,
-    wide,
-)
+from discreet.deep.forms.precision import FLOOR, cut_off, has_kernels, held, in_tf32, on_processor, product, unit, wide
+from discreet.deep.forms.rounding import Rounding, rounding_of
 
 
 @dataclass(frozen=True)
@@ -100,7 +90,7 @@ class Patches:
         size = tuple(wide + 2 * side for wide, side in zip(self.inputs.shape[2:], self.kernel.padding, strict=True))
         places = tuple(self.slopes.shape[2:])
         batch = len(self.inputs) // self.images, self.images
-        return of_convolution(*batch, size, places, self.kernel.shape, self.kernel.groups, gpu=self.inputs.is_cuda)
+        return of_convolution(*batch, size, places, self.kernel.shape, self.kernel.groups, gpu=not on_processor(self.inputs))
 
     @property
     def rounding(self) -> float:
@@ -129,7 +119,7 @@ class Patches:
         if way is Way.PAIRS:
             squares, lengths = self._by_pairs()
             return squares + guard * lengths
-        if not self.inputs.is_cuda:  # written out again in the same way
+        if on_processor(self.inputs):  # written out again in the same way
             return torch.cat([squared_lengths(part.explicit()) for part in self._slices()])
         taps = math.prod(self.kernel.shape[2:])
         lengths = [squared_lengths(self._apart(one)) for one in (self.inputs, self.slopes)]
@@ -145,7 +135,7 @@ class Patches:
 
     def weighted(self, weights: Tensor) -> Tensor:
         """The sum of the gradients, each times its weight."""
-        if self.inputs.is_cuda:
+        if not on_processor(self.inputs):
             inputs, slopes = wide(self.inputs), times(wide(self.slopes), weights.repeat_interleave(self.images))
             return self.kernel.gradient(inputs, slopes, self.kernel.groups)
         if self.cost.way is Way.KEPT:
@@ -187,9 +177,9 @@ class Patches:
     @property
     def _rounding(self) -> Rounding:
         """On a processor, gradients that are written out are one term for each sample."""
-        written = not self.inputs.is_cuda and self.cost.way is not Way.PAIRS
+        written = on_processor(self.inputs) and self.cost.way is not Way.PAIRS
         found = rounding_of(self.slopes, 1 if written else self._places)
-        if written or self.inputs.is_cuda:
+        if written or not on_processor(self.inputs):
             return found
         terms = self._places * found.samples  # all places of a sample are in one block, however many
         return replace(found, cancelling=found.cancelling * found.samples * found.places / terms)
