@@ -36,7 +36,7 @@ class ChosenRows:
     --------
     >>> form = ChosenRows(torch.tensor([[2, 2, 0]]), torch.ones(1, 3, 1), 3)
     >>> form.squared_norms().round(), form.weighted(torch.ones(1)).T
-    (tensor([5.]), tensor([[1., 0., 2.]]))
+    (tensor([5.]), tensor([[1., 0., 2.]], dtype=torch.float64))
     """
 
     chosen: Tensor

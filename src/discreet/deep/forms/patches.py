@@ -144,7 +144,8 @@ class Patches:
             return self._in_blocks(weights).explicit().sum(dim=0, dtype=torch.float64)
         rows = max(1, AT_HAND // self.kernel.size)
         parts = zip(torch.split(weights, rows), self._slices(), strict=True)
-        return sum((weighted_sum(few, counted(part.explicit(), few)) for few, part in parts), torch.zeros(()))
+        first, *others = [weighted_sum(few, counted(part.explicit(), few)) for few, part in parts]
+        return sum(others, first.double())
 
     def explicit(self) -> Tensor:
         """The gradients themselves: those of a convolution in which every sample is a group of its own."""

@@ -13,7 +13,7 @@ MARGIN = 2.0**-6
 """Of the clip: what rounding inside blocks may add to it on a processor."""
 SLACK = 2.0**-10
 """Of the clip: for what is rounded once or twice, as weights are, and for what is read as zero."""
-SAMPLES, TERMS = 256, 128
+SAMPLES, TERMS = 256, 256
 """How many samples of one place, and how many products of samples of several places, a processor adds in float32."""
 SQUARE = 1024  # samples * terms of a block, about: so small that places may cancel to a sixtieth
 CANCELLING = 32.0
