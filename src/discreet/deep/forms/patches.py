@@ -117,8 +117,8 @@ class Patches:
             return squared_lengths(self._written)
         guard = 2 * self.error + (0 if self._places == 1 else self._rounding.cancelling**-2)
         if way is Way.PAIRS:
-            squares, lengths = self._by_pairs()
-            return squares + guard * lengths
+            squares, both = self._by_pairs()
+            return squares + guard * both
         if on_processor(self.inputs):  # written out again in the same way
             return torch.cat([squared_lengths(part.explicit()) for part in self._slices()])
         taps = math.prod(self.kernel.shape[2:])
@@ -211,8 +211,10 @@ class Patches:
             below = below + met[(slice(None), *cut, *cut)]
         below, across = below.flatten(1).view(len(slopes), *(slopes.shape[2],) * 2), product(slopes.mT, slopes)
         floors = FLOOR * self.inputs[0].numel() * math.prod(self.kernel.shape[2:]), FLOOR * self.slopes[0].numel()
-        each = [one.diagonal(dim1=1, dim2=2).sum(dim=1) + low for one, low in zip((below, across), floors, strict=True)]
-        return (below * across).sum(dim=2).sum(dim=1), each[0] * each[1]
+        lengths = [
+            one.diagonal(dim1=1, dim2=2).sum(dim=1) + low for one, low in zip((below, across), floors, strict=True)
+        ]
+        return (below * across).sum(dim=2).sum(dim=1), lengths[0] * lengths[1]
 
     def _slices(self) -> Iterator[Patches]:
         rows = self.images * max(1, AT_HAND // self.kernel.size)
