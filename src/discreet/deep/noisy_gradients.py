@@ -129,15 +129,15 @@ class NoisyGradients:
         for part in chunks:
             inputs, views = (part.inputs, 1) if self._views is None else (self._views(part.inputs), self._views.count)
             found = self._clipped(inputs, part, views)
-            added = dict(found.gradients)
+            own = found.gradients.items()
+            fine = dict(own) if self._compiler is not None else {name: on_grid(one, reach) for name, one in own}
             if self._plan.quantile is not None:
-                added[WITHIN] = self._plan.quantile.counted(found.norms, part.there, self.clip)
-            fine = {name: on_grid(one, reach) for name, one in added.items()}
+                fine[WITHIN] = on_grid(self._plan.quantile.counted(found.norms, part.there, self.clip), reach)
             sums = {name: sums[name] + one if sums else one for name, one in fine.items()}
         return sums
 
     def _clipped(self, inputs: Tensor, part: Chunk, views: int) -> ClippedSum:
-        """The clipped sum over one chunk; the graph is made when a run is rehearsed, on made-up records."""
+        """The clipped sum over one chunk; the graph is made when a run is rehearsed, and puts it on the grid as well."""
         given = self._model, self._losses, inputs, part.targets
         kind = self._device.type
         with nullcontext() if self._precision is None else torch.autocast(kind, dtype=self._precision):
@@ -145,7 +145,7 @@ class NoisyGradients:
                 return clipped_sum(*given, clip=self.clip, there=part.there, views=views)
             if self._compiled is None:
                 self._compiled = CompiledSum(*given, views=views, compiler=self._compiler)
-            return self._compiled(inputs, part.targets, part.there, self.clip)
+            return self._compiled(inputs, part.targets, part.there, self.clip, self._plan.reach(self.clip))
 
     def _noisy(self, sums: dict[str, Tensor]) -> dict[str, Tensor]:
         """The sums with exact noise for their reach and the grid; on another device in float32."""

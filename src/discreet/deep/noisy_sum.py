@@ -31,7 +31,11 @@ def on_grid(sums: Tensor, sensitivity: float) -> Tensor:
     >>> on_grid(torch.tensor([0.1, torch.inf]), 1.0) * 2.0**30
     tensor([1.0737e+08, 0.0000e+00], dtype=torch.float64)
     """
-    step = fine_grid(sensitivity).step
+    return in_steps(sums, fine_grid(sensitivity).step)
+
+
+def in_steps(sums: Tensor, step: float | Tensor) -> Tensor:
+    """The nearest multiples of a power of two, in float64; what is not finite counts as 0."""
     sums = sums.cpu() if sums.device.type in WITHOUT_FLOAT64 else sums
     return (sums.double() / step).round().nan_to_num(0.0, 0.0, 0.0) * step
 

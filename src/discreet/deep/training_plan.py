@@ -64,6 +64,7 @@ class TrainingPlan:
     bands: Bands | None = None
 
     def __post_init__(self) -> None:
+        check_knob(ASKED, "clip", self.clip)
         if self.bands is not None and (self.quantile is not None or self.truncation is not None):
             obstacle = "correlated noise is priced for a fixed clip, and for samples without truncation"
             raise ParameterError(ASKED, obstacle, "Leave out the bands, or the quantile and the truncation.")
@@ -110,7 +111,6 @@ class TrainingPlan:
         check_whole(ASKED, "batch", batch)
         check_whole(ASKED, "expected_size", expected_size)
         check_knob(ASKED, "epochs", epochs)
-        check_knob(ASKED, "clip", clip)
         check_whole(ASKED, "bands", bands)
         if budget.delta == 0:
             raise ParameterError(ASKED, "Gaussian noise keeps no promise without a delta", "Give one, such as 1e-5.")
