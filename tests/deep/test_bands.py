@@ -23,6 +23,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.core.secret_sample import SecretSample
 from discreet.deep.bands import Bands
 from discreet.deep.clip_quantile import ClipQuantile
+from discreet.deep.forms.rounding import MARGIN, SLACK
 from discreet.deep.noise_stream import NoiseStream
 from discreet.deep.noisy_gradients import NoisyGradients
 from discreet.deep.private_tensors import PrivateTensors
@@ -97,7 +98,7 @@ def test_noise_of_a_stream_is_independent_once_it_is_multiplied_by_the_factor() 
 def test_a_record_has_its_turn_once_in_each_round_and_counts_whole() -> None:
     plan = TrainingPlan(SecretSample(1.0), Gaussian(2.0**-20), 9, 1.0, 1.0, bands=Bands.of(3, 9))
     one = asked(torch.eye(4) * torch.arange(1.0, 5.0)[:, None] * 100, plan)
-    found = np.array([drawn(one) for _ in range(9)]).reshape(3, 3, 4)
+    found = np.array([drawn(one) for _ in range(9)]).reshape(3, 3, 4) / (1 - MARGIN - SLACK)
     np.testing.assert_allclose(found, np.round(found), atol=1e-3)
     for later in found[1:]:
         np.testing.assert_array_equal(np.round(later), np.round(found[0]))

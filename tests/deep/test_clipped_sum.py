@@ -13,8 +13,8 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from discreet.core.errors import ParameterError
 from discreet.deep.capture import layers
-from discreet.deep.clipped_sum import clipped_sum
-from discreet.deep.forms.precision import MARGINS
+from discreet.deep.clipped_sum import ClippedSum, clipped_sum
+from discreet.deep.forms.rounding import MARGIN, SLACK
 
 
 def squares(given: Tensor, wanted: Tensor) -> Tensor:
@@ -113,10 +113,8 @@ MODELS: dict[str, Callable[[], tuple[nn.Module, Tensor]]] = {
 }
 
 
-def sample_by_sample(
-    model: nn.Module, inputs: Tensor, targets: Tensor, clip: float, views: int = 1
-) -> dict[str, Tensor]:
-    """The clipped sum from gradients that are written out, after the mean over views."""
+def agrees(found: ClippedSum, model: nn.Module, inputs: Tensor, targets: Tensor, clip: float, views: int = 1) -> None:
+    """The sum is that of gradients that are written out, after the mean over views, and no length is too small."""
     trained = {name: one.detach() for name, one in model.named_parameters() if one.requires_grad}
 
     def loss(parameters: dict[str, Tensor], x: Tensor, y: Tensor) -> Tensor:
@@ -124,10 +122,17 @@ def sample_by_sample(
 
     with sdpa_kernel(SDPBackend.MATH):
         each = vmap(grad(loss), in_dims=(None, 0, 0))(trained, inputs, targets.repeat_interleave(views, dim=0))
-    each = {name: one.unflatten(0, (-1, views)).mean(dim=1) for name, one in each.items()}
+    each = {name: one.unflatten(0, (-1, views)).mean(dim=1).double() for name, one in each.items()}
     norms = torch.stack([one.flatten(1).square().sum(dim=1) for one in each.values()]).sum(dim=0).sqrt()
-    weights = clip * (1 - MARGINS[torch.float32]) / norms.clamp(min=clip * (1 - MARGINS[torch.float32]))
-    return {name: torch.tensordot(weights, one, dims=1) for name, one in each.items()}
+    assert (found.norms >= norms * (1 - 1e-5)).all()
+    assert (found.norms <= norms * (1 + 2.0**-6) + 1e-12).all()
+    own = clip * (1 - MARGIN - SLACK)
+    weights = own / found.norms.double().clamp(min=own)
+    wanted = {name: torch.tensordot(weights, one, dims=1) for name, one in each.items()}
+    assert found.gradients.keys() == wanted.keys()
+    whole = torch.sqrt(sum((one.square().sum() for one in wanted.values()), torch.zeros(())))
+    for part, one in wanted.items():
+        assert (found.gradients[part] - one).norm() <= 1e-5 * whole, part
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -137,12 +142,7 @@ def test_clipped_sums_are_those_of_gradients_taken_one_by_one(name: str) -> None
     targets = torch.randn_like(model(inputs)).detach()
     lengths = clipped_sum(model, squares, inputs, targets).norms
     for clip in (1e-3, float(lengths.median()), 1e3):
-        found = clipped_sum(model, squares, inputs, targets, clip=clip).gradients
-        wanted = sample_by_sample(model, inputs, targets, clip)
-        assert found.keys() == wanted.keys()
-        whole = torch.sqrt(sum((one.square().sum() for one in wanted.values()), torch.zeros(())))
-        for part, one in wanted.items():
-            assert (found[part] - one).norm() <= 1e-5 * whole, part
+        agrees(clipped_sum(model, squares, inputs, targets, clip=clip), model, inputs, targets, clip)
     assert all(one.grad is None for one in model.parameters())
 
 
@@ -154,11 +154,7 @@ def test_views_of_a_sample_are_averaged_before_the_clip() -> None:
         whole = clipped_sum(model, squares, inputs, targets, views=3)
         assert whole.norms.shape == whole.losses.shape == (2,)
         clip = float(whole.norms.mean())
-        found = clipped_sum(model, squares, inputs, targets, clip=clip, views=3).gradients
-        wanted = sample_by_sample(model, inputs, targets, clip, views=3)
-        length = torch.sqrt(sum((one.square().sum() for one in wanted.values()), torch.zeros(())))
-        for part, one in wanted.items():
-            assert (found[part] - one).norm() <= 1e-5 * length, (name, part)
+        agrees(clipped_sum(model, squares, inputs, targets, clip=clip, views=3), model, inputs, targets, clip, views=3)
 
 
 def test_layers_without_a_rule_are_taken_whole() -> None:

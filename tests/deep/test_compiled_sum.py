@@ -44,7 +44,7 @@ def test_a_graph_gives_what_single_steps_give_whatever_the_parameters_are(name: 
         found = compiled(inputs, targets, there).gradients
         assert found.keys() == wanted.keys()
         for part, one in wanted.items():
-            torch.testing.assert_close(found[part], one, rtol=1e-5, atol=1e-6)
+            torch.testing.assert_close(found[part], one.double(), rtol=1e-5, atol=1e-6)
         with torch.no_grad():
             for parameter in model.parameters():
                 parameter.add_(0.1)

@@ -1149,7 +1149,7 @@ MUTANTS = [
     ),
     *of(
         "deep/forms/outer_products",
-        ("+ GUARD * lengths[0] * lengths[1]", ""),
+        ("squares + self.guard * lengths if self.guard else squares", "squares"),
         tests="deep/test_clipped_sum.py",
     ),
     *of(
@@ -1168,15 +1168,15 @@ MUTANTS = [
     ),
     *of(
         "deep/forms/chosen_rows",
-        ("return own + 2 * (out * met)", "return own + (out * met)"),
+        ("rows + products + 2 * (out * met)", "rows + products + (out * met)"),
         tests="deep/test_clipped_sum.py",
     ),
     *of(
         "deep/forms/patches",
         ("at * wide + step * (count - 1) + 1", "at * wide + step * count + 1"),
         ("samples * self.kernel.groups", "samples"),
-        ("self._written.masked_fill_(out, 0)", "self._written"),
-        ("else counted(self.inputs, weights)", "else self.inputs"),
+        ("weighted_sum(weights, counted(self._written, weights))", "weighted_sum(weights, self._written)"),
+        ("counted(wide(self.inputs), weights)", "wide(self.inputs)"),
         tests="deep/test_clipped_sum.py",
     ),
     *of(

@@ -13,7 +13,8 @@ from discreet.core.knob import check_knob
 ASKED = "follow a quantile of lengths"
 PRECISION = 20.0  # the noise of the share below the clip is one over this, unless that takes too much
 MOST = 0.5  # of the clip: with it the noise of gradients grows by 3 %
-SPAN = 2.0**20  # the clip stays within this factor of the first one
+SPAN = 2.0**20  # the clip stays within this factor of the first one,
+SHORTEST, LONGEST = 2.0**-40, 2.0**40  # and where squares neither vanish nor leave float32
 
 
 @dataclass(frozen=True)
@@ -67,4 +68,5 @@ class ClipQuantile:
     def moved(self, clip: float, first: float, noisy: float, batch: float) -> float:
         """The next clip, by the noisy count."""
         share = noisy / (self.weight * clip * batch) + 0.5
-        return min(max(clip * math.exp(-self.speed * (share - self.level)), first / SPAN), first * SPAN)
+        least, most = max(first / SPAN, SHORTEST), min(first * SPAN, LONGEST)
+        return min(max(clip * math.exp(-self.speed * (share - self.level)), least), most)

@@ -20,7 +20,7 @@ from discreet.deep.forms.chosen_rows import ChosenRows, TiedRows
 from discreet.deep.forms.explicit import Explicit
 from discreet.deep.forms.form import Form
 from discreet.deep.forms.outer_products import OuterProducts
-from discreet.deep.forms.precision import margin
+from discreet.deep.forms.rounding import SLACK
 from discreet.deep.indices_in_range import IndicesInRange
 from discreet.deep.layers.composite import ComposedUse
 
@@ -34,9 +34,9 @@ class ClippedSum(Secret):
     Parameters
     ----------
     gradients : dict of str to Tensor
-        The sums, by the names of the parameters.
+        The sums, by the names of the parameters; from a processor in float64.
     norms : Tensor of shape (samples,)
-        The lengths of the gradients before.
+        The lengths of the gradients before, and what rounding may have hidden of them.
     losses : Tensor of shape (samples,)
         What was differentiated.
 
@@ -65,8 +65,11 @@ def clipped_sum(
     """The sum over samples of the gradients of their losses, each shortened to the length `clip`.
 
     One forward and one backward pass; gradients of single samples are not written out where their lengths and their
-    weighted sum follow from what went into and came out of a layer (Bu, Wang, Zha and Karypis 2023). To add or remove
-    one sample moves the sum by at most `clip`. A sample whose gradient is not finite counts for nothing.
+    weighted sum follow from what went into and came out of a layer (Bu, Wang, Zha and Karypis 2023). A sample whose
+    gradient is not finite counts for nothing.
+
+    To put one sample into an empty place, to take it out or to exchange it for another moves the sum by at most `clip`,
+    rounding included, and by twice that where it is exchanged: on a processor by the proof in `forms/rounding.md`.
 
     Parameters
     ----------
@@ -136,6 +139,7 @@ def clipped_sum_of(
     views: int = 1,
 ) -> ClippedSum:
     """The same, of these layers: for a model whose parameters were exchanged for other tensors."""
+    _check_precision(model)
     targets = targets if views == 1 else targets.repeat_interleave(views, dim=0)
 
     def run() -> Tensor:
@@ -146,16 +150,17 @@ def clipped_sum_of(
         return one_each(found, len(inputs)) / views
 
     uses, lost = captured(model, taken, run, len(inputs))
-    with torch.no_grad():
+    with torch.no_grad(), torch.autocast(lost.device.type, enabled=False):  # forms know how precise they must be
         forms = by_parameter(model, uses, views)
         lost = torch.unflatten(lost, 0, (-1, views)).sum(dim=1)
         squares = [form.squared_norms() for form in forms.values()]
         norms = torch.stack(squares).sum(dim=0).sqrt() if squares else torch.zeros_like(lost)
-        weights = _weights(norms, clip * (1 - margin(inputs.device)), there)
+        margin = SLACK + max((form.rounding for form in forms.values()), default=0.0)
+        weights = _weights(norms, clip * (1 - margin), there)
         trained = {id(dict(part.named_parameters())[name]) for _, part, names, *_ in taken for name in names}
         given = {name: one for name, one in model.named_parameters() if id(one) in trained}
         sums = {
-            name: forms[name].weighted(weights).view_as(one).to(one.dtype) if name in forms else torch.zeros_like(one)
+            name: forms[name].weighted(weights).view_as(one) if name in forms else torch.zeros_like(one)
             for name, one in given.items()
         }
     return ClippedSum(sums, norms, lost)
@@ -168,6 +173,17 @@ def one_each(losses: Tensor, samples: int) -> Tensor:
         obstacle = f"the losses have shape {shape}, and there are {samples} samples"
         raise ParameterError("clipped_sum", obstacle, "Give one loss for each sample, as with reduction='none'.")
     return losses
+
+
+def _check_precision(model: nn.Module) -> None:
+    """Refuse numbers in which sums or steps would be rounded to a few digits."""
+    for name, one in model.named_parameters():
+        if one.requires_grad and torch.finfo(one.dtype).bits < 32:
+            remedy = "Keep parameters in float32, and let products be faster: precision=torch.bfloat16, or autocast."
+            raise ParameterError("clipped_sum", f"the parameter {name} is in {one.dtype}", remedy)
+        if one.device.type == "cpu" and torch.get_float32_matmul_precision() != "highest":
+            remedy = "Call torch.set_float32_matmul_precision('highest'), or compute on a device."
+            raise ParameterError("clipped_sum", "products of float32 may be rounded on this processor", remedy)
 
 
 def by_parameter(model: nn.Module, uses: Sequence[Use | ComposedUse], views: int = 1) -> dict[str, Form]:

@@ -14,6 +14,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.knob import check_knob
 from discreet.deep.capture import Layer
 from discreet.deep.clipped_sum import ClippedSum, Losses, clipped_sum_of, rehearsed_layers
+from discreet.deep.noisy_sum import fine_grid, in_steps
 
 Compiler = Callable[[nn.Module], Any]
 
@@ -56,18 +57,24 @@ class CompiledSum:
         self._shapes = inputs.shape, targets.shape
         taken = taken or rehearsed_layers(model, losses, inputs, targets, views)
 
-        def run(parameters: list[Tensor], inputs: Tensor, targets: Tensor, there: Tensor, clip: Tensor) -> list[Tensor]:
+        def run(
+            parameters: list[Tensor], inputs: Tensor, targets: Tensor, there: Tensor, *scales: Tensor
+        ) -> list[Tensor]:
+            clip, step = scales
             given = dict(zip(self._parameters, parameters, strict=True))
             with _reparametrize_module(model, given, tie_weights=True):
                 found = clipped_sum_of(model, taken, losses, inputs, targets, clip, there, views)
-            return [found.norms, found.losses, *(found.gradients[name] for name in self._names)]
+            fine = [in_steps(found.gradients[name], step) for name in self._names]
+            return [found.norms, found.losses, *fine]
 
         there = torch.ones(len(targets), dtype=torch.bool, device=inputs.device)
-        clip = torch.ones((), device=inputs.device)
-        self._run = (compiler or torch.compile)(make_fx(run)(self._now(), inputs, targets, there, clip))
+        scales = _scales(1.0, 1.0, inputs.device)
+        self._run = (compiler or torch.compile)(make_fx(run)(self._now(), inputs, targets, there, *scales))
 
-    def __call__(self, inputs: Tensor, targets: Tensor, there: Tensor, clip: float = 1.0) -> ClippedSum:
-        """As `clipped_sum`.
+    def __call__(
+        self, inputs: Tensor, targets: Tensor, there: Tensor, clip: float = 1.0, sensitivity: float | None = None
+    ) -> ClippedSum:
+        """As `clipped_sum`, and put on the grid of the sensitivity.
 
         Parameters
         ----------
@@ -77,15 +84,22 @@ class CompiledSum:
             Which of them count.
         clip : float
             Public. The greatest length of a gradient.
+        sensitivity : float, optional
+            Public. Of all that noise is added to; the clip by default.
         """
         check_knob("compiled sum", "clip", clip)
         if (inputs.shape, targets.shape) != self._shapes:
             obstacle = f"the graph is for {tuple(self._shapes[0])}, and this batch is {tuple(inputs.shape)}"
             raise ParameterError("compiled sum", obstacle, "Fill the batch up, and say which samples are there.")
         with torch.no_grad():
-            greatest = torch.full((), clip, device=inputs.device)
-            norms, lost, *sums = self._run(self._now(), inputs, targets, there, greatest)
+            scales = _scales(clip, clip if sensitivity is None else sensitivity, inputs.device)
+            norms, lost, *sums = self._run(self._now(), inputs, targets, there, *scales)
         return ClippedSum(dict(zip(self._names, sums, strict=True)), norms, lost)
 
     def _now(self) -> list[Tensor]:
         return [one.detach() for one in self._parameters.values()]
+
+
+def _scales(clip: float, sensitivity: float, device: torch.device) -> tuple[Tensor, Tensor]:
+    """The clip and a step of the grid, where a graph reads them: so they may change."""
+    return torch.full((), clip, device=device), torch.full((), fine_grid(sensitivity).step, device=device)

@@ -12,7 +12,6 @@ import torch
 from torch import Tensor, nn
 
 from discreet.core.errors import ParameterError
-from discreet.core.grid import Array
 from discreet.core.held import Held, exclusive
 from discreet.deep.capture import Layer
 from discreet.deep.clip_quantile import SPAN
@@ -22,7 +21,7 @@ from discreet.deep.device_noise import DeviceNoise
 from discreet.deep.failing_records import computed
 from discreet.deep.model_state import ModelState
 from discreet.deep.noise_stream import NoiseStream
-from discreet.deep.noisy_sum import noisy_sum
+from discreet.deep.noisy_sum import WITHOUT_FLOAT64, fine_grid, noisy_sum, on_grid, rounding_on_grid
 from discreet.deep.private_tensors import Chunk, PrivateTensors
 from discreet.deep.processes import OneProcess, Processes
 from discreet.deep.rehearsal import rehearsed
@@ -80,7 +79,7 @@ class NoisyGradients(Held):
         self._state: ModelState | None = None
         self.most: int | None = None
         self._device = next(iter(self.trained.values())).device
-        self._device_noise = None if self._device.type == "cpu" else DeviceNoise(self._device)
+        self._device_noise = None if self._device.type in WITHOUT_FLOAT64 | {"cpu"} else DeviceNoise(self._device)
         self._begin()
 
     def _begin(self) -> None:
@@ -119,7 +118,7 @@ class NoisyGradients(Held):
             self._begin()  # a turn may have passed without a row of noise
             raise
         for name, one in self.trained.items():
-            one.grad = noisy[name] / self._plan.batch
+            one.grad = (noisy[name] / self._plan.batch).to(one)
         if (quantile := self._plan.quantile) is not None:
             self.clip = quantile.moved(self.clip, self._plan.clip, float(noisy[WITHIN]), self._plan.batch)
 
@@ -170,20 +169,26 @@ class NoisyGradients(Held):
         self._begin()
 
     def _sums(self, chunks: Iterable[Chunk]) -> dict[str, Tensor]:
-        """The clipped sums over all chunks together, and what records within the clip add where they are counted."""
+        """The clipped sums over all chunks together, and what records within the clip add where they are counted.
+
+        Each chunk is put on a fine grid by itself. So all chunks add up exactly, and one record changes one of them, or
+        two: `chunks.md`.
+        """
         sums: dict[str, Tensor] = {}
+        reach = self._plan.reach(self.clip)
         for part in chunks:
             found = computed(self._clipped, part, self._data.blank(len(part.there), self._device))
             if self._state is not None:
                 self._state.restore_tensors()
-            added = dict(found.gradients)
+            own = found.gradients.items()
+            fine = dict(own) if self._compiler is not None else {name: on_grid(one, reach) for name, one in own}
             if self._plan.quantile is not None:
-                added[WITHIN] = self._plan.quantile.counted(found.norms, part.there, self.clip)
-            sums = {name: sums[name] + one if sums else one for name, one in added.items()}
+                fine[WITHIN] = on_grid(self._plan.quantile.counted(found.norms, part.there, self.clip), reach)
+            sums = {name: sums[name] + one if sums else one for name, one in fine.items()}
         return sums
 
     def _clipped(self, part: Chunk) -> ClippedSum:
-        """The clipped sum over one chunk; the graph is made when a run is rehearsed, on made-up records."""
+        """The clipped sum over one chunk; the graph is made when a run is rehearsed, and puts it on the grid as well."""
         inputs, views = (part.inputs, 1) if self._views is None else (self._views(part.inputs), self._views.count)
         given = self._model, self._losses, inputs, part.targets
         kind = self._device.type
@@ -192,26 +197,21 @@ class NoisyGradients(Held):
                 return clipped_sum(*given, clip=self.clip, there=part.there, views=views, taken=self._taken)
             if self._compiled is None:
                 self._compiled = CompiledSum(*given, views=views, compiler=self._compiler, taken=self._taken)
-            return self._compiled(inputs, part.targets, part.there, self.clip)
+            return self._compiled(inputs, part.targets, part.there, self.clip, self._plan.reach(self.clip))
 
     def _noisy(self, sums: dict[str, Tensor]) -> dict[str, Tensor]:
-        """The sums on a fine grid, with exact noise for their reach and the grid; on another device in float32."""
+        """The sums with exact noise for their reach and the grid; on another device in float32."""
         noise, reach = self._plan.noise, self._plan.reach(self.clip)
-        if self._device_noise is not None and self._stream is None:
-            return self._device_noise.added(sums, noise.multiplier * reach)
         flat = torch.cat([one.detach().flatten() for one in sums.values()])
+        rounding = rounding_on_grid(len(flat), 1 if self._plan.bands is None else self._plan.bands.count)
         if self._device_noise is not None:
-            noisy = self._streamed(flat, partial(self._device_noise.one_added, stddev=noise.multiplier * reach))
+            stddev = noise.multiplier * (reach + rounding * fine_grid(reach).step)
+            noisy = self._streamed(flat, partial(self._device_noise.one_added, stddev=stddev))
         else:
-            noisy = torch.from_numpy(self._streamed(flat.double().cpu().numpy(), partial(self._exact, reach=reach)))
+            exact = partial(noisy_sum, sensitivity=reach, noise=noise, bits=self._data.bits, rounding=rounding)
+            noisy = torch.from_numpy(self._streamed(flat.numpy(), exact))
         parts = torch.split(noisy, [one.numel() for one in sums.values()])
         return {name: part.view_as(one).to(one) for part, (name, one) in zip(parts, sums.items(), strict=True)}
 
     def _streamed(self, whole: Any, noisy: Callable[[Any], Any]) -> Any:
         return noisy(whole) if self._stream is None else self._stream.released(whole, noisy)
-
-    def _exact(self, whole: Array, reach: float) -> Array:
-        """With noise for what a record moves and for what rounding adds, in all rows that it moves."""
-        bands = self._plan.bands
-        rounding = None if bands is None else 2 * math.sqrt(bands.count * len(whole))
-        return noisy_sum(whole, reach, self._plan.noise, self._data.bits, rounding)

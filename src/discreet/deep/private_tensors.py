@@ -17,6 +17,7 @@ from discreet.core.ledger import Ledger
 from discreet.core.neighbors import RECORD, Neighbors
 from discreet.core.secret import Secret
 from discreet.core.secret_sample import SecretSample
+from discreet.deep.chunks import dealt_to_chunks
 from discreet.deep.truncation import Truncation
 from discreet.deep.turns import Turns
 from discreet.noise.bernoulli import bernoulli
@@ -97,19 +98,16 @@ class PrivateTensors(Secret):
         most: int | None = None,
         turns: Turns | None = None,
     ) -> Iterator[Chunk]:
-        """A fresh secret sample, in chunks of a fixed size: at least so many, however few records were drawn.
+        """A fresh secret sample, dealt to chunks of a fixed size: at least so many, however few records were drawn.
 
-        With `most`, which a truncation that passed allows, only so many records are looked at; with `turns`, those of
+        One record more is in one place of one chunk, and no other record moves, but one where a chunk is full. With `most`, which a truncation that passed allows, only so many records are looked at; with `turns`, those of
         the group whose turn it is.
         """
         asked = np.arange(len(self._inputs)) if turns is None else turns.next()
         drawn = asked[np.flatnonzero(bernoulli(self.bits, len(asked), sample.rate))[:most]]
-        count = max(-(-len(drawn) // size), least)
-        places = torch.zeros(count * size, dtype=torch.int64)
-        places[: len(drawn)] = torch.from_numpy(drawn)
-        there = torch.arange(count * size) < len(drawn)
-        for place, kept in zip(torch.split(places, size), torch.split(there, size), strict=True):
+        for dealt in dealt_to_chunks(self.bits, len(drawn), least, size):
+            place, there = torch.from_numpy(np.append(drawn, 0)[dealt]), torch.from_numpy(dealt < len(drawn))
             if len(self._inputs):
-                yield Chunk(self._inputs[place].to(device), self._targets[place].to(device), kept.to(device))
+                yield Chunk(self._inputs[place].to(device), self._targets[place].to(device), there.to(device))
             else:
                 yield self.blank(size, device)

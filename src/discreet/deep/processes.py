@@ -125,7 +125,8 @@ def current_processes() -> Processes:
 
 
 def _flat(sums: Sums) -> Tensor:
-    return torch.cat([one.detach().float().flatten() for one in sums.values()])
+    """In float64: sums on a grid add up without rounding, whichever process comes first."""
+    return torch.cat([one.detach().double().flatten() for one in sums.values()])
 
 
 def _split(whole: Tensor, like: Sums) -> Sums:

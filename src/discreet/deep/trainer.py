@@ -123,7 +123,7 @@ class Trainer(Held):
     plan : TrainingPlan
         Public. Steps, samples, noise.
     chunk : int
-        Public. How many records are computed at a time; results do not depend on it.
+        Public. How many records are computed at a time; results do not depend on it, but for rounding.
     block : int, optional
         Public. How many steps are charged at a time; all of them by default: a whole plan costs least.
     views : Views, optional
@@ -133,16 +133,19 @@ class Trainer(Held):
     decay : float, optional
         Public. Keeps a running average of the weights, `average`, with this decay.
     precision : torch.dtype, optional
-        Public. Of products, such as `torch.bfloat16`; gradients are shortened by a margin for what that may hide.
+        Public. Of the products of the passes, such as `torch.bfloat16`; parameters stay in float32, and gradients are
+        added up in float32 at least.
     compiler : callable, optional
         Public. What makes one fast graph of each step's computation, such as `torch.compile`, or with a mode
         `functools.partial(torch.compile, mode="reduce-overhead")` for CUDA graphs; by default, none.
 
     Guarantee
     ---------
-    `plan.event` for all steps together, for neighbors that differ by one record, added or removed. Sums are rounded to
-    a grid and get the noise of the real Gaussian variable, rounded; that they are added up in float32 is covered by a
-    margin of the clip (`clipped_sum`), and not by a proof. On a device that is no processor, noise too is in float32.
+    `plan.event` for all steps together, for neighbors that differ by one record, added or removed. Records are dealt to
+    chunks so that one record changes one place (`chunks.md`), chunks are added up exactly on a grid, and what rounding
+    may do inside them is in a margin of the clip (`forms/rounding.md`). Sums get the noise of the real Gaussian
+    variable, rounded. On a device that is no processor noise is in float32, and the worst case of rounding inside a
+    chunk is not in the margin.
 
     Examples
     --------

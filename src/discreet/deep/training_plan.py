@@ -64,6 +64,7 @@ class TrainingPlan:
     bands: Bands | None = None
 
     def __post_init__(self) -> None:
+        check_knob(ASKED, "clip", self.clip)
         if self.sample.scheme != "poisson":
             obstacle = f"the price is that of a {self.sample.scheme} sample, and a step draws another one"
             raise ParameterError(ASKED, obstacle, "Give SecretSample(rate): each record is in a sample by itself.")
@@ -113,7 +114,6 @@ class TrainingPlan:
         check_whole(ASKED, "batch", batch)
         check_whole(ASKED, "expected_size", expected_size)
         check_knob(ASKED, "epochs", epochs)
-        check_knob(ASKED, "clip", clip)
         check_whole(ASKED, "bands", bands)
         if budget.delta == 0:
             raise ParameterError(ASKED, "Gaussian noise keeps no promise without a delta", "Give one, such as 1e-5.")

@@ -314,7 +314,7 @@ def test_an_audit_of_whole_records_holds_and_has_power(part: str) -> None:
             for one in model.parameters():
                 one.fill_(0.01)
         x, targets = torch.full((count, 1), far), torch.ones(count, 2)
-        data = PrivateTensors(x, targets, BUDGET, bits=DeterministicBits(count + 2))
+        data = PrivateTensors(x, targets, BUDGET, bits=DeterministicBits(count + (8 if part == "counts" else 2)))
         training = RecordTraining(model, DemographicParity(), data, 2, plan, Descent(smallest_share=1e-9), 1)
         training._shares = np.array([[5e6, 50.0]])  # so that the mean of all is that of nobody
 

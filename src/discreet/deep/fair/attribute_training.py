@@ -101,6 +101,8 @@ class AttributeTraining(Held):
         """Pay for everything, and train."""
         self._score(self._inputs[:1], self._labels[:1])  # what fails for any records fails before the charge
         self._taken = rehearsed(self.model, self._weighted, self._inputs, self._labels.new_zeros(0, 2))
+        few = np.arange(min(1, len(self._inputs)))
+        self._clipped(few, np.zeros(len(few)), self.descent.clip)
         with self.payer.charged(self.plan.event, ASKED) as paid:
             self._train()
             paid.result = digest(self.model.state_dict())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -18,7 +19,7 @@ from discreet.core.receipt import Receipt
 from discreet.core.secret_sample import SecretSample
 from discreet.deep.capture import Layer
 from discreet.deep.check import check
-from discreet.deep.clipped_sum import clipped_sum
+from discreet.deep.clipped_sum import ClippedSum, clipped_sum
 from discreet.deep.digest import digest
 from discreet.deep.fair.cells import Cells
 from discreet.deep.fair.constraint import SHARPNESS, Constraint
@@ -26,7 +27,7 @@ from discreet.deep.fair.descent import Descent, Walk
 from discreet.deep.fair.fair_plan import FairPlan
 from discreet.deep.fair.multipliers import Multipliers, deviation, floored_shares, weights
 from discreet.deep.model_state import ModelState
-from discreet.deep.noisy_sum import noisy_sum
+from discreet.deep.noisy_sum import noisy_sum, on_grid, rounding_on_grid
 from discreet.deep.private_tensors import Chunk, PrivateTensors
 from discreet.deep.rehearsal import rehearsed
 from discreet.deep.secret_draws import secret_draws
@@ -92,10 +93,10 @@ class RecordTraining(Held):
     @exclusive
     def run(self) -> Receipt:
         """Pay for everything, and train."""
-        blank = self._data.blank(1, self._device)  # what fails for any records fails before the charge
+        blank = self._data.blank(CHUNK, self._device)  # what fails for any records fails before the charge
         self._score(blank)
         self._taken = rehearsed(self.model, self._losses, blank.inputs, blank.targets.to(blank.inputs))
-        self._sums(blank, np.zeros((self._cells.strata, self._cells.groups)))
+        self._sums([blank], np.zeros((self._cells.strata, self._cells.groups)))
         with self.payer.charged(self.plan.event, ASKED) as paid:
             self._train()
             paid.result = digest(self.model.state_dict())
@@ -123,36 +124,33 @@ class RecordTraining(Held):
             state.renew()
         walk.finish()
 
-    def _drawn(self, sample: SecretSample) -> Chunk:
-        """All records of a fresh secret sample."""
-        chunks = list(self._data.chunks(sample, CHUNK, self._device))
-        there = torch.cat([one.there for one in chunks])
-        inputs, targets = torch.cat([one.inputs for one in chunks]), torch.cat([one.targets for one in chunks])
-        return Chunk(inputs[there], targets[there], there[there])
+    def _drawn(self, sample: SecretSample) -> list[Chunk]:
+        """The records of a fresh secret sample, dealt to chunks."""
+        return list(self._data.chunks(sample, CHUNK, self._device))
 
     def _count(self) -> None:
         """Release how many records each cell has."""
-        everybody = self._drawn(SecretSample(1.0))
-        exact = self._cell_sums(everybody, np.ones(len(everybody.inputs)))
+        exact = self._cell_sums(self._drawn(SecretSample(1.0)), lambda part: np.ones(len(part.inputs)))
         noisy = noisy_sum(exact, 1.0, self.plan.counts_noise, self._data.bits)
         self._shares = floored_shares(noisy, self._size, self.descent.smallest_share)
 
-    def _excess(self, drawn: Chunk) -> Array:
+    def _excess(self, drawn: list[Chunk]) -> Array:
         """How far the mean score of each group is above that of all, from the noisy histogram of a secret sample."""
-        exact = self._cell_sums(drawn, self._score(drawn) - 0.5)
+        exact = self._cell_sums(drawn, lambda part: self._score(part) - 0.5)
         noisy = noisy_sum(exact, 0.5, self.plan.histogram_noise, self._data.bits)
         means = np.clip(noisy / (self._shares * self._batch), -0.5, 0.5)
         whole = (means * self._shares).sum(axis=1, keepdims=True) / self._shares.sum(axis=1, keepdims=True)
         return means - whole
 
-    def _gradient(self, drawn: Chunk, found: Array) -> dict[str, Tensor]:
+    def _gradient(self, drawn: list[Chunk], found: Array) -> dict[str, Tensor]:
         """Of the loss and the constraint together, clipped for each record, with noise."""
         clip = self._clip(found)
-        sums = self._sums(drawn, found)
-        flat = torch.cat([one.detach().double().flatten() for one in sums.values()]).numpy()
-        noisy = noisy_sum(flat, clip, self.plan.gradient_noise, self._data.bits) / self._batch
-        parts = torch.split(torch.from_numpy(noisy), [one.numel() for one in sums.values()])
-        return {name: part.view_as(one).to(one) for part, (name, one) in zip(parts, sums.items(), strict=True)}
+        flat = self._sums(drawn, found).numpy()
+        rounding = rounding_on_grid(len(flat))
+        noisy = noisy_sum(flat, clip, self.plan.gradient_noise, self._data.bits, rounding) / self._batch
+        trained = {name: one for name, one in self.model.named_parameters() if one.requires_grad}
+        parts = torch.split(torch.from_numpy(noisy), [one.numel() for one in trained.values()])
+        return {name: part.view_as(one).to(one) for part, (name, one) in zip(parts, trained.items(), strict=True)}
 
     @property
     def _heaviest(self) -> float:
@@ -170,25 +168,35 @@ class RecordTraining(Held):
         """
         return self.descent.clip * (1 + SHARPNESS / 4 * float(np.abs(found).max()))
 
-    def _sums(self, drawn: Chunk, found: Array) -> dict[str, Tensor]:
-        """The clipped sums; zeros for an empty sample."""
-        if len(drawn.inputs) == 0:
-            return {name: torch.zeros_like(one) for name, one in self.model.named_parameters() if one.requires_grad}
+    def _sums(self, drawn: list[Chunk], found: Array) -> Tensor:
+        """The clipped sums of all chunks, each put on a fine grid by itself: so they add up exactly."""
+        clip = self._clip(found)
+        each = [self._clipped(part, found, clip).gradients.values() for part in drawn]
+        fine = [on_grid(torch.cat([one.double().flatten() for one in part]), clip) for part in each]
+        return torch.stack(fine).sum(dim=0)
+
+    def _clipped(self, part: Chunk, found: Array, clip: float) -> ClippedSum:
         table = torch.from_numpy(np.concatenate([found, np.zeros((len(found), 1))], axis=1))  # in no group: no weight
-        labels, groups = drawn.targets.T
+        labels, groups = part.targets.T
         factors = table[self.constraint.stratum(labels), groups.long()]
-        targets = torch.stack([labels.to(drawn.inputs), factors.to(drawn.inputs)], dim=1)
-        given = self.model, self._losses, drawn.inputs, targets
-        return clipped_sum(*given, clip=self._clip(found), taken=self._taken).gradients
+        targets = torch.stack([labels.to(part.inputs), factors.to(part.inputs)], dim=1)
+        given = self.model, self._losses, part.inputs, targets
+        return clipped_sum(*given, clip=clip, there=part.there, taken=self._taken)
 
     def _losses(self, logits: Tensor, wanted: Tensor) -> Tensor:
         """Of classes, and of factors times scores."""
         lost = binary_cross_entropy_with_logits(logits[:, 0], wanted[:, 0], reduction="none")
         return lost + wanted[:, 1] * self.constraint.scores(logits[:, 0], wanted[:, 0])
 
-    def _cell_sums(self, drawn: Chunk, values: Array) -> Array:
-        labels, groups = drawn.targets.T
-        return self._cells.sums(values, self.constraint.stratum(labels).numpy(), groups.long().numpy())
+    def _cell_sums(self, drawn: list[Chunk], values: Callable[[Chunk], Array]) -> Array:
+        """Of the records that are there; each cell's sum is exact."""
+        total = np.zeros((self._cells.strata, self._cells.groups))
+        for part in drawn:
+            there = part.there.numpy()
+            labels, groups = part.targets[part.there].T
+            strata = self.constraint.stratum(labels).numpy()
+            total += self._cells.sums(values(part)[there], strata, groups.long().numpy())
+        return total
 
     def _score(self, drawn: Chunk) -> Array:
         with torch.no_grad():

@@ -9,9 +9,12 @@ from torch import Tensor
 
 from discreet.deep.forms.cost import Cost, Way
 from discreet.deep.forms.explicit import times
+from discreet.deep.forms.finite import overflown
 from discreet.deep.forms.form import Form
 from discreet.deep.forms.outer_products import OuterProducts
-from discreet.deep.forms.precision import GUARD
+from discreet.deep.forms.precision import FLOOR, cut_off, on_processor, product, unit, wide
+
+FEW = 2.0**10  # by how much places that chose one row may be longer than their sum
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,7 @@ class ChosenRows:
     --------
     >>> form = ChosenRows(torch.tensor([[2, 2, 0]]), torch.ones(1, 3, 1), 3)
     >>> form.squared_norms().round(), form.weighted(torch.ones(1)).T
-    (tensor([5.]), tensor([[1., 0., 2.]]))
+    (tensor([5.]), tensor([[1., 0., 2.]], dtype=torch.float64))
     """
 
     chosen: Tensor
@@ -46,16 +49,34 @@ class ChosenRows:
         places = self.slopes.shape[1]
         return Cost(Way.PAIRS, places * places * self.slopes.shape[2])
 
+    @property
+    def rounding(self) -> float:
+        """What rounding may add to a sample's part in the sum: hardly anything in float64."""
+        return 0.0
+
+    @property
+    def guard(self) -> float:
+        """What is added to squared lengths, of the greatest that places may come to: for what rounding may hide."""
+        places, d = self.slopes.shape[1:]
+        return (2 * places + d + 8) * unit(self.slopes) + 2 * cut_off(self.slopes) + FEW**-2
+
     def squared_norms(self) -> Tensor:
         """The squared length of each sample's gradient."""
+        squares, greatest = self.squares()
+        return squares + self.guard * greatest
+
+    def squares(self) -> tuple[Tensor, Tensor]:
+        """The squared lengths as they are found, and what they are at most: all places in one row."""
         same = self.chosen[:, :, None] == self.chosen[:, None, :]
-        met = (self.slopes @ self.slopes.mT).float()
-        hidden = GUARD * self.chosen.shape[1] * met.diagonal(dim1=1, dim2=2).sum(dim=1)
-        return (met * same).sum(dim=(1, 2)) + hidden
+        met = product(self.slopes, self.slopes.mT)
+        places, d = self.slopes.shape[1:]
+        greatest = places * (met.diagonal(dim1=1, dim2=2).sum(dim=1) + FLOOR * places * d)
+        return (met * same).sum(dim=2).sum(dim=1), greatest
 
     def weighted(self, weights: Tensor) -> Tensor:
         """The sum of the gradients, each times its weight."""
-        slopes = times(self.slopes, weights)
+        slopes = times(wide(self.slopes), weights)
+        slopes = slopes.double() if on_processor(slopes) else slopes
         empty = slopes.new_zeros(self.rows, slopes.shape[2])
         return empty.index_add(0, self.chosen.flatten(), slopes.flatten(0, 1))
 
@@ -101,13 +122,20 @@ class TiedRows:
         met = self.rows.slopes.shape[1] * self.products.inputs.shape[1] * self.rows.slopes.shape[2]
         return Cost(Way.PAIRS, self.rows.cost.products + self.products.cost.products + met)
 
+    @property
+    def rounding(self) -> float:
+        """What rounding may add to a sample's part in the sum."""
+        return self.products.rounding
+
     def squared_norms(self) -> Tensor:
-        """The squared length of each sample's gradient."""
+        """The squared length of each sample's gradient; what either use may hide counts twice, as both add up."""
         places = self.rows.chosen[:, None, :].expand(-1, self.products.slopes.shape[1], -1)
-        out = self.products.slopes.gather(2, places).float()
-        met = (self.products.inputs @ self.rows.slopes.to(self.products.inputs.dtype).mT).float()
-        own = self.rows.squared_norms() + self.products.squared_norms()
-        return own + 2 * (out * met).sum(dim=(1, 2))
+        out = wide(self.products.slopes.gather(2, places))
+        met = wide(self.products.inputs) @ wide(self.rows.slopes).mT
+        (rows, many), (products, long) = self.rows.squares(), self.products.squares()
+        guard = 2 * max(self.rows.guard, self.products.guard, self._met_guard)
+        found = rows + products + 2 * (out * met).sum(dim=2).sum(dim=1) + guard * (many + long)
+        return found + overflown(self.products.inputs)
 
     def weighted(self, weights: Tensor) -> Tensor:
         """The sum of the gradients, each times its weight."""
@@ -120,6 +148,13 @@ class TiedRows:
     def grouped(self, count: int) -> TiedRows:
         """The places of a group, in both uses."""
         return TiedRows(self.rows.grouped(count), self.products.grouped(count))
+
+    @property
+    def _met_guard(self) -> float:
+        """For the products where both meet."""
+        places, d = self.rows.slopes.shape[1:]
+        terms = places + self.products.inputs.shape[1] + d + 8
+        return terms * unit(self.rows.slopes) + 2 * cut_off(wide(self.rows.slopes[:0]))
 
     def joined(self, other: Form) -> TiedRows | None:
         """With one more use of either kind."""

@@ -7,20 +7,29 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from discreet.deep.forms.blocks import weighted_sum
 from discreet.deep.forms.cost import Cost, Way
 from discreet.deep.forms.form import Form
+from discreet.deep.forms.precision import FLOOR, HALVES, on_processor, unit, wide
+from discreet.deep.forms.rounding import rounding_of
 
 
 def squared_lengths(rows: Tensor) -> Tensor:
-    """The squared length of each entry of the first axis, in float32 at least.
+    """The squared length of each entry of the first axis, in float32 at least, and never less: rounding is added.
+
+    The last axes are added up first, and then the sums: each is of few terms, in whatever order.
 
     Examples
     --------
     >>> squared_lengths(torch.tensor([[[1.0], [2.0]], [[0.0], [3.0]]]))
-    tensor([5., 9.])
+    tensor([5.0000, 9.0000])
     """
     kind = torch.float64 if rows.dtype == torch.float64 else torch.float32
-    return torch.linalg.vector_norm(rows.flatten(1), dim=1, dtype=kind).square()
+    rows = rows.flatten(min(2, rows.dim() - 1)) if rows.dim() > 1 else rows[:, None]
+    found = torch.linalg.vector_norm(rows, dim=-1, dtype=kind).square()
+    terms, count = sum(rows.shape[1:]) + 8, rows[0].numel()
+    whole = found if found.dim() == 1 else found.sum(dim=1)
+    return whole * (1 + 2 * terms * unit(rows)) + count * FLOOR
 
 
 def counted(values: Tensor, weights: Tensor) -> Tensor:
@@ -30,9 +39,13 @@ def counted(values: Tensor, weights: Tensor) -> Tensor:
 
 
 def times(values: Tensor, weights: Tensor) -> Tensor:
-    """The numbers of each sample, times its weight; zero where that is zero, even where they are not finite."""
-    factors = weights.to(values.dtype).view(-1, *(1 for _ in values.shape[1:]))
-    return torch.where(factors > 0, values * factors, 0)
+    """The numbers of each sample, times its weight; zero where that is zero, even where they are not finite.
+
+    They are rounded once, to float32 on a processor, and to what they are in elsewhere.
+    """
+    kind = values.dtype if values.dtype in HALVES and not on_processor(values) else wide(values[:0]).dtype
+    factors = weights.view(-1, *(1 for _ in values.shape[1:]))
+    return torch.where(factors > 0, wide(values) * factors.to(wide(values[:0]).dtype), 0).to(kind)
 
 
 @dataclass(frozen=True)
@@ -52,13 +65,18 @@ class Explicit:
         """The way to the lengths: the gradients are there already."""
         return Cost(Way.KEPT, self.values[0].numel())
 
+    @property
+    def rounding(self) -> float:
+        """What rounding may add to a sample's part in the sum."""
+        return rounding_of(self.values, 1).share
+
     def squared_norms(self) -> Tensor:
         """The squared length of each sample's gradient."""
         return squared_lengths(self.values)
 
     def weighted(self, weights: Tensor) -> Tensor:
         """The sum of the gradients, each times its weight."""
-        return torch.tensordot(weights.to(self.values.dtype), counted(self.values, weights), dims=1)
+        return weighted_sum(weights, counted(self.values, weights))
 
     def explicit(self) -> Tensor:
         """The gradients themselves."""
@@ -66,8 +84,8 @@ class Explicit:
 
     def grouped(self, count: int) -> Explicit:
         """The sums over groups."""
-        return Explicit(torch.unflatten(self.values, 0, (-1, count)).sum(dim=1))
+        return Explicit(torch.unflatten(wide(self.values), 0, (-1, count)).sum(dim=1))
 
     def joined(self, other: Form) -> Explicit:
         """The sum over both uses; any form can be written out."""
-        return Explicit(self.values + other.explicit())
+        return Explicit(wide(self.values) + other.explicit())

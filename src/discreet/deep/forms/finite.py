@@ -12,7 +12,8 @@ from torch import Tensor
 def bounded(values: Tensor, dtype: torch.dtype) -> Tensor:
     """The same numbers, except that those that are not finite become so large that no square of them is finite.
 
-    So a sample with such a number has a gradient that is not finite, and weight zero; and zero times it is zero.
+    So a sample with such a number has a gradient that is not finite, and weight zero; and zero times it is zero. Where
+    squares of float16 are taken in float32, `overflown` tells.
 
     Examples
     --------
@@ -21,6 +22,19 @@ def bounded(values: Tensor, dtype: torch.dtype) -> Tensor:
     """
     most = 2.0 ** (math.frexp(torch.finfo(dtype).max)[1] - 1)
     return values.to(dtype).nan_to_num(most, most, -most)
+
+
+def overflown(values: Tensor) -> Tensor | float:
+    """Infinity for samples with a number that was not finite in half precision, whose squares would be; else 0.
+
+    Examples
+    --------
+    >>> overflown(bounded(torch.tensor([[1.0], [torch.inf]]), torch.float16))
+    tensor([0., inf])
+    """
+    if values.dtype != torch.float16:
+        return 0.0
+    return torch.where(values.flatten(1).abs().amax(dim=1) >= 2.0**15, torch.inf, 0.0)
 
 
 def finite(values: Tensor) -> Tensor:

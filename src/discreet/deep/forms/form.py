@@ -19,11 +19,22 @@ class Form(Protocol):
     def cost(self) -> Cost:
         """The way to the lengths that is taken, and what it costs: from shapes alone."""
 
+    @property
+    def rounding(self) -> float:
+        """What rounding may add to a sample's part in `weighted`, in units of the clip: from shapes alone."""
+
     def squared_norms(self) -> Tensor:
-        """The squared length of each sample's gradient, in float32: shape (samples,)."""
+        """The squared length of each sample's gradient, in float32, or more: shape (samples,).
+
+        It is never less than the length of what the sample adds to `weighted`, nor than what its products come to if
+        they do not cancel, over the most that `rounding_of` allows: the proof is in `rounding.md`.
+        """
 
     def weighted(self, weights: Tensor) -> Tensor:
-        """The sum of the gradients, each times its weight, in the shape of the parameter."""
+        """The sum of the gradients, each times its weight, in the shape of the parameter.
+
+        On a processor in float64, of blocks that were added up in float32.
+        """
 
     def explicit(self) -> Tensor:
         """The gradients themselves: shape (samples, *parameter)."""

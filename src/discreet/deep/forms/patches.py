@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
+from discreet.deep.forms.blocks import weighted_sum
 from discreet.deep.forms.cost import AT_HAND, Cost, Way, of_convolution
 from discreet.deep.forms.explicit import counted, squared_lengths, times
+from discreet.deep.forms.finite import overflown
 from discreet.deep.forms.form import Form
-from discreet.deep.forms.precision import GUARD, has_kernels, in_tf32
+from discreet.deep.forms.precision import FLOOR, cut_off, has_kernels, held, in_tf32, on_processor, product, unit, wide
+from discreet.deep.forms.rounding import Rounding, rounding_of
 
 
 @dataclass(frozen=True)
@@ -87,37 +90,68 @@ class Patches:
         size = tuple(wide + 2 * side for wide, side in zip(self.inputs.shape[2:], self.kernel.padding, strict=True))
         places = tuple(self.slopes.shape[2:])
         batch = len(self.inputs) // self.images, self.images
-        return of_convolution(*batch, size, places, self.kernel.shape, self.kernel.groups, gpu=self.inputs.is_cuda)
+        return of_convolution(
+            *batch, size, places, self.kernel.shape, self.kernel.groups, gpu=not on_processor(self.inputs)
+        )
+
+    @property
+    def rounding(self) -> float:
+        """What rounding may add to a sample's part in the sum."""
+        return self._rounding.share
+
+    @property
+    def error(self) -> float:
+        """By how much lengths are off, of the lengths of both factors: as for `OuterProducts`."""
+        places, taps = self._places, math.prod(self.kernel.shape[2:])
+        if self.cost.way is Way.PAIRS:
+            outs, given = self.kernel.shape[:2]
+            return (places + (outs + given + taps) / 2 + 8) * unit(self.slopes) + 2 * cut_off(self.slopes)
+        return (places + 8) * unit(self.slopes) + 2 * cut_off(self.slopes)
 
     def squared_norms(self) -> Tensor:
-        """The squared length of each sample's gradient, by pairs of places where these are few."""
+        """The squared length of each sample's gradient."""
+        return self._squares() + overflown(self._apart(self.inputs))
+
+    def _squares(self) -> Tensor:
+        """By pairs of places where these are few."""
         way = self.cost.way
         if way is Way.KEPT:  # what is added up later is this itself, and rounding hides nothing
             return squared_lengths(self._written)
+        guard = 2 * self.error + (0 if self._places == 1 else self._rounding.cancelling**-2)
         if way is Way.PAIRS:
-            return self._by_pairs()
+            squares, both = self._by_pairs()
+            return squares + guard * both
+        if on_processor(self.inputs):  # written out again in the same way
+            return torch.cat([squared_lengths(part.explicit()) for part in self._slices()])
         taps = math.prod(self.kernel.shape[2:])
         lengths = [squared_lengths(self._apart(one)) for one in (self.inputs, self.slopes)]
-        hidden = GUARD * taps * lengths[0] * lengths[1]
+        hidden = guard * taps * lengths[0] * lengths[1]
         if has_kernels(self.inputs) and self.inputs.dim() == 4 and self.kernel.groups == 1:
             from discreet.deep.forms.gpu_norms import patch_norms
 
             window, fast = map(list, self.kernel.window), in_tf32(self.inputs.device)
-            return patch_norms(self.inputs, self.slopes, lengths, *window, fast, self.images) + hidden
-        return torch.cat([squared_lengths(part.explicit()) for part in self._slices()]) + hidden
+            found = patch_norms(self.inputs, self.slopes, lengths, *window, fast, self.images)
+        else:
+            found = torch.cat([squared_lengths(part.explicit()) for part in self._slices()])
+        return found * (1 + self.error) + hidden
 
     def weighted(self, weights: Tensor) -> Tensor:
         """The sum of the gradients, each times its weight."""
-        if "_written" in vars(self):
-            out = (weights == 0).view(-1, *(1 for _ in self.kernel.shape))
-            return torch.tensordot(weights.to(self._written.dtype), self._written.masked_fill_(out, 0), dims=1)
-        weights = weights.repeat_interleave(self.images)
-        inputs = self.inputs if self.inputs.is_cuda else counted(self.inputs, weights)
-        return self.kernel.gradient(inputs, times(self.slopes, weights), self.kernel.groups)
+        if not on_processor(self.inputs):
+            inputs, slopes = wide(self.inputs), times(wide(self.slopes), weights.repeat_interleave(self.images))
+            return self.kernel.gradient(inputs, slopes, self.kernel.groups)
+        if self.cost.way is Way.KEPT:
+            return weighted_sum(weights, counted(self._written, weights))
+        if self.cost.way is Way.PAIRS:
+            return self._in_blocks(weights).explicit().sum(dim=0, dtype=torch.float64)
+        rows = max(1, AT_HAND // self.kernel.size)
+        parts = zip(torch.split(weights, rows), self._slices(), strict=True)
+        first, *others = [weighted_sum(few, counted(part.explicit(), few)) for few, part in parts]
+        return sum(others, first.double())
 
     def explicit(self) -> Tensor:
         """The gradients themselves: those of a convolution in which every sample is a group of its own."""
-        inputs, slopes = (self._apart(part).transpose(0, 1).flatten(1, 2) for part in (self.inputs, self.slopes))
+        inputs, slopes = (self._apart(held(one)).transpose(0, 1).flatten(1, 2) for one in (self.inputs, self.slopes))
         samples = len(self.inputs) // self.images
         found = self.kernel.gradient(inputs, slopes, samples * self.kernel.groups)
         return found.view(samples, *self.kernel.shape)
@@ -138,20 +172,51 @@ class Patches:
     def _written(self) -> Tensor:
         return self.explicit()
 
-    def _by_pairs(self) -> Tensor:
-        """Products of all pairs of pixels, then for each tap of the kernel those of the pixels below it."""
+    @property
+    def _places(self) -> int:
+        """How many places a sample has."""
+        return self.images * math.prod(self.slopes.shape[2:])
+
+    @property
+    def _rounding(self) -> Rounding:
+        """On a processor, gradients that are written out are one term for each sample."""
+        written = on_processor(self.inputs) and self.cost.way is not Way.PAIRS
+        found = rounding_of(self.slopes, 1 if written else self._places)
+        if written or not on_processor(self.inputs):
+            return found
+        terms = self._places * found.samples  # all places of a sample are in one block, however many
+        return replace(found, cancelling=found.cancelling * found.samples * found.places / terms)
+
+    def _in_blocks(self, weights: Tensor) -> Patches:
+        """Samples times their weights, of which so many are one: the last ones are filled up with zeros."""
+        count = min(self._rounding.samples, len(weights))
+        missing = -len(weights) % count
+        inputs, slopes = (
+            torch.cat([one, one.new_zeros(missing, *one.shape[1:])])
+            for one in (counted(wide(self.inputs), weights), times(self.slopes, weights))
+        )
+        return Patches(inputs, slopes, self.kernel, count)
+
+    def _by_pairs(self) -> tuple[Tensor, Tensor]:
+        """Products of all pairs of pixels, then for each tap of the kernel those of the pixels below it.
+
+        And the product of the squared lengths of what is below all taps, and of the slopes.
+        """
         inputs = self.kernel.padded(self.inputs)
         size, places = inputs.shape[2:], self.slopes.shape[2:]
         pixels, slopes = inputs.flatten(2), self.slopes.flatten(2)
-        met = (pixels.mT @ pixels).view(-1, *size, *size)
+        met = product(pixels.mT, pixels).view(-1, *size, *size)
         below = torch.zeros((), device=met.device)
-        for tap in product(*map(range, self.kernel.shape[2:])):
+        for tap in itertools.product(*map(range, self.kernel.shape[2:])):
             each = zip(tap, places, self.kernel.stride, self.kernel.dilation, strict=True)
-            cut = [slice(at * wide, at * wide + step * (count - 1) + 1, step) for at, count, step, wide in each]
-            below = below + met[(slice(None), *cut, *cut)].float()
-        below, across = below.flatten(1).view(len(slopes), *(slopes.shape[2],) * 2), (slopes.mT @ slopes).float()
-        lengths = [one.diagonal(dim1=1, dim2=2).sum(dim=1) for one in (below, across)]
-        return (below * across).sum(dim=(1, 2)) + GUARD * lengths[0] * lengths[1]
+            cut = [slice(at * apart, at * apart + step * (count - 1) + 1, step) for at, count, step, apart in each]
+            below = below + met[(slice(None), *cut, *cut)]
+        below, across = below.flatten(1).view(len(slopes), *(slopes.shape[2],) * 2), product(slopes.mT, slopes)
+        floors = FLOOR * self.inputs[0].numel() * math.prod(self.kernel.shape[2:]), FLOOR * self.slopes[0].numel()
+        lengths = [
+            one.diagonal(dim1=1, dim2=2).sum(dim=1) + low for one, low in zip((below, across), floors, strict=True)
+        ]
+        return (below * across).sum(dim=2).sum(dim=1), lengths[0] * lengths[1]
 
     def _slices(self) -> Iterator[Patches]:
         rows = self.images * max(1, AT_HAND // self.kernel.size)

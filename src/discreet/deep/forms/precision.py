@@ -1,4 +1,4 @@
-"""How precise products are on a device, and what is kept back for that."""
+"""How precise products and their sums are on a device."""
 
 from __future__ import annotations
 
@@ -7,12 +7,28 @@ from importlib.util import find_spec
 import torch
 from torch import Tensor
 
-MARGINS = {torch.float32: 2.0**-12, torch.float64: 2.0**-12, torch.float16: 2.0**-6, torch.bfloat16: 2.0**-5}
-TF32 = 2.0**-9
-"""How much shorter than asked gradients are made, by the precision of the products: what norms may be off by."""
-GUARD = 2.0**-22
-"""Of the product of all squared lengths: what rounding may hide where terms cancel."""
+HALVES = {torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8}
+TF32 = 2.0**-10  # what the products of a device may cut off a number in float32
+SPLIT = 2.0**-20  # and where it multiplies three parts of a number instead
+FLOOR = 2.0**-100  # of a squared number: squares far below may be read as zero
 KERNELS = find_spec("triton") is not None  # which comes with PyTorch for GPUs
+
+
+def on_processor(values: Tensor) -> bool:
+    """Whether a processor computes with these numbers, as the proof has it, and not another device."""
+    return values.device.type == "cpu"
+
+
+def unit(values: Tensor) -> float:
+    """What an addition in float32 may be off by, relative to its terms: devices cut off where processors round."""
+    return 2.0**-24 if on_processor(values) else 2.0**-22
+
+
+def cut_off(values: Tensor) -> float:
+    """What products on this device may cut off each number of this kind, relative to it."""
+    if on_processor(values) or values.dtype != torch.float32:
+        return 0.0
+    return TF32 if in_tf32(values.device) else SPLIT
 
 
 def in_tf32(device: torch.device) -> bool:
@@ -21,13 +37,23 @@ def in_tf32(device: torch.device) -> bool:
     return device.type == "cuda" and fast
 
 
-def margin(device: torch.device) -> float:
-    """What is kept back of the length, for the precision of products on this device."""
-    if torch.is_autocast_enabled(device.type):
-        return MARGINS[torch.get_autocast_dtype(device.type)]
-    return TF32 if in_tf32(device) else MARGINS[torch.float32]
-
-
 def has_kernels(values: Tensor) -> bool:
     """Whether `gpu_norms` serves such numbers."""
     return KERNELS and values.is_cuda and values.dtype != torch.float64
+
+
+def held(values: Tensor) -> Tensor:
+    """The same numbers, in float32 at least where a processor multiplies them: that rounds nothing."""
+    return values if values.is_cuda else wide(values)
+
+
+def wide(values: Tensor) -> Tensor:
+    """The same numbers, in float32 at least."""
+    return values if values.dtype == torch.float64 else values.float()
+
+
+def product(one: Tensor, other: Tensor) -> Tensor:
+    """Products of matrices, one for each sample, added up and given in float32 at least."""
+    if one.dtype in HALVES and one.is_cuda:
+        return torch.bmm(one, other, out_dtype=torch.float32)
+    return held(one) @ held(other)

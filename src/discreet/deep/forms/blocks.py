@@ -1,0 +1,75 @@
+"""Sums over samples in blocks: float32 inside a block, float64 between them."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from discreet.deep.forms.precision import on_processor, product, wide
+from discreet.deep.forms.rounding import Rounding, rounding_of
+
+AT_HAND = 2**20  # numbers of blocks that are written out at a time
+PARTS = 64  # in how many parts at most, so that a graph of them stays small
+FEW = 8  # blocks that are added up together, of some rows rather than of all
+
+
+def outer_sum(slopes: Tensor, inputs: Tensor) -> Tensor:
+    """The sum over all samples and places of slopes times inputs': shapes (samples, places, p) and (samples, places, d).
+
+    On a processor in blocks, as `rounding_of` says, and in float64 where they are several; elsewhere at once.
+
+    Examples
+    --------
+    >>> outer_sum(torch.ones(300, 1, 2), torch.ones(300, 1, 3))
+    tensor([[300., 300., 300.],
+            [300., 300., 300.]], dtype=torch.float64)
+    """
+    if not on_processor(slopes):
+        return product(slopes.flatten(0, 1).T[None], inputs.flatten(0, 1)[None])[0]
+    rounding = rounding_of(slopes, slopes.shape[1])
+    slopes, inputs = (_blocks(wide(one), rounding) for one in (slopes, inputs))
+    if len(slopes) == 1:
+        return slopes[0].T @ inputs[0]
+    room = max(AT_HAND, math.prod((len(slopes), slopes.shape[2], inputs.shape[2])) // PARTS)
+    rows = max(1, room // (inputs.shape[2] * min(FEW, len(slopes))))
+    few = max(1, room // (inputs.shape[2] * min(rows, slopes.shape[2])))
+    return torch.cat([_added(part, inputs, few) for part in torch.split(slopes, rows, dim=2)])
+
+
+def _added(slopes: Tensor, inputs: Tensor, few: int) -> Tensor:
+    """The sum of all blocks in float64, a few at a time: so that they are added before they leave the cache."""
+    total = slopes.new_zeros(slopes.shape[2], inputs.shape[2], dtype=torch.float64)
+    for left, right in zip(torch.split(slopes, few), torch.split(inputs, few), strict=True):
+        for one in (left.mT @ right).unbind():
+            total = total + one
+    return total
+
+
+def weighted_sum(weights: Tensor, values: Tensor) -> Tensor:
+    """The sum over samples of their numbers, each times its weight, in the same way: shapes (samples,) and (samples, *).
+
+    Examples
+    --------
+    >>> weighted_sum(torch.full((300,), 0.5), torch.ones(300, 2))
+    tensor([150., 150.], dtype=torch.float64)
+    """
+    values = wide(values)
+    weights = weights.to(values.dtype)
+    if not on_processor(values):
+        return torch.tensordot(weights, values, dims=1)
+    rows = rounding_of(values, 1).samples
+    parts = zip(torch.split(weights, rows), torch.split(values, rows), strict=True)
+    first, *others = [torch.tensordot(part, numbers, dims=1) for part, numbers in parts]
+    return sum(others, first.double()) if others else first
+
+
+def _blocks(values: Tensor, rounding: Rounding) -> Tensor:
+    """Numbers of shape (samples, places, n) as blocks of so many samples and places, filled up with zeros."""
+    samples, places, _ = values.shape
+    values = functional.pad(values, (0, 0, 0, -places % rounding.places, 0, -samples % min(rounding.samples, samples)))
+    if places > rounding.places:
+        return torch.unflatten(values, 1, (-1, rounding.places)).flatten(0, 1)
+    return torch.unflatten(values, 0, (-1, min(rounding.samples, samples))).flatten(1, 2)

@@ -1,0 +1,199 @@
+"""What rounding may do to clipped sums: hostile samples for every form of gradients, found by walking the folder."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from discreet.core.errors import ParameterError
+from discreet.deep import forms
+from discreet.deep.clipped_sum import clipped_sum
+from discreet.deep.forms.blocks import outer_sum, weighted_sum
+from discreet.deep.forms.chosen_rows import ChosenRows, TiedRows
+from discreet.deep.forms.explicit import Explicit
+from discreet.deep.forms.form import Form
+from discreet.deep.forms.outer_products import OuterProducts
+from discreet.deep.forms.patches import Kernel, Patches
+from discreet.deep.forms.precision import unit
+from discreet.deep.forms.rounding import MARGIN, SLACK, rounding_of
+
+SAMPLES = 40
+KERNEL = Kernel((3, 2, 2, 2), (1, 1), (1, 1), (1, 1), 1)
+SMALL = Kernel((40, 30, 2, 2), (1, 1), (0, 0), (1, 1), 1)
+
+
+def cancelling(inputs: Tensor, slopes: Tensor, by: float) -> tuple[Tensor, Tensor]:
+    """The second half of the places takes nearly all of the first back."""
+    half = inputs.shape[1] // 2
+    inputs[:, half : 2 * half] = inputs[:, :half] * (1 + by * torch.randn_like(inputs[:, :half]))
+    slopes[:, half : 2 * half] = -slopes[:, :half]
+    return inputs, slopes
+
+
+def products(places: int, d: int, p: int, by: float = 1e-4, scale: float = 1e3) -> OuterProducts:
+    inputs, slopes = torch.randn(SAMPLES, places, d), scale * torch.randn(SAMPLES, places, p)
+    return OuterProducts(*(cancelling(inputs, slopes, by) if places > 1 else (inputs, slopes)))
+
+
+def rows(places: int, scale: float = 1e3) -> ChosenRows:
+    slopes = scale * torch.randn(SAMPLES, places, 3)
+    slopes[:, places // 2 :] = -slopes[:, : places // 2] * (1 + 1e-4)
+    return ChosenRows(torch.randint(0, 2, (SAMPLES, places // 2)).repeat(1, 2), slopes, 4)
+
+
+def patches(kernel: Kernel, size: int, scale: float = 1e3) -> Patches:
+    inputs = torch.ones(SAMPLES, kernel.shape[1], size, size) * (1 + 1e-4 * torch.randn(SAMPLES, 1, size, size))
+    shape = [size + 2 * side - taps + 1 for side, taps in zip(kernel.padding, kernel.shape[2:], strict=True)]
+    slopes = scale * torch.randn(SAMPLES, kernel.shape[0], *shape)
+    slopes[..., 0] = -slopes[..., 1:].sum(dim=-1)  # equal pixels cancel
+    return Patches(inputs, slopes, kernel)
+
+
+TRIALS: dict[type[object], list[Callable[[], Form]]] = {
+    OuterProducts: [
+        lambda: products(1, 5, 4),
+        lambda: products(2, 16, 900),
+        lambda: products(40, 9, 8),
+        lambda: products(6, 40, 50),
+        lambda: products(600, 6, 3),
+        lambda: OuterProducts(torch.full((SAMPLES, 1, 4), 1e-23), torch.full((SAMPLES, 1, 4), 1e18)),
+        lambda: OuterProducts(torch.full((SAMPLES, 2, 8), 1e-23), torch.full((SAMPLES, 2, 8), 1e18)),
+        lambda: OuterProducts(torch.full((SAMPLES, 9, 2), 1e-23), torch.full((SAMPLES, 9, 2), 1e18)),
+    ],
+    Explicit: [
+        lambda: Explicit(1e3 * torch.randn(SAMPLES, 7, 3)),
+        lambda: Explicit(torch.full((SAMPLES, 4), 1e-22)),
+    ],
+    ChosenRows: [lambda: rows(6), lambda: rows(200)],
+    TiedRows: [lambda: TiedRows(rows(6), products(6, 3, 4)), lambda: TiedRows(rows(6, 1.0), products(2, 3, 4, 1e-2))],
+    Patches: [lambda: patches(KERNEL, 5), lambda: patches(SMALL, 2), lambda: patches(SMALL, 3)],
+}
+
+
+def written(form: Form) -> Tensor:
+    """The gradients of held numbers, in float64."""
+    match form:
+        case OuterProducts():
+            return form.slopes.double().mT @ form.inputs.double()
+        case ChosenRows():
+            return ChosenRows(form.chosen, form.slopes.double(), form.rows).explicit()
+        case TiedRows():
+            return written(form.rows) + written(form.products)
+        case Patches() if form.cost.way != "written out once":
+            return Patches(form.inputs.double(), form.slopes.double(), form.kernel, form.images).explicit()
+    return form.explicit().double()
+
+
+def test_every_form_has_a_trial() -> None:
+    for found in pkgutil.iter_modules(forms.__path__):
+        if found.name == "gpu_norms":  # needs a GPU
+            continue
+        for kind in vars(importlib.import_module(f"{forms.__name__}.{found.name}")).values():
+            if isinstance(kind, type) and hasattr(kind, "weighted") and kind is not Form:
+                assert TRIALS[kind], kind
+
+
+@pytest.mark.parametrize("kind", TRIALS)
+def test_no_hostile_sample_moves_a_sum_by_more_than_the_clip(kind: type[object]) -> None:
+    for trial, make in enumerate(TRIALS[kind]):
+        torch.manual_seed(trial)
+        form = make()
+        found, exact = form.squared_norms().double(), written(form).flatten(1)
+        assert (found >= exact.square().sum(dim=1)).all(), trial
+        for clip in (1e-6, 1.0, 1e3):
+            own = clip * (1 - MARGIN - SLACK)
+            weights = (own / found.sqrt().clamp(min=own)).float()
+            for few in (slice(1), slice(None)):
+                part = _of(form, few)
+                wanted = (weights[few].double() @ exact[few]).view(form.explicit().shape[1:])
+                error = float((part.weighted(weights[few]).double() - wanted).norm())
+                assert error <= MARGIN / 4 * own + SLACK * own, (trial, clip, error / own)
+
+
+def _of(form: Form, few: slice) -> Form:
+    match form:
+        case OuterProducts():
+            return OuterProducts(form.inputs[few], form.slopes[few])
+        case ChosenRows():
+            return ChosenRows(form.chosen[few], form.slopes[few], form.rows)
+        case TiedRows():
+            rows, products = _of(form.rows, few), _of(form.products, few)
+            assert isinstance(rows, ChosenRows)
+            assert isinstance(products, OuterProducts)
+            return TiedRows(rows, products)
+        case Patches():
+            return Patches(form.inputs[few], form.slopes[few], form.kernel, form.images)
+    return Explicit(form.explicit()[few])
+
+
+def test_blocks_add_up_to_the_sum_and_are_as_large_as_the_margin_allows() -> None:
+    for places in (1, 2, 3, 5, 16, 40, 100, 256, 257, 1000):
+        rounding = rounding_of(torch.zeros(1), places)
+        terms = rounding.samples * rounding.places
+        assert 4 * unit(torch.zeros(1)) * terms * rounding.samples * rounding.cancelling <= MARGIN * (1 + 1e-12)
+        assert rounding.cancelling >= (1 if places == 1 else 64)
+        for samples in (1, 3, 300):
+            slopes, inputs = torch.randint(-3, 4, (samples, places, 4)), torch.randint(-3, 4, (samples, places, 5))
+            exact = slopes.flatten(0, 1).double().T @ inputs.flatten(0, 1).double()
+            assert torch.equal(outer_sum(slopes.float(), inputs.float()).double(), exact)
+    values, weights = torch.randint(-3, 4, (700, 3)), torch.randint(0, 9, (700,))
+    assert torch.equal(weighted_sum(weights.float(), values.float()), weights.double() @ values.double())
+
+
+def test_samples_that_all_round_one_way_stay_within_the_margin() -> None:
+    """One direction, and last digits that every addition in float32 loses: 71 clips at 2^20 records before."""
+    count = 2**16
+    values = torch.full((count, 1), 1 - 2.0**-6 - 2.0**-9 - 2.0**-24)
+    for found in (weighted_sum(torch.ones(count), values), outer_sum(values[:, None], torch.ones(count, 1, 1)).view(1)):
+        exact = float(values.double().sum())
+        assert abs(float(found) - exact) <= count / 256 * MARGIN / 4
+
+
+@pytest.mark.parametrize("kind", [torch.bfloat16, torch.float16])
+def test_less_precise_products_are_added_up_in_float32(kind: torch.dtype) -> None:
+    model, x = nn.Linear(3, 2), torch.rand(3000, 3) + 0.5
+    with torch.autocast("cpu", dtype=kind):
+        found = clipped_sum(model, lambda out, wanted: out[:, 0] * wanted, x, torch.ones(3000), clip=1e6)
+    assert all(one.dtype != kind for one in found.gradients.values())
+    torch.testing.assert_close(found.gradients["bias"].double(), torch.tensor([3000.0, 0.0]).double())
+    torch.testing.assert_close(found.gradients["weight"][0].double(), x.to(kind).double().sum(dim=0), rtol=1e-6, atol=0)
+
+
+def test_two_places_that_cancel_over_many_outputs_count_as_long_as_they_may_be() -> None:
+    torch.manual_seed(0)
+    inputs, slopes = torch.randn(3, 1, 16).repeat(1, 2, 1), 1e3 * torch.rand(3, 1, 50257).repeat(1, 2, 1)
+    inputs[:, 1] += 2e-7 * torch.randn(3, 16)
+    slopes[:, 1] *= -1
+    found = clipped_sum(nn.Linear(16, 50257, bias=False), lambda out, w: (out * w).sum(dim=(1, 2)), inputs, slopes)
+    exact = (slopes.double().mT @ inputs.double()).flatten(1).norm(dim=1)
+    assert (found.norms >= exact).all()
+    assert found.gradients["weight"].norm() <= 3
+
+
+def test_parameters_and_products_of_few_digits_are_refused() -> None:
+    for kind in (torch.bfloat16, torch.float16):
+        with pytest.raises(ParameterError, match="Keep parameters in float32"):
+            clipped_sum(nn.Linear(2, 1, dtype=kind), lambda a, b: a[:, 0], torch.ones(3, 2, dtype=kind), torch.ones(3))
+    torch.set_float32_matmul_precision("medium")
+    try:
+        with pytest.raises(ParameterError, match="highest"):
+            clipped_sum(nn.Linear(2, 1), lambda a, b: a[:, 0], torch.ones(3, 2), torch.ones(3))
+    finally:
+        torch.set_float32_matmul_precision("highest")
+
+
+def test_gradients_too_large_to_keep_are_written_out_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.manual_seed(0)
+    kept, weights = patches(KERNEL, 5), torch.rand(SAMPLES)
+    lengths, total = kept.squared_norms(), kept.weighted(weights)
+    monkeypatch.setattr("discreet.deep.forms.cost.AT_HAND", 1)
+    monkeypatch.setattr("discreet.deep.forms.patches.AT_HAND", 7 * KERNEL.size)
+    again = Patches(kept.inputs, kept.slopes, KERNEL)
+    assert again.cost.way == "written out"
+    torch.testing.assert_close(again.squared_norms(), lengths)
+    torch.testing.assert_close(again.weighted(weights).float(), total.float(), rtol=1e-5, atol=1e-2)

@@ -1,0 +1,80 @@
+"""Mistakes in the sums of training: deals, blocks, guards, grids."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import of
+
+ROUNDING = "deep/forms/test_rounding.py"
+CHUNKS = "deep/test_chunks.py"
+
+MUTANTS = [
+    *of(
+        "deep/noisy_sum",
+        ("math.sqrt(sums.size) if rounding is None", "0.0 if rounding is None"),
+        ("(2.0 if bands == 1 else", "(1.0 if bands == 1 else"),
+        ("2.0 + math.sqrt(bands))", "2.0)"),
+        (".round().nan_to_num(0.0, 0.0, 0.0)", ".nan_to_num(0.0, 0.0, 0.0)"),
+        (".nan_to_num(0.0, 0.0, 0.0)", ""),
+        tests=CHUNKS,
+    ),
+    *of(
+        "deep/chunks",
+        ("permutation(bits, n) if full else np.arange(n)", "np.arange(n)"),
+        ("n // size if n > least * size else 0", "n // size"),
+        ("min(len(rest), 1), size)[0]", "1, size)[0]"),
+        tests=CHUNKS,
+    ),
+    *of(
+        "deep/private_tensors",
+        ("dealt_to_chunks(self.bits, len(drawn), least, size)", "np.arange(least * size).reshape(least, size)"),
+        ("torch.from_numpy(dealt < len(drawn))", "torch.from_numpy(dealt <= len(drawn))"),
+        tests=f"{CHUNKS} deep/test_trainer.py",
+    ),
+    *of(
+        "deep/noisy_gradients",
+        ("{name: on_grid(one, reach) for name, one in own}", "{name: one for name, one in own}"),
+        ("noise=noise, bits=self._data.bits, rounding=rounding)", "noise=noise, bits=self._data.bits, rounding=0.0)"),
+        tests=CHUNKS,
+    ),
+    *of("deep/processes", ("one.detach().double().flatten()", "one.detach().bfloat16().flatten()")),
+    *of(
+        "deep/clipped_sum",
+        ("torch.autocast(lost.device.type, enabled=False)", "torch.no_grad()"),
+        ("torch.finfo(one.dtype).bits < 32", "False"),
+        ('torch.get_float32_matmul_precision() != "highest"', "False"),
+        ("SLACK + max((form.rounding for form in forms.values()), default=0.0)", "0.0"),
+        tests=f"{ROUNDING} {CHUNKS} deep/test_clipped_sum.py",
+    ),
+    *of(
+        "deep/forms/outer_products",
+        ("2 * self.error + self._rounding.cancelling**-2", "2.0**-22"),
+        ("(places + (d + p) / 2 + 8) * unit(self.slopes)", "0 * d * p"),
+        ("return FLOOR * self.inputs[0].numel(), FLOOR * self.slopes[0].numel()", "return 0.0, 0.0"),
+        tests=ROUNDING,
+    ),
+    *of("deep/forms/explicit", ("+ count * FLOOR", "+ 0 * count"), tests=ROUNDING),
+    *of(
+        "deep/forms/chosen_rows",
+        ("+ FEW**-2", "- (2 * places + d + 8) * unit(self.slopes)"),
+        ("slopes.double() if on_processor(slopes) else slopes", "slopes.bfloat16()"),
+        tests=ROUNDING,
+    ),
+    *of(
+        "deep/forms/patches",
+        ("return squares + guard * both", "return squares"),
+        tests=ROUNDING,
+    ),
+    *of(
+        "deep/forms/rounding",
+        ("SAMPLES, TERMS = 256, 256", "SAMPLES, TERMS = 65536, 256"),
+        ("MARGIN / (4 * unit(values) * samples * at * samples)", "MARGIN / (unit(values) * samples * at)"),
+        tests=ROUNDING,
+    ),
+    *of(
+        "deep/forms/blocks",
+        ("sum(others, first.double())", "sum(others, first.bfloat16())"),
+        ("dtype=torch.float64)\n    for left", "dtype=torch.float16)\n    for left"),
+        tests=ROUNDING,
+    ),
+    *of("deep/clip_quantile", ("max(first / SPAN, SHORTEST)", "first / SPAN")),
+]
