@@ -23,8 +23,8 @@ from discreet.core.neighbors import Neighbors
 from discreet.core.secret_sample import SecretSample
 from discreet.deep.bands import Bands
 from discreet.deep.clip_quantile import ClipQuantile
-from discreet.deep.noise_stream import NoiseStream
 from discreet.deep.forms.rounding import MARGIN, SLACK
+from discreet.deep.noise_stream import NoiseStream
 from discreet.deep.noisy_gradients import NoisyGradients
 from discreet.deep.private_tensors import PrivateTensors
 from discreet.deep.trainer import Trainer

@@ -54,7 +54,9 @@ class CompiledSum:
         self._shapes = inputs.shape, targets.shape
         taken = list(layers(model))
 
-        def run(parameters: list[Tensor], inputs: Tensor, targets: Tensor, there: Tensor, *scales: Tensor) -> list[Tensor]:
+        def run(
+            parameters: list[Tensor], inputs: Tensor, targets: Tensor, there: Tensor, *scales: Tensor
+        ) -> list[Tensor]:
             clip, step = scales
             given = dict(zip(self._parameters, parameters, strict=True))
             with _reparametrize_module(model, given, tie_weights=True):

@@ -137,7 +137,7 @@ class NoisyGradients:
         return sums
 
     def _clipped(self, inputs: Tensor, part: Chunk, views: int) -> ClippedSum:
-        """The clipped sum over one chunk; the graph is made when a run is rehearsed, and puts it on the grid as well."""
+        """The clipped sum over one chunk; the graph is made when a run is rehearsed, and puts it on the grid."""
         given = self._model, self._losses, inputs, part.targets
         kind = self._device.type
         with nullcontext() if self._precision is None else torch.autocast(kind, dtype=self._precision):

@@ -90,7 +90,9 @@ class Patches:
         size = tuple(wide + 2 * side for wide, side in zip(self.inputs.shape[2:], self.kernel.padding, strict=True))
         places = tuple(self.slopes.shape[2:])
         batch = len(self.inputs) // self.images, self.images
-        return of_convolution(*batch, size, places, self.kernel.shape, self.kernel.groups, gpu=not on_processor(self.inputs))
+        return of_convolution(
+            *batch, size, places, self.kernel.shape, self.kernel.groups, gpu=not on_processor(self.inputs)
+        )
 
     @property
     def rounding(self) -> float:
