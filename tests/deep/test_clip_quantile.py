@@ -85,3 +85,12 @@ def test_small_batches_leave_the_noise_of_gradients_alone() -> None:
 def test_a_share_of_all_or_none_is_refused(level: float) -> None:
     with pytest.raises(ParameterError, match="level"):
         TrainingPlan.of(BUDGET, batch=10, expected_size=100, quantile=level)
+
+
+def test_the_clip_stays_where_squares_neither_vanish_nor_overflow() -> None:
+    median = ClipQuantile.of(0.5, multiplier=1.0, batch=256)
+    for first, many, wanted in ((2.0**-39, 1e9, 2.0**-40), (2.0**39, -1e9, 2.0**40)):
+        clip = first
+        for _ in range(50):
+            clip = median.moved(clip, first, many * clip / 1e6, 256)
+        assert clip == wanted

@@ -188,7 +188,7 @@ class NoisyGradients(Held):
         return sums
 
     def _clipped(self, part: Chunk) -> ClippedSum:
-        """The clipped sum over one chunk; the graph is made when a run is rehearsed, and puts it on the grid as well."""
+        """The clipped sum over one chunk; the graph is made when a run is rehearsed, and puts it on the grid."""
         inputs, views = (part.inputs, 1) if self._views is None else (self._views(part.inputs), self._views.count)
         given = self._model, self._losses, inputs, part.targets
         kind = self._device.type

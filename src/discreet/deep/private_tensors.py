@@ -100,8 +100,9 @@ class PrivateTensors(Secret):
     ) -> Iterator[Chunk]:
         """A fresh secret sample, dealt to chunks of a fixed size: at least so many, however few records were drawn.
 
-        One record more is in one place of one chunk, and no other record moves, but one where a chunk is full. With `most`, which a truncation that passed allows, only so many records are looked at; with `turns`, those of
-        the group whose turn it is.
+        One record more is in one place of one chunk, and nobody else moves, or one record where all are full. With
+        `most`, which a truncation that passed allows, only so many records are looked at; with `turns`, those of the
+        group whose turn it is.
         """
         asked = np.arange(len(self._inputs)) if turns is None else turns.next()
         drawn = asked[np.flatnonzero(bernoulli(self.bits, len(asked), sample.rate))[:most]]

@@ -138,11 +138,23 @@ def test_blocks_add_up_to_the_sum_and_are_as_large_as_the_margin_allows() -> Non
         assert 4 * unit(torch.zeros(1)) * terms * rounding.samples * rounding.cancelling <= MARGIN * (1 + 1e-12)
         assert rounding.cancelling >= (1 if places == 1 else 64)
         for samples in (1, 3, 300):
-            slopes, inputs = torch.randint(-3, 4, (samples, places, 4)), torch.randint(-3, 4, (samples, places, 5))
+            slopes, inputs = (torch.randint(1, 200, (samples, places, wide)) for wide in (4, 5))
             exact = slopes.flatten(0, 1).double().T @ inputs.flatten(0, 1).double()
             assert torch.equal(outer_sum(slopes.float(), inputs.float()).double(), exact)
-    values, weights = torch.randint(-3, 4, (700, 3)), torch.randint(0, 9, (700,))
+    values, weights = torch.randint(-200, 200, (700, 3)), torch.randint(0, 200, (700,))
     assert torch.equal(weighted_sum(weights.float(), values.float()), weights.double() @ values.double())
+
+
+def test_guards_grow_with_the_number_of_terms() -> None:
+    """By what any order of additions in float32 may lose, and by what places that cancel may come to."""
+    for places, d, p in ((2, 16, 50257), (300, 7, 5)):
+        form = OuterProducts(torch.randn(2, places, d), torch.randn(2, places, p))
+        terms = d + p + 2 * places if form.cost.way == "pairs of places" else 2 * places
+        guard = terms * 2.0**-24 + rounding_of(form.slopes, places).cancelling ** -2
+        assert form.guard >= guard
+        bulk = form.inputs.double().flatten(1).norm(dim=1) * form.slopes.double().flatten(1).norm(dim=1)
+        assert (form.squared_norms() >= guard * bulk.square() * (1 - 1e-6)).all()
+    assert OuterProducts(torch.ones(2, 1, 3), torch.ones(2, 1, 3)).guard == 0
 
 
 def test_samples_that_all_round_one_way_stay_within_the_margin() -> None:

@@ -17,7 +17,7 @@ FEW = 8  # blocks that are added up together, of some rows rather than of all
 
 
 def outer_sum(slopes: Tensor, inputs: Tensor) -> Tensor:
-    """The sum over all samples and places of slopes times inputs': shapes (samples, places, p) and (samples, places, d).
+    """The sum over all samples and places of slopes times inputs', of shapes (samples, places, p or d).
 
     On a processor in blocks, as `rounding_of` says, and in float64 where they are several; elsewhere at once.
 
@@ -49,7 +49,7 @@ def _added(slopes: Tensor, inputs: Tensor, few: int) -> Tensor:
 
 
 def weighted_sum(weights: Tensor, values: Tensor) -> Tensor:
-    """The sum over samples of their numbers, each times its weight, in the same way: shapes (samples,) and (samples, *).
+    """The sum over samples of their numbers, along the first axis, each times its weight: in the same way.
 
     Examples
     --------
