@@ -36,6 +36,6 @@ def test_one_odd_label_or_feature_changes_no_prediction_but_for_the_noise() -> N
     y = (X[:, 0] > 0).astype(int)
     rows, labels, groups = X.tolist(), y.tolist(), sex.tolist()
     rows[0][0], labels[1], groups[2] = "?", "?", "?"
-    rows[3] = [1.0]  # type: ignore[list-item]
+    rows[3] = [1.0]
     model = FairClassifier(groups=(0, 1), classes=(0, 1), epochs=60, hidden_layer_sizes=(), epsilon=50.0)
     assert (model.fit(rows, labels, sensitive_features=groups).predict(X) == y).mean() > 0.9
