@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import Counter
 from collections.abc import Callable
 from types import TracebackType
@@ -240,7 +241,8 @@ class Permit(Held):
             return self._consequence
         cost = price(self._plan, self._ledger.budget)
         delta = f", delta {cost.delta:g}" if cost.delta else ""
-        kept = f"The plan was charged, epsilon {cost.epsilon:.4g}{delta}, and stays so;"
+        spent = f", epsilon {cost.epsilon:.4g}{delta}," if math.isfinite(cost.epsilon) else ""  # else it was waived
+        kept = f"The plan was charged{spent} and stays so;"
         key = f"nothing was released, and the same key goes on without another charge: key={self._charge.key!r}."
         return f"{kept} {key if self._failed else 'this was not released.'}"
 

@@ -145,10 +145,21 @@ def test_every_source_is_asked_by_sixteen_threads(tmp_path: Path) -> None:
     asked = {
         type(source_of(FORMS[form](numbers_table([0, 1, 2]), folder), NUMBERS)) for form, folder in folders(tmp_path)
     }
+    every = {kind.__name__ for kind in every_source()}
+    assert every == {kind.__name__ for kind in asked} | IN_MEMORY | BEHIND | {"SparkFrame"}
+
+
+def test_every_source_outside_this_process_is_looked_at_before_a_charge() -> None:
+    here = IN_MEMORY | BEHIND | {"Frame", "ArrowFrame"}
+    elsewhere = [kind for kind in every_source() if kind.__name__ not in here]
+    assert len(elsewhere) >= 4
+    assert all(kind.check_ready is not Source.check_ready for kind in elsewhere)
+
+
+def every_source() -> list[type[Source]]:
     for module in pkgutil.iter_modules(sources.__path__):
         importlib.import_module(f"{sources.__name__}.{module.name}")
-    every = {kind.__name__ for kind in below(Source) if kind.__module__.startswith("discreet.")}
-    assert every == {kind.__name__ for kind in asked} | IN_MEMORY | BEHIND | {"SparkFrame"}
+    return [kind for kind in below(Source) if kind.__module__.startswith("discreet.")]
 
 
 def folders(place: Path) -> Iterator[tuple[str, Path]]:

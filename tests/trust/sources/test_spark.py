@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from typing import Any
 
@@ -163,3 +164,11 @@ def test_a_session_that_was_stopped_is_found_before_the_charge(spark: Any, monke
     monkeypatch.setattr(type(data._trust._source), "check_ready", lambda self: None)  # type: ignore[attr-defined]
     with pytest.raises(EngineFailure, match="the same key goes on"):
         count(data, "x", epsilon=1.0)
+
+
+@pytest.mark.slow
+def test_sixteen_threads_on_one_frame_get_what_one_gets(spark: Any) -> None:
+    source = source_of(spark.createDataFrame(pa.table(table())).repartition(2), SCHEMA)
+    expected = sums(source_of(table(), SCHEMA), ("rows",))
+    with ThreadPoolExecutor(16) as pool:
+        assert all(found == expected for found in pool.map(lambda _: sums(source, ("rows",)), range(16)))
