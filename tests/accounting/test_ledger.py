@@ -6,6 +6,7 @@ import json
 import math
 import pickle
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -53,7 +54,7 @@ def ledger(path: Path) -> SqliteLedger:
     return SqliteLedger.create(path, Budget(1.0), name="survey", neighbors=ADD_REMOVE)
 
 
-def asked(ledger: Ledger, event: Event, key: str | None = None, request: str = "q", **more: str) -> Reservation:
+def asked(ledger: Ledger, event: Event, key: str | None = None, request: str = "q", **more: Any) -> Reservation:
     paid = ledger.reserve(event, "a question", request=request, key=key, **more)
     assert isinstance(paid, Reservation)
     return paid

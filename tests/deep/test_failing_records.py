@@ -32,6 +32,7 @@ def by_row(given: Tensor, wanted: Tensor) -> Tensor:
     return -given.log_softmax(dim=1)[torch.arange(len(given)), wanted]
 
 
+NOTHING = 1e-13  # lengths are bounds from above: squares that are read as zero might have been this
 LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "cross entropy": crossed,
     "gathered": lambda given, wanted: -given.log_softmax(dim=1).gather(1, wanted[:, None])[:, 0],
@@ -64,7 +65,7 @@ def test_a_label_or_token_out_of_range_has_a_gradient_of_zero(name: str, frozen:
             (tokens[2, 1:] if token else labels[2:3])[:] = wrong
             found = clipped_sum(model, losses, tokens, labels, clip=0.1)
             torch.testing.assert_close(flat(found.gradients), without, rtol=1e-5, atol=1e-7)
-            assert float(found.norms[2]) == 0
+            assert float(found.norms[2]) < NOTHING
 
 
 def test_a_word_out_of_range_in_one_place_takes_the_whole_record_out() -> None:
@@ -77,9 +78,9 @@ def test_a_word_out_of_range_in_one_place_takes_the_whole_record_out() -> None:
 
     x, y = torch.randint(7, (4, 5)), torch.randint(7, (4, 5))
     y[1, 3] = 7
-    assert float(clipped_sum(model, each_word, x, y).norms[1]) == 0
+    assert float(clipped_sum(model, each_word, x, y).norms[1]) < NOTHING
     y[1, 3] = -100  # left out by the loss itself
-    assert float(clipped_sum(model, each_word, x, y).norms[1]) > 0
+    assert float(clipped_sum(model, each_word, x, y).norms[1]) > NOTHING
 
 
 class Fussy(nn.Module):
