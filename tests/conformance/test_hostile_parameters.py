@@ -1,14 +1,20 @@
-"""Every statistic, found by walking its room, answers to public parameters of any size or refuses before it charges."""
+"""Every statistic and learner, found by walking, answers to public parameters of any kind or size, or refuses before it
+charges.
+"""
 
 from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.utils._param_validation import InvalidParameterError
 
 from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
@@ -17,9 +23,10 @@ from discreet.core.neighbors import RECORD, Unit
 from discreet.core.schema import Category, Column, Number, Schema, Text
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local
+from discreet.trust.permit import Permit
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.opening import source_of
-from tests.conformance.walk import statistics
+from tests.conformance.walk import learners, mirror, statistics
 
 GIVEN: dict[str, Any] = {
     "column": "x",
@@ -151,3 +158,83 @@ def refused(function: Any, data: PrivateData, asked: dict[str, Any]) -> str | No
         fine = data.ledger.balance().certified == 0 and "Nothing was released or spent" in str(refusal)
         return "" if fine else str(refusal)
     return None
+
+
+ODD: list[Any] = [True, "a", None, math.nan, -1, 1e308, 10**400, 2**63, (None, None), np.array([1.0, 2.0])]
+ODDER: list[Any] = [
+    "",
+    b"x",
+    math.inf,
+    -math.inf,
+    0,
+    1.5,
+    5e-324,
+    3 + 4j,
+    (),
+    (1,),
+    ("a", "b"),
+    (3, 1),
+    [],
+    {},
+    object(),
+]
+ODDER += [np.array("x"), len, Decimal("1.5"), Decimal("nan"), (1e-300,), 10**4000, np.bool_(True), np.float64("nan")]
+every_value = pytest.mark.parametrize(
+    "values", [ODD, pytest.param(ODDER, marks=pytest.mark.slow)], ids=["odd", "odder"]
+)
+
+
+def fault(asked: Callable[[], Any], ledger: Any) -> str | None:
+    """What is wrong with how odd parameters are met: nothing, if they are answered, or refused before a charge."""
+    try:
+        str(asked())
+    except (DiscreetError, InvalidParameterError) as refusal:
+        return f"charged: {refusal}" if ledger.entries() else None
+    except Exception as raw:
+        return f"{type(raw).__name__}: {raw}"
+    return None
+
+
+@every_value
+@pytest.mark.parametrize("function", FOUND, ids=lambda function: function.__name__)
+def test_every_parameter_of_a_statistic_takes_any_value(function: Any, values: list[Any]) -> None:
+    taken = inspect.signature(function).parameters
+    usual = {**GIVEN, **({"columns": ("x",)} if "target" in taken else {}), **OWN.get(function.__name__, {})}
+    usual = {name: value for name, value in usual.items() if name in taken}
+    for name in taken:
+        for value in values if name != "data" else ():
+            data = private(Number(-20, 20))
+            wrong = fault(partial(function, data, **{**usual, name: value}), data.ledger)
+            assert wrong is None, f"{name} is {value!r:.50}: {wrong}"
+    with pytest.raises(TypeError, match="nonsense"):
+        function(private(Number(-20, 20)), nonsense=1, **usual)
+
+
+@every_value
+@pytest.mark.parametrize("kind", learners(), ids=lambda kind: kind.__name__)
+def test_every_parameter_of_a_learner_takes_any_value(kind: Any, values: list[Any]) -> None:
+    one = mirror(kind).TRIAL
+    rows = one.features(40)
+    for name in one.model.get_params(deep=False):
+        for value in values:
+            data = one.private(Curator(one.source(rows)))
+            wrong = fault(partial(one.of_private().set_params(**{name: value}).fit, data), data.ledger)
+            assert wrong is None, f"{name} is {value!r:.50}: {wrong}"
+
+
+@pytest.mark.parametrize("kind", learners(), ids=lambda kind: kind.__name__)
+def test_no_bounds_of_a_learner_fail_after_the_charge(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, paid = mirror(kind).TRIAL, list[Any]()
+    entered = Permit.__enter__
+
+    def noted(permit: Permit) -> Permit:
+        paid.append(permit)
+        return entered(permit)
+
+    monkeypatch.setattr(Permit, "__enter__", noted)
+    rows, paid_for = one.features(30), SimpleNamespace(entries=lambda: tuple(paid))
+    for bounds in (*BOUNDS, (0, 1e-320), (-1e308, 1e308)):
+        paid.clear()
+        model = one.of_arrays().set_params(**({"bounds": bounds} if "bounds" in one.model.get_params() else {}))
+        wrong = fault(partial(model.fit, rows.clip(float(bounds[0]), float(bounds[1])), one.targets(rows)), paid_for)
+        assert wrong is None, f"{bounds}: {wrong}"

@@ -17,7 +17,7 @@ from discreet.accounting.terms import Term, terms
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event, GaussianLoss, LaplaceLoss, Repeated
-from discreet.core.knob import check_whole
+from discreet.core.knob import check_knob, check_whole
 from discreet.core.secret_sample import SecretSample
 
 TOLERANCE = 1e-6  # of the knob, relative
@@ -25,6 +25,7 @@ ROUGH = 400 * ACCURACY
 FARTHEST = 1e9
 DOUBLINGS = 60  # of what is added to the noise until it fits
 SECANTS = 200
+LEAST, MOST = 1e-250, 1e15  # epsilon, for which all numbers on the way are finite
 HEADROOM = 2.0**-24  # of epsilon: ten charges of a tenth fit an account of one, though each is rounded up
 
 
@@ -83,6 +84,7 @@ def calibrate(mechanism: M | type[M], budget: Budget, times: int = 1, sample: Se
     """
     template = mechanism() if isinstance(mechanism, type) else mechanism
     check_whole("calibrate", "times", times)
+    check_knob("calibrate", "epsilon", budget.epsilon, LEAST, MOST)
     aim = Budget(budget.epsilon * (1 - HEADROOM), budget.delta)
     return cast(M, _found(_Search(template, aim, int(times), sample)))
 

@@ -276,8 +276,8 @@ class Schema:
         return Schema({name: lists.get(name, column) for name, column in self.columns.items()})
 
     def _column(self, name: str) -> Column:
-        if name not in self.columns:
-            raise SchemaError(f"column {name!r}", "the schema has none", f"It has {', '.join(self.columns)}.")
+        if not isinstance(name, str) or name not in self.columns:
+            raise SchemaError(f"column {name!r:.80}", "the schema has none", f"It has {', '.join(self.columns)}.")
         column = self.columns[name]
         if isinstance(column, Number):
             column.check_scale(name)

@@ -14,6 +14,8 @@ from discreet.releases.shares import SharedPlan
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 
+MOST = 2**16  # categories of a column
+
 
 class CategoryEncoder(PrivateTransformer):
     """An encoder of the values that a schema lists; and of those of text columns, where `max_categories` says so.
@@ -37,7 +39,7 @@ class CategoryEncoder(PrivateTransformer):
     def check(self) -> None:
         """Refuse invalid parameters, before any data are read."""
         if self.max_categories is not None:
-            check_whole(self.purpose, "max_categories", self.max_categories)
+            check_whole(self.purpose, "max_categories", self.max_categories, most=MOST)
 
     def plan(self, task: Task) -> SharedPlan | CategoryPurchase:
         """The purchase; nothing, where all values are public."""

@@ -74,7 +74,9 @@ def check_step(asked: str, name: str, step: Any) -> None:
     """Refuse a step that learns without noise, and one that has public facts of its own."""
     kind = type(step).__name__
     if not isinstance(step, PrivateEstimator):
-        fitted = any(attribute.endswith("_") and not attribute.startswith("_") for attribute in vars(step))
+        fitted = any(
+            attribute.endswith("_") and not attribute.startswith("_") for attribute in getattr(step, "__dict__", ())
+        )
         how = "was fitted to records" if fitted else "learns from records"
         there = f"Use discreet.learners.{kind}." if kind in learners.__all__ else "Use steps of discreet.learners."
         raise ParameterError(asked, f"step {name!r}, a {type(step).__module__}.{kind}, {how} without noise", there)

@@ -15,7 +15,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Array
-from discreet.core.knob import check_seed
+from discreet.core.knob import check_seed, check_whole
 from discreet.core.notebook import carded, facts, folded
 from discreet.core.parameters import check_parameters
 from discreet.core.receipt import Receipt
@@ -25,6 +25,9 @@ from discreet.trust.permit import Permit
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.raw_values import unlisted
 from discreet.trust.stored import Artefact
+
+WHOLE = {"max_iter", "n_iter", "steps", "n_clusters", "n_components", "n_estimators"}
+LARGEST = 2**20  # of these: longer loops have no end
 
 
 class PrivateEstimator(BaseEstimator, ABC):
@@ -53,6 +56,17 @@ class PrivateEstimator(BaseEstimator, ABC):
     def check(self) -> None:
         """Refuse invalid parameters, before any data are read."""
 
+    def check_all(self) -> None:
+        """Refuse parameters that are not what their annotations say, too large, or invalid, before data are read."""
+        given = self.get_params(deep=False)
+        check_parameters(self.purpose, type(self).__init__, given)
+        for name in WHOLE & {*given}:
+            check_whole(self.purpose, name, given[name] or 1, most=LARGEST)
+        seed = given.get("random_state")
+        if not isinstance(seed, np.random.RandomState):
+            check_seed(self.purpose, seed)
+        self.check()
+
     @abstractmethod
     def plan(self, task: Task) -> Any:
         """What will be asked, with its `event`: from public facts alone."""
@@ -73,14 +87,13 @@ class PrivateEstimator(BaseEstimator, ABC):
         key : str, optional
             Public. Makes a retry safe; see `PrivateData.permit`.
         """
-        check_parameters(self.purpose, type(self).__init__, self.get_params(deep=False))
-        self.check()
-        seed = getattr(self, "random_state", None)
-        if not isinstance(seed, np.random.RandomState):
-            check_seed(self.purpose, seed)
+        self.check_all()
         task = self._task(X, y, Budget(self.epsilon, self.delta))
         if is_classifier(self) and task.classes < 2:
             raise ParameterError(self.purpose, "there is one class", "Name at least two classes.")
+        for name in task.columns:
+            if isinstance(column := task.schema.columns[name], Number):
+                column.check_scale(name)
         plan = self.plan(task)
         with task.data.permit(plan.event, self.purpose, key=key) as permit:
             about = (type(self).__name__, self.get_params(), task.columns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet.core.errors import ParameterError
-from discreet.core.knob import check_knob
+from discreet.core.knob import check_knob, shown
 from discreet.learners.last_step import last_has
 from discreet.learners.pipeline_plan import PipelinePlan, calibrated, chained, check_step
 from discreet.learners.private_estimator import PrivateEstimator
@@ -140,7 +140,9 @@ class PrivatePipeline(_BaseComposition, PrivateEstimator):
             if place > 0 and getattr(step, "texts", False):
                 obstacle = f"step {name!r} buys categories, and the steps before it would have to read their text"
                 raise ParameterError(self.purpose, obstacle, "Put it first.")
-            step.check()
+            step.check_all()
+        if self.parts is not None and not isinstance(self.parts, Mapping):
+            raise ParameterError(self.purpose, f"parts are {shown(self.parts)}", "Give a mapping of names to numbers.")
         for name, part in (self.parts or {}).items():
             if name not in names:
                 raise ParameterError(self.purpose, f"there is no step {name!r}", f"There are {', '.join(names)}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet.core.errors import NotPermitted, ParameterError
-from discreet.core.knob import check_one_of, check_whole
+from discreet.core.knob import check_one_of, check_whole, shown
 from discreet.learners.last_step import last_has
 from discreet.learners.pipeline_plan import check_step
 from discreet.learners.private_estimator import PrivateEstimator
@@ -140,6 +141,7 @@ class PrivateSearchCV(PrivateEstimator):
         """Refuse invalid parameters, before any data are read."""
         check_one_of(self.purpose, "method", self.method, (None, "random_stopping", "every"))
         check_whole(self.purpose, "n_iter", self.n_iter, 2, 2**20)
+        _check_grid(self.purpose, self.param_grid)
         check_step(self.purpose, "estimator", self.estimator)
         if not (is_classifier(self.estimator) or is_regressor(self.estimator)):
             kind = type(self.estimator).__name__
@@ -148,7 +150,7 @@ class PrivateSearchCV(PrivateEstimator):
             obstacle = "its estimator would buy the same categories in every trial"
             raise ParameterError(self.purpose, obstacle, "Buy them once, by `buy_categories`.")
         for candidate in self._candidates():
-            candidate.check()
+            candidate.check_all()
 
     def plan(self, task: Task) -> SearchPlan:
         """The trials of all candidates."""
@@ -193,7 +195,10 @@ class PrivateSearchCV(PrivateEstimator):
             _rename(self.best_estimator_, self.classes_)
 
     def _candidates(self) -> list[Any]:
-        return [clone(self.estimator).set_params(**given) for given in ParameterGrid(self.param_grid or {})]
+        try:
+            return [clone(self.estimator).set_params(**given) for given in ParameterGrid(self.param_grid)]
+        except ValueError as why:
+            raise ParameterError(self.purpose, f"{why}".rstrip("."), "Give parameters of the estimator.") from None
 
     def _best(self, X: Any, method: str, *given: Any) -> Any:
         check_is_fitted(self)
@@ -234,3 +239,14 @@ def _rename(model: Any, classes: Any) -> None:
     for one in (model, *(step for _, step in getattr(model, "steps_", []))):
         if hasattr(one, "classes_"):
             one.classes_ = classes
+
+
+def _check_grid(asked: str, grid: Any) -> None:
+    """Refuse what is no grid of parameters, or an empty one."""
+    try:
+        if isinstance(grid, Mapping | list | tuple) and len(ParameterGrid(grid)) > 0:
+            return
+    except (TypeError, ValueError):
+        pass
+    obstacle = f"the grid of parameters is {shown(grid)}"
+    raise ParameterError(asked, obstacle, 'Give lists of values by name, such as {"max_iter": [1, 5]}.')

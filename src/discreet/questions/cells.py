@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -78,7 +78,8 @@ def _edges(schema: Schema, columns: Sequence[str], edges: Edges | None) -> dict[
 
 
 def _checked(name: str, kind: Any, given: Sequence[Any]) -> Array:
-    return ascending(name, [] if isinstance(given, str) else [_number(kind, one) for one in given])
+    several = isinstance(given, Iterable) and not isinstance(given, str) and getattr(given, "ndim", 1) != 0
+    return ascending(name, [_number(kind, one) for one in given] if several else [])
 
 
 def ascending(name: str, values: Sequence[float]) -> Array:

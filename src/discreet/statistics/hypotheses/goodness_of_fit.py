@@ -12,6 +12,7 @@ from scipy.special import ndtri
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.core.knob import shown
 from discreet.core.parameters import checked
 from discreet.questions.domain import BINS, Domain
 from discreet.releases.ask import column_of
@@ -138,7 +139,10 @@ def _law(column: str, labels: tuple[str, ...], probabilities: Probabilities | No
         if unknown := set(probabilities) - set(labels):
             raise _wrong(column, f"{', '.join(sorted(unknown))} is none of its cells", labels)
         probabilities = [probabilities.get(label, 0.0) for label in labels]
-    law = np.asarray(probabilities, dtype=np.float64)
+    try:
+        law = np.asarray(probabilities, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise _wrong(column, f"the probabilities are {shown(probabilities)}", labels) from None
     if law.shape != (len(labels),):
         raise _wrong(column, f"there are {law.size} probabilities for {len(labels)} cells", labels)
     if not (np.isfinite(law).all() and (law >= 0).all() and math.isclose(law.sum(), 1.0, abs_tol=1e-6)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -17,7 +17,7 @@ from discreet.core.bound import Norm
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
-from discreet.core.knob import check_whole
+from discreet.core.knob import check_whole, shown
 from discreet.core.parameters import checked
 from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
@@ -145,6 +145,9 @@ def _written(domain: Domain, queries: Sequence[Condition] | Array | None) -> Arr
         return np.atleast_2d(queries).astype(np.float64)
     if queries is None:
         queries = [*domain.marginals(1), *(domain.marginals(2) if len(domain.columns) > 1 else ())]
+    several = isinstance(queries, Sequence) and not isinstance(queries, str)
+    if not several or not all(isinstance(one, Mapping) for one in queries):
+        raise ParameterError("workload", f"the queries are {shown(queries)}", "Give conditions, or weights of cells.")
     return json.dumps([dict(one) for one in queries], default=list)
 
 

@@ -1,0 +1,110 @@
+"""Mistakes in prices of streams, in what receipts vouch for, in limits of isolated functions, in what is shown."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import of
+
+PRICES = "sequential/test_prices.py"
+LEDGER = "service/test_ledger_command.py"
+ODD = "conformance/test_hostile_parameters.py::test_every_parameter_of_a_learner_takes_any_value"
+
+MUTANTS = [
+    *of(
+        "sequential/series/series_stream",
+        ("moved = 2 * (self.memberships - shared) * each + shared * both", "moved = self.memberships * each"),
+        ("shared = max(0, 2 * self.memberships - self.series)", "shared = self.memberships"),
+        tests=f"{PRICES}::test_no_pair_of_streams_is_farther_apart_than_the_price[FAST]",
+    ),
+    *of(
+        "sequential/series/windowed_fast",
+        ("return 2 * each", "return each"),
+        tests=f"{PRICES}::test_no_pair_of_streams_is_farther_apart_than_the_price[WindowedFAST]",
+    ),
+    *of(
+        "sequential/series/w_event",
+        ("moved = memberships * neighbors.reach * bound.radius", "moved = memberships * bound.radius"),
+        tests=f"{PRICES}::test_no_pair_of_streams_is_farther_apart_than_the_price[BudgetAbsorption]",
+    ),
+    *of(
+        "sequential/filters/filter_stream",
+        ("return Change(2 * int(contributions), bound.radius)", "return Change(int(contributions), bound.radius)"),
+        ("neighbors is Neighbors.REPLACE and inputs == 1:", "neighbors is Neighbors.REPLACE:"),
+        tests=f"{PRICES}::test_no_pair_of_streams_is_farther_apart_than_the_price[FilterStream]",
+    ),
+    *of(
+        "sequential/open_stream",
+        ('unit.kind == "node" and unit.column is None', 'unit.kind == "node" and unit.column is not None'),
+        (", secret=stream.secret)", ")"),
+    ),
+    *of(
+        "service/receipt_command",
+        ("entry.secret or not receipt.secret", "True"),
+        ("said.get(name) == value", "True"),
+        (
+            "price = (math.inf, 0.0) if entry.waiver is not None else",
+            "price = (receipt.epsilon, 0.0) if entry.waiver else",
+        ),
+        ('[*found.beside, "replayed",', '["replayed",'),
+        tests=LEDGER,
+    ),
+    *of("accounting/book_ledger", ('{} if secret else {"secret": False}', "{}"), tests=LEDGER),
+    *of("trust/permit", ("return made if kept is None else made.as_stated(kept)", "return made"), tests=LEDGER),
+    *of(
+        "trust/isolation/fork_server",
+        ("_take(line, job.seconds - used)", "pass"),
+        tests="trust/isolation/test_isolated.py::"
+        "test_a_block_takes_its_processor_time_whether_it_answers_fails_or_does_neither",
+    ),
+    *of(
+        "trust/isolation/system_calls",
+        ("1, EQUALS, 129)", "1, HAS, 128)"),
+        tests="trust/isolation/test_isolated.py::test_calls_about_others_are_refused",
+    ),
+    *of(
+        "service/cli",
+        ("if self.dest in before and not isinstance(values, list):", "if False:"),
+        ("[*before.get(self.dest, []), *values]", "[*values]"),
+        tests=LEDGER,
+    ),
+    *of(
+        "service/saying",
+        ("put(text, kept, f", "put(text, UNTOUCHED, f"),
+        tests="service/test_ask_command.py::test_an_answer_that_cannot_be_written_stays_under_its_key",
+    ),
+    *of(
+        "service/account",
+        ("return secrets.token_hex(8)", "return None"),
+        tests="service/test_ask_command.py::test_an_answer_that_cannot_be_written_stays_under_its_key",
+    ),
+    *of(
+        "releases/columns",
+        ("plain(one) if isinstance(one, str)", "one if isinstance(one, str)"),
+        tests="conformance/test_plain_text.py::test_most_statistics_answer_here",
+    ),
+    *of(
+        "core/errors",
+        ("return plain(", "return str("),
+        tests="conformance/test_plain_text.py::test_receipts_ledgers_errors_and_trees_are_plain",
+    ),
+    *of(
+        "core/knob",
+        ("isinstance(value, Real) and not isinstance(value, bool)", "isinstance(value, Real)"),
+        ("    except OverflowError:\n        return False", "    except ZeroDivisionError:\n        return False"),
+        tests="core/test_parameters.py",
+    ),
+    *of(
+        "core/parameters",
+        ("check(function.__name__", "str(function.__name__"),
+        ("return len(each) == len(inner) and all(", "return all("),
+    ),
+    *of(
+        "learners/private_estimator",
+        ("column.check_scale(name)", "pass"),
+        tests="conformance/test_hostile_parameters.py::test_no_bounds_of_a_learner_fail_after_the_charge[KernelSVC]",
+    ),
+    *of(
+        "learners/private_estimator",
+        ("check_parameters(self.purpose, type(self).__init__, given)", "pass"),
+        tests=f"{ODD}[MinMaxScaler-odd]",
+    ),
+]
