@@ -58,7 +58,8 @@ def check_parameters(asked: str, function: Callable[..., Any], values: Mapping[s
     for name, value in values.items():
         if name in kinds and not fits(value, kinds[name]):
             remedy = f"Give {in_words(kinds[name])}."
-            raise ParameterError(asked, f"{name} is {shown(value)}", remedy, knob=name, value=value)
+            words = repr(value[:80]) if isinstance(value, str) else shown(value)
+            raise ParameterError(asked, f"{name} is {words}", remedy, knob=name, value=value)
 
 
 def fits(value: Any, kind: Any) -> bool:

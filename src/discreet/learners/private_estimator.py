@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from discreet.accounting.calibration import LEAST, MOST
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Array
-from discreet.core.knob import check_seed, check_whole
+from discreet.core.knob import check_knob, check_seed, check_whole, is_number
 from discreet.core.notebook import carded, facts, folded
 from discreet.core.parameters import check_parameters
 from discreet.core.receipt import Receipt
@@ -61,7 +62,9 @@ class PrivateEstimator(BaseEstimator, ABC):
         given = self.get_params(deep=False)
         check_parameters(self.purpose, type(self).__init__, given)
         for name in WHOLE & {*given}:
-            check_whole(self.purpose, name, given[name] or 1, most=LARGEST)
+            if is_number(given[name]):
+                check_whole(self.purpose, name, given[name], least=0, most=LARGEST)
+        check_knob(self.purpose, "epsilon", given["epsilon"], LEAST, MOST)
         seed = given.get("random_state")
         if not isinstance(seed, np.random.RandomState):
             check_seed(self.purpose, seed)
