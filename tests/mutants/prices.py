@@ -94,7 +94,7 @@ MUTANTS = [
     ),
     *of(
         "core/parameters",
-        ("check(function.__name__", "str(function.__name__"),
+        ("check(asked, function, {", "str({"),
         ("return len(each) == len(inner) and all(", "return all("),
     ),
     *of(

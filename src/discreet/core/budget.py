@@ -30,11 +30,15 @@ class Budget:
     delta: float = 0.0
 
     def __post_init__(self) -> None:
-        if not (is_number(self.epsilon) and math.isfinite(self.epsilon) and self.epsilon > 0):
+        if not (
+            (self.epsilon.__class__ is float or is_number(self.epsilon))
+            and math.isfinite(self.epsilon)
+            and self.epsilon > 0
+        ):
             raise ParameterError(
                 "budget", f"epsilon is {shown(self.epsilon)}", "Give a positive, finite epsilon.", epsilon=self.epsilon
             )
-        if not (is_number(self.delta) and 0 <= self.delta < 1):
+        if not ((self.delta.__class__ is float or is_number(self.delta)) and 0 <= self.delta < 1):
             raise ParameterError("budget", f"delta is {shown(self.delta)}", "Give a delta in [0, 1).", delta=self.delta)
 
 

@@ -7,6 +7,7 @@ import inspect
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, ParamSpec, TypeVar, Union
 
 import numpy as np
@@ -18,6 +19,7 @@ Given = ParamSpec("Given")
 Result = TypeVar("Result")
 WORDS = {bool: "True or False", int: "a whole number", float: "a number", str: "a text", type(None): "nothing"}
 SEVERAL = (list, tuple, Sequence)
+SURELY: dict[type, type] = {bool: bool, float: float, str: str, types.NoneType: types.NoneType}
 
 
 def checked(function: Callable[Given, Result]) -> Callable[Given, Result]:
@@ -35,11 +37,11 @@ def checked(function: Callable[Given, Result]) -> Callable[Given, Result]:
     ...
     discreet.core.errors.ParameterError: halves: bins is True. Nothing was released or spent. Give a whole number.
     """
-    signature, check = inspect.signature(function), check_parameters  # no global names below: they are another module's
+    names, asked = tuple(inspect.signature(function).parameters), function.__name__.replace("_", " ")
+    check = check_parameters  # no global names below: they are those of another module
 
     def called(*given: Given.args, **named: Given.kwargs) -> Result:
-        bound = signature.bind(*given, **named)
-        check(function.__name__.replace("_", " "), function, bound.arguments)
+        check(asked, function, {**dict(zip(names, given)), **named})  # noqa: B905 - one too many is Python's to refuse
         return function(*given, **named)
 
     own: Any = function  # so that it belongs to the module that it is written in
@@ -56,8 +58,8 @@ def check_parameters(asked: str, function: Callable[..., Any], values: Mapping[s
     """
     kinds = _kinds(function)
     for name, value in values.items():
-        if name in kinds and not fits(value, kinds[name]):
-            remedy = f"Give {in_words(kinds[name])}."
+        if name in kinds and value.__class__ not in kinds[name].surely and not fits(value, kinds[name].kind):
+            remedy = f"Give {in_words(kinds[name].kind)}."
             words = repr(value[:80]) if isinstance(value, str) else shown(value)
             raise ParameterError(asked, f"{name} is {words}", remedy, knob=name, value=value)
 
@@ -124,15 +126,38 @@ def _all_fit(value: Any, origin: Any, inner: tuple[Any, ...]) -> bool:
     return all(fits(one, inner[0]) for one in each)
 
 
+@dataclass(frozen=True)
+class _Kind:
+    """An annotation, and the classes of which every value fits."""
+
+    kind: Any
+    surely: frozenset[type]
+
+    @classmethod
+    def of(cls, kind: Any) -> _Kind:
+        inner = typing.get_args(kind) if typing.get_origin(kind) in (Union, types.UnionType) else (kind,)
+        return cls(kind, frozenset({SURELY[one] for one in inner if isinstance(one, type) and one in SURELY}))
+
+
 @functools.cache
-def _kinds(function: Callable[..., Any]) -> dict[str, Any]:
-    """The annotations of a function; what cannot be evaluated here is anything."""
-    found: dict[str, Any] = {}
+def _kinds(function: Callable[..., Any]) -> dict[str, _Kind]:
+    """The annotations of a function, but for those that say nothing; what cannot be evaluated here says nothing."""
+    found: dict[str, _Kind] = {}
     for name, one in inspect.signature(function).parameters.items():
         try:
             kind = eval(one.annotation, function.__globals__) if isinstance(one.annotation, str) else one.annotation
         except (NameError, TypeError):
             kind = Any
-        if kind is not inspect.Parameter.empty and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY):
-            found[name] = kind
+        if kind is not Any and _known(kind) and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY):
+            found[name] = _Kind.of(kind)
     return found
+
+
+def _known(kind: Any) -> bool:
+    """Whether all parts of an annotation are kinds that can be checked here."""
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if origin is Literal or kind in (None, Any):
+        return True
+    if origin in (Union, types.UnionType, *SEVERAL):
+        return all(_known(one) for one in inner if one is not Ellipsis)
+    return isinstance(kind, type) and kind in WORDS

@@ -51,9 +51,9 @@ def stated(
     neighbors: Neighbors, unit: Unit, secret: bool, participants: Participants | None = None, where: str | None = None
 ) -> dict[str, Any]:
     """What a receipt says beyond the charge itself, as a ledger keeps it with the result."""
-    plain = {"secret": secret, "participants": participants and asdict(participants), "where": where}
-    found: dict[str, Any] = json.loads(json.dumps({"neighbors": neighbors.value, "unit": asdict(unit), **plain}))
-    return found
+    who = participants and {"parties": [*participants.parties], "apart": [*participants.apart]}
+    about = {"secret": secret, "participants": who, "where": where}
+    return {"neighbors": neighbors.value, "unit": {**unit.__dict__}, **about}
 
 
 @dataclass(frozen=True)

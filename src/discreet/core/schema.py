@@ -277,7 +277,7 @@ class Schema:
 
     def _column(self, name: str) -> Column:
         if not isinstance(name, str) or name not in self.columns:
-            raise SchemaError(f"column {name!r:.80}", "the schema has none", f"It has {', '.join(self.columns)}.")
+            raise SchemaError(f"column {name!r}", "the schema has none", f"It has {', '.join(self.columns)}.")
         column = self.columns[name]
         if isinstance(column, Number):
             column.check_scale(name)
