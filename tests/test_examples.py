@@ -83,7 +83,7 @@ def test_hospitals_learn_what_a_curator_would(tmp_path: Path) -> None:
         np.testing.assert_allclose(kinds, [[30, 4], [52, 8], [80, 20]], atol=3.0)
     np.testing.assert_allclose(example_run.found["patients"], [25_000, 21_000], atol=400)
     assert "secret, from the operating system" in example_run.printed
-    assert "of 2 at delta 1e-06 (asked" in example_run.printed
+    assert "of 2 at delta 1e-06 is used" in example_run.printed
     assert "of east, harbour, north, south\n" in example_run.printed
     assert "OtherSurvivors: secure sum of east, north, south; beside other answers" in example_run.printed
 

@@ -83,6 +83,7 @@ class Source:
                 values = [node.value] * len(targets)
                 if isinstance(targets[0], ast.Tuple) and isinstance(node.value, ast.Tuple):
                     targets, values = targets[0].elts, node.value.elts
+                    values = values if len(values) == len(targets) else [node.value] * len(targets)
                 for target, value in zip(targets, values, strict=True):
                     if (name := attribute(target)) is not None:
                         found.setdefault(name, set()).update(made(value))

@@ -30,6 +30,7 @@ from discreet.core.events import Repeated
 from discreet.core.neighbors import RECORD, Neighbors
 from discreet.core.question import BoundedSum
 from discreet.core.schema import Schema
+from discreet.core.value import name_of
 from discreet.crypto.certificate import Card
 from discreet.crypto.identity import Identity
 from discreet.learners.kmeans import KMeans
@@ -156,7 +157,7 @@ PARTIES = {"north": "csv", "east": "polars", "south": "relation", "west": "parqu
 def parts(folder: Path) -> dict[str, Any]:
     """The table cut among parties, so that no unit is with two of them, in another form for each."""
     whole, size = table(), len(PARTIES)
-    places = [start((name or "").strip(" \t")) % size for name in whole["who"]]
+    places = [start(name_of((name or "").strip(" \t"))) % size for name in whole["who"]]
     cut = {}
     for number, (party, form) in enumerate(PARTIES.items()):
         own: Table = {

@@ -94,14 +94,14 @@ class Union:
 
     def opening(self, first: Event) -> Spent:
         """What is spent in each member after the first charge."""
-        return _alike(tuple(member.opening(first) for member in self.members))
+        return _alike(tuple([member.opening(first) for member in self.members]))
 
     def after(self, event: Event, spent: Spent) -> Spent:
         """What is spent in each member after one more charge. A member that was broken stays broken."""
         known = zip(self.members, spent, strict=True)
-        prices = _alike(tuple(None if before is None else member.price(event, before) for member, before in known))
+        prices = _alike(tuple([None if before is None else member.price(event, before) for member, before in known]))
         both = zip(spent, prices, strict=True)
-        return tuple(None if before is None or price is None else before + price for before, price in both)
+        return tuple([None if before is None or price is None else before + price for before, price in both])
 
     def living(self, spent: Spent) -> dict[Member, Amount]:
         """The members that hold, with what is spent in them."""
@@ -128,8 +128,8 @@ def _alike(prices: Spent) -> Spent:
 
     A first plan that is in a member's cap already costs nothing there.
     """
-    failure = max((price.delta for price in prices if price is not None), default=0)
-    return tuple(price if price is None or price == NOTHING else replace(price, delta=failure) for price in prices)
+    failure = max([price.delta for price in prices if price is not None], default=0)
+    return tuple([one if one is None or one == NOTHING else replace(one, delta=failure) for one in prices])
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ class Held:
         """An object that knows its process and its lock, also where a subclass is a frozen dataclass."""
         made = super().__new__(cls)
         object.__setattr__(made, "_lock", threading.RLock())
-        object.__setattr__(made, "_process", this_process())
+        object.__setattr__(made, "_process", (os.getpid(), _Forks.count))
         return made
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -107,7 +107,8 @@ def exclusive(method: Callable[Concatenate[Holder, Given], Result]) -> Callable[
 
     @functools.wraps(method)
     def alone(self: Holder, /, *given: Given.args, **named: Given.kwargs) -> Result:
-        self.check_process()
+        if self._process != (os.getpid(), _Forks.count):
+            self.check_process()
         with self._lock:
             return method(self, *given, **named)
 

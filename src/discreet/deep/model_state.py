@@ -8,9 +8,12 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_map
 
+from discreet.core.held import unheld
+
 OF_MODULES = frozenset(vars(nn.Module()))  # what every module has: its tables, hooks and mode
 
 
+@unheld("part")
 class ModelState:
     """The parameters, buffers and other attributes of a model as they were, to be compared and put back.
 

@@ -9,9 +9,12 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from discreet.core.held import unheld
+
 ATEN = torch.ops.aten
 
 
+@unheld("one call")
 class SameDraws(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Inside, a random tensor has the same numbers along all axes but its last, and in every run; nothing is dropped.
 

@@ -180,6 +180,9 @@ class Driver:
     def fetch_record_batch(self) -> Any:
         return self._relation.to_arrow_reader(1000)
 
+    def fetchall(self) -> list[Any]:
+        return list(self._relation.fetchall())
+
     def __enter__(self) -> Driver:
         self.open += 1
         return self

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from discreet.core.errors import MissingExtra, ParameterError
+from discreet.core.held import unheld
 from discreet.core.neighbors import RECORD, Unit
 from discreet.core.schema import Schema
 from discreet.trust.sources.arrow_column import arrow, check_types
@@ -21,6 +22,7 @@ from discreet.trust.sources.shield import check_reachable
 from discreet.trust.sources.stream import Stream
 
 
+@unheld("own turns")
 class Query(Busy):
     """A query to a database as a source: the driver hands Arrow record batches over, a few at a time.
 
