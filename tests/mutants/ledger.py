@@ -57,12 +57,12 @@ MUTANTS = [
     ),
     *of(
         "accounting/union",
-        ("failure = max((price.delta for", "failure = min((price.delta for"),
+        ("failure = max([price.delta for", "failure = min([price.delta for"),
         tests=f"{EVERY}every_member_counts_the_same_failure",
     ),
     *of(
         "accounting/union",
-        ("price is None or price == NOTHING else", "price is None else"),
+        ("one is None or one == NOTHING else", "one is None else"),
         tests=f"{EVERY}a_first_plan_that_is_in_a_cap_costs_nothing_there",
     ),
     *of("accounting/chain", ("datetime.now(UTC).date().isoformat()", "datetime.now(UTC).isoformat()"), tests=SHOWN),

@@ -639,7 +639,7 @@ MUTANTS = [
     ),
     *of(
         "accounting/book_ledger",
-        ("if closed := standing.closed(purpose, account):", "if closed := None:"),
+        ("if closed := page.chain.accounts[account].closed(purpose, account):", "if closed := None:"),
         tests="accounting/test_raising.py",
     ),
     *of(
@@ -1173,7 +1173,7 @@ MUTANTS = [
     ),
     *of(
         "deep/forms/patches",
-        ("at * wide + step * (count - 1) + 1", "at * wide + step * count + 1"),
+        ("at * apart + step * (count - 1) + 1", "at * apart + step * count + 1"),
         ("samples * self.kernel.groups", "samples"),
         ("weighted_sum(weights, counted(self._written, weights))", "weighted_sum(weights, self._written)"),
         ("counted(wide(self.inputs), weights)", "wide(self.inputs)"),
