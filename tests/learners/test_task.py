@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
@@ -37,3 +38,11 @@ def test_a_column_without_spread_is_fitted_and_one_without_width_is_refused(mode
     assert all(np.isfinite(value).all() for value in vars(fitted).values() if isinstance(value, np.ndarray))
     with pytest.raises(DiscreetError, match="Nothing was released or spent"):
         clone(model).set_params(bounds=([0.5, -1, -1, -1], [0.5, 1, 1, 1])).fit(X)
+
+
+def test_columns_in_another_order_than_their_bounds_are_refused() -> None:
+    frame = pd.DataFrame({"income": [5e4, 6e4], "age": [30.0, 40.0]})
+    bounds = {"age": (0, 100), "income": (0, 1e5)}
+    with pytest.raises(DiscreetError, match=r"the bounds are for age, income.*Nothing was released or spent"):
+        KMeans(1, bounds=bounds, epsilon=1.0).fit(frame)
+    KMeans(1, bounds=bounds, epsilon=1.0).fit(frame[["age", "income"]])

@@ -104,4 +104,8 @@ MUTANTS = [
         ("np.where(np.isfinite(rows).all(axis=1), inside, np.nan)", "inside"),
         tests="local/means/test_one_pass_sgd.py",
     ),
+    *of(
+        "learners/task",
+        ("if set(given) & set(described) and given != described:", "if False:"),
+    ),
 ]

@@ -21,7 +21,7 @@ from discreet.core.notebook import carded, facts, folded
 from discreet.core.parameters import check_parameters
 from discreet.core.receipt import Receipt
 from discreet.core.schema import Category, Column, Number
-from discreet.learners.task import Task, task_of_arrays, task_of_private
+from discreet.learners.task import Task, check_order, task_of_arrays, task_of_private
 from discreet.trust.permit import Permit
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.raw_values import unlisted
@@ -128,6 +128,7 @@ class PrivateEstimator(BaseEstimator, ABC):
             return task
         if self.supervised and y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        check_order(self.purpose, X, self.bounds)
         X = validate_data(self, unlisted(X), dtype=None, ensure_all_finite=False, ensure_min_samples=0)
         column = self._target_column() if self.supervised else None
         target = y if self.supervised else None

@@ -159,6 +159,15 @@ def encoded(values: np.ndarray, schema: Schema) -> Array:
     return np.column_stack([decoded(values[:, place], column) for place, column in enumerate(own)])
 
 
+def check_order(asked: str, X: Any, bounds: Any) -> None:
+    """Refuse a data frame whose columns are in another order than their bounds, which are taken by place."""
+    known = bounds if isinstance(bounds, Mapping) else getattr(bounds, "columns", ())
+    given, described = [str(name) for name in getattr(X, "columns", ())], [str(name) for name in known]
+    if set(given) & set(described) and given != described:
+        obstacle = f"its columns are {', '.join(given)}, and the bounds are for {', '.join(described)}"
+        raise ParameterError(asked, obstacle, f"Give the columns {described}, in this order.")
+
+
 def _column_of(asked: str, y: ArrayLike) -> np.ndarray:
     target = array_of(y)
     if target.ndim == 2 and target.shape[1] == 1:
