@@ -5,13 +5,17 @@ from __future__ import annotations
 import gc
 import hashlib
 import os
+import random
+import secrets
 import sys
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 from hypothesis import settings
 from tests.power import Power
 
+from discreet.accounting import book_ledger
 from discreet.noise import bits
 
 
@@ -38,6 +42,12 @@ def pytest_unconfigure() -> None:
     gc.unfreeze()  # extension modules look for leaks when the process ends
 
 
+def replayed_keys(seed: bytes) -> Callable[[], str]:
+    """Keys of requests that are the same in every run; other processes draw their own."""
+    process, drawn = os.getpid(), random.Random(seed)
+    return lambda: f"{drawn.getrandbits(128):032x}" if os.getpid() == process else secrets.token_hex(16)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Let the secret bits of this thread begin anew, from the name of the test; other threads and processes draw fresh.
@@ -52,6 +62,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     path, _, name = item.location  # to the identifier, workers add their group
     key = hashlib.sha256(f"{path} {name}".encode()).digest()
     source._own.stream, source._own.process = bits.KeyStream(key), (os.getpid(), bits._Forks.count)
+    book_ledger.fresh_key = replayed_keys(key)  # public choices, such as those of a first center, follow from keys
     np.random.seed(0)  # noqa: NPY002 - what scikit-learn draws from without a random_state
     if "torch" in sys.modules:
         sys.modules["torch"].manual_seed(0)

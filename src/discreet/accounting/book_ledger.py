@@ -60,7 +60,7 @@ class BookLedger(LedgerView):
     ) -> Reservation | Committed:
         """Charge the event durably, or give back what its key already paid for; see `core.ledger.Ledger`."""
         analyst = analyst or self.analyst
-        key = secrets.token_hex(16) if key is None else key
+        key = fresh_key() if key is None else key
         digest = request_digest(event, request, analyst)
         before = self._standings(analyst, purpose)
         check_relation(event, self.neighbors, purpose)
@@ -144,6 +144,11 @@ class BookLedger(LedgerView):
 
     def _standings(self, analyst: str | None, purpose: str) -> Mapping[Account, Standing]:
         return concerned(self.accounts, analyst, purpose)
+
+
+def fresh_key() -> str:
+    """The key of a request that has none: nobody can guess it, and no two are alike."""
+    return secrets.token_hex(16)
 
 
 def concerned(accounts: Mapping[Account, Standing], analyst: str | None, purpose: str) -> Mapping[Account, Standing]:
