@@ -45,7 +45,7 @@ class Lead:
 class Layer(NamedTuple):
     """A module that gradients are taken of.
 
-    Parameters
+    Attributes
     ----------
     name : str
         Of the module.
