@@ -102,8 +102,10 @@ def private(case: Case, asked: Asked, compiled: bool) -> Step:
         return found
 
     def step() -> None:
-        for name, noisy in noise.added(sums(), CLIP * MULTIPLIER).items():
-            named[name].grad = noisy.div_(asked.samples)
+        noisy = noise.added(sums(), CLIP * MULTIPLIER)
+        torch._foreach_div_(list(noisy.values()), asked.samples)
+        for name, one in noisy.items():
+            named[name].grad = one
         optimizer.step()
 
     step.noise = noise  # type: ignore[attr-defined]

@@ -11,7 +11,7 @@ from typing import Any
 import discreet
 from discreet.core.events import NoPromise
 
-ON_A_GPU = {"discreet.deep.forms.gpu_norms"}
+ON_A_GPU = {"discreet.deep.forms.gpu_norms", "discreet.deep.forms.gpu_sums"}
 
 
 def rooms() -> list[str]:

@@ -160,7 +160,9 @@ def clipped_sum_of(
         trained = {id(dict(part.named_parameters())[name]) for _, part, names, *_ in taken for name in names}
         given = {name: one for name, one in model.named_parameters() if id(one) in trained}
         sums = {
-            name: forms[name].weighted(weights).view_as(one) if name in forms else torch.zeros_like(one)
+            name: forms[name].weighted(weights, clip * (1 - margin)).view_as(one)
+            if name in forms
+            else torch.zeros_like(one)
             for name, one in given.items()
         }
     return ClippedSum(sums, norms, lost)

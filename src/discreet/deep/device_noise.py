@@ -28,8 +28,11 @@ class DeviceNoise:
         return self.added({"": whole}, stddev)[""]
 
     def added(self, sums: dict[str, Tensor], stddev: float) -> dict[str, Tensor]:
-        """The sums, each number with a draw of its own: all in one call."""
-        sizes = [one.numel() for one in sums.values()]
-        whole = torch.randn(sum(sizes), generator=self.generator, device=self.generator.device)
-        parts = torch.split(whole.mul_(stddev), sizes)
-        return {name: part.view_as(one).add_(one) for part, (name, one) in zip(parts, sums.items(), strict=True)}
+        """The sums in float32, each number with a draw of its own: all in few calls, however many sums there are."""
+        sizes, device = [one.numel() for one in sums.values()], self.generator.device
+        noise = torch.randn(sum(sizes), generator=self.generator, device=device)
+        whole = torch.empty_like(noise)
+        parts = [part.view_as(one) for part, one in zip(torch.split(whole, sizes), sums.values(), strict=True)]
+        torch._foreach_copy_(parts, list(sums.values()))
+        whole.add_(noise, alpha=stddev)
+        return dict(zip(sums, parts, strict=True))

@@ -15,6 +15,8 @@ from torch.utils._pytree import tree_flatten
 from discreet.core.errors import ParameterError
 from discreet.deep.capture import ASKED, Layer, Lead, captured, layers
 from discreet.deep.clipped_sum import Losses, by_parameter, one_each
+from discreet.deep.forms.form import Form
+from discreet.deep.forms.precision import LEAST
 from discreet.deep.indices_in_range import IndicesInRange
 from discreet.deep.layers.rule import rule_of
 from discreet.deep.model_state import ModelState, differing
@@ -252,7 +254,7 @@ class _Rehearsal:
                 forms = by_parameter(self.model, uses, self.count)
                 found = [
                     {
-                        name: forms[name].weighted(one).view_as(kept) if name in forms else torch.zeros_like(kept)
+                        name: _chosen(forms[name], one).view_as(kept) if name in forms else torch.zeros_like(kept)
                         for name, kept in self.trained.items()
                     }
                     for one in torch.eye(3, device=self.device)
@@ -303,6 +305,11 @@ def _each(three: int | None, two: int | None, views: int) -> int | None:
         return 0
     each, rest = divmod(two, 2 * views)
     return each if rest == 0 and each * 3 * views == three else None
+
+
+def _chosen(form: Form, weights: Tensor) -> Tensor:
+    """The sum of the gradients of made-up records, which are as long as they are."""
+    return form.weighted(weights, form.squared_norms().amax().sqrt().clamp(min=LEAST))
 
 
 def _is_of(layer: Layer, name: str, tensors: set[int]) -> bool:

@@ -144,8 +144,8 @@ class Trainer(Held):
     `plan.event` for all steps together, for neighbors that differ by one record, added or removed. Records are dealt to
     chunks so that one record changes one place (`chunks.md`), chunks are added up exactly on a grid, and what rounding
     may do inside them is in a margin of the clip (`forms/rounding.md`). Sums get the noise of the real Gaussian
-    variable, rounded. On a device that is no processor noise is in float32, and the worst case of rounding inside a
-    chunk is not in the margin.
+    variable, rounded. On a device that is no processor noise is in float32; on a GPU the margin rests on what is known
+    of its matrix instructions.
 
     Examples
     --------

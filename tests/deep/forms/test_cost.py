@@ -21,11 +21,12 @@ def test_the_cheaper_way_is_taken() -> None:
 
 def test_a_residual_network_is_written_out_once_on_a_processor_and_by_pairs_where_places_are_few() -> None:
     kernel = (64, 64, 3, 3)
-    assert of_convolution(64, 1, (34, 34), (32, 32), (16, 16, 3, 3), 1, gpu=False).way is Way.KEPT
-    assert of_convolution(64, 1, (34, 34), (32, 32), (16, 16, 3, 3), 1, gpu=True).way is Way.WRITTEN
-    assert of_convolution(1 + AT_HAND // (64 * 64 * 9), 1, (34, 34), (32, 32), kernel, 1, gpu=False).way is Way.WRITTEN
-    assert of_convolution(64, 1, (6, 6), (4, 4), (256, 256, 3, 3), 1, gpu=False).way is Way.PAIRS
-    assert of_convolution(64, 1, (6, 6), (4, 4), (256, 256, 3, 3), 2, gpu=False).way is not Way.PAIRS
+    assert of_convolution(64, 1, (34, 34), (32, 32), (16, 16, 3, 3), 1).way is Way.KEPT
+    assert of_convolution(64, 1, (34, 34), (32, 32), (16, 16, 3, 3), 1, kernel=True).way is Way.KEPT
+    assert of_convolution(1 + AT_HAND // (64 * 64 * 9), 1, (34, 34), (32, 32), kernel, 1).way is Way.WRITTEN
+    assert of_convolution(64, 1, (6, 6), (4, 4), (256, 256, 3, 3), 1).way is Way.PAIRS
+    assert of_convolution(64, 1, (6, 6), (4, 4), (256, 256, 3, 3), 1, kernel=True).way is Way.KEPT
+    assert of_convolution(64, 1, (6, 6), (4, 4), (256, 256, 3, 3), 2).way is not Way.PAIRS
 
 
 def test_every_way_gives_the_same_lengths() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import pkgutil
 from collections.abc import Callable
 
@@ -20,7 +21,7 @@ from discreet.deep.forms.form import Form
 from discreet.deep.forms.outer_products import OuterProducts
 from discreet.deep.forms.patches import Kernel, Patches
 from discreet.deep.forms.precision import unit
-from discreet.deep.forms.rounding import MARGIN, SLACK, rounding_of
+from discreet.deep.forms.rounding import BETWEEN, CANCELLING, MARGIN, ROWS, SLACK, TERM, kernel_blocks, rounding_of
 
 SAMPLES = 40
 KERNEL = Kernel((3, 2, 2, 2), (1, 1), (1, 1), (1, 1), 1)
@@ -91,10 +92,10 @@ def written(form: Form) -> Tensor:
 
 def test_every_form_has_a_trial() -> None:
     for found in pkgutil.iter_modules(forms.__path__):
-        if found.name == "gpu_norms":  # needs a GPU
+        if found.name in ("gpu_norms", "gpu_sums"):  # need a GPU
             continue
         for kind in vars(importlib.import_module(f"{forms.__name__}.{found.name}")).values():
-            if isinstance(kind, type) and hasattr(kind, "weighted") and kind is not Form:
+            if isinstance(kind, type) and hasattr(kind, "squared_norms") and kind is not Form:
                 assert TRIALS[kind], kind
 
 
@@ -111,8 +112,60 @@ def test_no_hostile_sample_moves_a_sum_by_more_than_the_clip(kind: type[object])
             for few in (slice(1), slice(None)):
                 part = _of(form, few)
                 wanted = (weights[few].double() @ exact[few]).view(form.explicit().shape[1:])
-                error = float((part.weighted(weights[few]).double() - wanted).norm())
+                error = float((part.weighted(weights[few], own).double() - wanted).norm())
                 assert error <= MARGIN / 4 * own + SLACK * own, (trial, clip, error / own)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("precision", ["float32", "TF32", "bfloat16"])
+@pytest.mark.parametrize("kind", TRIALS)
+def test_no_hostile_sample_moves_a_sum_by_more_than_the_clip_on_a_gpu(kind: type[object], precision: str) -> None:
+    """The sum with a sample and without it: lengths are of the numbers that kernels add up, whatever these are."""
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "TF32"
+    torch.backends.cudnn.deterministic = True
+    for trial, make in enumerate(TRIALS[kind]):
+        torch.manual_seed(trial)
+        form = _on_gpu(make(), torch.bfloat16 if precision == "bfloat16" else torch.float32)
+        for clip in (1e-6, 1.0, 1e3):
+            own = clip * (1 - form.rounding - SLACK)
+            weights = own / form.squared_norms().sqrt().clamp(min=own)
+            whole = form.weighted(weights, own).double()
+            for one in range(0, SAMPLES, 7):
+                without = weights.clone()
+                without[one] = 0
+                moved = float((whole - form.weighted(without, own).double()).norm())
+                assert moved <= clip, (trial, clip, moved / clip)
+
+
+def _on_gpu(form: Form, kind: torch.dtype) -> Form:
+    match form:
+        case OuterProducts():
+            return OuterProducts(form.inputs.to("cuda", kind), form.slopes.to("cuda", kind))
+        case ChosenRows():
+            return ChosenRows(form.chosen.cuda(), form.slopes.to("cuda", kind), form.rows)
+        case TiedRows():
+            rows, products = _on_gpu(form.rows, kind), _on_gpu(form.products, kind)
+            assert isinstance(rows, ChosenRows)
+            assert isinstance(products, OuterProducts)
+            return TiedRows(rows, products)
+        case Patches():
+            return Patches(form.inputs.to("cuda", kind), form.slopes.to("cuda", kind), form.kernel, form.images)
+    return Explicit(form.explicit().to("cuda", kind))
+
+
+def test_blocks_of_kernels_are_as_long_as_the_margin_allows() -> None:
+    for places in (*range(1, 40), 128, 197, 208, 500, 577, 960, 961, 1500, 4096, 70_001):
+        for samples in (None, 7, 256):
+            blocks = kernel_blocks(places, samples)
+            assert places <= blocks.places < places + max(64, 64 * math.ceil(places / 960))
+            assert blocks.long % ROWS == 0
+            whole = blocks.long == blocks.samples * blocks.places
+            assert whole or (blocks.samples == 1 and blocks.places % blocks.long == 0)
+            most = blocks.samples + (1 if places == 1 else CANCELLING)
+            assert 4 * blocks.long * TERM * most <= 2.0**-5
+            assert kernel_blocks(blocks.places).long >= blocks.long
+    assert kernel_blocks(1).share < kernel_blocks(2).share < 0.07
+    assert 4 * 2.0**-24 * BETWEEN <= 2.0**-8
 
 
 def _of(form: Form, few: slice) -> Form:
@@ -202,10 +255,10 @@ def test_parameters_and_products_of_few_digits_are_refused() -> None:
 def test_gradients_too_large_to_keep_are_written_out_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     torch.manual_seed(0)
     kept, weights = patches(KERNEL, 5), torch.rand(SAMPLES)
-    lengths, total = kept.squared_norms(), kept.weighted(weights)
+    lengths, total = kept.squared_norms(), kept.weighted(weights, 1.0)
     monkeypatch.setattr("discreet.deep.forms.cost.AT_HAND", 1)
     monkeypatch.setattr("discreet.deep.forms.patches.AT_HAND", 7 * KERNEL.size)
     again = Patches(kept.inputs, kept.slopes, KERNEL)
     assert again.cost.way == "written out"
     torch.testing.assert_close(again.squared_norms(), lengths)
-    torch.testing.assert_close(again.weighted(weights).float(), total.float(), rtol=1e-5, atol=1e-2)
+    torch.testing.assert_close(again.weighted(weights, 1.0).float(), total.float(), rtol=1e-5, atol=1e-2)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from discreet.deep.forms.precision import on_processor, product, wide
+from discreet.deep.forms.precision import on_processor, wide
 from discreet.deep.forms.rounding import Rounding, rounding_of
 
 AT_HAND = 2**20  # numbers of blocks that are written out at a time
@@ -19,7 +19,7 @@ FEW = 8  # blocks that are added up together, of some rows rather than of all
 def outer_sum(slopes: Tensor, inputs: Tensor) -> Tensor:
     """The sum over all samples and places of slopes times inputs', of shapes (samples, places, p or d).
 
-    On a processor in blocks, as `rounding_of` says, and in float64 where they are several; elsewhere at once.
+    In blocks, as `rounding_of` says, and in float64 where they are several.
 
     Examples
     --------
@@ -27,8 +27,6 @@ def outer_sum(slopes: Tensor, inputs: Tensor) -> Tensor:
     tensor([[300., 300., 300.],
             [300., 300., 300.]], dtype=torch.float64)
     """
-    if not on_processor(slopes):
-        return product(slopes.flatten(0, 1).T[None], inputs.flatten(0, 1)[None])[0]
     rounding = rounding_of(slopes, slopes.shape[1])
     slopes, inputs = (_blocks(wide(one), rounding) for one in (slopes, inputs))
     if len(slopes) == 1:
@@ -58,9 +56,12 @@ def weighted_sum(weights: Tensor, values: Tensor) -> Tensor:
     """
     values = wide(values)
     weights = weights.to(values.dtype)
-    if not on_processor(values):
-        return torch.tensordot(weights, values, dims=1)
     rows = rounding_of(values, 1).samples
+    if not on_processor(values):  # where the sums over all blocks are one kernel
+        values = values * weights.view(-1, *(1 for _ in values.shape[1:]))
+        missing = [0, 0] * (values.dim() - 1) + [0, -len(values) % rows]
+        blocks = torch.unflatten(functional.pad(values, missing), 0, (-1, rows))
+        return blocks.sum(dim=1).sum(dim=0, dtype=torch.float64)
     parts = zip(torch.split(weights, rows), torch.split(values, rows), strict=True)
     first, *others = [torch.tensordot(part, numbers, dims=1) for part, numbers in parts]
     return sum(others, first.double()) if others else first

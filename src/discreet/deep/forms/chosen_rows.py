@@ -12,7 +12,8 @@ from discreet.deep.forms.explicit import times
 from discreet.deep.forms.finite import overflown
 from discreet.deep.forms.form import Form
 from discreet.deep.forms.outer_products import OuterProducts
-from discreet.deep.forms.precision import FLOOR, cut_off, on_processor, product, unit, wide
+from discreet.deep.forms.precision import FLOOR, cut_off, product, unit, wide
+from discreet.deep.forms.rounding import lengthened
 
 FEW = 2.0**10  # by how much places that chose one row may be longer than their sum
 
@@ -35,7 +36,7 @@ class ChosenRows:
     Examples
     --------
     >>> form = ChosenRows(torch.tensor([[2, 2, 0]]), torch.ones(1, 3, 1), 3)
-    >>> form.squared_norms().round(), form.weighted(torch.ones(1)).T
+    >>> form.squared_norms().round(), form.weighted(torch.ones(1), 1.0).T
     (tensor([5.]), tensor([[1., 0., 2.]], dtype=torch.float64))
     """
 
@@ -58,12 +59,16 @@ class ChosenRows:
     def guard(self) -> float:
         """What is added to squared lengths, of the greatest that places may come to: for what rounding may hide."""
         places, d = self.slopes.shape[1:]
-        return (2 * places + d + 8) * unit(self.slopes) + 2 * cut_off(self.slopes) + FEW**-2
+        return (2 * places + d + 8) * unit(self.slopes) + FEW**-2
+
+    @property
+    def cut(self) -> float:
+        """How far the gradient that is measured may be from that which is added up, of the root of that."""
+        return cut_off(self.slopes)
 
     def squared_norms(self) -> Tensor:
         """The squared length of each sample's gradient."""
-        squares, greatest = self.squares()
-        return squares + self.guard * greatest
+        return lengthened(*self.squares(), self.guard, self.cut)
 
     def squares(self) -> tuple[Tensor, Tensor]:
         """The squared lengths as they are found, and what they are at most: all places in one row."""
@@ -73,10 +78,9 @@ class ChosenRows:
         greatest = places * (met.diagonal(dim1=1, dim2=2).sum(dim=1) + FLOOR * places * d)
         return (met * same).sum(dim=2).sum(dim=1), greatest
 
-    def weighted(self, weights: Tensor) -> Tensor:
+    def weighted(self, weights: Tensor, clip: float | Tensor) -> Tensor:
         """The sum of the gradients, each times its weight."""
-        slopes = times(wide(self.slopes), weights)
-        slopes = slopes.double() if on_processor(slopes) else slopes
+        slopes = times(self.slopes, weights).double()
         empty = slopes.new_zeros(self.rows, slopes.shape[2])
         return empty.index_add(0, self.chosen.flatten(), slopes.flatten(0, 1))
 
@@ -133,13 +137,13 @@ class TiedRows:
         out = wide(self.products.slopes.gather(2, places))
         met = wide(self.products.inputs) @ wide(self.rows.slopes).mT
         (rows, many), (products, long) = self.rows.squares(), self.products.squares()
-        guard = 2 * max(self.rows.guard, self.products.guard, self._met_guard)
+        guard = 2 * max(*(one.guard + 3 * one.cut for one in (self.rows, self.products)), self._met_guard)
         found = rows + products + 2 * (out * met).sum(dim=2).sum(dim=1) + guard * (many + long)
         return found + overflown(self.products.inputs)
 
-    def weighted(self, weights: Tensor) -> Tensor:
+    def weighted(self, weights: Tensor, clip: float | Tensor) -> Tensor:
         """The sum of the gradients, each times its weight."""
-        return self.rows.weighted(weights) + self.products.weighted(weights)
+        return self.rows.weighted(weights, clip) + self.products.weighted(weights, clip)
 
     def explicit(self) -> Tensor:
         """The gradients themselves."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 CROSSING = 6  # by how much sums over taps are slower than the products that they replace, measured on CPU and GPU
-AT_HAND = 2**26  # numbers of gradients that are written out at a time
+AT_HAND, AT_HAND_ON_GPU = 2**26, 2**29  # numbers of gradients that are written out at a time
 
 
 class Way(StrEnum):
@@ -62,12 +62,13 @@ def of_convolution(
     weights: tuple[int, ...],
     groups: int,
     *,
-    gpu: bool,
+    kernel: bool = False,
+    most: int = AT_HAND,
 ) -> Cost:
     """The gradient of a kernel: by pairs of pixels where these are few, or written out.
 
-    A processor writes gradients out once, by a grouped convolution as `vmap` does, and adds them up from memory. A GPU
-    is faster at computing their weighted sum by one more convolution.
+    They are written out once, by a grouped convolution as `vmap` does or by a kernel of our own, and added up from
+    memory; and a second time where they are too many to be kept.
 
     Parameters
     ----------
@@ -81,13 +82,15 @@ def of_convolution(
         Public. The shape of the kernel: channels out, channels in of a group, taps of each axis.
     groups : int
         Public.
-    gpu : bool
-        Public.
+    kernel : bool
+        Public. Whether a kernel of our own writes them out, which is faster than pairs.
+    most : int
+        Public. Numbers that may be kept.
     """
     pixels, out = math.prod(size), math.prod(places)
     pairs = CROSSING * (pixels * pixels * weights[1] + out * out * weights[0])
     written = images * out * math.prod(weights)
-    if images == groups == 1 and pairs < written:
+    if images == groups == 1 and pairs < written and not kernel:
         return Cost(Way.PAIRS, pairs)
-    kept = not gpu and samples * math.prod(weights) <= AT_HAND
+    kept = samples * math.prod(weights) <= most
     return Cost(Way.KEPT if kept else Way.WRITTEN, written)

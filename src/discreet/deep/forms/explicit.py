@@ -10,7 +10,7 @@ from torch import Tensor
 from discreet.deep.forms.blocks import weighted_sum
 from discreet.deep.forms.cost import Cost, Way
 from discreet.deep.forms.form import Form
-from discreet.deep.forms.precision import FLOOR, HALVES, on_processor, unit, wide
+from discreet.deep.forms.precision import FLOOR, unit, wide
 from discreet.deep.forms.rounding import rounding_of
 
 
@@ -41,11 +41,11 @@ def counted(values: Tensor, weights: Tensor) -> Tensor:
 def times(values: Tensor, weights: Tensor) -> Tensor:
     """The numbers of each sample, times its weight; zero where that is zero, even where they are not finite.
 
-    They are rounded once, to float32 on a processor, and to what they are in elsewhere.
+    They are rounded once, to float32.
     """
-    kind = values.dtype if values.dtype in HALVES and not on_processor(values) else wide(values[:0]).dtype
+    values = wide(values)
     factors = weights.view(-1, *(1 for _ in values.shape[1:]))
-    return torch.where(factors > 0, wide(values) * factors.to(wide(values[:0]).dtype), 0).to(kind)
+    return torch.where(factors > 0, values * factors.to(values.dtype), 0)
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Explicit:
         """The squared length of each sample's gradient."""
         return squared_lengths(self.values)
 
-    def weighted(self, weights: Tensor) -> Tensor:
+    def weighted(self, weights: Tensor, clip: float | Tensor) -> Tensor:
         """The sum of the gradients, each times its weight."""
         return weighted_sum(weights, counted(self.values, weights))
 

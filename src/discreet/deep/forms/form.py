@@ -30,10 +30,17 @@ class Form(Protocol):
         they do not cancel, over the most that `rounding_of` allows: the proof is in `rounding.md`.
         """
 
-    def weighted(self, weights: Tensor) -> Tensor:
+    def weighted(self, weights: Tensor, clip: float | Tensor) -> Tensor:
         """The sum of the gradients, each times its weight, in the shape of the parameter.
 
-        On a processor in float64, of blocks that were added up in float32.
+        In float64, of blocks that were added up in float32.
+
+        Parameters
+        ----------
+        weights : Tensor of shape (samples,)
+            By which no gradient is longer than the clip.
+        clip : float or Tensor
+            Public.
         """
 
     def explicit(self) -> Tensor:

@@ -1,4 +1,4 @@
-"""Lengths of gradients on a GPU, added up in registers: neither gradients nor products of pairs are written out.
+"""Gradients of convolutions and their lengths, and lengths by pairs of places, in one kernel each.
 
 Products are as precise as the caller allows for products of matrices: where these may be in TF32, numbers are scaled by
 their root mean square and rounded to 11 digits, as TF32 has them; else each is split into three parts.
@@ -11,12 +11,12 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-LEAST = 1e-38
+from discreet.deep.forms.precision import HALVES
 
 
 @triton.jit  # type: ignore[untyped-decorator]
 def _patch_tile(  # type: ignore[no-untyped-def]
-    inputs, slopes, scale_in, scale_out, out, channels, outs, places, images, high, wide,
+    inputs, slopes, scale_in, scale_out, scale, values, out, channels, outs, places, images, high, wide,
     taps_high, stride_high, pad_high, apart_high,
     width: tl.constexpr, stride: tl.constexpr, pad: tl.constexpr, apart: tl.constexpr, taps: tl.constexpr,
     row: tl.constexpr, half: tl.constexpr, precision: tl.constexpr,
@@ -69,29 +69,48 @@ def _patch_tile(  # type: ignore[no-untyped-def]
                 third = tl.dot(g, a, third, input_precision=precision)
         inputs += channels * high * wide
         slopes += outs * places
-    tl.atomic_add(out + sample, tl.sum(first * first) + tl.sum(second * second) + tl.sum(third * third))
+    by = tl.load(scale + sample)
+    size = outs.to(tl.int64) * channels
+    values += (sample * taps_high * taps + tap_high * taps + tap) * size + made[:, None] * channels + given[None, :]
+    there = (made < outs)[:, None] & (given < channels)[None, :]
+    kept = (first * by).to(values.dtype.element_ty)
+    tl.store(values, kept, mask=there)
+    found = tl.sum(kept.to(tl.float32) * kept.to(tl.float32))
+    if row == 3:
+        kept = (second * by).to(values.dtype.element_ty)
+        tl.store(values + size, kept, mask=there)
+        found += tl.sum(kept.to(tl.float32) * kept.to(tl.float32))
+        kept = (third * by).to(values.dtype.element_ty)
+        tl.store(values + 2 * size, kept, mask=there)
+        found += tl.sum(kept.to(tl.float32) * kept.to(tl.float32))
+    tl.atomic_add(out + sample, found)
 
 
-@torch.library.custom_op("discreet::patch_norms", mutates_args=())
-def patch_norms(
+@torch.library.custom_op("discreet::patch_gradients", mutates_args=())
+def patch_gradients(
     inputs: Tensor,
     slopes: Tensor,
-    lengths: list[Tensor],
+    means: list[Tensor],
+    scales: Tensor,
     taps: list[int],
     stride: list[int],
     padding: list[int],
     dilation: list[int],
     fast: bool,
     images: int,
-) -> Tensor:
-    """The squared length of each sample's gradient of a convolution over two axes, in one group.
+) -> tuple[Tensor, Tensor]:
+    """Each sample's gradient of a convolution over two axes, in one group, and the squared length of what is given.
+
+    Gradients are over a scale of each sample and have shape (samples, *taps, channels out, channels in).
 
     Parameters
     ----------
     inputs, slopes : Tensor of shape (samples * images, channels, height, width)
         What came in, and the derivatives of the loss by what went out.
-    lengths : list of two Tensors of shape (samples,)
-        The squared lengths of both.
+    means : list of two Tensors of shape (samples,)
+        The mean squares of both.
+    scales : Tensor of shape (samples,)
+        By which no entry is above the limits of float16.
     taps, stride, padding, dilation : list of int
         Public. Of each axis.
     fast : bool
@@ -103,18 +122,24 @@ def patch_norms(
     inputs, slopes = (one.contiguous(memory_format=torch.channels_last) for one in (inputs, slopes))
     samples, (channels, high, wide) = len(inputs) // images, inputs.shape[1:]
     outs, width = slopes.shape[1], slopes.shape[3]
-    means = [(n / (images * one[0].numel())).clamp(min=LEAST) for n, one in zip(lengths, (inputs, slopes), strict=True)]
     row = 3 if taps[1] == 3 else 1
     blocks = [max(16, min(most, triton.next_power_of_2(n))) for n, most in ((outs, 128), (channels, 64))]
     tiles = triton.cdiv(outs, blocks[0]) * triton.cdiv(channels, blocks[1]) * taps[0] * (taps[1] // row)
-    out = torch.zeros(samples, device=inputs.device)
+    out, values = torch.zeros(samples, device=inputs.device), _values(inputs, slopes, taps, fast, images)
+    by = [one.rsqrt() for one in means]
+    over = 1 / (scales * by[0] * by[1]) if half else 1 / scales
     _patch_tile[(samples * tiles,)](
-        inputs, slopes, *(one.rsqrt() for one in means), out,
+        inputs, slopes, *by, over, values, out,
         channels, outs, slopes.shape[2] * width, images, high, wide, taps[0], stride[0], padding[0], dilation[0],
         width, stride[1], padding[1], dilation[1], taps[1],
         row, half, "tf32" if fast else "tf32x3", *blocks, 32, num_warps=4, num_stages=3,
     )  # fmt: skip
-    return out * means[0] * means[1] if half else out
+    return values, out
+
+
+def _values(inputs: Tensor, slopes: Tensor, taps: list[int], fast: bool, images: int) -> Tensor:
+    kind = torch.float16 if fast or inputs.dtype in HALVES else torch.float32
+    return inputs.new_empty(len(inputs) // images, *taps, slopes.shape[1], inputs.shape[1], dtype=kind)
 
 
 @triton.jit  # type: ignore[untyped-decorator]
@@ -180,19 +205,21 @@ def pair_norms(inputs: Tensor, slopes: Tensor, fast: bool) -> Tensor:
     return out
 
 
-@patch_norms.register_fake
-def _patch_norms(
+@patch_gradients.register_fake
+def _patch_gradients(
     inputs: Tensor,
     slopes: Tensor,
-    lengths: list[Tensor],
+    means: list[Tensor],
+    scales: Tensor,
     taps: list[int],
     stride: list[int],
     padding: list[int],
     dilation: list[int],
     fast: bool,
     images: int,
-) -> Tensor:
-    return inputs.new_empty(len(inputs) // images, dtype=torch.float32)
+) -> tuple[Tensor, Tensor]:
+    found = inputs.new_empty(len(inputs) // images, dtype=torch.float32)
+    return _values(inputs, slopes, taps, fast, images), found
 
 
 @pair_norms.register_fake

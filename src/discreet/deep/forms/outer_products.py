@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from discreet.deep.forms.blocks import outer_sum
 from discreet.deep.forms.cost import AT_HAND, Cost, Way, of_matrix
 from discreet.deep.forms.explicit import squared_lengths, times
 from discreet.deep.forms.finite import overflown
 from discreet.deep.forms.form import Form
-from discreet.deep.forms.precision import FLOOR, cut_off, has_kernels, in_tf32, product, unit
-from discreet.deep.forms.rounding import Rounding, rounding_of
+from discreet.deep.forms.precision import (
+    FLOOR,
+    HALF,
+    SPLIT,
+    TF32,
+    cut_off,
+    has_kernels,
+    in_tf32,
+    power_of_two,
+    product,
+    unit,
+    wide,
+)
+from discreet.deep.forms.rounding import KernelBlocks, Rounding, kernel_blocks, lengthened, rounding_of
+
+LARGEST = 2.0**126
 
 
 @dataclass(frozen=True)
@@ -55,50 +72,49 @@ class OuterProducts:
 
     @property
     def guard(self) -> float:
-        """What is added to squared lengths, of the product of both squared lengths: for what rounding may hide."""
-        return 0.0 if self.cost.way is Way.CLOSED else 2 * self.error + self._rounding.cancelling**-2
+        """What is added to squared lengths, of the product of both squared lengths: for what rounding may hide.
 
-    @property
-    def error(self) -> float:
-        """By how much lengths are off, of the lengths of both factors: a sum over n terms is off by n units of them.
-
-        Pairs of places are sums over d, over p and twice over places; gradients are sums over places.
+        A sum over n terms is off by n units of them. Pairs of places are sums over d, over p and twice over places;
+        gradients are sums over places.
         """
         places, d, p = *self.inputs.shape[1:], self.slopes.shape[2]
-        if self.cost.way is Way.PAIRS:
-            return (places + (d + p) / 2 + 8) * unit(self.slopes) + 2 * cut_off(self.slopes)
-        return (places + 8) * unit(self.slopes) + 2 * cut_off(self.slopes)
+        if self.cost.way is Way.CLOSED:
+            return 0.0
+        terms = places + ((d + p) / 2 if self.cost.way is Way.PAIRS else 0) + 8
+        return 2 * terms * unit(self.slopes) + self._rounding.cancelling**-2
+
+    @property
+    def cut(self) -> float:
+        """How far the gradient that is measured may be from that which is added up, of the lengths of both factors.
+
+        Products of float32 may cut off digits of both factors; and what is added up may have its inputs in float16.
+        """
+        if self.cost.way is Way.CLOSED:
+            return 0.0
+        cut = cut_off(self.slopes)
+        return (2 * cut + (HALF if cut == TF32 and has_kernels(self.slopes) else 0.0)) * (1 + 2.0**-8)
 
     def squared_norms(self) -> Tensor:
         """The squared length of each sample's gradient."""
-        squares, lengths = self.squares()
-        return (squares + self.guard * lengths if self.guard else squares) + overflown(self.inputs)
+        return lengthened(*self.squares(), self.guard, self.cut) + overflown(self.inputs)
 
     def squares(self) -> tuple[Tensor, Tensor]:
         """The squared lengths as they are found, and the product of the squared lengths of both factors."""
-        way = self.cost.way
-        if (
-            way is Way.PAIRS
-            and has_kernels(self.inputs)
-            and (self.inputs.dtype == torch.float32 or self.inputs.shape[1] % 8)
-        ):
-            from discreet.deep.forms.gpu_norms import pair_norms
+        found, *each = self._found
+        return found, each[0] * each[1]
 
-            found = pair_norms(self.inputs, self.slopes, in_tf32(self.inputs.device))
-            return found[:, 0], (found[:, 1] + self._floors[0]) * (found[:, 2] + self._floors[1])
-        if way is Way.PAIRS:
-            met = product(self.inputs, self.inputs.mT), product(self.slopes, self.slopes.mT)
-            each = [one.diagonal(dim1=1, dim2=2).sum(dim=1) + low for one, low in zip(met, self._floors, strict=True)]
-            return (met[0] * met[1]).sum(dim=2).sum(dim=1), each[0] * each[1]
-        lengths = squared_lengths(self.inputs) * squared_lengths(self.slopes)
-        if way is Way.CLOSED:
-            return lengths, lengths
-        found = torch.cat([squared_lengths(part.explicit()) for part in self._slices()])
-        return found * (1 + self.error), lengths
-
-    def weighted(self, weights: Tensor) -> Tensor:
+    def weighted(self, weights: Tensor, clip: float | Tensor) -> Tensor:
         """The sum of the gradients, each times its weight: products of matrices over many samples and places."""
-        return outer_sum(times(self.slopes, weights), self.inputs)
+        if not has_kernels(self.inputs):
+            return outer_sum(times(self.slopes, weights), self.inputs)
+        from discreet.deep.forms.gpu_sums import outer_sums
+
+        inputs, slopes, scale = self._scaled(weights, clip)
+        places, processors = (
+            len(slopes) // len(weights),
+            torch.cuda.get_device_properties(slopes.device).multi_processor_count,
+        )
+        return outer_sums(slopes, inputs, places, processors).sum(dim=0, dtype=torch.float64) * scale
 
     def explicit(self) -> Tensor:
         """The gradients themselves."""
@@ -117,8 +133,45 @@ class OuterProducts:
         return OuterProducts(torch.cat(inputs, dim=1), torch.cat(slopes, dim=1))
 
     @property
-    def _rounding(self) -> Rounding:
-        return rounding_of(self.slopes, self.inputs.shape[1])
+    def _rounding(self) -> Rounding | KernelBlocks:
+        places = self.inputs.shape[1]
+        return kernel_blocks(places) if has_kernels(self.inputs) else rounding_of(self.slopes, places)
+
+    @cached_property
+    def _found(self) -> tuple[Tensor, Tensor, Tensor]:
+        """The squared lengths as they are found, and those of both factors."""
+        way, tall = self.cost.way, self.inputs.shape[1]
+        kernel = self.inputs.dtype == torch.float32 or tall % 8
+        if way is Way.PAIRS and has_kernels(self.inputs) and kernel:
+            from discreet.deep.forms.gpu_norms import pair_norms
+
+            found = pair_norms(self.inputs, self.slopes, in_tf32(self.inputs.device))
+            return found[:, 0], found[:, 1] + self._floors[0], found[:, 2] + self._floors[1]
+        if way is Way.PAIRS:
+            met = product(self.inputs, self.inputs.mT), product(self.slopes, self.slopes.mT)
+            each = [one.diagonal(dim1=1, dim2=2).sum(dim=1) + low for one, low in zip(met, self._floors, strict=True)]
+            return (met[0] * met[1]).sum(dim=2).sum(dim=1), each[0], each[1]
+        lengths = squared_lengths(self.inputs), squared_lengths(self.slopes)
+        if way is Way.CLOSED:
+            return lengths[0] * lengths[1], *lengths
+        return torch.cat([squared_lengths(part.explicit()) for part in self._slices()]), *lengths
+
+    def _scaled(self, weights: Tensor, clip: float | Tensor) -> tuple[Tensor, Tensor, float | Tensor]:
+        """Both factors as rows of float16, and the scale of their products: slopes times their weights.
+
+        Inputs of each sample are divided by a power of two near their root mean square, and slopes multiplied with it.
+        So no entry is above the limits of float16, nor so many below that their length would matter: `rounding.md`.
+        """
+        places, d = self.inputs.shape[1:]
+        size = power_of_two(torch.sqrt(self._found[1] / (places * d)))
+        scale = 2.0 ** (8 + math.floor(math.log2(places * d) / 2))
+        factors = ((weights / clip) * size * scale).clamp(max=LARGEST)[:, None, None]
+        slopes = torch.where(factors > 0, wide(self.slopes) * factors, 0)
+        inputs = wide(self.inputs) / size[:, None, None]
+        filled = kernel_blocks(places).places - places
+        kind = torch.float32 if cut_off(self.inputs) == SPLIT else torch.float16
+        inputs, slopes = (functional.pad(one.to(kind), (0, 0, 0, filled)).flatten(0, 1) for one in (inputs, slopes))
+        return inputs, slopes, clip / scale
 
     @property
     def _floors(self) -> tuple[float, float]:

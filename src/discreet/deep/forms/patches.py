@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -13,12 +13,24 @@ from torch import Tensor
 from torch.nn import functional
 
 from discreet.deep.forms.blocks import weighted_sum
-from discreet.deep.forms.cost import AT_HAND, Cost, Way, of_convolution
+from discreet.deep.forms.cost import AT_HAND, AT_HAND_ON_GPU, Cost, Way, of_convolution
 from discreet.deep.forms.explicit import counted, squared_lengths, times
 from discreet.deep.forms.finite import overflown
 from discreet.deep.forms.form import Form
-from discreet.deep.forms.precision import FLOOR, cut_off, has_kernels, held, in_tf32, on_processor, product, unit, wide
-from discreet.deep.forms.rounding import Rounding, rounding_of
+from discreet.deep.forms.precision import (
+    FLOOR,
+    HALVES,
+    LEAST,
+    cut_off,
+    has_kernels,
+    held,
+    in_tf32,
+    on_processor,
+    product,
+    unit,
+    wide,
+)
+from discreet.deep.forms.rounding import Rounding, lengthened, rounding_of
 
 
 @dataclass(frozen=True)
@@ -64,6 +76,32 @@ class Kernel:
 
 
 @dataclass(frozen=True)
+class Written:
+    """Gradients of some samples, as they are added up: what is measured is what is stored, however it was rounded.
+
+    Parameters
+    ----------
+    values : Tensor of shape (samples, *parameter)
+        The gradients.
+    squares : Tensor of shape (samples,)
+        Their squared lengths.
+    scales : Tensor of shape (samples,), optional
+        What the values of each sample are multiples of.
+    """
+
+    values: Tensor
+    squares: Tensor
+    scales: Tensor | None = None
+
+    def weighted(self, weights: Tensor) -> Tensor:
+        """Their sum, each times its weight."""
+        if self.scales is None:
+            return weighted_sum(weights, counted(self.values, weights))
+        scaled = torch.where(weights > 0, weights * self.scales, 0)
+        return weighted_sum(scaled, counted(self.values, weights))
+
+
+@dataclass(frozen=True)
 class Patches:
     """The gradient of a sample is the sum over places of slopes times the patch of the inputs below the kernel.
 
@@ -91,8 +129,9 @@ class Patches:
         places = tuple(self.slopes.shape[2:])
         batch = len(self.inputs) // self.images, self.images
         return of_convolution(
-            *batch, size, places, self.kernel.shape, self.kernel.groups, gpu=not on_processor(self.inputs)
-        )
+            *batch, size, places, self.kernel.shape, self.kernel.groups,
+            kernel=self._has_kernel, most=AT_HAND if on_processor(self.inputs) else AT_HAND_ON_GPU,
+        )  # fmt: skip
 
     @property
     def rounding(self) -> float:
@@ -100,54 +139,28 @@ class Patches:
         return self._rounding.share
 
     @property
-    def error(self) -> float:
-        """By how much lengths are off, of the lengths of both factors: as for `OuterProducts`."""
-        places, taps = self._places, math.prod(self.kernel.shape[2:])
-        if self.cost.way is Way.PAIRS:
-            outs, given = self.kernel.shape[:2]
-            return (places + (outs + given + taps) / 2 + 8) * unit(self.slopes) + 2 * cut_off(self.slopes)
-        return (places + 8) * unit(self.slopes) + 2 * cut_off(self.slopes)
+    def guard(self) -> float:
+        """What is added to squared lengths by pairs, of the product of both squared lengths: as for `OuterProducts`."""
+        (outs, given), taps = self.kernel.shape[:2], math.prod(self.kernel.shape[2:])
+        terms = self._places + (outs + given + taps) / 2 + 8
+        return 2 * terms * unit(self.slopes) + (0 if self._places == 1 else self._rounding.cancelling**-2)
 
     def squared_norms(self) -> Tensor:
         """The squared length of each sample's gradient."""
         return self._squares() + overflown(self._apart(self.inputs))
 
     def _squares(self) -> Tensor:
-        """By pairs of places where these are few."""
-        way = self.cost.way
-        if way is Way.KEPT:  # what is added up later is this itself, and rounding hides nothing
-            return squared_lengths(self._written)
-        guard = 2 * self.error + (0 if self._places == 1 else self._rounding.cancelling**-2)
-        if way is Way.PAIRS:
-            squares, both = self._by_pairs()
-            return squares + guard * both
-        if on_processor(self.inputs):  # written out again in the same way
-            return torch.cat([squared_lengths(part.explicit()) for part in self._slices()])
-        taps = math.prod(self.kernel.shape[2:])
-        lengths = [squared_lengths(self._apart(one)) for one in (self.inputs, self.slopes)]
-        hidden = guard * taps * lengths[0] * lengths[1]
-        if has_kernels(self.inputs) and self.inputs.dim() == 4 and self.kernel.groups == 1:
-            from discreet.deep.forms.gpu_norms import patch_norms
+        """By pairs of places where these are few; else of what is added up later, so that rounding hides nothing."""
+        if self.cost.way is Way.PAIRS:
+            return lengthened(*self._by_pairs(), self.guard, 2 * cut_off(self.slopes))
+        return torch.cat([one.squares for one in self._written_out()])
 
-            window, fast = map(list, self.kernel.window), in_tf32(self.inputs.device)
-            found = patch_norms(self.inputs, self.slopes, lengths, *window, fast, self.images)
-        else:
-            found = torch.cat([squared_lengths(part.explicit()) for part in self._slices()])
-        return found * (1 + self.error) + hidden
-
-    def weighted(self, weights: Tensor) -> Tensor:
+    def weighted(self, weights: Tensor, clip: float | Tensor) -> Tensor:
         """The sum of the gradients, each times its weight."""
-        if not on_processor(self.inputs):
-            inputs, slopes = wide(self.inputs), times(wide(self.slopes), weights.repeat_interleave(self.images))
-            return self.kernel.gradient(inputs, slopes, self.kernel.groups)
-        if self.cost.way is Way.KEPT:
-            return weighted_sum(weights, counted(self._written, weights))
         if self.cost.way is Way.PAIRS:
             return self._in_blocks(weights).explicit().sum(dim=0, dtype=torch.float64)
-        rows = max(1, AT_HAND // self.kernel.size)
-        parts = zip(torch.split(weights, rows), self._slices(), strict=True)
-        first, *others = [weighted_sum(few, counted(part.explicit(), few)) for few, part in parts]
-        return sum(others, first.double())
+        first, *others = [one.weighted(few) for one, few in self._with(weights)]
+        return sum(others, first)
 
     def explicit(self) -> Tensor:
         """The gradients themselves: those of a convolution in which every sample is a group of its own."""
@@ -169,8 +182,40 @@ class Patches:
         return torch.unflatten(part, 0, (-1, self.images))
 
     @cached_property
-    def _written(self) -> Tensor:
-        return self.explicit()
+    def _kept(self) -> list[Written]:
+        return [self._write()]
+
+    def _written_out(self) -> Iterable[Written]:
+        """The gradients, all at once and once, or some at a time: then again in the same way."""
+        return self._kept if self.cost.way is Way.KEPT else (part._write() for part in self._slices())
+
+    def _with(self, weights: Tensor) -> Iterator[tuple[Written, Tensor]]:
+        """The gradients and their weights."""
+        start = 0
+        for one in self._written_out():
+            yield one, weights[start : start + len(one.squares)]
+            start += len(one.squares)
+
+    def _write(self) -> Written:
+        if not self._has_kernel:
+            values = self.explicit()
+            return Written(values, squared_lengths(values))
+        from discreet.deep.forms.gpu_norms import patch_gradients
+
+        lengths = [squared_lengths(self._apart(one)) for one in (self.inputs, self.slopes)]
+        sizes = [one[0].numel() * self.images for one in (self.inputs, self.slopes)]
+        means = [(one / n).clamp(min=LEAST) for one, n in zip(lengths, sizes, strict=True)]
+        fast, high = in_tf32(self.inputs.device), 2.0**14.9 / math.sqrt(math.prod(sizes))
+        halved = fast or self.inputs.dtype in HALVES
+        scales = means[0].sqrt() * means[1].sqrt() / high if halved else torch.ones_like(means[0])
+        window = map(list, self.kernel.window)
+        values, found = patch_gradients(self.inputs, self.slopes, means, scales, *window, fast, self.images)
+        squares = (found * scales) * scales * (1 + 2.0**-10) + self.kernel.size * FLOOR
+        return Written(values.permute(0, 3, 4, 1, 2), squares, scales)
+
+    @property
+    def _has_kernel(self) -> bool:
+        return has_kernels(self.inputs) and self.inputs.dim() == 4 and self.kernel.groups == 1
 
     @property
     def _places(self) -> int:
@@ -179,10 +224,10 @@ class Patches:
 
     @property
     def _rounding(self) -> Rounding:
-        """On a processor, gradients that are written out are one term for each sample."""
-        written = on_processor(self.inputs) and self.cost.way is not Way.PAIRS
+        """Gradients that are written out are one term for each sample."""
+        written = self.cost.way is not Way.PAIRS
         found = rounding_of(self.slopes, 1 if written else self._places)
-        if written or not on_processor(self.inputs):
+        if written:
             return found
         terms = self._places * found.samples  # all places of a sample are in one block, however many
         return replace(found, cancelling=found.cancelling * found.samples * found.places / terms)
@@ -219,6 +264,7 @@ class Patches:
         return (below * across).sum(dim=2).sum(dim=1), lengths[0] * lengths[1]
 
     def _slices(self) -> Iterator[Patches]:
-        rows = self.images * max(1, AT_HAND // self.kernel.size)
+        most = AT_HAND if on_processor(self.inputs) else AT_HAND_ON_GPU
+        rows = self.images * max(1, most // self.kernel.size)
         for inputs, slopes in zip(torch.split(self.inputs, rows), torch.split(self.slopes, rows), strict=True):
             yield Patches(inputs, slopes, self.kernel, self.images)

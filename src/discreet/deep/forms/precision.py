@@ -7,11 +7,13 @@ from importlib.util import find_spec
 import torch
 from torch import Tensor
 
-HALVES = {torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8}
+HALVES = frozenset({torch.float16, torch.bfloat16})
+HALF = 2.0**-11  # what rounding to float16 may be off by
 TF32 = 2.0**-10  # what the products of a device may cut off a number in float32
 SPLIT = 2.0**-20  # and where it multiplies three parts of a number instead
 FLOOR = 2.0**-100  # of a squared number: squares far below may be read as zero
 KERNELS = find_spec("triton") is not None  # which comes with PyTorch for GPUs
+LEAST = 1e-38
 
 
 def on_processor(values: Tensor) -> bool:
@@ -20,8 +22,14 @@ def on_processor(values: Tensor) -> bool:
 
 
 def unit(values: Tensor) -> float:
-    """What an addition in float32 may be off by, relative to its terms: devices cut off where processors round."""
-    return 2.0**-24 if on_processor(values) else 2.0**-22
+    """What an addition in float32 may be off by, relative to its terms: matrix instructions cut off what others round.
+
+    From sums of 16 products on, with two digits more inside (compute capability 9), of 8 with one more (8), and of 4
+    with none (7; Fasi, Higham, Mikaitis and Pranesh 2021): so much for each of their terms.
+    """
+    if on_processor(values):
+        return 2.0**-24
+    return 2.0**-23 if _has_long_instructions(values) else 2.0**-22
 
 
 def cut_off(values: Tensor) -> float:
@@ -38,8 +46,17 @@ def in_tf32(device: torch.device) -> bool:
 
 
 def has_kernels(values: Tensor) -> bool:
-    """Whether `gpu_norms` serves such numbers."""
-    return KERNELS and values.is_cuda and values.dtype != torch.float64
+    """Whether `gpu_norms` and `gpu_sums` serve such numbers."""
+    return KERNELS and values.dtype != torch.float64 and _has_long_instructions(values)
+
+
+def _has_long_instructions(values: Tensor) -> bool:
+    return values.is_cuda and torch.version.hip is None and torch.cuda.get_device_capability(values.device)[0] >= 8
+
+
+def power_of_two(values: Tensor) -> Tensor:
+    """The greatest powers of two below positive numbers: a product with them rounds nothing."""
+    return (values.float().clamp(min=LEAST).view(torch.int32) & 0x7F800000).view(torch.float32)
 
 
 def held(values: Tensor) -> Tensor:
