@@ -16,7 +16,6 @@ import numpy as np
 
 from benchmarks.rows import Row, at_least, at_most
 from discreet.core.budget import Budget
-from discreet.core.schema import Schema
 from discreet.crypto.certificate import Card
 from discreet.crypto.client import Client
 from discreet.crypto.identity import Identity
@@ -28,6 +27,7 @@ from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.bits import system_bits
 from discreet.query.federation_file import written_federation
 from discreet.questions.contingency import contingency_of
+from discreet.schema.schema import Schema
 from discreet.service.key_file import write_identity
 from discreet.service.local_parties import LocalParties, local_parties
 from discreet.trust.federation import Federation

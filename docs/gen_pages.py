@@ -86,7 +86,7 @@ TITLES = {
     "online_statistics": "Online statistics",
     "publishing": "Published networks",
 }
-DATA = {"core", "trust", "accounting", "query", "releases"}  # rooms whose names are looked for together
+DATA = {"core", "schema", "trust", "accounting", "query", "releases"}  # rooms whose names are looked for together
 MORE = {
     "Results": ["core.receipt.Receipt"],
     "Errors": ["core.errors"],
@@ -115,8 +115,8 @@ MORE = {
         "audit.one_run.one_run_epsilon",
     ],
     "Extending": [
-        "core.question.BoundedSum",
-        "core.recipe.recipe",
+        "questions.question.BoundedSum",
+        "questions.recipe.recipe",
         "core.bound.Bound",
         "core.grid.Grid",
         "core.mechanism.Mechanism",

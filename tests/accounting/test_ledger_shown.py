@@ -27,8 +27,8 @@ from discreet.core.errors import BudgetExceeded, NotPermitted
 from discreet.core.events import GaussianLoss, LaplaceLoss, PureLoss
 from discreet.core.ledger import Reservation
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Number, Schema
 from discreet.noise.deterministic import DeterministicBits
+from discreet.schema.schema import Number, Schema
 from discreet.trust.permit import Permit
 from discreet.trust.random_stopping import RandomStopping, Trial
 

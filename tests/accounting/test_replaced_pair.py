@@ -16,7 +16,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted, Unaccountable
 from discreet.core.events import Composed, GaussianLoss, LaplaceLoss, PureLoss, Repeated, Sampled, read, written
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Schema
+from discreet.schema.schema import Schema
 from discreet.trust.private_data import PrivateData
 
 CASES = [(1.0, 0.5), (0.3, 0.1), (2.0, 0.01), (0.7, 0.9)]

@@ -29,8 +29,6 @@ from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event
-from discreet.core.schema import Category, Number, Schema, Text
-from discreet.core.value import number_of
 from discreet.deep.fair.fair_classifier import FairClassifier
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute
 from discreet.deep.private_mlp_classifier import PrivateMLPClassifier
@@ -45,6 +43,8 @@ from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.whole_graph import WholeGraph
+from discreet.schema.schema import Category, Number, Schema, Text
+from discreet.schema.value import number_of
 from discreet.sequential.bandits.linear_ucb import LinearUCB
 from discreet.sequential.filters.kalman_model import KalmanModel
 from discreet.sequential.filters.transfer_function import TransferFunction

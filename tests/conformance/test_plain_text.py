@@ -22,9 +22,9 @@ from discreet.core.events import NoPromise, PureLoss
 from discreet.core.ledger import Reservation
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.receipt import Participants, Receipt
-from discreet.core.schema import Category, Number, Schema, Text
 from discreet.deep.card import PrivacyCard
 from discreet.learners.tree import GrownTree
+from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.service.cli import main
 from discreet.trust.curator import Curator
 from discreet.trust.moving_table import MovingTable

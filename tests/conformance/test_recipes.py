@@ -22,10 +22,10 @@ import pytest
 from discreet.core.errors import DiscreetError, NotPermitted, ParameterError
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import MOST_NUMBERS, RECIPES, Recipe
-from discreet.core.schema import Category, Number
 from discreet.questions.named import load_all, question_of
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import MOST_NUMBERS, RECIPES, Recipe
+from discreet.schema.schema import Category, Number
 from discreet.trust.call import VERSION
 from discreet.trust.sources.decoded_table import tallied
 from discreet.trust.sources.decoding import bounded

@@ -19,7 +19,7 @@ from discreet.core.answer import GramAnswer, KeyedAnswer, MovableRows, Records, 
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.schema import Number, Schema, Text
+from discreet.schema.schema import Number, Schema, Text
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local
 from discreet.trust.moving_table import MovingTable

@@ -25,9 +25,9 @@ from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, DiscreetError, ParameterError
 from discreet.core.events import read, written
 from discreet.core.neighbors import RECORD, Neighbors
-from discreet.core.schema import Category, Number, Schema
 from discreet.deep.private_mlp_classifier import PrivateMLPClassifier
 from discreet.deep.private_mlp_regressor import PrivateMLPRegressor
+from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.private_data import PrivateData
 from tests.conformance.test_learners import ALL, CLASSIFIERS, SUPERVISED
 

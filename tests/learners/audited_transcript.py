@@ -14,9 +14,9 @@ from discreet.core.answer import Answer
 from discreet.core.budget import Budget
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Schema
 from discreet.noise.deterministic import DeterministicBits
+from discreet.questions.question import BoundedSum
+from discreet.schema.schema import Schema
 from discreet.trust.curator import Curator
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix

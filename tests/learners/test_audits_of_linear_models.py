@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.core.schema import Category, Column, Number, Schema
 from discreet.learners.linear_regression import LinearRegression
 from discreet.learners.linear_svc import LinearSVC
 from discreet.learners.logistic_regression import LogisticRegression
 from discreet.learners.perceptron import Perceptron
 from discreet.learners.private_search_cv import PrivateSearchCV
 from discreet.learners.ridge import Ridge
+from discreet.schema.schema import Category, Column, Number, Schema
 from tests.learners.audited_transcript import check_fit
 
 PEOPLE = np.random.default_rng(0).uniform(-0.5, 0.5, (400, 8))

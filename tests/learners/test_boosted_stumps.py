@@ -16,7 +16,6 @@ from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.grid import Grid
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Category, Number, Schema
 from discreet.learners.boosted_stumps import SUREST, BoostedStumps
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
@@ -24,6 +23,7 @@ from discreet.questions.boosting_weights import boosting_weights_of
 from discreet.questions.shape_gradients import STEEPEST
 from discreet.releases.spread import spread
 from discreet.releases.sum_plan import SumPlan
+from discreet.schema.schema import Category, Number, Schema
 from tests.learners import trial
 from tests.learners.audited_sum import check_sum, worst
 from tests.learners.audited_transcript import check_fit

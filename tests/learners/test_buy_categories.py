@@ -13,10 +13,10 @@ from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, DiscreetError
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Category, Number, Schema, Text
 from discreet.learners.buy_categories import buy_categories
 from discreet.learners.one_hot_encoder import OneHotEncoder
 from discreet.learners.ordinal_encoder import OrdinalEncoder
+from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.trust.private_data import PrivateData
 
 SCHEMA = Schema({"age": Number(0, 100), "town": Text(), "job": Text()})

@@ -12,8 +12,8 @@ from sklearn.naive_bayes import CategoricalNB as Exact
 from discreet.accounting.accountant import delta, pure_epsilon
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
-from discreet.core.schema import Category, Number, Schema
 from discreet.learners.categorical_nb import CategoricalNB
+from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.private_data import PrivateData
 from tests.learners import trial
 from tests.learners.audited_sum import check_sum, worst

@@ -14,7 +14,6 @@ from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.schema import Category, Number, Schema, Text
 from discreet.learners.evaluate import evaluate
 from discreet.learners.evaluate_regression import evaluate_regression
 from discreet.learners.gaussian_nb import GaussianNB
@@ -24,6 +23,7 @@ from discreet.learners.ordinal_encoder import OrdinalEncoder
 from discreet.learners.private_pipeline import PrivatePipeline
 from discreet.learners.private_search_cv import PrivateSearchCV
 from discreet.learners.standard_scaler import StandardScaler
+from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.frame import Frame

@@ -5,8 +5,8 @@ from __future__ import annotations
 from discreet.accounting.accountant import delta
 from discreet.core.budget import Budget
 from discreet.core.events import Repeated
-from discreet.core.schema import Schema, Text
 from discreet.learners.category_purchase import CategoryPurchase, listed
+from discreet.schema.schema import Schema, Text
 from discreet.trust.private_data import PrivateData
 
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from discreet.core.budget import Budget
-from discreet.core.schema import Schema
 from discreet.learners.cluster_start import ClusterStart, shortened
 from discreet.learners.kmeans import KMeans
 from discreet.learners.task import Task
 from discreet.noise.deterministic import DeterministicBits
 from discreet.releases.shares import shared
+from discreet.schema.schema import Schema
 from discreet.trust.private_data import PrivateData
 
 SCHEMA = Schema.numeric(-1.0, 1.0, 3)

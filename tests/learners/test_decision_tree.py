@@ -13,13 +13,13 @@ from discreet.accounting.accountant import delta, pure_epsilon
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Category, Schema
 from discreet.learners.decision_tree import DecisionTreeClassifier
 from discreet.learners.grown_tree import FromCounts
 from discreet.learners.labelled_tree import labelled_levels
 from discreet.noise.deterministic import DeterministicBits
 from discreet.releases.spread import spread
 from discreet.releases.sum_plan import SumPlan
+from discreet.schema.schema import Category, Schema
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
 from tests.learners import trial

@@ -18,7 +18,6 @@ from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, KeyReused
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Category, Number, Schema
 from discreet.learners.evaluate import evaluate
 from discreet.learners.evaluation import Evaluation
 from discreet.learners.logistic_regression import LogisticRegression
@@ -28,6 +27,7 @@ from discreet.learners.standard_scaler import StandardScaler
 from discreet.noise.deterministic import DeterministicBits
 from discreet.releases.least_noise import least_noise
 from discreet.releases.sum_plan import SumPlan
+from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData

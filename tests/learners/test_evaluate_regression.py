@@ -11,7 +11,6 @@ from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.grid import Array
-from discreet.core.schema import Number, Schema
 from discreet.learners.evaluate_regression import evaluate_regression
 from discreet.learners.min_max_scaler import MinMaxScaler
 from discreet.learners.private_pipeline import PrivatePipeline
@@ -20,6 +19,7 @@ from discreet.learners.ridge import Ridge
 from discreet.noise.deterministic import DeterministicBits
 from discreet.releases.least_noise import least_noise
 from discreet.releases.sum_plan import SumPlan
+from discreet.schema.schema import Number, Schema
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData

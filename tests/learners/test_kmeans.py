@@ -18,9 +18,9 @@ from discreet.core.errors import BudgetExceeded, DiscreetError
 from discreet.core.events import Composed
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Schema
 from discreet.learners.kmeans import KMeans
 from discreet.questions.clusters import nearest
+from discreet.schema.schema import Schema
 from discreet.trust.private_data import PrivateData
 from tests.learners import trial
 from tests.learners.audited_fit import check_releases

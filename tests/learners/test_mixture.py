@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import multivariate_normal
 
-from discreet.core.schema import Schema
 from discreet.learners.mixture import Mixture, definite, shrunk, square_of
 from discreet.questions.mixture_moments import mixture_moments_of
+from discreet.schema.schema import Schema
 
 PARTS = Mixture(
     np.array([0.25, 0.75]),

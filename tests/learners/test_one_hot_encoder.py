@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.core.schema import Category, Number, Schema
 from discreet.learners.one_hot_encoder import OneHotEncoder
+from discreet.schema.schema import Category, Number, Schema
 from tests.learners import trial
 from tests.learners.trial import LearnerTrial
 

@@ -9,8 +9,8 @@ from sklearn.linear_model import Ridge as Exact
 from discreet.accounting.accountant import delta, pure_epsilon
 from discreet.core.errors import DiscreetError
 from discreet.core.grid import Array
-from discreet.core.schema import Number, Schema
 from discreet.learners.online_ridge import OnlineRidge
+from discreet.schema.schema import Number, Schema
 from tests.learners import trial
 from tests.learners.audited_transcript import check_fit
 from tests.learners.trial import LearnerTrial

@@ -13,10 +13,10 @@ from sklearn.linear_model import LogisticRegression
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.grid import Array
-from discreet.core.schema import Schema
 from discreet.learners.gaussian_nb import GaussianNB
 from discreet.learners.kmeans import KMeans
 from discreet.learners.plot_privacy_utility import plot_privacy_utility
+from discreet.schema.schema import Schema
 from discreet.trust.private_data import PrivateData
 
 MODEL = GaussianNB(classes=[0, 1], bounds=(-5, 5), delta=1e-5)

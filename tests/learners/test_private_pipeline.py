@@ -17,8 +17,6 @@ from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, KeyReused
 from discreet.core.events import Composed, GaussianLoss
 from discreet.core.neighbors import RECORD, Neighbors
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Category, Number, Schema
 from discreet.learners.gaussian_nb import GaussianNB
 from discreet.learners.kmeans import KMeans
 from discreet.learners.logistic_regression import LogisticRegression
@@ -29,9 +27,11 @@ from discreet.learners.private_pipeline import PrivatePipeline
 from discreet.learners.ridge import Ridge
 from discreet.learners.standard_scaler import StandardScaler
 from discreet.questions.column_moments import column_moments_of
+from discreet.questions.question import BoundedSum
 from discreet.questions.transformed import transformed
 from discreet.releases.least_noise import least_noise
 from discreet.releases.sum_plan import SumPlan
+from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.private_data import PrivateData
 from discreet.trust.secure_sum import SecureSum
 from discreet.trust.sources.opening import source_of

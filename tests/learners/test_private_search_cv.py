@@ -16,7 +16,6 @@ from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.schema import Category, Number, Schema
 from discreet.learners.gaussian_nb import GaussianNB
 from discreet.learners.logistic_regression import LogisticRegression
 from discreet.learners.min_max_scaler import MinMaxScaler
@@ -25,6 +24,7 @@ from discreet.learners.private_search_cv import PrivateSearchCV
 from discreet.learners.ridge import Ridge
 from discreet.learners.standard_scaler import StandardScaler
 from discreet.noise.deterministic import DeterministicBits
+from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData

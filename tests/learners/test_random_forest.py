@@ -16,13 +16,13 @@ from discreet.audit.verdict import judged
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Category, Number, Schema
 from discreet.learners.random_forest import RandomForestClassifier
 from discreet.learners.random_trees import ForestPlan, sample_question
 from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.tree_scores import leaf_counts_of
 from discreet.releases.sum_plan import SumPlan
+from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.curators_view import CuratorsView
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData

@@ -9,8 +9,8 @@ from sklearn.linear_model import Ridge as Exact
 from discreet.accounting.accountant import delta
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
-from discreet.core.schema import Number, Schema
 from discreet.learners.ridge import Ridge
+from discreet.schema.schema import Number, Schema
 from discreet.trust.private_data import PrivateData
 from tests.learners import trial
 from tests.learners.trial import LearnerTrial

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from discreet.core.made_up_rows import rows_like, rows_of_schema, tries
-from discreet.core.schema import Number, Schema
 from discreet.learners.residual_moments import ASIDE, FINE, predicted, predicting
 from discreet.learners.row_by_row import RowsTogether, row_by_row, treats_rows_alone
+from discreet.schema.made_up_rows import rows_like, rows_of_schema, tries
+from discreet.schema.schema import Number, Schema
 
 rng = np.random.default_rng(0)
 ROWS = rng.uniform(-0.9, 0.9, (200, 3))

@@ -9,9 +9,9 @@ from sklearn.preprocessing import StandardScaler as Exact
 from discreet.accounting.accountant import delta
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
-from discreet.core.schema import Category, Number, Schema
 from discreet.learners.standard_scaler import StandardScaler
 from discreet.releases.sum_plan import SumPlan
+from discreet.schema.schema import Category, Number, Schema
 from tests.learners import trial
 from tests.learners.audited_sum import check_sum
 from tests.learners.trial import LearnerTrial

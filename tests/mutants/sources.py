@@ -70,7 +70,7 @@ MUTANTS = [
         tests="trust/sources/test_file.py trust/test_failed_source.py",
     ),
     *of(
-        "core/value",
+        "schema/value",
         ('whole.lstrip("0") or "0"', 'whole or "0"'),
         ('rest.rstrip("0")', "rest"),
         tests="trust/sources/test_agreement.py",

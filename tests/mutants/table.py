@@ -143,7 +143,7 @@ MUTANTS = [
     ),
     *of("core/rounding", ("math.inf", "-math.inf"), tests="core/test_bound.py core/test_grid.py core/test_answer.py"),
     *of(
-        "core/question",
+        "questions/question",
         ("self.grid.cut(self.bound.clip(self.of(records)))", "self.grid.cut(self.of(records))"),
         tests="trust/test_exact_sum.py trust/test_private_data.py",
     ),
@@ -739,7 +739,7 @@ MUTANTS = [
     ),
     *of("trust/curator", ("return not promised(event)", "return True")),
     *of(
-        "core/question",
+        "questions/question",
         ("question.grid, question.bound.times(view.unit.rows)", "question.grid, question.bound"),
         (
             "question.bound.times(view.unit.rows), view.neighbors)",
@@ -822,7 +822,7 @@ MUTANTS = [
         "core/condition",
         ("SIGNS[self.sign](own, self.value) & ~np.isnan(own)", "SIGNS[self.sign](own, self.value)"),
         ('return f"coalesce({left} {written} {right}, FALSE)"', 'return f"({left} {written} {right})"'),
-        tests="core/test_condition_text.py",
+        tests="schema/test_condition_text.py",
     ),
     *of(
         "trust/party",
@@ -868,7 +868,7 @@ MUTANTS = [
         tests="trust/isolation/test_isolated.py",
     ),
     *of(
-        "core/value",
+        "schema/value",
         ("if value is None or len(value) > LONGEST or not", "if value is None or not"),
         ('return "true" if value else "false"', 'return "True" if value else "False"'),
         ("number + 0.0 if abs(number) < np.inf else", "number + 0.0 if False else"),

@@ -6,7 +6,7 @@ from tests.mutants.mutant import of
 
 MUTANTS = [
     *of(
-        "core/value",
+        "schema/value",
         ("return isinstance(value, np.timedelta64) or (", "return ("),
         ("    except Exception:  # too large, or with methods of its own that fail", "    except ValueError:"),
         tests="trust/sources/test_raw_values.py",
@@ -61,7 +61,7 @@ MUTANTS = [
         ("else np.arange(len(rows))[:, None]", "else (np.flatnonzero(gaps), np.flatnonzero(~gaps))"),
     ),
     *of(
-        "core/made_up_rows",
+        "schema/made_up_rows",
         ("    return [rows, gaps]", "    return [rows]"),
         tests="learners/test_row_by_row.py",
     ),

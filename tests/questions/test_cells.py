@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.core.dates import Date
 from discreet.core.errors import ParameterError
-from discreet.core.schema import Category, Number, Schema
 from discreet.questions.cells import cut
+from discreet.schema.dates import Date
+from discreet.schema.schema import Category, Number, Schema
 
 SCHEMA = Schema(
     {

@@ -10,9 +10,9 @@ from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Number, Schema
 from discreet.mechanisms.additive.discrete_laplace import DiscreteLaplace
 from discreet.questions.community_edges import community_edges_of
+from discreet.schema.schema import Number, Schema
 from tests.conformance.audits import Audit
 from tests.graphs.small_graphs import edge_neighbors, graphs, pairs, replaced_apart
 from tests.questions.trial import Trial

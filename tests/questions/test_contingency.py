@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.core.schema import Category, Number, Schema
 from discreet.questions.contingency import COMPARED, contingency_of
+from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.sources.opening import source_of
 from tests.questions.trial import Trial
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Schema
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.coordinate_records import CoordinateRecords, complete_count_of
+from discreet.schema.schema import Schema
 from discreet.trust.curators_view import CuratorsView
 from discreet.trust.sources.opening import source_of
 from tests.questions.trial import SCHEMA, Trial, X, summed

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from discreet.core.errors import ParameterError, SchemaError
-from discreet.core.schema import Category, Number, Schema, Text
 from discreet.questions.domain import MOST_BINS, MOST_CELLS, Domain, codes_of, place_among
+from discreet.schema.schema import Category, Number, Schema, Text
 
 SCHEMA = Schema({"sex": Category(("f", "m")), "age": Number(0, 80), "size": Number(0, 2), "note": Text()})
 DOMAIN = Domain.of(SCHEMA, ("age", "sex"), 4)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from discreet.core.errors import ParameterError
-from discreet.core.schema import Category, Number, Schema
 from discreet.questions.edge_sums import edge_blocks_of, edge_cut_of, edge_degrees_of, node_count
+from discreet.schema.schema import Category, Number, Schema
 from tests.questions.trial import SCHEMA as MIXED
 from tests.questions.trial import Trial, summed
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from discreet.core.errors import ParameterError
-from discreet.core.schema import Number, Schema
 from discreet.questions.fourier import FourierBasis, fourier_of_events, fourier_of_people
+from discreet.schema.schema import Number, Schema
 from tests.questions.trial import Trial, summed
 
 PEOPLE = {"columns": ("x", "y", "far"), "coefficients": 2, "origin": 0.5, "radius": 3.0}

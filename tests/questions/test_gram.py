@@ -6,10 +6,10 @@ import numpy as np
 
 from discreet.core.bits import Bits
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Schema
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.coordinates import Coordinates
 from discreet.questions.gram import Gram
+from discreet.schema.schema import Schema
 from discreet.trust.curators_view import CuratorsView
 from discreet.trust.sources.matrix import Matrix
 

@@ -9,9 +9,9 @@ import pytest
 from scipy.interpolate import BSpline
 
 from discreet.core.neighbors import Neighbors
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Number, Schema
 from discreet.questions.knots import Knots, bump_length, process_of, splines_of
+from discreet.questions.question import BoundedSum
+from discreet.schema.schema import Number, Schema
 from tests.questions.trial import RECORDS, SCHEMA, Trial, X, summed
 
 TRIALS = {

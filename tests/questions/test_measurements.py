@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from discreet.core.bound import Norm
-from discreet.core.schema import Category, Schema
 from discreet.questions.domain import Domain
 from discreet.questions.measurement import Contrast, Measurement
 from discreet.questions.measurements import Measurements
 from discreet.questions.named import question_of
 from discreet.questions.residuals import AxisSet, Shape, cell_shares, closure, subsets
+from discreet.schema.schema import Category, Schema
 from tests.questions.trial import Trial
 
 TRIALS = {

@@ -11,12 +11,12 @@ import pytest
 from discreet.core.bound import Norm
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import Neighbors
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Number, Schema
 from discreet.questions.coordinates import Coordinates
 from discreet.questions.named import question_of
 from discreet.questions.pair_moments import PairMoments, pair_moments_of, pair_moments_size
+from discreet.questions.question import BoundedSum
 from discreet.questions.second_moments import second_moments_of, weights_of
+from discreet.schema.schema import Number, Schema
 from discreet.trust.sources.matrix import Matrix
 from tests.questions.trial import Trial
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.core.schema import Number, Schema
 from discreet.questions.row_steps import RowSteps, StepRows
+from discreet.schema.schema import Number, Schema
 from discreet.trust.sources.decoding import bounded
 
 SAME, OTHER = Schema.numeric(-1.0, 3.0, 5), Schema({f"x{i}": Number(-i - 1.0, i + 2.0) for i in range(5)})

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Category, Number, Schema
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.signed_records import SignedRecords, Waves, scaled
+from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.curators_view import CuratorsView
 from discreet.trust.sources.matrix import Matrix
 

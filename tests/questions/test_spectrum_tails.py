@@ -12,11 +12,11 @@ from discreet.core.answer import Answer
 from discreet.core.errors import ParameterError
 from discreet.core.events import PureLoss
 from discreet.core.neighbors import RECORD, Neighbors
-from discreet.core.schema import Schema
 from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.fourier import FourierBasis, fourier_of_events, fourier_of_people
 from discreet.questions.spectrum_tails import SpectrumTails
+from discreet.schema.schema import Schema
 from discreet.trust.curators_view import CuratorsView
 from discreet.trust.sources.opening import source_of
 

@@ -10,9 +10,9 @@ from scipy.stats import entropy as bits
 
 from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Category, Number, Schema
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.split_scores import entropy, gini, largest, split_scores_of
+from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.curators_view import CuratorsView
 from discreet.trust.sources.matrix import Matrix
 from tests.questions.choices import check_choices, worst_loss

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.core.schema import Category, Number, Schema
 from discreet.questions.squared_loss import squared_loss_of
+from discreet.schema.schema import Category, Number, Schema
 from tests.questions.trial import Trial, summed
 
 TRIALS = {

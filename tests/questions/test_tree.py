@@ -9,8 +9,8 @@ import pytest
 
 from discreet.core.bound import Norm
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Number, Schema
 from discreet.questions.tree import Tree, trees
+from discreet.schema.schema import Number, Schema
 from tests.questions.trial import Trial
 
 NORMS: tuple[Norm, ...] = ("l1", "l2")

@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from discreet.core.schema import Category, Number, Schema
 from discreet.questions.workload import workload_of
+from discreet.schema.schema import Category, Number, Schema
 from tests.questions.trial import Trial
 
 TRIALS = {

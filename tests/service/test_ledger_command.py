@@ -22,8 +22,8 @@ from discreet.core.events import NoPromise, PureLoss
 from discreet.core.ledger import Reservation
 from discreet.core.neighbors import Neighbors
 from discreet.core.receipt import Receipt
-from discreet.core.schema import Number, Schema
 from discreet.noise.deterministic import DeterministicBits
+from discreet.schema.schema import Number, Schema
 from discreet.service.cli import main, parser
 from discreet.trust.curator import Curator
 from discreet.trust.private_data import PrivateData

@@ -28,9 +28,6 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import Repeated
 from discreet.core.neighbors import RECORD, Neighbors
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Schema
-from discreet.core.value import name_of
 from discreet.crypto.certificate import Card
 from discreet.crypto.identity import Identity
 from discreet.learners.kmeans import KMeans
@@ -45,8 +42,11 @@ from discreet.questions.contingency import contingency_of
 from discreet.questions.count import count_of
 from discreet.questions.grouped_moments import grouped_moments_of
 from discreet.questions.moments import moments_of
+from discreet.questions.question import BoundedSum
 from discreet.questions.second_moments import second_moments_of
 from discreet.questions.total import total_of
+from discreet.schema.schema import Schema
+from discreet.schema.value import name_of
 from discreet.statistics.moments.mean import mean
 from discreet.trust.curator import Curator
 from discreet.trust.federation import Federation

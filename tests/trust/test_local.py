@@ -12,8 +12,6 @@ from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.grid import Grid
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Number, Schema
 from discreet.learners.kmeans import KMeans
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
@@ -23,6 +21,8 @@ from discreet.mechanisms.selection.randomized_response import RandomizedResponse
 from discreet.mechanisms.vectors.sphere_report import SphereReport
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.key_counts import KeyCounts
+from discreet.questions.question import BoundedSum
+from discreet.schema.schema import Number, Schema
 from discreet.statistics.moments.mean import mean
 from discreet.statistics.tables.histogram import histogram
 from discreet.trust.local import Local

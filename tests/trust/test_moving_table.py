@@ -12,9 +12,9 @@ from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.core.receipt import Receipt
-from discreet.core.schema import Schema
 from discreet.mechanisms.vectors.moved_row_sketch import MovedRowSketch
 from discreet.questions.all_records import AllRecords
+from discreet.schema.schema import Schema
 from discreet.trust.moving_table import MovingTable
 from discreet.trust.private_data import PrivateData
 

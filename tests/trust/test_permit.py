@@ -24,11 +24,11 @@ from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, KeyReused, NotPermitted, ParameterError, UnplannedRelease
 from discreet.core.events import Repeated
 from discreet.core.neighbors import Neighbors
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Category, Number, Schema
 from discreet.learners.kmeans import KMeans
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.questions.all_records import AllRecords
+from discreet.questions.question import BoundedSum
+from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.tables.conversation import Conversation
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local

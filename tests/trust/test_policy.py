@@ -12,8 +12,8 @@ from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import GaussianLoss, LaplaceLoss
 from discreet.core.neighbors import Neighbors
-from discreet.core.recipe import Recipe
 from discreet.crypto.errors import TooFewSurvivors
+from discreet.questions.recipe import Recipe
 from discreet.trust import party as party_module
 from discreet.trust.policy import Policy
 from discreet.trust.secure_sum import SecureSum

@@ -23,7 +23,7 @@ from discreet.core.errors import LedgerError
 from discreet.core.events import Event, written
 from discreet.core.ledger import Committed, Reservation
 from discreet.core.neighbors import Unit
-from discreet.core.notebook import carded
+from discreet.display.notebook import carded
 
 Page = BookPage | MemoryPage
 

@@ -7,9 +7,9 @@ import os
 from discreet.accounting.book import Book
 from discreet.accounting.ledger_file import LedgerFile
 from discreet.accounting.ledger_view import FileView, LedgerView
-from discreet.core.display import plain
 from discreet.core.ledger import Entry
-from discreet.core.notebook import facts, grid
+from discreet.display.notebook import facts, grid
+from discreet.display.plain import plain
 
 COLUMNS = ("entry", "day", "analyst", "purpose", "event", "cost", "state")
 

@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from discreet.core.display import plain
 from discreet.core.events import read
 from discreet.core.events_in_words import in_words
-from discreet.core.notebook import carded, facts
+from discreet.display.notebook import carded, facts
+from discreet.display.plain import plain
 
 
 class PrivacyCard(dict[str, Any]):

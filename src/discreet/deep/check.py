@@ -12,14 +12,14 @@ from torch.nn.modules.instancenorm import _InstanceNorm
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils._pytree import tree_flatten
 
-from discreet.core.display import plain
 from discreet.core.errors import ParameterError
-from discreet.core.notebook import carded, grid, safe
 from discreet.deep.capture import Layer, captured, layers
 from discreet.deep.clipped_sum import by_parameter
 from discreet.deep.forms.cost import Cost
 from discreet.deep.layers.composite import composite_of
 from discreet.deep.layers.rule import rule_of
+from discreet.display.notebook import carded, grid, safe
+from discreet.display.plain import plain
 
 ASKED = "train with privacy"
 

@@ -24,10 +24,10 @@ from discreet.core.knob import check_knob, check_one_of, check_whole
 from discreet.core.ledger import Ledger
 from discreet.core.neighbors import RECORD, Neighbors
 from discreet.core.receipt import Receipt
-from discreet.core.schema import Category, Column, Number, Schema
 from discreet.core.secret_sample import SecretSample
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.noise.bits import system_bits
+from discreet.schema.schema import Category, Column, Number, Schema
 from discreet.trust.curated_records import CuratedRecords, curated_records
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.decoding import decoded

@@ -11,8 +11,8 @@ from sklearn.base import ClassifierMixin
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.schema import Category, Column
 from discreet.deep.private_mlp import PrivateMLP
+from discreet.schema.schema import Category, Column
 
 if TYPE_CHECKING:
     from discreet.deep.clipped_sum import Losses

@@ -9,8 +9,8 @@ from sklearn.base import RegressorMixin
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.schema import Column, Number
 from discreet.deep.private_mlp import PrivateMLP
+from discreet.schema.schema import Column, Number
 
 if TYPE_CHECKING:
     from torch import Tensor

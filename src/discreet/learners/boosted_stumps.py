@@ -10,13 +10,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from discreet.core.bound import Norm
 from discreet.core.grid import Array
 from discreet.core.knob import check_whole
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Schema
 from discreet.learners.scored_classifier import ScoredClassifier
 from discreet.learners.task import Task, encoded
 from discreet.questions.boosting_weights import boosting_weights_of, cells_among, scores_among
 from discreet.questions.domain import Domain
+from discreet.questions.question import BoundedSum
 from discreet.releases.joint_plan import Stage, StagedPlan, staged
+from discreet.schema.schema import Schema
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from discreet.core.budget import Budget
-from discreet.core.schema import Schema, Text
 from discreet.learners.category_purchase import CategoryPurchase
+from discreet.schema.schema import Schema, Text
 from discreet.trust.private_data import PrivateData
 
 ASKED = "categories"
@@ -54,7 +54,7 @@ def buy_categories(
 
     Examples
     --------
-    >>> from discreet.core.schema import Number
+    >>> from discreet.schema.schema import Number
     >>> rows = {"age": [40] * 601, "town": ["Rome"] * 400 + ["Oslo"] * 200 + ["Nowhere"]}
     >>> data = PrivateData.of(rows, Schema({"age": Number(0, 120), "town": Text()}), Budget(0.5, 1e-7))
     >>> schema = buy_categories(data, epsilon=0.5, delta=1e-7)

@@ -10,12 +10,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from discreet.core.bound import Norm
 from discreet.core.grid import Array
 from discreet.core.knob import check_knob, check_whole
-from discreet.core.schema import Category, Schema
 from discreet.learners.naive_bayes import NaiveBayes, counts_of, shrinkage
 from discreet.learners.task import Task, encoded
 from discreet.questions.class_marginals import class_marginals_of
 from discreet.questions.domain import MOST_BINS, Domain
 from discreet.releases.sum_plan import SumPlan, planned
+from discreet.schema.schema import Category, Schema
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 

@@ -10,10 +10,10 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event, Repeated
 from discreet.core.knob import check_whole
-from discreet.core.schema import Category
-from discreet.core.value import form_of
 from discreet.mechanisms.selection.key_selection import KeySelection
 from discreet.questions.key_counts import KeyCounts
+from discreet.schema.schema import Category
+from discreet.schema.value import form_of
 from discreet.trust.permit import Permit
 from discreet.trust.private_data import PrivateData
 

@@ -10,15 +10,15 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_whole
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Category, Number, Schema
 from discreet.learners.evaluation import Evaluation
 from discreet.learners.scores import ASKED, FARTHEST, SCORE, as_read, cells_of, class_order, placed, target_column
 from discreet.learners.task import TARGET
 from discreet.questions.contingency import contingency_of
+from discreet.questions.question import BoundedSum
 from discreet.releases.ask import asked
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
+from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.decoding import codes
 from discreet.trust.sources.matrix import Matrix

@@ -8,7 +8,6 @@ import numpy as np
 
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
-from discreet.core.schema import Number
 from discreet.learners.regression_evaluation import RegressionEvaluation
 from discreet.learners.residual_moments import RESIDUAL, predicted, residual_moments_of, residual_schema
 from discreet.learners.scores import ASKED, as_read, target_column
@@ -17,6 +16,7 @@ from discreet.questions.column_moments import column_moments_of
 from discreet.releases.ask import asked
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
+from discreet.schema.schema import Number
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.decoding import numbers
 from discreet.trust.sources.matrix import Matrix

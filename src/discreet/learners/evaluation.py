@@ -10,13 +10,13 @@ import numpy as np
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.schema import Number
 from discreet.releases.ask import Released
 from discreet.releases.columns import Columns, Series
 from discreet.releases.estimate import Estimate, estimate_of
 from discreet.releases.figure import Figure, Sampling
 from discreet.releases.spread import CONFIDENCE, whole_half_width
 from discreet.releases.table import Table, Tabular
+from discreet.schema.schema import Number
 
 SHARE = Number(0.0, 1.0)
 

@@ -14,7 +14,6 @@ from discreet.core.budget import Budget
 from discreet.core.events import Event, Repeated
 from discreet.core.grid import Array
 from discreet.core.mechanism import Noise
-from discreet.core.question import BoundedSum
 from discreet.learners.random_trees import Trees, drawn_trees
 from discreet.learners.task import Task
 from discreet.mechanisms.additive.gaussian import Gaussian
@@ -23,6 +22,7 @@ from discreet.mechanisms.selection.exponential import Exponential
 from discreet.questions.domain import Domain
 from discreet.questions.forest_leaves import forest_leaves_of
 from discreet.questions.node_marginals import node_marginals_of
+from discreet.questions.question import BoundedSum
 from discreet.questions.scores import Scores
 from discreet.questions.split_scores import SCORES, Criterion, sides_of, split_scores_of
 from discreet.releases.joint_plan import Together

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discreet.core.grid import Array
-from discreet.core.question import BoundedSum
 from discreet.learners.linear_classifier import LinearClassifier
 from discreet.learners.task import Task
 from discreet.questions.margin_gradients import margin_gradients_of
+from discreet.questions.question import BoundedSum
 
 
 class LinearSVC(LinearClassifier):

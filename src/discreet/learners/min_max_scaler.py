@@ -10,12 +10,12 @@ import numpy as np
 from discreet.core.bound import Norm
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.schema import Number, Schema
 from discreet.learners.private_transformer import PrivateTransformer, numbers_of, rescaled
 from discreet.learners.task import Task
 from discreet.questions.transformation import Transformation
 from discreet.questions.tree import Tree, trees
 from discreet.releases.shares import BudgetShare, SharedPlan, shared
+from discreet.schema.schema import Number, Schema
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from discreet.core.schema import Category, Number, Schema
 from discreet.learners.category_encoder import CategoryEncoder
 from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, Transformation
+from discreet.schema.schema import Category, Number, Schema
 
 MARK = Number(0.0, 1.0)
 

@@ -12,7 +12,6 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_knob, check_one_of, check_whole
-from discreet.core.schema import Number, Schema
 from discreet.learners.components import AnalyzeGauss, ComponentSearch, OneByOne, Power, Sulq
 from discreet.learners.place import PlaceSearch
 from discreet.learners.private_estimator import PrivateEstimator
@@ -20,6 +19,7 @@ from discreet.learners.task import Task
 from discreet.questions.coordinates import SHORTEST
 from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, Transformation
 from discreet.releases.shares import SharedPlan
+from discreet.schema.schema import Number, Schema
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from discreet.core.grid import Array
 from discreet.core.knob import check_whole
-from discreet.core.question import BoundedSum
 from discreet.learners.linear_classifier import LinearClassifier
 from discreet.learners.scored_classifier import own_units
 from discreet.learners.task import Task
@@ -17,6 +16,7 @@ from discreet.questions.coordinates import Coordinates
 from discreet.questions.count import count_of
 from discreet.questions.mapped_coordinates import on_maps
 from discreet.questions.margin_gradients import margin_gradients_of
+from discreet.questions.question import BoundedSum
 from discreet.releases.joint_plan import Stage, StagedPlan, staged
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact

@@ -16,11 +16,11 @@ from discreet.core.bound import Norm
 from discreet.core.events import Event
 from discreet.core.grid import Array
 from discreet.core.knob import check_whole
-from discreet.core.question import BoundedSum
 from discreet.learners.private_estimator import PrivateEstimator
 from discreet.learners.task import Task
 from discreet.learners.tree import GrownTree
 from discreet.questions.forest_leaves import DEEPEST, forest_leaves_of, leaves_of
+from discreet.questions.question import BoundedSum
 from discreet.releases.spread import Spread
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact

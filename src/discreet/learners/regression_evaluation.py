@@ -10,7 +10,6 @@ from functools import cached_property
 import numpy as np
 
 from discreet.core.grid import Array
-from discreet.core.schema import Number
 from discreet.learners.evaluation import series_of
 from discreet.questions.column_moments import count_weight
 from discreet.releases.ask import Released
@@ -19,6 +18,7 @@ from discreet.releases.estimate import ENDLESS, Estimate, estimate_of
 from discreet.releases.figure import Figure
 from discreet.releases.spread import CONFIDENCE
 from discreet.releases.table import Tabular
+from discreet.schema.schema import Number
 
 LEAST = 1e-9  # variance of a target, in units of the square of half the distance of its bounds
 

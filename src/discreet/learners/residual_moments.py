@@ -11,15 +11,15 @@ import numpy as np
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.made_up_rows import rows_like, rows_of_schema, tries
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Number, Schema
 from discreet.learners.row_by_row import NEAR, RowsTogether, row_by_row, treats_rows_alone
 from discreet.learners.scores import ASKED, features_taken, values_of
 from discreet.learners.task import features_of
 from discreet.questions.column_moments import column_moments_of
+from discreet.questions.question import BoundedSum
 from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, Transformation
 from discreet.questions.transformed import transformed
+from discreet.schema.made_up_rows import rows_like, rows_of_schema, tries
+from discreet.schema.schema import Number, Schema
 from discreet.trust.private_data import PrivateData
 
 RESIDUAL = "residual"

@@ -9,13 +9,13 @@ import numpy as np
 
 from discreet.core.errors import ParameterError
 from discreet.core.knob import check_knob
-from discreet.core.schema import Number, Schema
 from discreet.learners.private_transformer import PrivateTransformer, numbers_of, rescaled
 from discreet.learners.task import Task
 from discreet.questions.column_moments import ColumnMoments, column_moments_of
 from discreet.questions.coordinates import Coordinates
 from discreet.questions.transformation import Transformation
 from discreet.releases.sum_plan import SumPlan, planned
+from discreet.schema.schema import Number, Schema
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 

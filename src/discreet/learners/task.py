@@ -14,8 +14,8 @@ from sklearn.exceptions import DataConversionWarning
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.plain_schema import schema_of
-from discreet.core.schema import Category, Column, Number, Schema, Text
+from discreet.schema.plain_schema import schema_of
+from discreet.schema.schema import Category, Column, Number, Schema, Text
 from discreet.trust.as_private import as_private
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.decoding import decoded, known

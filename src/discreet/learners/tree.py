@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.display import plain
 from discreet.core.grid import Array
+from discreet.display.plain import plain
 from discreet.releases.drawing import drawn_on
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from discreet.core.bound import Bound, Norm
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_one_of, check_size
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import recipe
-from discreet.core.schema import Schema
 from discreet.questions.domain import MOST_CELLS, Codes, Domain
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
 from discreet.questions.shape_gradients import FINE, SLICE, STEEPEST, outputs_of
 from discreet.questions.softmax_gradients import exponential
+from discreet.schema.schema import Schema
 
 ASKED = "boosting weights"
 
@@ -89,7 +89,7 @@ def cells_among(domain: Domain, records: Array) -> Codes:
 
     Examples
     --------
-    >>> from discreet.core.schema import Category, Number
+    >>> from discreet.schema.schema import Category, Number
     >>> schema = Schema({"age": Number(0, 90), "sex": Category(("f", "m"))})
     >>> cells_among(Domain.of(schema, ("age", "sex"), {"age": 3}), np.array([[31.0, 0.0], [np.nan, 1.0]]))
     array([[2, 6],

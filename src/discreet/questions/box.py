@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.schema import Schema
 from discreet.questions.domain import Domain
+from discreet.schema.schema import Schema
 
 GUESS = 10_000  # records, where their number is secret and nothing is said of it
 
@@ -28,7 +28,7 @@ class Box:
 
     Examples
     --------
-    >>> from discreet.core.schema import Number
+    >>> from discreet.schema.schema import Number
     >>> box = Box.of(Schema({"age": Number(0, 90), "size": Number(100, 200)}), ("age", "size"))
     >>> box.scaled([[45.0, 125.0]])
     array([[0.5 , 0.25]])

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from discreet.core.answer import KeyedAnswer
 from discreet.core.grid import Array
-from discreet.core.question import View
 from discreet.questions.key_counts import keyed
+from discreet.questions.question import View
 
 
 @dataclass(frozen=True)

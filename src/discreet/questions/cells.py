@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.dates import Temporal, seconds_of
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.schema import Category, Number, Schema
-from discreet.core.value import text_of
 from discreet.questions.domain import BINS, MOST_BINS, Bins, Domain
+from discreet.schema.dates import Temporal, seconds_of
+from discreet.schema.schema import Category, Number, Schema
+from discreet.schema.value import text_of
 
 Edges = Sequence[Any] | Mapping[str, Sequence[Any]]
 """The ends of the cells of a number, ascending: of the only number that is meant, or by column."""

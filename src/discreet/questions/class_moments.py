@@ -9,10 +9,10 @@ import numpy as np
 from discreet.core.bound import Bound, Norm
 from discreet.core.grid import Array, Grid, Steps
 from discreet.core.knob import check_knob, check_one_of
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import recipe
-from discreet.core.schema import Schema
 from discreet.questions.coordinates import Coordinates
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
+from discreet.schema.schema import Schema
 
 ASKED = "moments by class"
 

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from discreet.core.bound import Bound, Norm
 from discreet.core.grid import Array, Grid
 from discreet.core.knob import check_knob, check_one_of
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import recipe
-from discreet.core.schema import Schema
 from discreet.questions.clusters import Scaling, blocks, check_centers, marks, nearest
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
 from discreet.questions.slices import by_slices
+from discreet.schema.schema import Schema
 
 COUNT = 0.7  # weight of a count: it balances the noise of counts and sums where residuals are about 0.7 radii long
 

@@ -12,11 +12,11 @@ from discreet.core.bound import Bound, Norm
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
 from discreet.core.knob import check_one_of
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import recipe
-from discreet.core.schema import Schema
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
 from discreet.questions.row_steps import RowSteps
 from discreet.questions.slices import by_slices
+from discreet.schema.schema import Schema
 
 MOST_CENTERS = 2**16
 

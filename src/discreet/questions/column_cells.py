@@ -9,10 +9,10 @@ import numpy as np
 from discreet.core.bound import Bound, Norm
 from discreet.core.grid import Array, Grid
 from discreet.core.knob import check_one_of, check_size
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import recipe
-from discreet.core.schema import Schema
 from discreet.questions.domain import MOST_CELLS, Codes, Domain
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
+from discreet.schema.schema import Schema
 
 ASKED = "cells of columns"
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from discreet.core.bound import Bound
 from discreet.core.grid import Array, Grid, Steps
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import recipe
-from discreet.core.schema import Schema
 from discreet.questions.coordinates import Coordinates
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
+from discreet.schema.schema import Schema
 
 STEP = Grid(-28)  # on which squares of coordinates are whole
 

@@ -7,10 +7,10 @@ import numpy as np
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import recipe
-from discreet.core.schema import Schema
 from discreet.questions.edge_sums import MOST_BLOCKS, MOST_NODES, Places, checked_ends, ends_of
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
+from discreet.schema.schema import Schema
 
 
 @recipe("community_edges")

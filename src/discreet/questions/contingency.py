@@ -7,10 +7,10 @@ import numpy as np
 from discreet.core.bound import Bound
 from discreet.core.formula import Formula, Tally
 from discreet.core.grid import Array, Grid
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import recipe
-from discreet.core.schema import Schema
 from discreet.questions.domain import Domain
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
+from discreet.schema.schema import Schema
 
 ONE_CELL = Bound("l1", 1.0, nonnegative=True)
 COMPARED = 64  # cells between edges that comparing with each edge still finds faster than looking for each value

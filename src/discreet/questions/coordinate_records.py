@@ -10,10 +10,10 @@ import numpy as np
 from discreet.core.answer import Records
 from discreet.core.bound import Bound
 from discreet.core.grid import Array, Grid
-from discreet.core.question import BoundedSum, View
-from discreet.core.recipe import recipe
-from discreet.core.schema import Schema
 from discreet.questions.coordinates import Coordinates
+from discreet.questions.question import BoundedSum, View
+from discreet.questions.recipe import recipe
+from discreet.schema.schema import Schema
 
 
 @dataclass(frozen=True)

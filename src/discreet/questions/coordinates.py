@@ -13,8 +13,8 @@ import numpy as np
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid, Steps
-from discreet.core.schema import Schema
 from discreet.questions.row_steps import RowSteps, StepRows
+from discreet.schema.schema import Schema
 
 CELLS = 15  # bits between the largest coordinate and the step of its grid
 SHORTEST, MOST_COLUMNS = 2.0**-6, 2**12  # so that squared lengths stay below 2**53 squared steps

@@ -9,9 +9,9 @@ import numpy as np
 from discreet.core.bound import Bound
 from discreet.core.grid import Array, Grid
 from discreet.core.knob import check_knob
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import recipe
-from discreet.core.schema import Number, Schema
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
+from discreet.schema.schema import Number, Schema
 
 MASS = Bound("l1", 1.0, nonnegative=True)
 

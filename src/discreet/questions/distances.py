@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from discreet.core.bound import Bound
 from discreet.core.grid import Array, Grid, Steps
 from discreet.core.knob import check_knob, check_whole
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import recipe
-from discreet.core.schema import Schema
 from discreet.questions.clusters import FINE, Scaling, check_centers, marks
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
 from discreet.questions.row_steps import StepRows
+from discreet.schema.schema import Schema
 
 MOST_BINS = 2**12
 

@@ -16,7 +16,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.formula import Formula
 from discreet.core.grid import Array
 from discreet.core.knob import check_size, check_whole
-from discreet.core.schema import Category, Schema
+from discreet.schema.schema import Category, Schema
 
 Bins = int | Mapping[str, int] | tuple[int, ...]
 """The number of cells of a numeric column: the same for all, by column, or for each column in order (0: a category)."""
@@ -45,7 +45,7 @@ class Domain:
 
     Examples
     --------
-    >>> from discreet.core.schema import Number
+    >>> from discreet.schema.schema import Number
     >>> schema = Schema({"age": Number(0, 90), "sex": Category(("f", "m"))})
     >>> domain = Domain.of(schema, ("age", "sex"), {"age": 3})
     >>> domain.shape, domain.bins, domain.labels[0]

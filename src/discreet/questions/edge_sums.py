@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import recipe
-from discreet.core.schema import Category, Schema
 from discreet.questions.edge_bound import EDGE_ENDS
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
 from discreet.questions.whole_graph import ENDS
+from discreet.schema.schema import Category, Schema
 
 Places = NDArray[np.intp]
 MOST_BLOCKS = 2**11

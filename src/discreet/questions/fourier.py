@@ -22,10 +22,10 @@ from discreet.core.bound import Bound, Norm
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid, Steps
 from discreet.core.knob import check_knob, check_one_of, check_size, check_whole
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import recipe
-from discreet.core.schema import Schema
 from discreet.questions.domain import place_among
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
+from discreet.schema.schema import Schema
 
 ASKED = "Fourier coefficients"
 MOST_PERIODS = 2**13  # products of values and waves of 20 bits each then add up to less than 2**53 steps

@@ -10,9 +10,9 @@ import numpy as np
 from discreet.core.bound import Bound
 from discreet.core.grid import Array, Grid
 from discreet.core.knob import check_knob
-from discreet.core.question import BoundedSum
 from discreet.questions.coordinates import CELLS, shrink
 from discreet.questions.mapped_coordinates import MAPS, MappedCoordinates, check_map
+from discreet.questions.question import BoundedSum
 
 SLICE = 2**17  # coordinates at a time, which stay in the cache
 SCORES = 2.0 ** (MAPS.exponent - CELLS)  # a step of a score

@@ -8,10 +8,10 @@ import numpy as np
 
 from discreet.core.answer import GramAnswer
 from discreet.core.grid import Array
-from discreet.core.question import BoundedSum, View
-from discreet.core.schema import Schema
 from discreet.questions.coordinates import Coordinates
+from discreet.questions.question import BoundedSum, View
 from discreet.questions.second_moments import EIGHTHS, central_moments_of, weights_of
+from discreet.schema.schema import Schema
 
 
 @dataclass(frozen=True)

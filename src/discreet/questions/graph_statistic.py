@@ -12,8 +12,8 @@ from discreet.core.answer import Answer
 from discreet.core.bound import Bound
 from discreet.core.errors import NotPermitted
 from discreet.core.grid import Grid, Steps
-from discreet.core.question import View
 from discreet.questions.edge_bound import EDGE_ENDS
+from discreet.questions.question import View
 from discreet.questions.whole_graph import ENDS, edges_of
 
 

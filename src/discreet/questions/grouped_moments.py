@@ -7,10 +7,10 @@ import numpy as np
 from discreet.core.formula import Formula, Tally
 from discreet.core.grid import Array, Grid
 from discreet.core.knob import check_one_of
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import recipe
-from discreet.core.schema import Schema
 from discreet.questions.moments import MASS, bernstein
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
+from discreet.schema.schema import Schema
 
 
 @recipe("grouped_moments")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.answer import KeyedAnswer
-from discreet.core.question import View
+from discreet.questions.question import View
 
 
 @dataclass(frozen=True)

@@ -34,12 +34,12 @@ import numpy as np
 from discreet.core.bound import Bound
 from discreet.core.grid import Array, Grid
 from discreet.core.knob import check_knob, check_one_of, check_size, check_whole
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import recipe
-from discreet.core.schema import Schema
 from discreet.questions.box import Box
 from discreet.questions.domain import Codes, codes_of
 from discreet.questions.moments import INSIDE, MASS
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
+from discreet.schema.schema import Schema
 
 SPACING = 0.8  # between the knots of a process, in deviations of its bump: the kernel is off by 2 exp(-(pi / 0.8)^2)
 BEYOND = 3.0  # deviations that the knots of a process reach beyond the box: farther, they would bring noise alone

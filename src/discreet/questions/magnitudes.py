@@ -8,11 +8,11 @@ import numpy as np
 
 from discreet.core.grid import Array
 from discreet.core.knob import check_knob
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import recipe
-from discreet.core.schema import Number, Schema
 from discreet.questions.contingency import counts_in
 from discreet.questions.domain import Domain
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
+from discreet.schema.schema import Number, Schema
 
 SMALLEST = 1000  # octaves between the greatest size and the least that differs from zero, at most
 

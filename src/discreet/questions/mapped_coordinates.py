@@ -11,10 +11,10 @@ import numpy as np
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid, Steps
-from discreet.core.schema import Schema
 from discreet.questions.acute_bound import AcuteBound
 from discreet.questions.coordinates import CELLS, MOST_COLUMNS, Coordinates, added_products, factors, shrink
 from discreet.questions.row_steps import StepRows
+from discreet.schema.schema import Schema
 
 MAPS = Grid(-14)  # of the entries of a public matrix
 STEEPEST = 2.0**16  # what the sizes of the entries of a row add up to: products stay below 2**46 steps

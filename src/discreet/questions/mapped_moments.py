@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from discreet.core.grid import Array
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import recipe
-from discreet.core.schema import Schema
 from discreet.questions.mapped_coordinates import MappedCoordinates
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
 from discreet.questions.second_moments import products_of
+from discreet.schema.schema import Schema
 
 
 @recipe("mapped_moments")

@@ -9,13 +9,13 @@ import numpy as np
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import recipe
-from discreet.core.schema import Schema
 from discreet.questions.coordinates import CELLS
 from discreet.questions.gradients import gradients_of
 from discreet.questions.mapped_coordinates import MappedCoordinates
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
 from discreet.questions.softmax_gradients import MOST_CLASSES
+from discreet.schema.schema import Schema
 
 Loss = Literal["huber_hinge", "perceptron"]
 

@@ -20,13 +20,13 @@ from discreet.core.bound import Bound, Norm
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
 from discreet.core.knob import check_one_of, check_size, check_whole
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import recipe
-from discreet.core.schema import Schema
 from discreet.questions.domain import Codes, Domain, codes_of
 from discreet.questions.measurement import Measurement
 from discreet.questions.query_weighting import FINENESS, MARGIN, QueryWeighting, check_weights, steps_of
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
 from discreet.questions.residuals import AxisSet, MarginalResiduals, Shape, cells, subsets, summed
+from discreet.schema.schema import Schema
 
 MOST_NUMBERS = 2**20
 LONGEST = 2**36  # steps of what a record adds: a batch of 2**16 adds up exactly

@@ -16,15 +16,15 @@ import numpy as np
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import recipe
-from discreet.core.schema import Schema
 from discreet.questions.acute_bound import AcuteBound
 from discreet.questions.clusters import Scaling, check_centers, missing
 from discreet.questions.coordinates import CELLS
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
 from discreet.questions.second_moments import CROSS, EIGHTHS, weights_of
 from discreet.questions.slices import by_slices
 from discreet.questions.softmax_gradients import WHOLE, exponential
+from discreet.schema.schema import Schema
 
 CONSTANT = round(math.ldexp(math.sqrt(0.5), CELLS))  # w in steps: products get 2/3 of the bound
 COUNT = math.ldexp(CONSTANT, -CELLS) ** 2  # what a whole record adds to the count of a part

@@ -27,9 +27,9 @@ from discreet.core.bound import Bound
 from discreet.core.formula import Formula, Numbers, Tally
 from discreet.core.grid import Array, Grid, Steps
 from discreet.core.knob import check_one_of
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import recipe
-from discreet.core.schema import Number, Schema
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
+from discreet.schema.schema import Number, Schema
 
 MASS = Bound("l1", 1.0, nonnegative=True)
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 
 from discreet import questions
 from discreet.core.errors import DiscreetError, NotPermitted
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import RECIPES, Recipe
-from discreet.core.schema import Schema
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import RECIPES, Recipe
+from discreet.schema.schema import Schema
 
 
 def question_of(recipe: Recipe, schema: Schema, packages: Iterable[str] = ("discreet",)) -> BoundedSum:
@@ -32,7 +32,7 @@ def question_of(recipe: Recipe, schema: Schema, packages: Iterable[str] = ("disc
 
     Examples
     --------
-    >>> from discreet.core.schema import Number
+    >>> from discreet.schema.schema import Number
     >>> asked = Recipe("count", {"column": "age"})
     >>> question_of(asked, Schema({"age": Number(0, 120)})).columns
     ('age',)

@@ -11,11 +11,11 @@ from discreet.core.bound import Bound, Norm
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
 from discreet.core.knob import check_one_of, check_size
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import recipe
-from discreet.core.schema import Schema
 from discreet.questions.domain import MOST_CELLS, Domain, place_among
 from discreet.questions.forest_leaves import DEEPEST, leaves_of
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
+from discreet.schema.schema import Schema
 
 ASKED = "values by node and class"
 

@@ -17,12 +17,12 @@ import numpy as np
 from discreet.core.bound import Bound, Norm
 from discreet.core.grid import Array, Grid
 from discreet.core.knob import check_one_of, check_size
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import MOST_NUMBERS, recipe
-from discreet.core.schema import Schema
 from discreet.questions.coordinates import Coordinates
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import MOST_NUMBERS, recipe
 from discreet.questions.second_moments import CROSS, EIGHTHS, unfolded, weights_of
 from discreet.questions.slices import SLICE
+from discreet.schema.schema import Schema
 
 PARTS: dict[Norm, int] = {"l1": 1, "l2": 2}  # eighths of the products of squares and cubes that are added
 

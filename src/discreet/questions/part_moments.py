@@ -10,12 +10,12 @@ import numpy as np
 from discreet.core.bound import Bound
 from discreet.core.grid import Array, Grid
 from discreet.core.knob import check_whole
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import recipe
-from discreet.core.schema import Schema
 from discreet.questions.acute_bound import AcuteBound
 from discreet.questions.clusters import Scaling, missing
 from discreet.questions.mixture_moments import MixturePart, check_mixture, roots_of_shares
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
+from discreet.schema.schema import Schema
 
 
 @recipe("part_shares")

@@ -13,11 +13,11 @@ import numpy as np
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
 from discreet.core.knob import check_size
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import recipe
-from discreet.core.schema import Schema
 from discreet.questions.contingency import ONE_CELL
 from discreet.questions.domain import MOST_CELLS, Codes, Domain, codes_of
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
+from discreet.schema.schema import Schema
 
 
 @recipe("prefix_extension")

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import recipe
-from discreet.core.schema import Schema
 from discreet.questions.acute_bound import AcuteBound
 from discreet.questions.coordinates import Coordinates
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
 from discreet.questions.second_moments import EIGHTHS, weights_of
 from discreet.questions.slices import by_slices
+from discreet.schema.schema import Schema
 
 MOST_STEPS = 2**12
 

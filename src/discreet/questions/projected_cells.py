@@ -9,12 +9,12 @@ from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
 from discreet.core.knob import check_whole
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import recipe
-from discreet.core.schema import Schema
 from discreet.questions.clusters import Scaling, check_centers, marks, missing
 from discreet.questions.directed_products import check_directions
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
 from discreet.questions.slices import by_slices
+from discreet.schema.schema import Schema
 
 MOST_CELLS = 2**16
 

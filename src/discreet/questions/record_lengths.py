@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid, Steps
 from discreet.core.knob import check_knob, check_size
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import recipe
-from discreet.core.schema import Schema
 from discreet.questions.contingency import ONE_CELL
 from discreet.questions.coordinates import MOST_COLUMNS, SHORTEST, Coordinates
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
 from discreet.questions.row_steps import StepRows
+from discreet.schema.schema import Schema
 
 ASKED, MOST_RADII, LONGEST = "lengths of records", 2**10, math.sqrt(MOST_COLUMNS)
 

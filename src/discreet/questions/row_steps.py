@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.grid import Array
-from discreet.core.schema import Number
+from discreet.schema.schema import Number
 
 SLICE = 2**17  # numbers at a time, which stay in the cache
 TILE = 2**12  # numbers in a row of constants: numpy is slow where it repeats a shorter one

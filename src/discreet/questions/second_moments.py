@@ -16,12 +16,12 @@ import dataclasses
 import numpy as np
 
 from discreet.core.grid import Array, Grid, Steps
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import recipe
-from discreet.core.schema import Schema
 from discreet.questions.acute_bound import AcuteBound
 from discreet.questions.coordinates import Coordinates
 from discreet.questions.mapped_coordinates import MappedCoordinates
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
+from discreet.schema.schema import Schema
 
 CROSS = 11 / 8
 

@@ -12,13 +12,13 @@ from discreet.core.bound import Bound, Norm
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
 from discreet.core.knob import check_knob, check_one_of, check_size, check_whole
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import recipe
-from discreet.core.schema import Category, Schema
 from discreet.questions.column_cells import cells_of, edges_of
 from discreet.questions.coordinates import shrink
 from discreet.questions.domain import MOST_CELLS
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
 from discreet.questions.softmax_gradients import MOST_CLASSES, exponential
+from discreet.schema.schema import Category, Schema
 
 ASKED = "gradients of shapes"
 FINE = Grid(-20)  # of shapes and of residuals: sums of either are exact

@@ -9,9 +9,9 @@ import numpy as np
 
 from discreet.core.answer import Records
 from discreet.core.grid import Array
-from discreet.core.question import View
 from discreet.core.quiet import quiet
-from discreet.core.schema import Schema
+from discreet.questions.question import View
+from discreet.schema.schema import Schema
 
 
 @dataclass(frozen=True)

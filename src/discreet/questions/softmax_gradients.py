@@ -8,12 +8,12 @@ import numpy as np
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import recipe
-from discreet.core.schema import Schema
 from discreet.questions.coordinates import CELLS
 from discreet.questions.gradients import contrasts, gradients_of
 from discreet.questions.mapped_coordinates import MappedCoordinates
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
+from discreet.schema.schema import Schema
 
 WHOLE = 2.0**30  # steps of a weight, so that the sum of the weights of all classes is exact
 MOST_CLASSES = 2**12

@@ -10,7 +10,7 @@ import numpy as np
 from discreet.core.answer import Answer
 from discreet.core.bound import ULP, Bound
 from discreet.core.errors import ParameterError
-from discreet.core.question import BoundedSum, View
+from discreet.questions.question import BoundedSum, View
 
 FARTHEST = 2**60  # steps: the lesser of a length and this moves no farther than the length
 

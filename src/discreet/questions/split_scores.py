@@ -9,9 +9,9 @@ import numpy as np
 
 from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_one_of, check_whole
-from discreet.core.schema import Schema
 from discreet.questions.node_marginals import node_marginals_of
 from discreet.questions.scores import Scores
+from discreet.schema.schema import Schema
 
 Criterion = Literal["max", "gini", "entropy"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from discreet.core.formula import Numbers
 from discreet.core.knob import check_knob, check_one_of
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import recipe
-from discreet.core.schema import Number, Schema
 from discreet.questions.moments import COUNTED, MASS, column_sum, parts
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
+from discreet.schema.schema import Number, Schema
 
 
 @recipe("squared_deviations")

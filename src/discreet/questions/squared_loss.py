@@ -10,10 +10,10 @@ from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_size
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import recipe
-from discreet.core.schema import Number, Schema
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
 from discreet.questions.signed_records import scaled
+from discreet.schema.schema import Number, Schema
 
 ASKED = "squared loss"
 MOST = 2**20  # coefficients

@@ -6,9 +6,9 @@ import numpy as np
 
 from discreet.core.bound import Bound
 from discreet.core.grid import Array, Grid
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import recipe
-from discreet.core.schema import Schema
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
+from discreet.schema.schema import Schema
 
 
 @recipe("total")

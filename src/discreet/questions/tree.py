@@ -18,12 +18,12 @@ from discreet.core.bound import Bound, Norm
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
 from discreet.core.knob import check_size, check_whole
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import recipe
-from discreet.core.schema import Schema
 from discreet.questions.cells import ascending
 from discreet.questions.domain import MOST_CELLS, Domain
 from discreet.questions.query_weighting import FINENESS, MARGIN, QueryWeighting, check_weights, steps_of
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
+from discreet.schema.schema import Schema
 
 DEEPEST = 20  # levels, each with at least twice the nodes of the one above
 LARGEST = 16  # children of a node, except in a tree of one or two levels

@@ -8,9 +8,9 @@ import numpy as np
 
 from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_size
-from discreet.core.schema import Schema
 from discreet.questions.forest_leaves import forest_leaves_of
 from discreet.questions.scores import Scores
+from discreet.schema.schema import Schema
 
 TOGETHER = 64  # trees whose leaves are counted at a time
 MOST_LABELLED = 2**20

@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 from discreet.core.answer import GraphAnswer
 from discreet.core.errors import NotPermitted
 from discreet.core.grid import Steps
-from discreet.core.question import View
+from discreet.questions.question import View
 
 ENDS = ("source", "target")
 

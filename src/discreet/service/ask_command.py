@@ -12,12 +12,12 @@ from typing import Any
 import discreet
 from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
-from discreet.core.dates import Temporal
 from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.ledger import Ledger
 from discreet.core.near_name import near_name
-from discreet.core.schema import Schema
 from discreet.query.schema_file import read_schema
+from discreet.schema.dates import Temporal
+from discreet.schema.schema import Schema
 from discreet.service.account import check_account, opened_account, paid_key
 from discreet.service.saying import put_paid
 from discreet.trust.private_data import PrivateData

@@ -6,8 +6,8 @@ from argparse import Namespace
 from itertools import combinations
 from pathlib import Path
 
-from discreet.core.display import plain
 from discreet.core.errors import ParameterError
+from discreet.display.plain import plain
 from discreet.local.frequencies import Frequencies
 from discreet.local.protocol import read_protocol
 from discreet.local.report_store import ReportStore

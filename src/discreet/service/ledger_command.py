@@ -10,7 +10,7 @@ from discreet.accounting.ledger_view import verify as verified
 from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.accounting.statement import text
 from discreet.core.budget import Budget
-from discreet.core.display import plain
+from discreet.display.plain import plain
 from discreet.query.schema_file import read_schema
 from discreet.service.ledger_statement import administration, in_words, of_analyst, statement
 from discreet.service.out_file import OutFile

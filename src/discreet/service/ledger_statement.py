@@ -7,8 +7,8 @@ from typing import Any
 
 from discreet.accounting.chain import day
 from discreet.accounting.sqlite_ledger import SqliteLedger
-from discreet.core.display import plain
 from discreet.core.ledger import Entry
+from discreet.display.plain import plain
 
 KINDS = ("admit", "raise", "expire", "reanchor")
 

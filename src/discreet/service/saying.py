@@ -9,8 +9,8 @@ from argparse import Namespace
 from contextlib import suppress
 from typing import Any
 
-from discreet.core.display import plain_lines
 from discreet.core.errors import UNTOUCHED, DiscreetError
+from discreet.display.plain import plain_lines
 
 
 class Unwritten(DiscreetError):

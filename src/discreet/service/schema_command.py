@@ -5,8 +5,8 @@ from __future__ import annotations
 from argparse import Namespace
 from pathlib import Path
 
-from discreet.core.display import plain
 from discreet.core.errors import ParameterError
+from discreet.display.plain import plain
 from discreet.query.blank_schema import init as blank_schema
 from discreet.query.schema_file import read_schema
 from discreet.service.out_file import OutFile

@@ -15,11 +15,11 @@ from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Schema
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.questions.count import count_of
 from discreet.releases.least_noise import noises
 from discreet.releases.spread import Spread
+from discreet.schema.schema import Schema
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData

@@ -12,16 +12,16 @@ from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.audit.verdict import judged
 from discreet.core.answer import Answer
 from discreet.core.budget import Budget
-from discreet.core.dates import Date
 from discreet.core.errors import BudgetExceeded, ParameterError
 from discreet.core.events import LaplaceLoss, PureLoss, walked
 from discreet.core.grid import Array
 from discreet.core.neighbors import RECORD, Neighbors, Unit
-from discreet.core.schema import Number, Schema
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.fourier import FourierBasis, fourier_of_events, fourier_of_people
+from discreet.schema.dates import Date
+from discreet.schema.schema import Number, Schema
 from discreet.sequential import series_of_events, series_of_people
 from discreet.trust.curators_view import CuratorsView
 from discreet.trust.local import Local

@@ -10,10 +10,10 @@ from discreet.core.answer import Apart
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.schema import Number, Schema
 from discreet.mechanisms.selection.exponential import Exponential
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.rows_per_unit import CrowdedUnits, LimitScores
+from discreet.schema.schema import Number, Schema
 from discreet.statistics.moments.count import count
 from discreet.statistics.ranks.choose_rows import choose_rows
 from discreet.trust.curators_view import CuratorsView

@@ -14,8 +14,8 @@ from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, Dangling, NotPermitted, ParameterError
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.schema import Category, Number, Schema
 from discreet.noise.deterministic import DeterministicBits
+from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.tables.conversation import Conversation
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData

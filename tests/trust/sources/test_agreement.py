@@ -18,11 +18,11 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from discreet.core.dates import Date, Datetime
 from discreet.core.neighbors import Unit
-from discreet.core.schema import Boolean, Number, Schema
 from discreet.questions.contingency import contingency_of
 from discreet.questions.moments import moments_of
+from discreet.schema.dates import Date, Datetime
+from discreet.schema.schema import Boolean, Number, Schema
 from discreet.trust import sources
 from discreet.trust.sources import engine
 from discreet.trust.sources import source as source_module

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from discreet.core.neighbors import Unit
-from discreet.core.schema import Category, Number, Schema
+from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.sources import decoding, source
 from discreet.trust.sources.coded_column import CodedColumn
 from discreet.trust.sources.frame import Frame

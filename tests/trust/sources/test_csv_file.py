@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.schema import Category, Number, Schema, Text
+from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources import arrow_column, csv_fields, csv_file
 from discreet.trust.sources.csv_file import CsvForm, csv_batches, csv_header

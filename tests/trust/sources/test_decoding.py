@@ -15,8 +15,8 @@ import pyarrow as pa
 import pytest
 
 from discreet.core.errors import SchemaError
-from discreet.core.schema import Category, Number, Schema, Text
-from discreet.core.value import LONGEST, text_of
+from discreet.schema.schema import Category, Number, Schema, Text
+from discreet.schema.value import LONGEST, text_of
 from discreet.trust.sources import arrow_column, decoding
 from discreet.trust.sources.decoding import bounded, codes, numbers, objects, texts
 from discreet.trust.sources.opening import source_of

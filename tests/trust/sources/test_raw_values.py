@@ -13,8 +13,8 @@ import pytest
 
 from discreet.core.budget import Budget
 from discreet.core.errors import SchemaError
-from discreet.core.schema import Category, Number, Schema
-from discreet.core.value import number_of, text_of
+from discreet.schema.schema import Category, Number, Schema
+from discreet.schema.value import number_of, text_of
 from discreet.statistics.moments.mean import mean
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.opening import source_of

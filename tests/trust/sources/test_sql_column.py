@@ -18,10 +18,10 @@ import discreet
 from discreet.core.bound import Bound
 from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import RECORD, Unit
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Category, Column, Number, Schema, Text
 from discreet.questions.contingency import contingency_of
 from discreet.questions.grouped_moments import grouped_moments_of
+from discreet.questions.question import BoundedSum
+from discreet.schema.schema import Category, Column, Number, Schema, Text
 from discreet.trust.sources import stream
 from discreet.trust.sources.arrow_column import canonical
 from discreet.trust.sources.engine import engine

@@ -114,7 +114,7 @@ def fairness(
 
     Examples
     --------
-    >>> from discreet.core.schema import Category, Schema
+    >>> from discreet.schema.schema import Category, Schema
     >>> schema = Schema({"said": Category((0, 1)), "is": Category((0, 1)), "sex": Category(("f", "m"))})
     >>> columns = {"said": [0, 1] * 1000, "is": [0, 1] * 1000, "sex": ["f"] * 1000 + ["m"] * 1000}
     >>> found = fairness(PrivateData.of(columns, schema, Budget(1.0)), "said", "is", "sex")

@@ -13,12 +13,12 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.ledger import Ledger
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.schema import Category
 from discreet.core.secret import Secret
 from discreet.core.secret_sample import SecretSample
 from discreet.deep.fair.constraint import Codes
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.bits import system_bits
+from discreet.schema.schema import Category
 from discreet.trust.sources.decoding import codes
 from discreet.trust.sources.raw_values import array_of
 

@@ -14,9 +14,9 @@ from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_knob
-from discreet.core.schema import Category, Number
 from discreet.local.means.sphere_vector import SphereVector
 from discreet.noise.bits import system_bits
+from discreet.schema.schema import Category, Number
 from discreet.trust.sources.decoding import decoded
 from discreet.trust.sources.raw_values import numbers_in, unlisted
 

@@ -65,7 +65,7 @@ def independence(
 
     Examples
     --------
-    >>> from discreet.core.schema import Category, Schema
+    >>> from discreet.schema.schema import Category, Schema
     >>> schema = Schema({"smokes": Category(("yes", "no")), "coughs": Category(("yes", "no"))})
     >>> alike = {"smokes": ["yes", "no"] * 500, "coughs": ["yes", "no"] * 500}
     >>> independence(alike, ("smokes", "coughs"), bounds=schema, epsilon=1.0).p_value < 0.001

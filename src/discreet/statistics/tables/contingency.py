@@ -142,7 +142,7 @@ def contingency(
 
     Examples
     --------
-    >>> from discreet.core.schema import Category, Number, Schema
+    >>> from discreet.schema.schema import Category, Number, Schema
     >>> schema = Schema({"age": Number(0, 90), "sex": Category(("f", "m"))})
     >>> visits = {"age": [20.0] * 500 + [70.0] * 300, "sex": ["f"] * 500 + ["m"] * 300}
     >>> table = contingency(visits, ("age", "sex"), bins=3, bounds=schema, epsilon=1.0)

@@ -86,7 +86,7 @@ class Conversation(Held):
 
     Examples
     --------
-    >>> from discreet.core.schema import Category, Number, Schema
+    >>> from discreet.schema.schema import Category, Number, Schema
     >>> schema = Schema({"age": Number(0, 80), "sex": Category(("f", "m"))})
     >>> people = PrivateData.of({"age": [30.0] * 9000, "sex": ["f"] * 9000}, schema, Budget(1.0))
     >>> with Conversation(people, ("age", "sex"), bins=4, epsilon=1.0, updates=5) as talk:

@@ -181,7 +181,7 @@ def cube(
 
     Examples
     --------
-    >>> from discreet.core.schema import Category, Schema
+    >>> from discreet.schema.schema import Category, Schema
     >>> schema = Schema({"sex": Category(("f", "m")), "ward": Category(("a", "b", "c"))})
     >>> visits = {"sex": ["f", "m"] * 300, "ward": ["a", "b", "c"] * 200}
     >>> found = cube(visits, ("sex", "ward"), bounds=schema, epsilon=1.0)

@@ -85,7 +85,7 @@ def key_counts(
 
     Examples
     --------
-    >>> from discreet.core.schema import Schema, Text
+    >>> from discreet.schema.schema import Schema, Text
     >>> towns = {"town": ["Rome"] * 500 + ["Nowhere"]}
     >>> list(key_counts(towns, "town", bounds=Schema({"town": Text()}), epsilon=1.0, delta=1e-6).counts)
     ['Rome']

@@ -157,7 +157,7 @@ def marginals(
 
     Examples
     --------
-    >>> from discreet.core.schema import Category, Schema
+    >>> from discreet.schema.schema import Category, Schema
     >>> yes_no = Category(("yes", "no"))
     >>> schema = Schema({"smokes": yes_no, "drinks": yes_no, "runs": yes_no})
     >>> people = {"smokes": ["yes"] * 900, "drinks": ["no"] * 900, "runs": ["yes", "no"] * 450}

@@ -14,10 +14,10 @@ from discreet.core.bound import Norm
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.question import BoundedSum
 from discreet.questions.domain import Domain
 from discreet.questions.measurement import Measurement
 from discreet.questions.measurements import MOST_NUMBERS, Measurements
+from discreet.questions.question import BoundedSum
 from discreet.questions.residuals import AxisSet, Shape, cell_shares, cells, closure, subsets
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import Spread

@@ -8,11 +8,11 @@ from typing import Any, Literal
 import numpy as np
 
 from discreet.core.condition import Condition
-from discreet.core.dates import Temporal
 from discreet.core.errors import MissingExtra
 from discreet.core.grid import Array
-from discreet.core.schema import Category, Number, Schema, Text
-from discreet.core.value import LONGEST, NUMBER, PLAIN, TRUTHS
+from discreet.schema.dates import Temporal
+from discreet.schema.schema import Category, Number, Schema, Text
+from discreet.schema.value import LONGEST, NUMBER, PLAIN, TRUTHS
 from discreet.trust.sources import decoding
 from discreet.trust.sources.header import not_single, wants_numbers, without_numbers
 
@@ -81,7 +81,7 @@ def texts(column: Column) -> Column:
 
 
 def names(column: Column) -> Column:
-    """What each value names, where it identifies somebody, null where there is none; see `core.value.name_of`."""
+    """What each value names, where it identifies somebody, null where there is none; see `schema.value.name_of`."""
     pa, found = arrow(), texts(column)
     number = pa.compute.match_substring_regex(found, f"^(?:{PLAIN})$").fill_null(False)
     digits = _where(number, found)

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.grid import Array
-from discreet.core.schema import Category, Number
 from discreet.core.secret import Secret
+from discreet.schema.schema import Category, Number
 
 
 @dataclass(frozen=True)

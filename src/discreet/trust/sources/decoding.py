@@ -1,13 +1,13 @@
 """From raw columns to numbers and texts, by the schema alone: no value of any record can raise, nor change another.
 
-`discreet.core.value` says what a value is, whatever stores it. Texts are read as numbers where the schema has numbers,
+`schema.value` says what a value is, whatever stores it. Texts are read as numbers where the schema has numbers,
 from every source: a file of texts and a table that was made from it by guessing its types (in which one odd record
 turns numbers into texts) give the same. So it is for dates and times, where the schema has them. A column of dates,
 times or durations never holds numbers; its type shows that, and it is refused when the source is opened.
 
 What is lost before records come here cannot be brought back: `pandas.read_csv` and DuckDB's guesses make 7 of "007" and
 round whole numbers beyond 2**53 where a field of the column is blank. Read such keys as text, or give the path. What
-identifies units is therefore compared as the number that its digits stand for: see `core.value.name_of`.
+identifies units is therefore compared as the number that its digits stand for: see `schema.value.name_of`.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.dates import Temporal, seconds_of
 from discreet.core.errors import SchemaError
 from discreet.core.grid import Array
-from discreet.core.schema import Category, Column, Number, Schema, Text
-from discreet.core.value import form_of, instants, number_of, text_of
+from discreet.schema.dates import Temporal, seconds_of
+from discreet.schema.schema import Category, Column, Number, Schema, Text
+from discreet.schema.value import form_of, instants, number_of, text_of
 
 WHOLE = 2**53
 """From here on not every whole number is a float."""

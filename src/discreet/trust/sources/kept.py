@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from discreet.core.neighbors import Unit
-from discreet.core.schema import Category, Column, Number, Schema
+from discreet.schema.schema import Category, Column, Number, Schema
 from discreet.trust.sources.arrow_column import arrow, canonical, is_whole, names
 from discreet.trust.sources.decoded_table import DecodedTable
 

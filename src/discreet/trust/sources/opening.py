@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.dates import Temporal
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import RECORD, Unit
-from discreet.core.schema import Number, Schema
+from discreet.schema.dates import Temporal
+from discreet.schema.schema import Number, Schema
 from discreet.trust.sources.arrow import ArrowFrame
 from discreet.trust.sources.decoding import unmasked
 from discreet.trust.sources.file import File

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.grid import Array
-from discreet.core.schema import Category, Number, Schema
+from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.sources import arrow_column, decoding
 from discreet.trust.sources.header import not_single, wants_numbers, without_numbers
 

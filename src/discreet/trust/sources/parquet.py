@@ -8,7 +8,7 @@ from typing import Any
 
 from discreet.core.errors import SchemaError
 from discreet.core.neighbors import Unit
-from discreet.core.schema import Schema
+from discreet.schema.schema import Schema
 from discreet.trust.sources import source
 from discreet.trust.sources.arrow_column import arrow
 from discreet.trust.sources.engine import file_literal, name

@@ -11,7 +11,7 @@ from typing import Any
 from discreet.core.errors import MissingExtra, ParameterError
 from discreet.core.held import unheld
 from discreet.core.neighbors import RECORD, Unit
-from discreet.core.schema import Schema
+from discreet.schema.schema import Schema
 from discreet.trust.sources.arrow_column import arrow, check_types
 from discreet.trust.sources.busy import ENGINE_LOCK, Busy
 from discreet.trust.sources.engine import literal, name

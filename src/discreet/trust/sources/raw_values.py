@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.grid import Array
-from discreet.core.value import number_of
+from discreet.schema.value import number_of
 from discreet.trust.sources.decoding import numbers, objects, unmasked
 
 ROW = (list, tuple, np.ndarray)  # what a row of a list can be

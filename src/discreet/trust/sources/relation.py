@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from discreet.core.neighbors import RECORD, Unit
-from discreet.core.schema import Schema
+from discreet.schema.schema import Schema
 from discreet.trust.sources import source
 from discreet.trust.sources.arrow_column import arrow, check_types
 from discreet.trust.sources.busy import ENGINE_LOCK, Busy

@@ -12,9 +12,9 @@ import numpy as np
 from discreet.core.condition import Condition
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import RECORD, Unit
-from discreet.core.question import BoundedSum
 from discreet.core.quiet import quiet
-from discreet.core.schema import Category, Column, Number, Schema
+from discreet.questions.question import BoundedSum
+from discreet.schema.schema import Category, Column, Number, Schema
 from discreet.trust.exact_sum import exact_sum, pooled_sum
 from discreet.trust.sources.arrow_column import arrow, fulfilling, matrix, read_matrix, texts
 from discreet.trust.sources.decoding import known

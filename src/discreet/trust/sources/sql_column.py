@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from discreet.core.dates import Temporal
 from discreet.core.formula import Formula
 from discreet.core.neighbors import Unit
-from discreet.core.schema import Category, Column, Number, Schema
-from discreet.core.value import text_of
+from discreet.schema.dates import Temporal
+from discreet.schema.schema import Category, Column, Number, Schema
+from discreet.schema.value import text_of
 from discreet.trust.sources.decoding import WHOLE as MOST
 from discreet.trust.sources.engine import literal, name
 

@@ -8,8 +8,8 @@ from typing import Any
 from discreet.core.condition import Condition
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import RECORD, Unit
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Schema
+from discreet.questions.question import BoundedSum
+from discreet.schema.schema import Schema
 from discreet.trust.exact_sum import exact_sum
 from discreet.trust.sources.arrow_column import arrow, fulfilling, matrix
 from discreet.trust.sources.decoded_table import DecodedTable

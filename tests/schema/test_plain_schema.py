@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.core.dates import Date, Datetime
 from discreet.core.errors import SchemaError
-from discreet.core.plain_schema import schema_of
-from discreet.core.schema import Boolean, Category, Number, Schema, Text
+from discreet.schema.dates import Date, Datetime
+from discreet.schema.plain_schema import schema_of
+from discreet.schema.schema import Boolean, Category, Number, Schema, Text
 from discreet.statistics.moments.mean import mean
 
 DAY, LATER = datetime.date(2020, 1, 1), datetime.date(2021, 1, 1)

@@ -11,9 +11,9 @@ import pytest
 
 import discreet
 from discreet.core.budget import Budget
-from discreet.core.notebook import STYLE, carded, facts, folded, grid
-from discreet.core.schema import Category, Number, Schema
+from discreet.display.notebook import STYLE, carded, facts, folded, grid
 from discreet.query.report import profile
+from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.private_data import PrivateData
 
 EMPTY = {"meta", "br", "input", "line", "rect", "path", "circle"}

@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from discreet.core.display import plain
+from discreet.display.plain import plain
 
 STYLE = """
 .discreet { max-width: 100%; overflow-x: auto; line-height: 1.45; color: inherit; background: none; }

@@ -17,11 +17,11 @@ from discreet.core.formula import Tally
 from discreet.core.grid import Array, Grid, Steps
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.quiet import quiet
-from discreet.core.schema import Category
 from discreet.core.secret_sample import SecretSample
+from discreet.schema.schema import Category
 
 if TYPE_CHECKING:
-    from discreet.core.recipe import Recipe
+    from discreet.questions.recipe import Recipe
 
 
 class View(Protocol):

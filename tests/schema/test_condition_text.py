@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.core.condition_text import DEEPEST, LONGEST, condition_of
-from discreet.core.dates import Date
 from discreet.core.errors import UNTOUCHED, ParameterError
-from discreet.core.schema import Boolean, Category, Number, Schema, Text
+from discreet.schema.condition_text import DEEPEST, LONGEST, condition_of
+from discreet.schema.dates import Date
+from discreet.schema.schema import Boolean, Category, Number, Schema, Text
 
 SCHEMA = Schema(
     {

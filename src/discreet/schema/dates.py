@@ -18,8 +18,8 @@ import numpy as np
 
 from discreet.core.errors import SchemaError
 from discreet.core.grid import Array
-from discreet.core.schema import Number
-from discreet.core.value import text_of
+from discreet.schema.schema import Number
+from discreet.schema.value import text_of
 
 WRITTEN = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:Z|[+-][0-9]{2}(?::?[0-9]{2})?)?)?"

@@ -11,19 +11,19 @@ import pytest
 from discreet.core.bound import Bound
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.grid import Array, Grid
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import Recipe, recipe
-from discreet.core.schema import Number, Schema
 from discreet.questions.clusters import clusters_of
 from discreet.questions.moments import moments_of
 from discreet.questions.named import question_of
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import Recipe, recipe
 from discreet.questions.total import total_of
+from discreet.schema.schema import Number, Schema
 
 SCHEMA = Schema({"x": Number(-1, 1), "y": Number(0, 10)})
 CENTERS = np.array([[0.25, -0.5], [-0.125, 0.75]])
 
 
-@recipe("tests.core.test_recipe:scaled")
+@recipe("tests.questions.test_recipe:scaled")
 def scaled(schema: Schema, factor: float, places: tuple[int, ...] = (0,)) -> BoundedSum:
     def of(records: Array) -> Array:
         return factor * records[:, list(places)]
@@ -156,10 +156,10 @@ def test_a_name_stands_for_one_function() -> None:
         return BoundedSum(lambda records: records, Bound("l2", 1.0), ("x0",))
 
     with pytest.raises(ValueError, match="two recipes"):
-        recipe("tests.core.test_recipe:scaled")(scaled)
+        recipe("tests.questions.test_recipe:scaled")(scaled)
 
 
-@recipe("tests.core.test_recipe:fused")
+@recipe("tests.questions.test_recipe:fused")
 def fused(schema: Schema, factor: float, size: int) -> BoundedSum:
     def of(records: Array) -> Array:
         return np.tile(records[:, :1], size)

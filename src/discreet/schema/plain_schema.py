@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
-from discreet.core.dates import Date, Datetime
 from discreet.core.errors import SchemaError
-from discreet.core.schema import Boolean, Category, Column, Number, Schema, Text
+from discreet.schema.dates import Date, Datetime
+from discreet.schema.schema import Boolean, Category, Column, Number, Schema, Text
 
 WAYS = (
     "Give (lower, upper) for numbers or dates, range(lower, upper + 1) for whole numbers, a list of values for a "

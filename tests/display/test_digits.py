@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from discreet.core.digits import error_bar, number
+from discreet.display.digits import error_bar, number
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import ClassVar
 
-from discreet.core.digits import exact
 from discreet.core.errors import SchemaError
-from discreet.core.notebook import carded, grid
-from discreet.core.value import form_of, text_of
+from discreet.display.digits import exact
+from discreet.display.notebook import carded, grid
+from discreet.schema.value import form_of, text_of
 
 WIDEST, NARROWEST = 1e50, 1e-50  # bounds whose distance, times much noise, has a fourth power in float64
 MOST_STEPS = 2**40  # between the bounds of a number

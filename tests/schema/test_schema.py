@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from discreet.core.errors import SchemaError
-from discreet.core.schema import Category, Number, Schema, Text
-from discreet.core.value import LONGEST
+from discreet.schema.schema import Category, Number, Schema, Text
+from discreet.schema.value import LONGEST
 
 
 @pytest.mark.parametrize("bounds", [(1.0, 0.0), (1.0, 1.0), (0.0, math.inf), (math.nan, 1.0), (-1.7e308, 1.7e308)])

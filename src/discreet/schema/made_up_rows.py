@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.grid import Array
-from discreet.core.schema import Category, Number, Schema
+from discreet.schema.schema import Category, Number, Schema
 
 ROWS = 16
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.core.display import plain, shortened
+from discreet.display.plain import plain, shortened
 
 
 def test_nothing_reaches_a_terminal_that_could_rewrite_it() -> None:

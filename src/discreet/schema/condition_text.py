@@ -16,10 +16,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from discreet.core.condition import SIGNS, WORDS, Compared, ComparedColumns, Condition, Joined, Missing, Not
-from discreet.core.dates import Temporal, seconds_of
 from discreet.core.errors import ParameterError
-from discreet.core.schema import Boolean, Category, Number, Schema, Text
-from discreet.core.value import form_of, text_of
+from discreet.schema.dates import Temporal, seconds_of
+from discreet.schema.schema import Boolean, Category, Number, Schema, Text
+from discreet.schema.value import form_of, text_of
 
 LONGEST = 2**12  # letters of a condition
 DEEPEST = 32  # brackets and negations inside one another

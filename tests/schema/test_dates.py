@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.core.dates import Date, Datetime, seconds_of
 from discreet.core.errors import SchemaError
-from discreet.core.value import text_of
+from discreet.schema.dates import Date, Datetime, seconds_of
+from discreet.schema.value import text_of
 
 ZONE = datetime.timezone(datetime.timedelta(hours=-3))
 

@@ -18,9 +18,9 @@ import numpy as np
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.held import unheld
-from discreet.core.kinds import fitted, readings_of
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Category, Column, Number, Schema
+from discreet.questions.kinds import fitted, readings_of
+from discreet.questions.question import BoundedSum
+from discreet.schema.schema import Category, Column, Number, Schema
 
 MOST_NUMBERS = 2**24  # in one answer: whoever asks has a say in how much memory an answer takes
 MOST_STEPS = 2.0**52  # of what one record adds, so that float64 holds it without error
@@ -170,7 +170,7 @@ def recipe(name: str) -> Callable[[Builder[P]], Builder[P]]:
 
     Examples
     --------
-    >>> from discreet.core.schema import Number
+    >>> from discreet.schema.schema import Number
     >>> from discreet.questions.count import count_of
     >>> schema = Schema({"age": Number(0, 120)})
     >>> count_of(schema, "age").recipe
