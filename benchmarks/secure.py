@@ -26,7 +26,7 @@ from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.bits import system_bits
 from discreet.query.federation_file import written_federation
-from discreet.questions.contingency import contingency_of
+from discreet.questions.tables.contingency import contingency_of
 from discreet.schema.schema import Schema
 from discreet.service.key_file import write_identity
 from discreet.service.local_parties import LocalParties, local_parties

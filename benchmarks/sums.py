@@ -26,11 +26,11 @@ from benchmarks.rows import Row, at_least, at_most, cpu_seconds, missing, printe
 from discreet.crypto.field import PRIME, uniform_elements
 from discreet.crypto.shamir import Deal, reconstruct, share
 from discreet.noise.bits import system_bits
-from discreet.questions.contingency import contingency_of
-from discreet.questions.count import count_of
-from discreet.questions.moments import moments_of
+from discreet.questions.columns.count import count_of
+from discreet.questions.columns.moments import moments_of
 from discreet.questions.question import BoundedSum
-from discreet.questions.second_moments import second_moments_of
+from discreet.questions.tables.contingency import contingency_of
+from discreet.questions.vectors.second_moments import second_moments_of
 from discreet.trust.sources.file import File
 from discreet.trust.sources.matrix import Matrix
 from discreet.trust.sources.relation import Relation

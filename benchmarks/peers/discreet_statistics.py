@@ -22,9 +22,9 @@ from discreet.core.budget import Budget
 from discreet.core.neighbors import Neighbors
 from discreet.noise.bits import system_bits
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.contingency import contingency_of
-from discreet.questions.moments import moments_of
+from discreet.questions.columns.moments import moments_of
 from discreet.questions.question import BoundedSum
+from discreet.questions.tables.contingency import contingency_of
 from discreet.releases.ask import ColumnOf
 from discreet.releases.joint_plan import Together
 from discreet.releases.least_noise import least_noise

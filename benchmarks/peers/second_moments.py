@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet
 
-from discreet.questions.second_moments import second_moments_of
+from discreet.questions.vectors.second_moments import second_moments_of
 from discreet.schema.schema import Schema
 from discreet.trust.sources.file import File
 

@@ -42,7 +42,7 @@ from discreet.local.means.one_pass_sgd import LocalSGDClassifier, LocalSGDRegres
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.whole_graph import WholeGraph
+from discreet.questions.graphs.whole_graph import WholeGraph
 from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.schema.value import number_of
 from discreet.sequential.bandits.linear_ucb import LinearUCB

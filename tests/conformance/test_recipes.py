@@ -47,8 +47,9 @@ def found() -> list[str]:
 
 def trials() -> dict[str, Trial]:
     """What the test files of the questions bring: each knows which parameters are right for its recipes."""
-    paths = sorted((Path(__file__).parents[1] / "questions").glob("test_*.py"))
-    modules = [importlib.import_module(f"tests.questions.{path.stem}") for path in paths]
+    tests = Path(__file__).parents[1]
+    paths = [path.relative_to(tests).with_suffix("") for path in sorted((tests / "questions").rglob("test_*.py"))]
+    modules = [importlib.import_module(".".join(("tests", *path.parts))) for path in paths]
     return {name: trial for module in modules for name, trial in getattr(module, "TRIALS", {}).items()}
 
 

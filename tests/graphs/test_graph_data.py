@@ -19,8 +19,8 @@ from discreet.core.neighbors import Neighbors, Unit
 from discreet.graphs.graph_data import graph_data
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.count import count_of
-from discreet.questions.whole_graph import WholeGraph
+from discreet.questions.columns.count import count_of
+from discreet.questions.graphs.whole_graph import WholeGraph
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.private_graph import PrivateGraph

@@ -20,7 +20,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.learners.erm_classifier import ERMClassifier
 from discreet.learners.risk_minimizer import RiskPlan
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.signed_records import SignedRecords
+from discreet.questions.gradients.signed_records import SignedRecords
 from discreet.trust.curators_view import CuratorsView
 from discreet.trust.local import Local
 from discreet.trust.sources.matrix import Matrix

@@ -17,7 +17,7 @@ from discreet.core.grid import Array
 from discreet.learners.erm_classifier import ERMClassifier
 from discreet.learners.kernel_svc import KernelSVC
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.signed_records import SignedRecords, Waves
+from discreet.questions.gradients.signed_records import SignedRecords, Waves
 from discreet.trust.curator import Curator
 from discreet.trust.sources.matrix import Matrix
 from tests.learners import trial

@@ -19,7 +19,7 @@ from discreet.core.events import Composed
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.learners.kmeans import KMeans
-from discreet.questions.clusters import nearest
+from discreet.questions.vectors.clusters import nearest
 from discreet.schema.schema import Schema
 from discreet.trust.private_data import PrivateData
 from tests.learners import trial

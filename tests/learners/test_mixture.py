@@ -6,7 +6,7 @@ import numpy as np
 from scipy.stats import multivariate_normal
 
 from discreet.learners.mixture import Mixture, definite, shrunk, square_of
-from discreet.questions.mixture_moments import mixture_moments_of
+from discreet.questions.vectors.mixture_moments import mixture_moments_of
 from discreet.schema.schema import Schema
 
 PARTS = Mixture(

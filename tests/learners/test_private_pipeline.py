@@ -26,7 +26,7 @@ from discreet.learners.pca import PCA
 from discreet.learners.private_pipeline import PrivatePipeline
 from discreet.learners.ridge import Ridge
 from discreet.learners.standard_scaler import StandardScaler
-from discreet.questions.column_moments import column_moments_of
+from discreet.questions.columns.column_moments import column_moments_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.transformed import transformed
 from discreet.releases.least_noise import least_noise

@@ -15,7 +15,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.query.plan import planned
-from discreet.questions.contingency import ONE_CELL
+from discreet.questions.tables.contingency import ONE_CELL
 from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.trust.permit import releases
 

@@ -11,12 +11,12 @@ import pytest
 from discreet.core.bound import Bound
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.grid import Array, Grid
-from discreet.questions.clusters import clusters_of
-from discreet.questions.moments import moments_of
+from discreet.questions.columns.moments import moments_of
+from discreet.questions.columns.total import total_of
 from discreet.questions.named import question_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import Recipe, recipe
-from discreet.questions.total import total_of
+from discreet.questions.vectors.clusters import clusters_of
 from discreet.schema.schema import Number, Schema
 
 SCHEMA = Schema({"x": Number(-1, 1), "y": Number(0, 10)})

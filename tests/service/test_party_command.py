@@ -23,8 +23,8 @@ from discreet.core.errors import UNTOUCHED
 from discreet.crypto.certificate import Card
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.query.federation_file import read_federation
-from discreet.questions.contingency import contingency_of
-from discreet.questions.count import count_of
+from discreet.questions.columns.count import count_of
+from discreet.questions.tables.contingency import contingency_of
 from discreet.service import party_command
 from discreet.service.cli import main
 from discreet.service.key_file import read_identity

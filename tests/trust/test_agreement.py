@@ -37,14 +37,14 @@ from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.bits import system_bits
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.clusters import FINE, clusters_of
-from discreet.questions.contingency import contingency_of
-from discreet.questions.count import count_of
-from discreet.questions.grouped_moments import grouped_moments_of
-from discreet.questions.moments import moments_of
+from discreet.questions.columns.count import count_of
+from discreet.questions.columns.grouped_moments import grouped_moments_of
+from discreet.questions.columns.moments import moments_of
+from discreet.questions.columns.total import total_of
 from discreet.questions.question import BoundedSum
-from discreet.questions.second_moments import second_moments_of
-from discreet.questions.total import total_of
+from discreet.questions.tables.contingency import contingency_of
+from discreet.questions.vectors.clusters import FINE, clusters_of
+from discreet.questions.vectors.second_moments import second_moments_of
 from discreet.schema.schema import Schema
 from discreet.schema.value import name_of
 from discreet.statistics.moments.mean import mean

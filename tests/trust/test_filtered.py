@@ -16,8 +16,8 @@ from discreet.core.budget import Budget
 from discreet.core.errors import UNTOUCHED, DiscreetError, KeyReused, NotPermitted, ParameterError
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.learners.gaussian_nb import GaussianNB
+from discreet.questions.columns.moments import moments_of
 from discreet.questions.filtered import filtered
-from discreet.questions.moments import moments_of
 from discreet.schema.condition_text import condition_of
 from discreet.schema.plain_schema import schema_of
 from discreet.statistics.moments.count import count

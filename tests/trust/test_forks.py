@@ -16,7 +16,7 @@ from discreet.core.neighbors import RECORD, Neighbors
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.online.multiplicative_weights import MultiplicativeWeights
 from discreet.noise.bits import system_bits
-from discreet.questions.count import count_of
+from discreet.questions.columns.count import count_of
 from discreet.questions.transformation import Transformation
 from discreet.schema.schema import Category, Schema, Text
 from discreet.trust.curators_view import CuratorsView

@@ -16,7 +16,7 @@ from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.count import count_of
+from discreet.questions.columns.count import count_of
 from discreet.schema.schema import Number, Schema
 from discreet.trust.permit import Permit
 from discreet.trust.random_stopping import RandomStopping, Trial, stopped

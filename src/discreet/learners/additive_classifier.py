@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin
 from discreet.core.grid import Array
 from discreet.learners.additive_model import AdditiveModel
 from discreet.learners.task import Task
-from discreet.questions.shape_gradients import Loss
+from discreet.questions.gradients.shape_gradients import Loss
 
 PRIOR = 8.0  # variance of scores: set by hand on made-up data
 

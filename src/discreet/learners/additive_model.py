@@ -14,9 +14,9 @@ from discreet.core.held import unheld
 from discreet.core.knob import check_whole
 from discreet.learners.private_estimator import PrivateEstimator
 from discreet.learners.task import Task
-from discreet.questions.column_cells import cells_of, column_cells_of, edges_of
+from discreet.questions.columns.column_cells import cells_of, column_cells_of, edges_of
+from discreet.questions.gradients.shape_gradients import STEEPEST, Loss, shape_gradients_of
 from discreet.questions.question import BoundedSum
-from discreet.questions.shape_gradients import STEEPEST, Loss, shape_gradients_of
 from discreet.releases.drawing import drawn_on
 from discreet.releases.joint_plan import Stage, StagedPlan, staged
 from discreet.releases.spread import Spread

@@ -10,7 +10,7 @@ from sklearn.base import RegressorMixin
 from discreet.core.grid import Array
 from discreet.learners.additive_model import AdditiveModel
 from discreet.learners.task import Task
-from discreet.questions.shape_gradients import Loss
+from discreet.questions.gradients.shape_gradients import Loss
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 

@@ -12,9 +12,9 @@ from discreet.core.grid import Array
 from discreet.core.knob import check_whole
 from discreet.learners.scored_classifier import ScoredClassifier
 from discreet.learners.task import Task, encoded
-from discreet.questions.boosting_weights import boosting_weights_of, cells_among, scores_among
-from discreet.questions.domain import Domain
+from discreet.questions.gradients.boosting_weights import boosting_weights_of, cells_among, scores_among
 from discreet.questions.question import BoundedSum
+from discreet.questions.tables.domain import Domain
 from discreet.releases.joint_plan import Stage, StagedPlan, staged
 from discreet.schema.schema import Schema
 from discreet.trust.permit import Permit

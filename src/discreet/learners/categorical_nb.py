@@ -12,8 +12,8 @@ from discreet.core.grid import Array
 from discreet.core.knob import check_knob, check_whole
 from discreet.learners.naive_bayes import NaiveBayes, counts_of, shrinkage
 from discreet.learners.task import Task, encoded
-from discreet.questions.class_marginals import class_marginals_of
-from discreet.questions.domain import MOST_BINS, Domain
+from discreet.questions.tables.class_marginals import class_marginals_of
+from discreet.questions.tables.domain import MOST_BINS, Domain
 from discreet.releases.sum_plan import SumPlan, planned
 from discreet.schema.schema import Category, Schema
 from discreet.trust.permit import Permit

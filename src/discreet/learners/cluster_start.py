@@ -14,11 +14,11 @@ from sklearn.utils import check_random_state
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.learners.task import Task
-from discreet.questions.coordinates import Coordinates
-from discreet.questions.directed_products import on_grid
-from discreet.questions.distances import distances_of, radius_of
-from discreet.questions.projected_cells import cell_middles, projected_cells_of
-from discreet.questions.second_moments import CROSS, central_moments_of, unfolded
+from discreet.questions.vectors.coordinates import Coordinates
+from discreet.questions.vectors.directed_products import on_grid
+from discreet.questions.vectors.distances import distances_of, radius_of
+from discreet.questions.vectors.projected_cells import cell_middles, projected_cells_of
+from discreet.questions.vectors.second_moments import CROSS, central_moments_of, unfolded
 from discreet.releases.shares import BudgetShare
 from discreet.releases.spread import spread
 from discreet.trust.permit import Permit

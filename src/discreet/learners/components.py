@@ -16,11 +16,11 @@ from discreet.core.grid import Array
 from discreet.learners.place import Place
 from discreet.learners.task import Task
 from discreet.mechanisms.vectors.bingham import Bingham
-from discreet.questions.coordinates import Coordinates
-from discreet.questions.directed_products import directed_products_of, on_grid
-from discreet.questions.directed_squares import directed_squares_of
-from discreet.questions.gram import Gram
-from discreet.questions.second_moments import central_moments_of, unfolded
+from discreet.questions.vectors.coordinates import Coordinates
+from discreet.questions.vectors.directed_products import directed_products_of, on_grid
+from discreet.questions.vectors.directed_squares import directed_squares_of
+from discreet.questions.vectors.gram import Gram
+from discreet.questions.vectors.second_moments import central_moments_of, unfolded
 from discreet.releases.joint_plan import Together
 from discreet.releases.shares import BudgetShare, SharedPlan, shared
 from discreet.trust.permit import Permit

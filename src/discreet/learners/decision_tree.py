@@ -17,9 +17,9 @@ from discreet.learners.labelled_tree import LabelledTree, labelled_levels
 from discreet.learners.private_estimator import PrivateEstimator
 from discreet.learners.task import Task
 from discreet.learners.tree import GrownTree
-from discreet.questions.box import GUESS
-from discreet.questions.forest_leaves import leaves_of
-from discreet.questions.split_scores import Criterion
+from discreet.questions.columns.box import GUESS
+from discreet.questions.trees.forest_leaves import leaves_of
+from discreet.questions.trees.split_scores import Criterion
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 

@@ -17,10 +17,10 @@ from discreet.learners.risk_minimizer import Perturbed, RiskMinimizer, RiskPlan
 from discreet.learners.scored_classifier import LinearScores, own_units
 from discreet.learners.task import Task
 from discreet.mechanisms.learning.margin_losses import LogisticLoss, LossName
-from discreet.questions.box import GUESS
-from discreet.questions.column_moments import ColumnMoments, column_moments_of
-from discreet.questions.coordinates import Coordinates
-from discreet.questions.signed_records import Affine
+from discreet.questions.columns.box import GUESS
+from discreet.questions.columns.column_moments import ColumnMoments, column_moments_of
+from discreet.questions.gradients.signed_records import Affine
+from discreet.questions.vectors.coordinates import Coordinates
 from discreet.releases.least_noise import least_noise
 from discreet.releases.whitening import standardising
 from discreet.trust.permit import Permit

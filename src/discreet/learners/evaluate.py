@@ -13,8 +13,8 @@ from discreet.core.knob import check_whole
 from discreet.learners.evaluation import Evaluation
 from discreet.learners.scores import ASKED, FARTHEST, SCORE, as_read, cells_of, class_order, placed, target_column
 from discreet.learners.task import TARGET
-from discreet.questions.contingency import contingency_of
 from discreet.questions.question import BoundedSum
+from discreet.questions.tables.contingency import contingency_of
 from discreet.releases.ask import asked
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE

@@ -12,7 +12,7 @@ from discreet.learners.regression_evaluation import RegressionEvaluation
 from discreet.learners.residual_moments import RESIDUAL, predicted, residual_moments_of, residual_schema
 from discreet.learners.scores import ASKED, as_read, target_column
 from discreet.learners.task import TARGET
-from discreet.questions.column_moments import column_moments_of
+from discreet.questions.columns.column_moments import column_moments_of
 from discreet.releases.ask import asked
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE

@@ -10,7 +10,7 @@ from sklearn.base import RegressorMixin
 from discreet.core.grid import Array
 from discreet.learners.functional_mechanism import FunctionalMechanism
 from discreet.learners.task import Task
-from discreet.questions.coordinates import Coordinates
+from discreet.questions.vectors.coordinates import Coordinates
 from discreet.releases.sum_plan import SumPlan
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact

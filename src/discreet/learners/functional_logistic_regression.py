@@ -11,7 +11,7 @@ from discreet.learners.functional_mechanism import FunctionalMechanism
 from discreet.learners.scored_classifier import LinearScores, own_units
 from discreet.learners.task import Task
 from discreet.mechanisms.learning.margin_losses import LogisticLoss
-from discreet.questions.coordinates import Coordinates
+from discreet.questions.vectors.coordinates import Coordinates
 from discreet.releases.sum_plan import SumPlan
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact

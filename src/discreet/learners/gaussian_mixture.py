@@ -19,8 +19,8 @@ from discreet.learners.mixture import CovarianceType, Mixture
 from discreet.learners.private_estimator import PrivateEstimator
 from discreet.learners.published_mixture import PublishedSteps
 from discreet.learners.task import Task
-from discreet.questions.cluster_residuals import cluster_residuals_of
-from discreet.questions.clusters import Scaling
+from discreet.questions.vectors.cluster_residuals import cluster_residuals_of
+from discreet.questions.vectors.clusters import Scaling
 from discreet.releases.shares import BudgetShare, SharedPlan, shared
 from discreet.releases.spread import spread
 from discreet.trust.permit import Permit

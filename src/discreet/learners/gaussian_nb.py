@@ -14,8 +14,8 @@ from discreet.learners.moments_plan import SQUARE, MomentsPlan, joint_plan, leng
 from discreet.learners.naive_bayes import NaiveBayes, counts_of
 from discreet.learners.shrunk_moments import NoisyMoments
 from discreet.learners.task import Task
-from discreet.questions.box import GUESS
-from discreet.questions.coordinates import Coordinates
+from discreet.questions.columns.box import GUESS
+from discreet.questions.vectors.coordinates import Coordinates
 from discreet.releases.spread import spread
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact

@@ -12,8 +12,8 @@ from discreet.core.knob import check_knob, check_whole
 from discreet.learners.risk_minimizer import Perturbed, RiskMinimizer, RiskPlan
 from discreet.learners.task import Task
 from discreet.mechanisms.learning.margin_losses import LossName
-from discreet.questions.box import GUESS
-from discreet.questions.signed_records import Waves, scaled
+from discreet.questions.columns.box import GUESS
+from discreet.questions.gradients.signed_records import Waves, scaled
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 

@@ -17,10 +17,10 @@ from discreet.learners.cluster_start import ClusterStart, shortened
 from discreet.learners.mean_start import MeanStart
 from discreet.learners.private_estimator import PrivateEstimator
 from discreet.learners.task import Task
-from discreet.questions.box import GUESS
-from discreet.questions.cluster_residuals import COUNT, cluster_residuals_of
-from discreet.questions.clusters import Scaling, clusters_of, count_weight
-from discreet.questions.directed_products import on_grid
+from discreet.questions.columns.box import GUESS
+from discreet.questions.vectors.cluster_residuals import COUNT, cluster_residuals_of
+from discreet.questions.vectors.clusters import Scaling, clusters_of, count_weight
+from discreet.questions.vectors.directed_products import on_grid
 from discreet.releases.shares import BudgetShare, SharedPlan, shared
 from discreet.releases.spread import spread
 from discreet.trust.permit import Permit

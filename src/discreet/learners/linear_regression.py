@@ -10,10 +10,10 @@ from sklearn.base import RegressorMixin
 from discreet.core.grid import Array
 from discreet.learners.private_estimator import PrivateEstimator
 from discreet.learners.task import Task
-from discreet.questions.column_moments import ColumnMoments, column_moments_of
-from discreet.questions.mapped_coordinates import MappedCoordinates
-from discreet.questions.mapped_moments import mapped_moments_of
-from discreet.questions.second_moments import unfolded
+from discreet.questions.columns.column_moments import ColumnMoments, column_moments_of
+from discreet.questions.vectors.mapped_coordinates import MappedCoordinates
+from discreet.questions.vectors.mapped_moments import mapped_moments_of
+from discreet.questions.vectors.second_moments import unfolded
 from discreet.releases.joint_plan import Stage, StagedPlan, staged
 from discreet.releases.normal_equations import NormalEquations, adaptive_penalty
 from discreet.releases.whitening import damped, standardising

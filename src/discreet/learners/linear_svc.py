@@ -9,7 +9,7 @@ import numpy as np
 from discreet.core.grid import Array
 from discreet.learners.linear_classifier import LinearClassifier
 from discreet.learners.task import Task
-from discreet.questions.margin_gradients import margin_gradients_of
+from discreet.questions.gradients.margin_gradients import margin_gradients_of
 from discreet.questions.question import BoundedSum
 
 

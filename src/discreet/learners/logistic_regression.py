@@ -13,10 +13,10 @@ from discreet.learners.erm_classifier import ERMClassifier
 from discreet.learners.linear_classifier import LinearClassifier
 from discreet.learners.risk_minimizer import RiskPlan
 from discreet.learners.task import Task
-from discreet.questions.box import GUESS
-from discreet.questions.gradients import contrasts
+from discreet.questions.columns.box import GUESS
+from discreet.questions.gradients.gradients import contrasts
+from discreet.questions.gradients.softmax_gradients import softmax_gradients_of
 from discreet.questions.question import BoundedSum
-from discreet.questions.softmax_gradients import softmax_gradients_of
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from discreet.learners.cluster_start import UNKNOWN, Start, shortened
 from discreet.learners.task import Task
-from discreet.questions.center import center_of, count_weight
-from discreet.questions.directed_products import on_grid
 from discreet.questions.question import BoundedSum
+from discreet.questions.vectors.center import center_of, count_weight
+from discreet.questions.vectors.directed_products import on_grid
 from discreet.releases.shares import BudgetShare
 from discreet.releases.spread import spread
 from discreet.trust.permit import Permit

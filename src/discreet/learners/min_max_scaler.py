@@ -12,8 +12,8 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.learners.private_transformer import PrivateTransformer, numbers_of, rescaled
 from discreet.learners.task import Task
+from discreet.questions.tables.tree import Tree, trees
 from discreet.questions.transformation import Transformation
-from discreet.questions.tree import Tree, trees
 from discreet.releases.shares import BudgetShare, SharedPlan, shared
 from discreet.schema.schema import Number, Schema
 from discreet.trust.permit import Permit

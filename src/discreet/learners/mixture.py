@@ -11,9 +11,9 @@ import numpy as np
 from discreet.core.grid import Array
 from discreet.learners.cluster_start import shortened
 from discreet.learners.task import Task
-from discreet.questions.directed_products import on_grid
-from discreet.questions.mixture_moments import COUNT, RESIDUAL, mixture_moments_of
-from discreet.questions.second_moments import CROSS, weights_of
+from discreet.questions.vectors.directed_products import on_grid
+from discreet.questions.vectors.mixture_moments import COUNT, RESIDUAL, mixture_moments_of
+from discreet.questions.vectors.second_moments import CROSS, weights_of
 
 CovarianceType = Literal["full", "tied", "diag"]
 WIDE = 1.6  # radii in root mean square lengths of residuals, beyond which 3% of them lie for 8 features

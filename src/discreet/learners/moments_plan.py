@@ -11,9 +11,9 @@ from discreet.core.budget import Budget
 from discreet.core.events import Event
 from discreet.learners.task import Task
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.questions.class_moments import class_moments_of
 from discreet.questions.question import BoundedSum
-from discreet.questions.record_lengths import record_lengths_of
+from discreet.questions.vectors.class_moments import class_moments_of
+from discreet.questions.vectors.record_lengths import record_lengths_of
 from discreet.releases.joint_plan import Stage, staged
 from discreet.releases.spread import Spread, spread
 from discreet.releases.sum_plan import planned

@@ -14,9 +14,9 @@ from discreet.core.knob import check_knob, check_whole
 from discreet.learners.components import signed
 from discreet.learners.task import Task
 from discreet.learners.timed import Timed
-from discreet.questions.coordinates import SHORTEST, Coordinates
-from discreet.questions.product_tree import prefixes_of, product_tree_of
-from discreet.questions.second_moments import weights_of
+from discreet.questions.series.product_tree import prefixes_of, product_tree_of
+from discreet.questions.vectors.coordinates import SHORTEST, Coordinates
+from discreet.questions.vectors.second_moments import weights_of
 from discreet.releases.drawing import drawn_on
 from discreet.releases.sum_plan import SumPlan, planned
 from discreet.trust.permit import Permit

@@ -16,8 +16,8 @@ from discreet.learners.components import AnalyzeGauss, ComponentSearch, OneByOne
 from discreet.learners.place import PlaceSearch
 from discreet.learners.private_estimator import PrivateEstimator
 from discreet.learners.task import Task
-from discreet.questions.coordinates import SHORTEST
 from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, Transformation
+from discreet.questions.vectors.coordinates import SHORTEST
 from discreet.releases.shares import SharedPlan
 from discreet.schema.schema import Number, Schema
 from discreet.trust.permit import Permit

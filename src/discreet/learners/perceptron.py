@@ -12,11 +12,11 @@ from discreet.core.knob import check_whole
 from discreet.learners.linear_classifier import LinearClassifier
 from discreet.learners.scored_classifier import own_units
 from discreet.learners.task import Task
-from discreet.questions.coordinates import Coordinates
-from discreet.questions.count import count_of
-from discreet.questions.mapped_coordinates import on_maps
-from discreet.questions.margin_gradients import margin_gradients_of
+from discreet.questions.columns.count import count_of
+from discreet.questions.gradients.margin_gradients import margin_gradients_of
 from discreet.questions.question import BoundedSum
+from discreet.questions.vectors.coordinates import Coordinates
+from discreet.questions.vectors.mapped_coordinates import on_maps
 from discreet.releases.joint_plan import Stage, StagedPlan, staged
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from discreet.core.grid import Array
 from discreet.learners.mixture import NARROWEST, CovarianceType, Mixture, definite
 from discreet.learners.task import Task
-from discreet.questions.part_moments import part_moments_of, part_shares_of
+from discreet.questions.vectors.part_moments import part_moments_of, part_shares_of
 from discreet.releases.shares import BudgetShare
 from discreet.trust.permit import Permit
 

@@ -13,8 +13,8 @@ from discreet.core.grid import Array
 from discreet.learners.random_trees import ForestPlan, RandomTrees, sample_question
 from discreet.learners.task import Task
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.questions.box import GUESS
-from discreet.questions.forest_leaves import DEEPEST
+from discreet.questions.columns.box import GUESS
+from discreet.questions.trees.forest_leaves import DEEPEST
 from discreet.releases.spread import spread
 from discreet.trust.stored import Artefact
 

@@ -14,8 +14,8 @@ from discreet.core.knob import check_whole
 from discreet.learners.chosen_trees import ChosenPlan, chosen_plan, chosen_trees, labelled
 from discreet.learners.random_trees import ForestPlan, RandomTrees, sample_question
 from discreet.learners.task import Task
-from discreet.questions.box import GUESS
-from discreet.questions.forest_leaves import MOST
+from discreet.questions.columns.box import GUESS
+from discreet.questions.trees.forest_leaves import MOST
 from discreet.releases.least_noise import least_noise
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact

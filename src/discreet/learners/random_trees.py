@@ -19,8 +19,8 @@ from discreet.core.knob import check_whole
 from discreet.learners.private_estimator import PrivateEstimator
 from discreet.learners.task import Task
 from discreet.learners.tree import GrownTree
-from discreet.questions.forest_leaves import DEEPEST, forest_leaves_of, leaves_of
 from discreet.questions.question import BoundedSum
+from discreet.questions.trees.forest_leaves import DEEPEST, forest_leaves_of, leaves_of
 from discreet.releases.spread import Spread
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact

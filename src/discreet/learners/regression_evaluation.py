@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.core.grid import Array
 from discreet.learners.evaluation import series_of
-from discreet.questions.column_moments import count_weight
+from discreet.questions.columns.column_moments import count_weight
 from discreet.releases.ask import Released
 from discreet.releases.columns import Columns
 from discreet.releases.estimate import ENDLESS, Estimate, estimate_of

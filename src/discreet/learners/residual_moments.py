@@ -14,7 +14,7 @@ from discreet.core.grid import Array
 from discreet.learners.row_by_row import NEAR, RowsTogether, row_by_row, treats_rows_alone
 from discreet.learners.scores import ASKED, features_taken, values_of
 from discreet.learners.task import features_of
-from discreet.questions.column_moments import column_moments_of
+from discreet.questions.columns.column_moments import column_moments_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, Transformation
 from discreet.questions.transformed import transformed

@@ -20,7 +20,7 @@ from discreet.mechanisms.learning.margin_losses import LOSSES, LossName
 from discreet.mechanisms.learning.objective_perturbation import ObjectivePerturbation
 from discreet.mechanisms.learning.output_perturbation import OutputPerturbation
 from discreet.mechanisms.vectors.spherical_laplace import SphericalLaplace
-from discreet.questions.signed_records import Affine, SignedRecords, Waves
+from discreet.questions.gradients.signed_records import Affine, SignedRecords, Waves
 from discreet.releases.spread import Spread
 from discreet.trust.permit import Permit
 

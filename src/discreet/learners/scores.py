@@ -13,8 +13,8 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
 from discreet.learners.row_by_row import NEAR, RowsTogether, row_by_row, treats_rows_alone
 from discreet.learners.task import features_of
-from discreet.questions.contingency import ONE_CELL, contingency_of
 from discreet.questions.question import BoundedSum
+from discreet.questions.tables.contingency import ONE_CELL, contingency_of
 from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, Transformation
 from discreet.questions.transformed import transformed
 from discreet.schema.made_up_rows import rows_like, rows_of_schema, tries

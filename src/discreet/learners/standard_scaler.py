@@ -11,9 +11,9 @@ from discreet.core.errors import ParameterError
 from discreet.core.knob import check_knob
 from discreet.learners.private_transformer import PrivateTransformer, numbers_of, rescaled
 from discreet.learners.task import Task
-from discreet.questions.column_moments import ColumnMoments, column_moments_of
-from discreet.questions.coordinates import Coordinates
+from discreet.questions.columns.column_moments import ColumnMoments, column_moments_of
 from discreet.questions.transformation import Transformation
+from discreet.questions.vectors.coordinates import Coordinates
 from discreet.releases.sum_plan import SumPlan, planned
 from discreet.schema.schema import Number, Schema
 from discreet.trust.permit import Permit

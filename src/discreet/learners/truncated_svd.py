@@ -14,9 +14,9 @@ from discreet.core.knob import check_knob, check_whole
 from discreet.learners.components import signed
 from discreet.learners.private_estimator import PrivateEstimator
 from discreet.learners.task import Task
-from discreet.questions.coordinates import SHORTEST, Coordinates
-from discreet.questions.distances import distances_of, radius_of
-from discreet.questions.second_moments import central_moments_of, unfolded
+from discreet.questions.vectors.coordinates import SHORTEST, Coordinates
+from discreet.questions.vectors.distances import distances_of, radius_of
+from discreet.questions.vectors.second_moments import central_moments_of, unfolded
 from discreet.releases.shares import BudgetShare, SharedPlan, shared
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact

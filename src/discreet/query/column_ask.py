@@ -18,11 +18,11 @@ from discreet.query.column_profile import ColumnProfile
 from discreet.query.plan import Plan
 from discreet.query.quantile_interval import Enclosure, quantile_interval
 from discreet.questions.all_records import AllRecords
-from discreet.questions.cells import cut
+from discreet.questions.columns.key_counts import KeyCounts
+from discreet.questions.columns.moments import moments_of
 from discreet.questions.grouped import counted
-from discreet.questions.key_counts import KeyCounts
-from discreet.questions.moments import moments_of
 from discreet.questions.question import BoundedSum, Question
+from discreet.questions.tables.cells import cut
 from discreet.releases.ask import ColumnOf
 from discreet.releases.estimate import Estimate
 from discreet.releases.spread import CONFIDENCE, Spread, spread

@@ -16,7 +16,7 @@ from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.ranks.quantiles import Quantiles
 from discreet.mechanisms.selection.key_selection import KeySelection
-from discreet.questions.contingency import ONE_CELL
+from discreet.questions.tables.contingency import ONE_CELL
 from discreet.schema.schema import Category, Schema, Text
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)

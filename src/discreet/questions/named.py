@@ -55,8 +55,8 @@ def question_of(recipe: Recipe, schema: Schema, packages: Iterable[str] = ("disc
 
 
 def load_all() -> None:
-    """Load all recipes of this library: they are in this room."""
-    for module in pkgutil.iter_modules(questions.__path__, f"{questions.__name__}."):
+    """Load all recipes of this library: they are in this room and the rooms inside it."""
+    for module in pkgutil.walk_packages(questions.__path__, f"{questions.__name__}."):
         importlib.import_module(module.name)
 
 

@@ -11,8 +11,8 @@ from discreet.core.events import Event
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors
 from discreet.core.receipt import Participants
+from discreet.questions.columns.key_counts import KeyCounts
 from discreet.questions.filtered import filtered
-from discreet.questions.key_counts import KeyCounts
 from discreet.questions.question import BoundedSum, Question
 from discreet.questions.sampled_sum import SampledSum
 from discreet.schema.schema import Category

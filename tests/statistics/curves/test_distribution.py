@@ -14,7 +14,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.named import question_of
 from discreet.questions.recipe import Recipe
-from discreet.questions.tree import Tree
+from discreet.questions.tables.tree import Tree
 from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.curves.distribution import MOST_BINS, Distribution, distribution
 from discreet.trust.private_data import PrivateData

@@ -18,7 +18,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.knots import Knots, bump_length, cosines, splines_of
+from discreet.questions.columns.knots import Knots, bump_length, cosines, splines_of
 from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.curves.density import density
 from discreet.statistics.curves.kernel_density import KernelDensity, kernel_density

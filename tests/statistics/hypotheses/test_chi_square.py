@@ -15,7 +15,7 @@ from discreet.core.grid import Array
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.domain import Domain
+from discreet.questions.tables.domain import Domain
 from discreet.releases.simulation import Simulation
 from discreet.releases.spread import Spread
 from discreet.schema.schema import Category, Number, Schema, Text

@@ -12,7 +12,7 @@ import pytest
 
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import Neighbors
-from discreet.questions.moments import COUNTED, moments_of, moments_size
+from discreet.questions.columns.moments import COUNTED, moments_of, moments_size
 from discreet.questions.question import BoundedSum
 from discreet.releases.figure import Figure
 from discreet.schema.schema import Number, Schema

@@ -14,8 +14,8 @@ from discreet.core.errors import DiscreetError
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.coordinates import Coordinates
-from discreet.questions.pair_moments import PairMoments, pair_moments_of, pair_moments_size
+from discreet.questions.vectors.coordinates import Coordinates
+from discreet.questions.vectors.pair_moments import PairMoments, pair_moments_of, pair_moments_size
 from discreet.releases.figure import Figure
 from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.moments.covariance import correlation, covariance

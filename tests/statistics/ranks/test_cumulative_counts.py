@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.questions.tree import Tree
+from discreet.questions.tables.tree import Tree
 from discreet.schema.schema import Number
 from discreet.statistics.ranks.cumulative_counts import CumulativeCounts
 

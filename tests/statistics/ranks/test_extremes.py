@@ -13,7 +13,7 @@ from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.tree import Tree
+from discreet.questions.tables.tree import Tree
 from discreet.releases.estimate import Estimate
 from discreet.schema.schema import Number, Schema
 from discreet.statistics.ranks.cumulative_counts import CumulativeCounts

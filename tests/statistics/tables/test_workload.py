@@ -12,7 +12,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, ParameterError
 from discreet.core.neighbors import Neighbors
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.domain import Domain
+from discreet.questions.tables.domain import Domain
 from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.tables.workload import workload
 from discreet.trust.private_data import PrivateData

@@ -19,8 +19,8 @@ import polars as pl
 import pytest
 
 from discreet.core.neighbors import Unit
-from discreet.questions.contingency import contingency_of
-from discreet.questions.moments import moments_of
+from discreet.questions.columns.moments import moments_of
+from discreet.questions.tables.contingency import contingency_of
 from discreet.schema.dates import Date, Datetime
 from discreet.schema.schema import Boolean, Number, Schema
 from discreet.trust import sources

@@ -13,7 +13,7 @@ import pytest
 
 from discreet.core.errors import SchemaError
 from discreet.core.neighbors import Unit
-from discreet.questions.contingency import contingency_of
+from discreet.questions.tables.contingency import contingency_of
 from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.sources import file
 from discreet.trust.sources.engine import engine

@@ -17,9 +17,9 @@ from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, NotPermitted, ParameterError, SchemaError
 from discreet.core.grid import Grid
 from discreet.core.neighbors import RECORD, Unit
-from discreet.questions.contingency import contingency_of
+from discreet.questions.columns.total import total_of
 from discreet.questions.question import BoundedSum
-from discreet.questions.total import total_of
+from discreet.questions.tables.contingency import contingency_of
 from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.moments.count import count
 from discreet.statistics.moments.grouped import grouped

@@ -19,7 +19,7 @@ from discreet.deep.fair.group_rates import GroupRates, joint_half_width
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute, checked_groups
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.questions.contingency import contingency_of
+from discreet.questions.tables.contingency import contingency_of
 from discreet.releases.ask import asked
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE

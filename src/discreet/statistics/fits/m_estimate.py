@@ -15,7 +15,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.parameters import checked
-from discreet.questions.domain import MOST_CELLS, Bins, Domain
+from discreet.questions.tables.domain import MOST_CELLS, Bins, Domain
 from discreet.releases.fit import Fit
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE

@@ -11,8 +11,8 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.knob import check_whole
 from discreet.core.parameters import checked
-from discreet.questions.contingency import contingency_of
-from discreet.questions.domain import Bins, Domain
+from discreet.questions.tables.contingency import contingency_of
+from discreet.questions.tables.domain import Bins, Domain
 from discreet.releases.ask import ColumnsOf, columns_of
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import CONFIDENCE

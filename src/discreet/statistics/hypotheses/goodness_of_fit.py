@@ -14,7 +14,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import shown
 from discreet.core.parameters import checked
-from discreet.questions.domain import BINS, Domain
+from discreet.questions.tables.domain import BINS, Domain
 from discreet.releases.ask import column_of
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE

@@ -12,7 +12,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.parameters import checked
-from discreet.questions.domain import BINS, Bins, Domain
+from discreet.questions.tables.domain import BINS, Bins, Domain
 from discreet.releases.ask import columns_of
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE

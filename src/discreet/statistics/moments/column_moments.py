@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.core.budget import Budget
 from discreet.core.grid import Array
-from discreet.questions.moments import moments_of
+from discreet.questions.columns.moments import moments_of
 from discreet.releases.ask import ColumnOf, Released, asked
 from discreet.releases.estimate import Estimate, estimate_of
 from discreet.releases.figure import Figure as Figure

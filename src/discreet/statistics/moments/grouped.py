@@ -16,8 +16,8 @@ import numpy as np
 from discreet.core.budget import Budget
 from discreet.core.grid import Array
 from discreet.core.parameters import checked
-from discreet.questions.cells import Edges
-from discreet.questions.moments import moments_of
+from discreet.questions.columns.moments import moments_of
+from discreet.questions.tables.cells import Edges
 from discreet.releases.ask import asked
 from discreet.releases.columns import Series
 from discreet.releases.groups import By, Groups

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.grid import Array
-from discreet.questions.tree import Tree
+from discreet.questions.tables.tree import Tree
 from discreet.schema.schema import Number
 
 

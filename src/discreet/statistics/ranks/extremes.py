@@ -16,7 +16,7 @@ from discreet.core.receipt import Receipt
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.ranks.quantile import Quantile
 from discreet.questions.all_records import AllRecords
-from discreet.questions.count import count_of
+from discreet.questions.columns.count import count_of
 from discreet.releases.ask import ColumnOf, column_of
 from discreet.releases.estimate import Estimate
 from discreet.releases.joint_plan import Together

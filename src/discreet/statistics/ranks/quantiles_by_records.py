@@ -15,7 +15,7 @@ from discreet.mechanisms.ranks.quantile import Quantile
 from discreet.mechanisms.ranks.quantiles import Quantiles
 from discreet.mechanisms.ranks.rank_grid import Target
 from discreet.questions.all_records import AllRecords
-from discreet.questions.count import count_of
+from discreet.questions.columns.count import count_of
 from discreet.releases.ask import ColumnOf
 from discreet.releases.spread import Spread
 from discreet.schema.schema import Number

@@ -13,9 +13,9 @@ from discreet.core.budget import Budget
 from discreet.core.grid import Array
 from discreet.core.parameters import checked
 from discreet.core.receipt import Receipt
-from discreet.questions.cells import Edges, cut
-from discreet.questions.domain import BINS, Bins, Domain
 from discreet.questions.grouped import counted
+from discreet.questions.tables.cells import Edges, cut
+from discreet.questions.tables.domain import BINS, Bins, Domain
 from discreet.releases.ask import asked, columns_of
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE, Spread

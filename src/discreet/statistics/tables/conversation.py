@@ -22,8 +22,8 @@ from discreet.core.receipt import Receipt
 from discreet.mechanisms.online.multiplicative_weights import MultiplicativeWeights
 from discreet.mechanisms.online.online_queries import MEASURED, TESTED, OnlineQueries
 from discreet.mechanisms.online.queries import Queries
-from discreet.questions.contingency import contingency_of
-from discreet.questions.domain import BINS, Bins, Condition, Domain
+from discreet.questions.tables.contingency import contingency_of
+from discreet.questions.tables.domain import BINS, Bins, Condition, Domain
 from discreet.releases.estimate import Estimate
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE

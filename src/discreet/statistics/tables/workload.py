@@ -24,10 +24,10 @@ from discreet.mechanisms.online import mwem, query_boosting
 from discreet.mechanisms.online.mwem import MWEM
 from discreet.mechanisms.online.queries import Queries
 from discreet.mechanisms.online.query_boosting import QueryBoosting
-from discreet.questions.contingency import contingency_of
-from discreet.questions.domain import BINS, Bins, Condition, Domain
 from discreet.questions.question import BoundedSum
-from discreet.questions.workload import length_of, weights_of, workload_of
+from discreet.questions.tables.contingency import contingency_of
+from discreet.questions.tables.domain import BINS, Bins, Condition, Domain
+from discreet.questions.tables.workload import length_of, weights_of, workload_of
 from discreet.releases.ask import asked, columns_of
 from discreet.releases.least_noise import least_noise
 from discreet.releases.release import check_confidence, check_population
