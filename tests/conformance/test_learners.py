@@ -17,8 +17,8 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from discreet.core.errors import DiscreetError
 from discreet.core.events import read, written
 from discreet.core.neighbors import Neighbors
-from discreet.learners.kernel_svc import KernelSVC
-from discreet.learners.private_pipeline import PrivatePipeline
+from discreet.learners.linear.kernel_svc import KernelSVC
+from discreet.learners.selection.private_pipeline import PrivatePipeline
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.named import question_of
 from discreet.questions.question import BoundedSum

@@ -34,10 +34,10 @@ from discreet.deep.fair.sensitive_attribute import SensitiveAttribute
 from discreet.deep.private_mlp_classifier import PrivateMLPClassifier
 from discreet.deep.private_mlp_regressor import PrivateMLPRegressor
 from discreet.graphs.graph_data import graph_data
-from discreet.learners.evaluate import evaluate
-from discreet.learners.evaluate_regression import evaluate_regression
-from discreet.learners.logistic_regression import LogisticRegression
-from discreet.learners.ridge import Ridge
+from discreet.learners.linear.logistic_regression import LogisticRegression
+from discreet.learners.linear.ridge import Ridge
+from discreet.learners.selection.evaluate import evaluate
+from discreet.learners.selection.evaluate_regression import evaluate_regression
 from discreet.local.means.one_pass_sgd import LocalSGDClassifier, LocalSGDRegressor
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace

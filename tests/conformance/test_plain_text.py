@@ -23,7 +23,7 @@ from discreet.core.ledger import Reservation
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.receipt import Participants, Receipt
 from discreet.deep.card import PrivacyCard
-from discreet.learners.tree import GrownTree
+from discreet.learners.trees.tree import GrownTree
 from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.service.cli import main
 from discreet.trust.curator import Curator

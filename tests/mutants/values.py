@@ -55,7 +55,7 @@ MUTANTS = [
         tests="trust/test_permit.py",
     ),
     *of(
-        "learners/row_by_row",
+        "learners/selection/row_by_row",
         ("for some in (places, places[::2], places[:1] * 3):", "for some in ():"),
         ("rtol=0.0, atol=NEAR", "rtol=0.0, atol=9.0"),
         ("else np.arange(len(rows))[:, None]", "else (np.flatnonzero(gaps), np.flatnonzero(~gaps))"),
@@ -63,7 +63,7 @@ MUTANTS = [
     *of(
         "schema/made_up_rows",
         ("    return [rows, gaps]", "    return [rows]"),
-        tests="learners/test_row_by_row.py",
+        tests="learners/selection/test_row_by_row.py",
     ),
     *of(
         "sequential/reading",

@@ -30,7 +30,7 @@ from discreet.core.events import Repeated
 from discreet.core.neighbors import RECORD, Neighbors
 from discreet.crypto.certificate import Card
 from discreet.crypto.identity import Identity
-from discreet.learners.kmeans import KMeans
+from discreet.learners.clusters.kmeans import KMeans
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.mechanisms.additive.bounded_noise import BoundedNoise
 from discreet.mechanisms.additive.gaussian import Gaussian

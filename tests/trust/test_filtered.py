@@ -15,7 +15,7 @@ from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import UNTOUCHED, DiscreetError, KeyReused, NotPermitted, ParameterError
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.learners.gaussian_nb import GaussianNB
+from discreet.learners.bayes.gaussian_nb import GaussianNB
 from discreet.questions.columns.moments import moments_of
 from discreet.questions.filtered import filtered
 from discreet.schema.condition_text import condition_of

@@ -12,7 +12,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.grid import Grid
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.learners.kmeans import KMeans
+from discreet.learners.clusters.kmeans import KMeans
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.exponential import Exponential

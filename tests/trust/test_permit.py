@@ -24,7 +24,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, KeyReused, NotPermitted, ParameterError, UnplannedRelease
 from discreet.core.events import Repeated
 from discreet.core.neighbors import Neighbors
-from discreet.learners.kmeans import KMeans
+from discreet.learners.clusters.kmeans import KMeans
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.questions.all_records import AllRecords
 from discreet.questions.question import BoundedSum

@@ -25,7 +25,7 @@ from discreet.crypto.certificate import Card
 from discreet.crypto.errors import TooFewSurvivors
 from discreet.crypto.identity import Identity
 from discreet.crypto.messages import Signed
-from discreet.learners.kmeans import KMeans
+from discreet.learners.clusters.kmeans import KMeans
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.exponential import Exponential

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from discreet.core.grid import Array
-from discreet.learners.mixture import Mixture
+from discreet.learners.clusters.mixture import Mixture
 from discreet.questions.vectors.directed_products import on_grid
 from discreet.questions.vectors.mixture_moments import COUNT, RESIDUAL, MixturePart, mixture_moments_of
 from tests.questions.trial import FEATURES, SCHEMA, Trial, summed
