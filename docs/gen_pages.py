@@ -62,6 +62,7 @@ ROOMS = (
     "discreet.graphs",
     "discreet.mechanisms",
     "discreet.accounting",
+    "discreet.ledger",
 )
 GENERAL = "general"  # the page of what is in no sub-room
 TITLES = {
@@ -93,7 +94,7 @@ TITLES = {
     "preprocessing": "Scalers and encoders",
     "discreet.learners.selection": "Pipelines, searches and evaluation",
 }
-DATA = {"core", "schema", "trust", "accounting", "query", "releases"}  # rooms whose names are looked for together
+DATA = {"core", "schema", "trust", "ledger", "query", "releases"}  # rooms whose names are looked for together
 MORE = {
     "Results": ["core.receipt.Receipt"],
     "Errors": ["core.errors"],

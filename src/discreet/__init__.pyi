@@ -1,11 +1,11 @@
 from . import accounting as accounting
 from . import learners as learners
 from . import mechanisms as mechanisms
-from .accounting.sqlite_ledger import SqliteLedger as SqliteLedger
 from .core.budget import Budget as Budget
 from .core.neighbors import Neighbors as Neighbors
 from .core.neighbors import Unit as Unit
 from .core.progress_bar import ProgressBar as ProgressBar
+from .ledger.sqlite_ledger import SqliteLedger as SqliteLedger
 from .query.federation_file import read_federation as read_federation
 from .query.forecast.plan import plan as plan
 from .query.report import profile as profile

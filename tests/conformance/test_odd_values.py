@@ -24,7 +24,6 @@ import numpy as np
 import pandas as pd
 
 import discreet
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
@@ -38,6 +37,7 @@ from discreet.learners.linear.logistic_regression import LogisticRegression
 from discreet.learners.linear.ridge import Ridge
 from discreet.learners.selection.evaluate import evaluate
 from discreet.learners.selection.evaluate_regression import evaluate_regression
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.local.means.one_pass_sgd import LocalSGDClassifier, LocalSGDRegressor
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace

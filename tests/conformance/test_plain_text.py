@@ -13,9 +13,6 @@ import numpy as np
 import pytest
 
 import discreet
-from discreet.accounting.memory_ledger import MemoryLedger
-from discreet.accounting.sqlite_ledger import SqliteLedger
-from discreet.accounting.statement import show
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.events import NoPromise, PureLoss
@@ -24,6 +21,9 @@ from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.receipt import Participants, Receipt
 from discreet.deep.card import PrivacyCard
 from discreet.learners.trees.tree import GrownTree
+from discreet.ledger.memory_ledger import MemoryLedger
+from discreet.ledger.sqlite_ledger import SqliteLedger
+from discreet.ledger.statement import show
 from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.service.cli import main
 from discreet.trust.curator import Curator

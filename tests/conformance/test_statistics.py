@@ -14,10 +14,10 @@ import pytest
 from matplotlib.figure import Figure
 
 from discreet.accounting.accountant import epsilon
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, NotPermitted, ParameterError
 from discreet.core.receipt import Receipt
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.questions.named import question_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import Recipe

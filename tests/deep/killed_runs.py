@@ -16,14 +16,14 @@ import torch
 from torch import nn
 
 from discreet.accounting.accountant import epsilon
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.events import Event, Repeated
 from discreet.core.secret_sample import SecretSample
 from discreet.deep.private_tensors import PrivateTensors
 from discreet.deep.trainer import Trainer
 from discreet.deep.training_plan import TrainingPlan
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
-from tests.accounting.ledger_soak import note, noted
+from tests.ledger.ledger_soak import note, noted
 
 BLOCK = 3
 PLAN = TrainingPlan(SecretSample(0.1), Gaussian(8.0), 10**6, 1.0, 10.0)

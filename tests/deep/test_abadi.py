@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 
 from discreet.accounting.accountant import epsilon
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, ParameterError
 from discreet.core.events import GaussianLoss, Repeated, Sampled
 from discreet.deep.abadi import AbadiPlan, _components, abadi_network
 from discreet.deep.moments_accountant import moments_epsilon
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.noise.deterministic import DeterministicBits
 

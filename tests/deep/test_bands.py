@@ -14,7 +14,6 @@ from scipy.linalg import toeplitz
 from torch import Tensor, nn
 
 from discreet.accounting.accountant import epsilon
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.audit.verdict import judged
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
@@ -29,6 +28,7 @@ from discreet.deep.noisy_gradients import NoisyGradients
 from discreet.deep.private_tensors import PrivateTensors
 from discreet.deep.trainer import Trainer
 from discreet.deep.training_plan import TrainingPlan
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.noise.deterministic import DeterministicBits
 

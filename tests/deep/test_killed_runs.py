@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.neighbors import Neighbors
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from tests.deep import killed_runs
 from tests.deep.test_processes import fresh
 

@@ -20,13 +20,13 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from discreet.accounting.accountant import epsilon
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, DiscreetError, ParameterError
 from discreet.core.events import read, written
 from discreet.core.neighbors import RECORD, Neighbors
 from discreet.deep.private_mlp_classifier import PrivateMLPClassifier
 from discreet.deep.private_mlp_regressor import PrivateMLPRegressor
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.private_data import PrivateData
 from tests.conformance.test_learners import ALL, CLASSIFIERS, SUPERVISED

@@ -13,7 +13,6 @@ import pytest
 import torch
 from torch import Tensor, distributed, nn
 
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, DiscreetError, ParameterError
 from discreet.core.neighbors import Neighbors
@@ -23,6 +22,7 @@ from discreet.deep.private_tensors import PrivateTensors
 from discreet.deep.processes import DistributedProcesses
 from discreet.deep.trainer import Trainer
 from discreet.deep.training_plan import TrainingPlan
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from tests.deep.test_trainer import crossed, network, people
 

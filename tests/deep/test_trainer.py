@@ -17,7 +17,6 @@ from torch.nn import functional
 from torch.utils.data import DataLoader, TensorDataset
 
 from discreet.accounting.accountant import epsilon
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.audit.verdict import judged
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, ParameterError
@@ -28,6 +27,7 @@ from discreet.deep.noisy_gradients import NoisyGradients
 from discreet.deep.private_tensors import PrivateTensors
 from discreet.deep.trainer import SlowLayers, Trainer
 from discreet.deep.training_plan import TrainingPlan
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.forks import in_a_fork

@@ -13,7 +13,6 @@ from scipy.stats import binom, norm
 from torch import Tensor, nn
 
 from discreet.accounting.accountant import delta, epsilon
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import ApproximateLoss, Composed, Repeated
@@ -23,6 +22,7 @@ from discreet.deep.private_tensors import PrivateTensors
 from discreet.deep.trainer import Trainer
 from discreet.deep.training_plan import TrainingPlan
 from discreet.deep.truncation import Truncation
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.noise.deterministic import DeterministicBits
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.answer import GramAnswer
 from discreet.core.bound import ORDER
 from discreet.core.budget import Budget
 from discreet.core.neighbors import Neighbors
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.vectors.gram import Gram
 from discreet.releases.spread import Spread

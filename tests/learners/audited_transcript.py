@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.audit.verdict import Verdict, judged
 from discreet.core.answer import Answer
 from discreet.core.budget import Budget
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.question import BoundedSum
 from discreet.schema.schema import Schema

@@ -92,7 +92,7 @@ MUTANTS = [
         tests="service/test_collector.py",
     ),
     *of(
-        "accounting/own_file",
+        "ledger/own_file",
         ("if mode & 0o077:", "if mode & 0o007:"),
         ("if found.st_uid not in (0, os.geteuid()):", "if False:"),
         ("if not least <= len(data) <= most:", "if len(data) > most:"),

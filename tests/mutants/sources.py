@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from tests.mutants.mutant import of
 
-FAILED = "accounting/test_failed_charge.py trust/test_failed_source.py"
+FAILED = "ledger/test_failed_charge.py trust/test_failed_source.py"
 
 MUTANTS = [
     *of(
-        "accounting/chain",
+        "ledger/chain",
         ("key not in self.waiting and self.turns[key] == turn", "key not in self.waiting"),
         ("return key in self.dangling and key not in self.waiting and", "return key in self.dangling and"),
         ("if link.key in self.waiting:", "if False:"),
@@ -17,7 +17,7 @@ MUTANTS = [
         tests=FAILED,
     ),
     *of(
-        "accounting/book_ledger",
+        "ledger/book_ledger",
         ('if asked is None or reserved.fields["request"] != digest:', "if asked is None:"),
         ("        _check_open(page, accounts, purpose)\n        turn", "        turn"),
         (

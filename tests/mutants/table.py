@@ -591,7 +591,7 @@ MUTANTS = [
         tests="accounting/test_terms.py accounting/test_composition.py accounting/test_accountant.py",
     ),
     *of(
-        "accounting/admission",
+        "ledger/admission",
         ("if waiver is None or not waiver.strip():", "if False:"),
         (
             'needed = Neighbors.ADD_REMOVE if scheme == "poisson" else Neighbors.REPLACE',
@@ -599,7 +599,7 @@ MUTANTS = [
         ),
         ("if neighbors not in (None, needed):", "if False:"),
         ("if len(unpromised) < len(leaves):", "if False:"),
-        tests="accounting/test_memory_ledger.py accounting/test_ledger.py trust/test_private_data.py",
+        tests="ledger/test_memory_ledger.py ledger/test_ledger.py trust/test_private_data.py",
     ),
     *of(
         "accounting/jumps",
@@ -615,9 +615,9 @@ MUTANTS = [
         tests="accounting/test_jumps.py",
     ),
     *of(
-        "accounting/tabulation",
+        "accounting/pairs/tabulation",
         ("    masses[0] += cells.p[0] + cells.p_error[0]\n", ""),
-        tests="accounting/test_jumps.py accounting/test_tabulation.py",
+        tests="accounting/test_jumps.py accounting/pairs/test_tabulation.py",
     ),
     *of(
         "accounting/single_release",
@@ -625,22 +625,22 @@ MUTANTS = [
         tests="accounting/test_jumps.py",
     ),
     *of(
-        "accounting/subset_witness",
+        "accounting/pairs/subset_witness",
         ("<= profile - SAFE", "<= 1.01 * profile"),
         ("common, apart = 1 - p - q, 1 - 2 * q", "common, apart = 1 - p - q, 1 - 2 * q - 0.01"),
     ),
     *of(
-        "accounting/standing",
+        "ledger/standing",
         ("if budget.epsilon < old.epsilon or budget.delta < old.delta or budget == old:", "if budget == old:"),
         ("if Union(members).delta > budget.delta:", "if False:"),
         ("if standing.union is not None and not all(member.sound", "if False and not all(member.sound"),
         ('raise ValueError("the account has expired")', "pass"),
-        tests="accounting/test_raising.py",
+        tests="ledger/test_raising.py",
     ),
     *of(
-        "accounting/book_ledger",
+        "ledger/book_ledger",
         ("if closed := page.chain.accounts[account].closed(purpose, account):", "if closed := None:"),
-        tests="accounting/test_raising.py",
+        tests="ledger/test_raising.py",
     ),
     *of(
         "accounting/sampled_renyi",
@@ -653,12 +653,12 @@ MUTANTS = [
         tests="accounting/test_renyi.py",
     ),
     *of(
-        "accounting/amount",
+        "accounting/filters/amount",
         ("return self.loss <= cap.loss and self.delta <= cap.delta", "return self.loss <= cap.loss"),
         ("math.ceil(_finite(loss) * LOSS_UNITS)", "math.floor(_finite(loss) * LOSS_UNITS)"),
     ),
     *of(
-        "accounting/pure_filter",
+        "accounting/filters/pure_filter",
         ("delta += term.times * Fraction(failure)", "delta += Fraction(failure)"),
         ("epsilon += term.times / Fraction(multiplier)", "epsilon += 1 / Fraction(multiplier)"),
         (
@@ -668,9 +668,9 @@ MUTANTS = [
         ("found = accountant.epsilon(event, least * rate)", "found = least"),
         ("return (p * near + (1 - p) * ", "return ((1 - p) * near + p * "),
     ),
-    *of("accounting/renyi_filter", ("(delta * a).ln() / (a - 1)", "(delta * a).ln() / a")),
+    *of("accounting/filters/renyi_filter", ("(delta * a).ln() / (a - 1)", "(delta * a).ln() / a")),
     *of(
-        "accounting/gaussian_filter",
+        "accounting/filters/gaussian_filter",
         ("return p * near - (1 - p) * far", "return p * near - far / 2"),
         ("failures += times * loss.delta", "pass"),
         ("return math.erf(math.sqrt(room / 8))", "return math.erf(math.sqrt(room / 4))"),
@@ -679,24 +679,24 @@ MUTANTS = [
         ("        if excess <= 0:\n", "        if excess <= 1:\n"),
     ),
     *of(
-        "accounting/refusal",
+        "ledger/refusal",
         ("    if after.holds:\n        return None\n", "    if True:\n        return None\n"),
         ("if spent is not None and spent.loss <= member.cap.loss and", "if spent is not None and"),
     ),
     *of(
-        "accounting/gaussian_cover",
+        "accounting/filters/gaussian_cover",
         ("most = curve.deltas - room * rate", "most = curve.deltas - rate"),
         ("<= _delta_below(room, curve.losses[1:])", "<= _delta_below(1.2 * room, curve.losses[1:])"),
         ("most[-1] <= 0 and ", ""),
         ("for direction in directions(event)]", "for direction in directions(event)[1:]]"),
     ),
     *of(
-        "accounting/gaussian_filter",
+        "accounting/filters/gaussian_filter",
         ("return share - _aside(share)", "return share"),
-        tests="accounting/test_gaussian_cover.py",
+        tests="accounting/filters/test_gaussian_cover.py",
     ),
     *of(
-        "accounting/union",
+        "accounting/filters/union",
         ("None if before is None or price is None else before + price", "before if price is None else price"),
         ("if amount is not None and amount.within(member.cap)}", "if amount is not None}"),
         ("part = (whole - (needed or 0)) / PARTS", "part = whole / PARTS"),
@@ -708,23 +708,23 @@ MUTANTS = [
         ("failures - Fraction(renyi(first, 2.0).delta))", "failures)"),
     ),
     *of(
-        "accounting/standing",
+        "ledger/standing",
         ("return replace(self, spent=self.union.after(event, self.spent))", "return self"),
         ("if union.delta > self.budget.delta:", "if False:"),
         ("after is None or (before is not None and before.within(after))", "True"),
         ("if not all(member.sound for member in union.members):", "if False:"),
-        tests="accounting/test_ledger.py accounting/test_ledger_damage.py",
+        tests="ledger/test_ledger.py ledger/test_ledger_damage.py",
     ),
     *of(
-        "accounting/book_ledger",
+        "ledger/book_ledger",
         ("                    raise no\n", "                    pass\n"),
         ("check_same(done, result)", "pass"),
-        tests="accounting/test_memory_ledger.py accounting/test_ledger.py",
+        tests="ledger/test_memory_ledger.py ledger/test_ledger.py",
     ),
     *of(
-        "accounting/memory_book",
+        "ledger/memory_book",
         ("            super().check_process()\n", "            pass\n"),
-        tests="accounting/test_memory_ledger.py",
+        tests="ledger/test_memory_ledger.py",
     ),
     # trust
     *of(
@@ -875,9 +875,9 @@ MUTANTS = [
         tests="trust/sources/test_decoding.py trust/sources/test_one_record.py",
     ),
     *of(
-        "accounting/book",
+        "ledger/book",
         ("if (link is not None) != self.chain.holds(kind, key):", "if False:"),
-        tests="accounting/test_ledger_damage.py",
+        tests="ledger/test_ledger_damage.py",
     ),
     # questions
     *of(
@@ -1116,7 +1116,7 @@ MUTANTS = [
         tests="learners/trees/test_additive_regressor.py",
     ),
     *of(
-        "accounting/replaced_pair",
+        "accounting/pairs/replaced_pair",
         ("for shift in (0.5, -0.5, 0.0)", "for shift in (0.5, 0.0, 0.0)"),
         ("for shift in (0.5, -0.5, 0.0)", "for shift in (0.25, -0.25, 0.0)"),
         ("2 * self.multiplier**2 * (half + bend)", "2 * self.multiplier**2 * bend"),
@@ -1126,12 +1126,12 @@ MUTANTS = [
         "accounting/terms",
         ('part.scheme != "poisson"]', 'part.scheme == "fixed_size"]'),
         ('event.scheme == "poisson_replace" and not', 'False and event.scheme == "poisson_replace" and not'),
-        tests="accounting/test_replaced_pair.py",
+        tests="accounting/pairs/test_replaced_pair.py",
     ),
     *of(
         "trust/private_data",
         ('event.scheme == "poisson_replace" for', 'event.scheme == "never" for'),
-        tests="accounting/test_replaced_pair.py",
+        tests="accounting/pairs/test_replaced_pair.py",
     ),
     # audit
     *of(

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import delta
-from discreet.accounting.memory_ledger import MemoryLedger
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, KeyReused, ParameterError
 from discreet.core.events import LaplaceLoss, read
 from discreet.core.neighbors import RECORD, Neighbors, Unit
+from discreet.ledger.memory_ledger import MemoryLedger
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.query.plan import QUANTILES
 from discreet.query.report import Report, profile
 from discreet.schema.dates import Date

@@ -10,7 +10,6 @@ import pytest
 
 from discreet.accounting.accountant import delta
 from discreet.accounting.calibration import calibrate
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.audit.verdict import judged
 from discreet.core.answer import SampledAnswer, whole_numbers
 from discreet.core.bound import Bound
@@ -20,6 +19,7 @@ from discreet.core.events import Repeated
 from discreet.core.grid import Steps
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.secret_sample import SecretSample
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits

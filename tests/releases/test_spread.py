@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import pure_epsilon
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.grid import Grid
 from discreet.core.neighbors import Neighbors
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace

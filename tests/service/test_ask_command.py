@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.accounting.sqlite_ledger import SqliteLedger
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.service.ask_command import statistics
 from discreet.service.cli import MISTAKE, NO_LEDGER, OVER_BUDGET, UNWRITTEN, main
 

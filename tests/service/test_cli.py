@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import discreet.service.report_command as report_command
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.errors import UNTOUCHED
 from discreet.core.progress_bar import ProgressBar
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.service.cli import main
 
 SCHEMA = """

@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 
 from discreet import mean
-from discreet.accounting.chain import BEFORE_ALL, seal
-from discreet.accounting.sqlite_ledger import SqliteLedger
-from discreet.accounting.statement import show
 from discreet.core.errors import ParameterError
 from discreet.core.events import NoPromise, PureLoss
 from discreet.core.ledger import Reservation
 from discreet.core.neighbors import Neighbors
 from discreet.core.receipt import Receipt
+from discreet.ledger.chain import BEFORE_ALL, seal
+from discreet.ledger.sqlite_ledger import SqliteLedger
+from discreet.ledger.statement import show
 from discreet.noise.deterministic import DeterministicBits
 from discreet.schema.schema import Number, Schema
 from discreet.service.cli import main, parser

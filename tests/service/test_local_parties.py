@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.crypto.errors import TooFewSurvivors
 from discreet.crypto.messages import Signed
 from discreet.crypto.server import Server
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.schema.schema import Schema
 from discreet.service.local_parties import LocalParties, LocalParty, local_parties

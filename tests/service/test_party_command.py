@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.errors import UNTOUCHED
 from discreet.crypto.certificate import Card
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.query.federation_file import read_federation
 from discreet.questions.columns.count import count_of

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.noise.deterministic import DeterministicBits
 from discreet.releases.columns import ConfidenceInterval
 from discreet.releases.estimate import Estimate

@@ -21,7 +21,6 @@ import pyarrow as pa
 import pytest
 
 import discreet
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.answer import whole_numbers
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
@@ -31,6 +30,7 @@ from discreet.core.neighbors import RECORD, Neighbors
 from discreet.crypto.certificate import Card
 from discreet.crypto.identity import Identity
 from discreet.learners.clusters.kmeans import KMeans
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.mechanisms.additive.bounded_noise import BoundedNoise
 from discreet.mechanisms.additive.gaussian import Gaussian

@@ -15,11 +15,11 @@ import pyarrow.parquet
 import pytest
 
 import discreet
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import Dangling, EngineFailure, KeyReused, UnplannedRelease
 from discreet.core.events import Composed
 from discreet.core.grid import Array
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.questions.columns.count import count_of
 from discreet.questions.question import BoundedSum

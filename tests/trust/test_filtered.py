@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from discreet.accounting.memory_ledger import MemoryLedger
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import UNTOUCHED, DiscreetError, KeyReused, NotPermitted, ParameterError
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.learners.bayes.gaussian_nb import GaussianNB
+from discreet.ledger.memory_ledger import MemoryLedger
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.questions.columns.moments import moments_of
 from discreet.questions.filtered import filtered
 from discreet.schema.condition_text import condition_of

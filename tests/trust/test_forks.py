@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from discreet.accounting.memory_ledger import MemoryLedger
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.neighbors import RECORD, Neighbors
+from discreet.ledger.memory_ledger import MemoryLedger
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.online.multiplicative_weights import MultiplicativeWeights
 from discreet.noise.bits import system_bits

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import pure_epsilon
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.grid import Grid
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.learners.clusters.kmeans import KMeans
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.exponential import Exponential

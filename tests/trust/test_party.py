@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.answer import Answer
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
@@ -21,6 +20,7 @@ from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.crypto.errors import BadSignature, OutOfOrder, RoundReused, TooFewSurvivors, UnknownParty
 from discreet.crypto.messages import Message, Signed
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.shares.gaussian_share import GaussianShare
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import Recipe, recipe

@@ -12,8 +12,6 @@ import numpy as np
 import pytest
 
 from discreet.accounting.calibration import calibrate
-from discreet.accounting.memory_ledger import MemoryLedger
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, NotPermitted, ParameterError
@@ -26,6 +24,8 @@ from discreet.crypto.errors import TooFewSurvivors
 from discreet.crypto.identity import Identity
 from discreet.crypto.messages import Signed
 from discreet.learners.clusters.kmeans import KMeans
+from discreet.ledger.memory_ledger import MemoryLedger
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.exponential import Exponential

@@ -10,7 +10,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from discreet.accounting.calibration import calibrate
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, ParameterError
@@ -24,6 +23,7 @@ from discreet.deep.noisy_gradients import NoisyGradients
 from discreet.deep.private_tensors import PrivateTensors
 from discreet.deep.trainer import Trainer
 from discreet.deep.training_plan import TrainingPlan
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.trust.permit import KEPT
 

@@ -14,7 +14,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from discreet.accounting.calibration import calibrate
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.accounting.price import price
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
@@ -25,6 +24,7 @@ from discreet.core.ledger import Ledger
 from discreet.core.neighbors import RECORD, Neighbors
 from discreet.core.receipt import Receipt
 from discreet.core.secret_sample import SecretSample
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.noise.bits import system_bits
 from discreet.schema.schema import Category, Column, Number, Schema

@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from discreet.accounting.memory_ledger import account_of
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
@@ -20,6 +19,7 @@ from discreet.core.secret_sample import SecretSample
 from discreet.deep.chunks import dealt_to_chunks
 from discreet.deep.truncation import Truncation
 from discreet.deep.turns import Turns
+from discreet.ledger.memory_ledger import account_of
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.bits import system_bits
 

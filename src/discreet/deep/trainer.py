@@ -18,7 +18,6 @@ from torch.utils._pytree import tree_flatten
 
 from discreet import __version__
 from discreet.accounting.accountant import epsilon
-from discreet.accounting.admission import check_relation
 from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.events import written
 from discreet.core.held import Held, exclusive
@@ -39,6 +38,7 @@ from discreet.deep.training_plan import TrainingPlan
 from discreet.deep.views import Views
 from discreet.deep.weight_average import WeightAverage
 from discreet.deep.written_aside import written_aside
+from discreet.ledger.admission import check_relation
 from discreet.trust.permit import KEPT
 
 ASKED, RESUMED = "train", "resume"

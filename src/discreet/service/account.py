@@ -6,8 +6,8 @@ import secrets
 from argparse import Namespace
 from contextlib import ExitStack
 
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.errors import ParameterError
+from discreet.ledger.sqlite_ledger import SqliteLedger
 
 NEED = {"key": "a key can be replayed only from a ledger", "analyst": "only a ledger has caps for analysts"}
 

@@ -6,11 +6,11 @@ import json
 from argparse import Namespace
 from pathlib import Path
 
-from discreet.accounting.ledger_view import verify as verified
-from discreet.accounting.sqlite_ledger import SqliteLedger
-from discreet.accounting.statement import text
 from discreet.core.budget import Budget
 from discreet.display.plain import plain
+from discreet.ledger.ledger_view import verify as verified
+from discreet.ledger.sqlite_ledger import SqliteLedger
+from discreet.ledger.statement import text
 from discreet.query.schema_file import read_schema
 from discreet.service.ledger_statement import administration, in_words, of_analyst, statement
 from discreet.service.out_file import OutFile

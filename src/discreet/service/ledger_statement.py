@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from discreet.accounting.chain import day
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.ledger import Entry
 from discreet.display.plain import plain
+from discreet.ledger.chain import day
+from discreet.ledger.sqlite_ledger import SqliteLedger
 
 KINDS = ("admit", "raise", "expire", "reanchor")
 

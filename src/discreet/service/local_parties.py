@@ -10,13 +10,13 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.held import unheld
 from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.crypto.certificate import Card
 from discreet.crypto.identity import Identity
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.noise.bits import system_bits
 from discreet.query.federation_file import written_federation
 from discreet.schema.schema import Schema

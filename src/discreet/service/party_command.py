@@ -11,12 +11,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.crypto.certificate import Card
 from discreet.crypto.identity import Identity
 from discreet.display.plain import plain
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.noise.bits import system_bits
 from discreet.query.federation_file import read_federation, written_federation
 from discreet.query.schema_file import read_schema

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
-from discreet.accounting.own_file import create_own, read_own
 from discreet.core.errors import MissingExtra, ParameterError
 from discreet.core.knob import check_one_of, check_whole
 from discreet.display.plain import plain
+from discreet.ledger.own_file import create_own, read_own
 from discreet.local.aggregator import Aggregator
 from discreet.local.randomizer import Reports
 from discreet.local.rappor.client import BLOCK, client_reports, client_secret

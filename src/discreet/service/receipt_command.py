@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.errors import LedgerError, ParameterError
 from discreet.core.events import written
 from discreet.core.ledger import Entry
 from discreet.core.receipt import Receipt
 from discreet.display.plain import plain
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.service.saying import say
 
 UNTOLD = ("secret", "participants", "where")  # what a ledger knows only if it was told with the result

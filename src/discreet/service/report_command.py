@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import UNTOUCHED, BudgetExceeded, DiscreetError, ParameterError
 from discreet.core.ledger import Ledger
 from discreet.core.progress_bar import ProgressBar
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.query.plan import planned
 from discreet.query.report import Report, profile
 from discreet.query.sample import SCHEMA, TABLE

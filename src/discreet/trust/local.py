@@ -46,7 +46,7 @@ class Local(Secret):
     --------
     >>> from discreet.core.budget import Budget
     >>> from discreet.schema.schema import Schema
-    >>> from discreet.accounting.memory_ledger import MemoryLedger
+    >>> from discreet.ledger.memory_ledger import MemoryLedger
     >>> from discreet.statistics.moments.mean import mean
     >>> from discreet.trust.private_data import PrivateData
     >>> from discreet.trust.sources.matrix import Matrix

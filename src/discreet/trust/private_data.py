@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from discreet.accounting.admission import check_relation
-from discreet.accounting.memory_ledger import account_of
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.condition import Condition
@@ -18,6 +16,8 @@ from discreet.core.neighbors import RECORD, Neighbors, Unit, check_protected
 from discreet.core.receipt import RELATIONS
 from discreet.display.notebook import carded, facts
 from discreet.display.plain import plain
+from discreet.ledger.admission import check_relation
+from discreet.ledger.memory_ledger import account_of
 from discreet.schema.condition_text import condition_of
 from discreet.schema.plain_schema import PlainSchema, schema_of
 from discreet.schema.schema import Category

@@ -192,7 +192,7 @@ class SecureSum(Held):
 
         Examples
         --------
-        >>> from discreet.accounting.memory_ledger import MemoryLedger
+        >>> from discreet.ledger.memory_ledger import MemoryLedger
         >>> from discreet.core.budget import Budget
         >>> from discreet.schema.schema import Schema
         >>> from discreet.statistics.moments.mean import mean

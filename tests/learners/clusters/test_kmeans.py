@@ -12,13 +12,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from discreet.accounting.accountant import delta, pure_epsilon
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, DiscreetError
 from discreet.core.events import Composed
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.learners.clusters.kmeans import KMeans
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.questions.vectors.clusters import nearest
 from discreet.schema.schema import Schema
 from discreet.trust.private_data import PrivateData

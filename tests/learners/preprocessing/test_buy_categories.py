@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, DiscreetError
 from discreet.core.neighbors import Neighbors
 from discreet.learners.preprocessing.buy_categories import buy_categories
 from discreet.learners.preprocessing.one_hot_encoder import OneHotEncoder
 from discreet.learners.preprocessing.ordinal_encoder import OrdinalEncoder
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.trust.private_data import PrivateData
 

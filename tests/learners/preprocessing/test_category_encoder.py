@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 from discreet.accounting.accountant import epsilon
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import Neighbors, Unit
@@ -23,6 +22,7 @@ from discreet.learners.selection.evaluate import evaluate
 from discreet.learners.selection.evaluate_regression import evaluate_regression
 from discreet.learners.selection.private_pipeline import PrivatePipeline
 from discreet.learners.selection.private_search_cv import PrivateSearchCV
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData

@@ -12,8 +12,6 @@ from sklearn.linear_model import LogisticRegression as Exact
 from sklearn.metrics import confusion_matrix, roc_auc_score
 from sklearn.naive_bayes import GaussianNB as ExactNB
 
-from discreet.accounting.memory_ledger import MemoryLedger
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, KeyReused
 from discreet.core.grid import Array
@@ -24,6 +22,8 @@ from discreet.learners.selection.evaluate import evaluate
 from discreet.learners.selection.evaluation import Evaluation
 from discreet.learners.selection.private_pipeline import PrivatePipeline
 from discreet.learners.selection.scores import cells_of, placed
+from discreet.ledger.memory_ledger import MemoryLedger
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.noise.deterministic import DeterministicBits
 from discreet.releases.least_noise import least_noise
 from discreet.releases.sum_plan import SumPlan

@@ -7,7 +7,6 @@ import pytest
 from sklearn.linear_model import Ridge as Exact
 from sklearn.neighbors import KNeighborsRegressor
 
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.grid import Array
@@ -16,6 +15,7 @@ from discreet.learners.preprocessing.min_max_scaler import MinMaxScaler
 from discreet.learners.selection.evaluate_regression import evaluate_regression
 from discreet.learners.selection.private_pipeline import PrivatePipeline
 from discreet.learners.selection.residual_moments import residual_moments_of
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.noise.deterministic import DeterministicBits
 from discreet.releases.least_noise import least_noise
 from discreet.releases.sum_plan import SumPlan

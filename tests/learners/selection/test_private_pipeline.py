@@ -11,8 +11,6 @@ from sklearn import preprocessing
 from sklearn.base import clone
 
 from discreet.accounting.accountant import delta, epsilon, pure_epsilon
-from discreet.accounting.memory_ledger import MemoryLedger
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, KeyReused
 from discreet.core.events import Composed, GaussianLoss
@@ -26,6 +24,8 @@ from discreet.learners.preprocessing.min_max_scaler import MinMaxScaler
 from discreet.learners.preprocessing.one_hot_encoder import OneHotEncoder
 from discreet.learners.preprocessing.standard_scaler import StandardScaler
 from discreet.learners.selection.private_pipeline import PrivatePipeline
+from discreet.ledger.memory_ledger import MemoryLedger
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.questions.columns.column_moments import column_moments_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.transformed import transformed

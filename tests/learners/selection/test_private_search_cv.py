@@ -10,8 +10,6 @@ import pytest
 from sklearn.linear_model import LogisticRegression as Exact
 
 from discreet.accounting.accountant import delta, epsilon, pure_epsilon
-from discreet.accounting.memory_ledger import MemoryLedger
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.grid import Array
@@ -23,6 +21,8 @@ from discreet.learners.preprocessing.min_max_scaler import MinMaxScaler
 from discreet.learners.preprocessing.standard_scaler import StandardScaler
 from discreet.learners.selection.private_pipeline import PrivatePipeline
 from discreet.learners.selection.private_search_cv import PrivateSearchCV
+from discreet.ledger.memory_ledger import MemoryLedger
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.noise.deterministic import DeterministicBits
 from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.curator import Curator

@@ -11,13 +11,13 @@ import pytest
 from matplotlib.figure import Figure
 
 from discreet.accounting.accountant import delta, pure_epsilon
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.audit.verdict import judged
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import Neighbors
 from discreet.learners.trees.random_forest import RandomForestClassifier
 from discreet.learners.trees.random_trees import ForestPlan, sample_question
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.trees.tree_scores import leaf_counts_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.accounting import accountant
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.learners import PCA
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.local.aggregator import Aggregator
 from discreet.local.subspaces.gaussian_products import GaussianProducts
 from discreet.local.subspaces.sphere_products import SphereProducts

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.answer import Answer
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
@@ -15,6 +14,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.questions.columns.count import count_of
 from discreet.releases.least_noise import noises

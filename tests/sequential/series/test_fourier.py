@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.audit.verdict import judged
 from discreet.core.answer import Answer
 from discreet.core.budget import Budget
@@ -16,6 +15,7 @@ from discreet.core.errors import BudgetExceeded, ParameterError
 from discreet.core.events import LaplaceLoss, PureLoss, walked
 from discreet.core.grid import Array
 from discreet.core.neighbors import RECORD, Neighbors, Unit
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits

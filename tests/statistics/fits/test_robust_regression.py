@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import delta, pure_epsilon
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.audit.verdict import Verdict, judged
 from discreet.core.answer import Records
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, DiscreetError, NotPermitted, ParameterError
 from discreet.core.neighbors import RECORD, Neighbors, Unit
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.stable.sample_and_aggregate import SampleAndAggregate
 from discreet.noise import dealing
 from discreet.noise.deterministic import DeterministicBits

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import pure_epsilon
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.display.digits import exact
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.columns.magnitudes import magnitude_edges, magnitudes_of
 from discreet.schema.schema import Number, Schema

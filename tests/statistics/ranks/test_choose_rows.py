@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.answer import Apart
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import Neighbors, Unit
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.selection.exponential import Exponential
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.rows_per_unit import CrowdedUnits, LimitScores

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import pure_epsilon
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.tables.tree import Tree
 from discreet.releases.estimate import Estimate

@@ -13,11 +13,11 @@ import pytest
 from scipy import stats
 
 from discreet.accounting.accountant import delta, pure_epsilon
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, NotPermitted
 from discreet.core.events import Composed, PureLoss, RenyiLoss
 from discreet.core.neighbors import Neighbors, Unit
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.noise.deterministic import DeterministicBits
 from discreet.releases.ask import ColumnOf
 from discreet.releases.estimate import Estimate

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import pure_epsilon
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.events import ApproximateLoss, Composed, Repeated
 from discreet.core.neighbors import Neighbors
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits

@@ -66,8 +66,8 @@ class AttributeTraining(Held):
     `plan.event` for neighbors that differ in the group of one record. Counts move by sqrt(2), one record leaving one
     cell and entering another. A centred contribution to the histogram is at most radius / 2 long, one to the gradient
     at most clip times half the spread of the weights; both are in a ball around zero, which is what Poisson samples
-    under replace neighbors need (`accounting/replaced_pair.md`). Denominators are released counts, never exact ones.
-    After the histogram repair of rate constraints (RaCO-DP, arXiv 2505.22703).
+    under replace neighbors need (`accounting/pairs/replaced_pair.md`). Denominators are released counts, never exact
+    ones. After the histogram repair of rate constraints (RaCO-DP, arXiv 2505.22703).
     """
 
     def __init__(

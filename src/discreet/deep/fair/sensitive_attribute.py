@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from discreet.accounting.memory_ledger import account_of
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
@@ -16,6 +15,7 @@ from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.secret import Secret
 from discreet.core.secret_sample import SecretSample
 from discreet.deep.fair.constraint import Codes
+from discreet.ledger.memory_ledger import account_of
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.bits import system_bits
 from discreet.schema.schema import Category

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from discreet.accounting.chain import BEFORE_ALL
 from discreet.core.budget import Budget
 from discreet.core.events import Composed, Event
 from discreet.core.held import unheld
 from discreet.core.ledger import Balance, Committed, Entry, Reservation
 from discreet.core.neighbors import Neighbors, Unit
+from discreet.ledger.chain import BEFORE_ALL
 from discreet.noise.deterministic import DeterministicBits
 from discreet.query.forecast.stand_in import Shape, stand_in
 from discreet.schema.schema import Schema
