@@ -17,11 +17,11 @@ import numpy as np
 from benchmarks.rows import Row, at_least, at_most
 from discreet.core.budget import Budget
 from discreet.crypto.certificate import Card
-from discreet.crypto.client import Client
 from discreet.crypto.identity import Identity
+from discreet.crypto.masked_sum.client import Client
+from discreet.crypto.masked_sum.server import Server
+from discreet.crypto.masked_sum.terms import UsedRounds
 from discreet.crypto.messages import Signed
-from discreet.crypto.server import Server
-from discreet.crypto.terms import UsedRounds
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.bits import system_bits

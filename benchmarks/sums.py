@@ -23,8 +23,8 @@ import pyarrow.parquet
 
 from benchmarks.peers.second_moments import COLUMNS, RADIUS, SCHEMA, WAYS
 from benchmarks.rows import Row, at_least, at_most, cpu_seconds, missing, printed, report
-from discreet.crypto.field import PRIME, uniform_elements
-from discreet.crypto.shamir import Deal, reconstruct, share
+from discreet.crypto.fields.field import PRIME, uniform_elements
+from discreet.crypto.sharing.shamir import Deal, reconstruct, share
 from discreet.noise.bits import system_bits
 from discreet.questions.columns.count import count_of
 from discreet.questions.columns.moments import moments_of

@@ -13,8 +13,8 @@ import pytest
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.crypto.errors import TooFewSurvivors
+from discreet.crypto.masked_sum.server import Server
 from discreet.crypto.messages import Signed
-from discreet.crypto.server import Server
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.schema.schema import Schema

@@ -11,7 +11,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.crypto.certificate import Card
 from discreet.crypto.identity import Roster
-from discreet.crypto.terms import Terms
+from discreet.crypto.masked_sum.terms import Terms
 from discreet.schema.dates import Temporal
 from discreet.schema.schema import Boolean, Category, Column, Number, Schema
 

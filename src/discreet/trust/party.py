@@ -18,12 +18,12 @@ from discreet.core.grid import Steps
 from discreet.core.held import Held, exclusive
 from discreet.core.ledger import Ledger, Reservation
 from discreet.core.neighbors import Neighbors
-from discreet.crypto.client import Client
 from discreet.crypto.errors import UNOPENED, OutOfOrder, RoundReused, UnknownParty
 from discreet.crypto.identity import Identity
+from discreet.crypto.masked_sum.client import Client
+from discreet.crypto.masked_sum.steps import check_roster
+from discreet.crypto.masked_sum.terms import UsedRounds
 from discreet.crypto.messages import Message, Signed
-from discreet.crypto.steps import check_roster
-from discreet.crypto.terms import UsedRounds
 from discreet.noise.bits import system_bits
 from discreet.questions.named import question_of
 from discreet.questions.question import BoundedSum

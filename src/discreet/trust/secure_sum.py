@@ -22,8 +22,8 @@ from discreet.core.receipt import Participants
 from discreet.crypto.certificate import Card
 from discreet.crypto.errors import UNOPENED, TooFewSurvivors
 from discreet.crypto.identity import Identity
-from discreet.crypto.steps import check_roster
-from discreet.crypto.terms import UsedRounds
+from discreet.crypto.masked_sum.steps import check_roster
+from discreet.crypto.masked_sum.terms import UsedRounds
 from discreet.display.plain import plain
 from discreet.mechanisms.shares.named import kinds
 from discreet.noise.bits import system_bits

@@ -8,7 +8,7 @@ import pytest
 
 from discreet.core.errors import ParameterError
 from discreet.crypto.errors import RoundReused, TooFewSurvivors, UnknownParty
-from discreet.crypto.terms import Terms, UsedRounds
+from discreet.crypto.masked_sum.terms import Terms, UsedRounds
 
 TERMS = Terms("r1", ("cas", "ann", "bob"), 2, 10)
 

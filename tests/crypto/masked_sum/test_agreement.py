@@ -4,11 +4,19 @@ import dataclasses
 
 import pytest
 
-from discreet.crypto.agreement import FIELD, SMALL_ORDER, Circle, PublicKeys, SecretKeys, exchanged, public_half
 from discreet.crypto.errors import BadSignature, Disagreement, Malformed, UnknownParty
 from discreet.crypto.framing import framed
+from discreet.crypto.masked_sum.agreement import (
+    FIELD,
+    SMALL_ORDER,
+    Circle,
+    PublicKeys,
+    SecretKeys,
+    exchanged,
+    public_half,
+)
+from discreet.crypto.masked_sum.terms import Terms
 from discreet.crypto.messages import Message
-from discreet.crypto.terms import Terms
 from discreet.noise.deterministic import DeterministicBits
 from tests.crypto.rehearsal import identity, roster, terms_of
 

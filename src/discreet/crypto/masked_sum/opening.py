@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from discreet.core.held import unheld
-from discreet.crypto.agreement import Circle, public_half
 from discreet.crypto.derivation import KEY
 from discreet.crypto.errors import UNOPENED, Malformed, WrongShares
 from discreet.crypto.identity import Roster
-from discreet.crypto.shamir import reconstruct, unpacked
-from discreet.crypto.signed_share import Secret, SignedShare
+from discreet.crypto.masked_sum.agreement import Circle, public_half
+from discreet.crypto.masked_sum.signed_share import Secret, SignedShare
+from discreet.crypto.sharing.shamir import reconstruct, unpacked
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from discreet.crypto.derivation import PROTOCOL
 from discreet.crypto.errors import UNOPENED, RoundReused, TooFewSurvivors, UnknownParty
 from discreet.crypto.framing import framed, listed
 from discreet.crypto.identity import LONGEST_NAME, check_name
-from discreet.crypto.masks import LARGEST
-from discreet.crypto.shamir import Deal
+from discreet.crypto.masked_sum.masks import LARGEST
+from discreet.crypto.sharing.shamir import Deal
 
 
 @dataclass(frozen=True)

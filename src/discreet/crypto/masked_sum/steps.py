@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from hashlib import sha256
 
 from discreet.core.errors import ParameterError
-from discreet.crypto.agreement import Circle
 from discreet.crypto.derivation import KEY
 from discreet.crypto.framing import framed, listed
 from discreet.crypto.identity import Identity, Roster
-from discreet.crypto.masks import Words, add_mask, subtract_mask
-from discreet.crypto.shamir import packed
-from discreet.crypto.terms import Terms
+from discreet.crypto.masked_sum.agreement import Circle
+from discreet.crypto.masked_sum.masks import Words, add_mask, subtract_mask
+from discreet.crypto.masked_sum.terms import Terms
+from discreet.crypto.sharing.shamir import packed
 
 SAID = ("keys", "shares", "masked", "agreement", "reveal")
 ANSWERED = ("announcements", "delivery", "survivors", "agreements")

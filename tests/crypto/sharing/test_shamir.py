@@ -12,8 +12,8 @@ from scipy import stats
 
 from discreet.core.errors import ParameterError
 from discreet.crypto.errors import Malformed, WrongShares
-from discreet.crypto.field import CHUNK, PRIME, elements, evaluate, uniform_elements
-from discreet.crypto.shamir import Deal, ShamirShare, packed, reconstruct, share, unpacked, weights_at
+from discreet.crypto.fields.field import CHUNK, PRIME, elements, evaluate, uniform_elements
+from discreet.crypto.sharing.shamir import Deal, ShamirShare, packed, reconstruct, share, unpacked, weights_at
 from discreet.noise.deterministic import DeterministicBits
 from tests.noise.fit import ALARM
 

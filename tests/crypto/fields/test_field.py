@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from discreet.core.errors import ParameterError
-from discreet.crypto import field as f
-from discreet.crypto.field import CHUNK, PRIME, Elements, elements
+from discreet.crypto.fields import field as f
+from discreet.crypto.fields.field import CHUNK, PRIME, Elements, elements
 from discreet.noise.deterministic import DeterministicBits
 from tests.noise.fit import ALARM, ScriptedBits
 

@@ -11,7 +11,16 @@ import numpy as np
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.crypto.errors import UNOPENED, Malformed, WrongShares
-from discreet.crypto.field import CHUNK, PRIME, Elements, accumulate, dot, elements, is_canonical, uniform_elements
+from discreet.crypto.fields.field import (
+    CHUNK,
+    PRIME,
+    Elements,
+    accumulate,
+    dot,
+    elements,
+    is_canonical,
+    uniform_elements,
+)
 
 PIECE = 7  # bytes of a secret in one field element
 

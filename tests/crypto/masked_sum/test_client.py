@@ -13,8 +13,6 @@ import pytest
 from scipy import stats
 
 from discreet.core.errors import ParameterError
-from discreet.crypto.agreement import PublicKeys
-from discreet.crypto.client import Client
 from discreet.crypto.errors import (
     BadSignature,
     Disagreement,
@@ -27,10 +25,12 @@ from discreet.crypto.errors import (
 )
 from discreet.crypto.framing import framed, labelled, listed, split, unlabelled
 from discreet.crypto.identity import Roster
+from discreet.crypto.masked_sum.agreement import PublicKeys
+from discreet.crypto.masked_sum.client import Client
+from discreet.crypto.masked_sum.server import Server
+from discreet.crypto.masked_sum.steps import ANSWERED
+from discreet.crypto.masked_sum.terms import Terms, UsedRounds
 from discreet.crypto.messages import Message, Signed
-from discreet.crypto.server import Server
-from discreet.crypto.steps import ANSWERED
-from discreet.crypto.terms import Terms, UsedRounds
 from discreet.noise.deterministic import DeterministicBits
 from tests.crypto.rehearsal import client_of, from_server, identity, roster, server_of, terms_of, vector_of
 from tests.noise.fit import ALARM

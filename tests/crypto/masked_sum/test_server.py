@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 
 from discreet.core.bits import Bits
-from discreet.crypto import client as client_module
-from discreet.crypto.client import Client
 from discreet.crypto.errors import (
     BadSignature,
     Disagreement,
@@ -20,12 +18,14 @@ from discreet.crypto.errors import (
     UnknownParty,
     WrongShares,
 )
-from discreet.crypto.field import Elements, add, elements, uniform_elements
+from discreet.crypto.fields.field import Elements, add, elements, uniform_elements
 from discreet.crypto.framing import framed, labelled, split, unlabelled
+from discreet.crypto.masked_sum import client as client_module
+from discreet.crypto.masked_sum.client import Client
+from discreet.crypto.masked_sum.server import Server
+from discreet.crypto.masked_sum.terms import UsedRounds
 from discreet.crypto.messages import Message, Signed
-from discreet.crypto.server import Server
-from discreet.crypto.shamir import Deal, ShamirShare, share
-from discreet.crypto.terms import UsedRounds
+from discreet.crypto.sharing.shamir import Deal, ShamirShare, share
 from tests.crypto.rehearsal import Rehearsal, client_of, identity, roster, server_of, sum_of, terms_of, vector_of
 
 TERMS = terms_of(4, 3)

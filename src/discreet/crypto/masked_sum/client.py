@@ -11,16 +11,16 @@ from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Steps
 from discreet.core.held import Held, exclusive
-from discreet.crypto.agreement import Circle, PublicKeys, SecretKeys, drawn_bytes
 from discreet.crypto.errors import UNOPENED, BadSignature, Disagreement, UnknownParty
 from discreet.crypto.framing import framed, labelled, split, unlabelled, unlisted
 from discreet.crypto.identity import Identity, Roster
-from discreet.crypto.masks import Words, add_mask
+from discreet.crypto.masked_sum.agreement import Circle, PublicKeys, SecretKeys, drawn_bytes
+from discreet.crypto.masked_sum.masks import Words, add_mask
+from discreet.crypto.masked_sum.signed_share import SignedShare
+from discreet.crypto.masked_sum.steps import ANSWERED, check_roster, ordered, put_on_half, statement
+from discreet.crypto.masked_sum.terms import Terms, UsedRounds
 from discreet.crypto.messages import Message, Seen, Signed
-from discreet.crypto.shamir import packed, share
-from discreet.crypto.signed_share import SignedShare
-from discreet.crypto.steps import ANSWERED, check_roster, ordered, put_on_half, statement
-from discreet.crypto.terms import Terms, UsedRounds
+from discreet.crypto.sharing.shamir import packed, share
 from discreet.noise.bits import system_bits
 
 Vector = Words | Steps

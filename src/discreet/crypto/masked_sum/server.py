@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from discreet.core.held import Held, exclusive
-from discreet.crypto.agreement import Circle, PublicKeys
 from discreet.crypto.derivation import KEY
 from discreet.crypto.errors import UNOPENED, Disagreement, Malformed, OutOfOrder
 from discreet.crypto.framing import labelled, listed, split, unlabelled
 from discreet.crypto.identity import Identity, Roster
-from discreet.crypto.masks import Words, subtract_mask
+from discreet.crypto.masked_sum.agreement import Circle, PublicKeys
+from discreet.crypto.masked_sum.masks import Words, subtract_mask
+from discreet.crypto.masked_sum.opening import Opening, Revealed
+from discreet.crypto.masked_sum.signed_share import SignedShare
+from discreet.crypto.masked_sum.steps import SAID, check_roster, ordered, put_on_half, statement
+from discreet.crypto.masked_sum.terms import Terms, UsedRounds
 from discreet.crypto.messages import Message, Seen, Signed
-from discreet.crypto.opening import Opening, Revealed
-from discreet.crypto.signed_share import SignedShare
-from discreet.crypto.steps import SAID, check_roster, ordered, put_on_half, statement
-from discreet.crypto.terms import Terms, UsedRounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class Server(Held):
 
     Examples
     --------
-    >>> from discreet.crypto.client import Client
+    >>> from discreet.crypto.masked_sum.client import Client
     >>> from discreet.noise.bits import system_bits
     >>> names = ("ann", "bob", "cas", "server")
     >>> people = {name: Identity.drawn(name, system_bits()) for name in names}

@@ -16,8 +16,8 @@ from discreet.crypto.derivation import KEY, KeyUse, Purpose, derived_key
 from discreet.crypto.errors import UNOPENED, BadSignature, Disagreement, Malformed, UnknownParty
 from discreet.crypto.framing import framed, split
 from discreet.crypto.identity import Identity
+from discreet.crypto.masked_sum.terms import Terms
 from discreet.crypto.messages import Message, Signed
-from discreet.crypto.terms import Terms
 
 NONCE = 12  # bytes
 FIELD = 2**255 - 19

@@ -7,7 +7,7 @@ from scipy import stats
 
 from discreet.core.errors import ParameterError
 from discreet.crypto.derivation import KeyUse, derived_key
-from discreet.crypto.masks import CHUNK, add_mask, subtract_mask
+from discreet.crypto.masked_sum.masks import CHUNK, add_mask, subtract_mask
 from tests.noise.fit import ALARM
 
 KEY = bytes(range(32))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from discreet.crypto.agreement import Circle
 from discreet.crypto.derivation import Purpose
 from discreet.crypto.errors import UNOPENED, BadSignature, Malformed
 from discreet.crypto.framing import framed
 from discreet.crypto.identity import SIGNATURE, Identity, Roster
-from discreet.crypto.shamir import ShamirShare
-from discreet.crypto.steps import PIECES
+from discreet.crypto.masked_sum.agreement import Circle
+from discreet.crypto.masked_sum.steps import PIECES
+from discreet.crypto.sharing.shamir import ShamirShare
 
 Secret = Literal["seed", "key"]
 """What is shared: the seed of a party's own mask, or the key of its pair masks."""
