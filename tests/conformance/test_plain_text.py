@@ -25,7 +25,7 @@ from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.ledger.statement import show
 from discreet.schema.schema import Category, Number, Schema, Text
-from discreet.service.cli import main
+from discreet.service.cli.command import main
 from discreet.trust.curator import Curator
 from discreet.trust.moving_table import MovingTable
 from discreet.trust.private_data import PrivateData

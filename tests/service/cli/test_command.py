@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-import discreet.service.report_command as report_command
+import discreet.service.cli.report_command as report_command
 from discreet.core.errors import UNTOUCHED
 from discreet.core.progress_bar import ProgressBar
 from discreet.ledger.sqlite_ledger import SqliteLedger
-from discreet.service.cli import main
+from discreet.service.cli.command import main
 
 SCHEMA = """
 [columns.age]
@@ -285,7 +285,7 @@ def test_the_report_is_handed_out_even_if_the_page_cannot_be_written(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("discreet.service.out_file.os.replace", full)
+    monkeypatch.setattr("discreet.service.cli.out_file.os.replace", full)
     assert main([*REPORT, "--ledger", "l.ledger", "--key", "k", "--out", "r.html"]) == 2
     out, err = capsys.readouterr()
     assert "Private profile of people.csv" in out
@@ -327,7 +327,7 @@ def test_help_and_version_end_well(capsys: Out) -> None:
 
 def test_help_imports_nothing_heavy() -> None:
     code = (
-        "import sys; from discreet.service.cli import main; main(['--help']);"
+        "import sys; from discreet.service.cli.command import main; main(['--help']);"
         "print([m for m in ('numpy', 'scipy', 'sklearn', 'pandas', 'matplotlib', 'duckdb') if m in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -18,8 +18,8 @@ from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.query.schema_file import read_schema
 from discreet.schema.dates import Temporal
 from discreet.schema.schema import Schema
-from discreet.service.account import check_account, opened_account, paid_key
-from discreet.service.saying import put_paid
+from discreet.service.cli.account import check_account, opened_account, paid_key
+from discreet.service.cli.saying import put_paid
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.file import File
 

@@ -12,9 +12,9 @@ from discreet.ledger.ledger_view import verify as verified
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.ledger.statement import text
 from discreet.query.schema_file import read_schema
-from discreet.service.ledger_statement import administration, in_words, of_analyst, statement
-from discreet.service.out_file import OutFile
-from discreet.service.saying import put, say
+from discreet.service.cli.ledger_statement import administration, in_words, of_analyst, statement
+from discreet.service.cli.out_file import OutFile
+from discreet.service.cli.saying import put, say
 
 
 def create(arguments: Namespace) -> int:

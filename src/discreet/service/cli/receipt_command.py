@@ -16,7 +16,7 @@ from discreet.core.ledger import Entry
 from discreet.core.receipt import Receipt
 from discreet.display.plain import plain
 from discreet.ledger.sqlite_ledger import SqliteLedger
-from discreet.service.saying import say
+from discreet.service.cli.saying import say
 
 UNTOLD = ("secret", "participants", "where")  # what a ledger knows only if it was told with the result
 

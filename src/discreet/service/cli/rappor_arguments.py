@@ -42,18 +42,18 @@ def add_rappor(commands: Any) -> None:
 
 
 def _simulate(arguments: Namespace) -> int:
-    from discreet.service.rappor_command import simulate
+    from discreet.service.cli.rappor_command import simulate
 
     return simulate(arguments)
 
 
 def _encode(arguments: Namespace) -> int:
-    from discreet.service.rappor_command import encode
+    from discreet.service.cli.rappor_command import encode
 
     return encode(arguments)
 
 
 def _decode(arguments: Namespace) -> int:
-    from discreet.service.rappor_command import decode
+    from discreet.service.cli.rappor_command import decode
 
     return decode(arguments)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from discreet.core.errors import UNTOUCHED, ParameterError
-from discreet.service.out_file import OutFile
+from discreet.service.cli.out_file import OutFile
 
 
 def test_a_missing_folder_is_made(tmp_path: Path) -> None:

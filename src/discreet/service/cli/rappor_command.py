@@ -26,7 +26,7 @@ from discreet.local.rappor.client import BLOCK, client_reports, client_secret
 from discreet.local.rappor.decoded_strings import DecodedStrings
 from discreet.local.rappor.rappor import Rappor
 from discreet.noise.bits import system_bits
-from discreet.service.saying import put, say
+from discreet.service.cli.saying import put, say
 
 NAMES = {"k": "bits", "h": "hashes", "m": "cohorts", "p": "p", "q": "q", "f": "f"}
 MASTER, LONGEST = 32, 4096  # bytes of a secret that clients' own are derived from

@@ -24,7 +24,7 @@ from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.ledger.statement import show
 from discreet.noise.deterministic import DeterministicBits
 from discreet.schema.schema import Number, Schema
-from discreet.service.cli import main, parser
+from discreet.service.cli.command import main, parser
 from discreet.trust.curator import Curator
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.frame import Frame

@@ -9,8 +9,8 @@ from discreet.core.errors import ParameterError
 from discreet.display.plain import plain
 from discreet.query.blank_schema import init as blank_schema
 from discreet.query.schema_file import read_schema
-from discreet.service.out_file import OutFile
-from discreet.service.saying import say
+from discreet.service.cli.out_file import OutFile
+from discreet.service.cli.saying import say
 from discreet.trust.sources.csv_file import CsvForm
 
 

@@ -13,9 +13,9 @@ from typing import Any, NoReturn
 
 from discreet import __version__
 from discreet.core.errors import BudgetExceeded, DiscreetError, LedgerError, NotPermitted, ParameterError
-from discreet.service.ledger_arguments import add_ledger, add_receipt
-from discreet.service.rappor_arguments import add_rappor
-from discreet.service.saying import Unwritten
+from discreet.service.cli.ledger_arguments import add_ledger, add_receipt
+from discreet.service.cli.rappor_arguments import add_rappor
+from discreet.service.cli.saying import Unwritten
 
 DONE, MISTAKE, OVER_BUDGET, NO_LEDGER, NOT_PERMITTED, UNWRITTEN, INTERRUPTED = 0, 2, 3, 4, 5, 6, 130
 CODES = """exit codes: 0 done; 2 a mistake in what was asked; 3 over budget; 4 the ledger cannot be used, or a receipt
@@ -239,13 +239,13 @@ def _add_party(commands: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _sample(arguments: argparse.Namespace) -> int:
-    from discreet.service.sample_command import sample
+    from discreet.service.cli.sample_command import sample
 
     return sample(arguments)
 
 
 def _plan(arguments: argparse.Namespace) -> int:
-    from discreet.service.plan_command import plan
+    from discreet.service.cli.plan_command import plan
 
     return plan(arguments)
 
@@ -268,61 +268,61 @@ def _add_collect(commands: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _report(arguments: argparse.Namespace) -> int:
-    from discreet.service.report_command import report
+    from discreet.service.cli.report_command import report
 
     return report(arguments)
 
 
 def _ask(arguments: argparse.Namespace) -> int:
-    from discreet.service.ask_command import ask
+    from discreet.service.cli.ask_command import ask
 
     return ask(arguments)
 
 
 def _schema_init(arguments: argparse.Namespace) -> int:
-    from discreet.service.schema_command import init
+    from discreet.service.cli.schema_command import init
 
     return init(arguments)
 
 
 def _schema_check(arguments: argparse.Namespace) -> int:
-    from discreet.service.schema_command import check
+    from discreet.service.cli.schema_command import check
 
     return check(arguments)
 
 
 def _identity(arguments: argparse.Namespace) -> int:
-    from discreet.service.party_command import identity
+    from discreet.service.cli.party_command import identity
 
     return identity(arguments)
 
 
 def _federation_create(arguments: argparse.Namespace) -> int:
-    from discreet.service.party_command import create
+    from discreet.service.cli.party_command import create
 
     return create(arguments)
 
 
 def _federation_show(arguments: argparse.Namespace) -> int:
-    from discreet.service.party_command import show
+    from discreet.service.cli.party_command import show
 
     return show(arguments)
 
 
 def _party(arguments: argparse.Namespace) -> int:
-    from discreet.service.party_command import party
+    from discreet.service.cli.party_command import party
 
     return party(arguments)
 
 
 def _collect(arguments: argparse.Namespace) -> int:
-    from discreet.service.collect_command import collect
+    from discreet.service.cli.collect_command import collect
 
     return collect(arguments)
 
 
 def _estimate(arguments: argparse.Namespace) -> int:
-    from discreet.service.collect_command import estimate
+    from discreet.service.cli.collect_command import estimate
 
     return estimate(arguments)
 

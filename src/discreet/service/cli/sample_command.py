@@ -8,8 +8,8 @@ from pathlib import Path
 
 from discreet.core.errors import ParameterError
 from discreet.query.sample import SCHEMA, TABLE
-from discreet.service.out_file import OutFile
-from discreet.service.saying import say
+from discreet.service.cli.out_file import OutFile
+from discreet.service.cli.saying import say
 
 
 def sample(arguments: Namespace) -> int:

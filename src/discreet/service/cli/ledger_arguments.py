@@ -59,6 +59,6 @@ def _action(actions: Commands, name: str, what: str, function: str = "") -> argp
 
 def _later(module: str, function: str) -> Callable[[argparse.Namespace], int]:
     def run(arguments: argparse.Namespace) -> int:
-        return int(getattr(import_module(f"discreet.service.{module}"), function)(arguments))
+        return int(getattr(import_module(f"discreet.service.cli.{module}"), function)(arguments))
 
     return run

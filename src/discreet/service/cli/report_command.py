@@ -18,10 +18,10 @@ from discreet.query.plan import planned
 from discreet.query.report import Report, profile
 from discreet.query.sample import SCHEMA, TABLE
 from discreet.query.schema_file import SchemaFile, read_schema
-from discreet.service.account import check_account, opened_account, paid_key
-from discreet.service.out_file import OutFile
-from discreet.service.plan_command import foreseen
-from discreet.service.saying import put, put_paid
+from discreet.service.cli.account import check_account, opened_account, paid_key
+from discreet.service.cli.out_file import OutFile
+from discreet.service.cli.plan_command import foreseen
+from discreet.service.cli.saying import put, put_paid
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.csv_file import RFC4180, CsvForm
 from discreet.trust.sources.file import File

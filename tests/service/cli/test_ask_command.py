@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from discreet.ledger.sqlite_ledger import SqliteLedger
-from discreet.service.ask_command import statistics
-from discreet.service.cli import MISTAKE, NO_LEDGER, OVER_BUDGET, UNWRITTEN, main
+from discreet.service.cli.ask_command import statistics
+from discreet.service.cli.command import MISTAKE, NO_LEDGER, OVER_BUDGET, UNWRITTEN, main
 
 SCHEMA = """
 [columns.age]

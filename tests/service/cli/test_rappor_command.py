@@ -10,8 +10,8 @@ import pytest
 
 from discreet.local.rappor.client import RapporClient, client_secret
 from discreet.local.rappor.permanent import SecretMemo
-from discreet.service.cli import main
-from discreet.service.rappor_command import read_params
+from discreet.service.cli.command import main
+from discreet.service.cli.rappor_command import read_params
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ from discreet.core.ledger import Ledger
 from discreet.query.forecast.plan import plan as planned
 from discreet.query.forecast.practice import PracticeLedger
 from discreet.query.schema_file import SchemaFile, read_schema
-from discreet.service.account import opened_account
-from discreet.service.saying import put
+from discreet.service.cli.account import opened_account
+from discreet.service.cli.saying import put
 from discreet.trust.private_data import PrivateData
 
 
