@@ -30,8 +30,8 @@ from discreet.core.errors import ParameterError
 from discreet.core.events import Event
 from discreet.deep.fair.fair_classifier import FairClassifier
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute
-from discreet.deep.private_mlp_classifier import PrivateMLPClassifier
-from discreet.deep.private_mlp_regressor import PrivateMLPRegressor
+from discreet.deep.models.private_mlp_classifier import PrivateMLPClassifier
+from discreet.deep.models.private_mlp_regressor import PrivateMLPRegressor
 from discreet.graphs.graph_data import graph_data
 from discreet.learners.linear.logistic_regression import LogisticRegression
 from discreet.learners.linear.ridge import Ridge

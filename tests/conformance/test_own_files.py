@@ -18,7 +18,7 @@ ELSEWHERE = {
     "ledger/anchor.py": "a mark is overwritten in place, after `replace_own` made the file",
     "local/report_store.py": "SQLite fills a file that `create_own` made",
     "sequential/saved_stream.py": "made for its owner alone, and read once",
-    "deep/trainer.py": "a release",
+    "deep/training/trainer.py": "a release",
     "query/sample/make_sample.py": "made-up records",
     "service/cli/out_file.py": "a release, where its user wants it",
     "service/local_parties.py": "a public list and a log, in a folder of its own",

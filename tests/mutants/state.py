@@ -70,5 +70,5 @@ MUTANTS = [
     *of("crypto/messages", ("        self.check_process()\n", ""), tests=WALK),
     *of("mechanisms/online/online_queries", ("    @exclusive\n    def ask", "    def ask"), tests=WALK),
     *of("statistics/tables/conversation", ("    @exclusive\n    def __enter__", "    def __enter__"), tests=WALK),
-    *of("deep/trainer", ("    @exclusive\n    def _stepped", "    def _stepped"), tests=WALK),
+    *of("deep/training/trainer", ("    @exclusive\n    def _stepped", "    def _stepped"), tests=WALK),
 ]

@@ -1142,7 +1142,7 @@ MUTANTS = [
     ),
     # deep
     *of(
-        "deep/clipped_sum",
+        "deep/clipping/clipped_sum",
         ("clip / norms.clamp(min=clip)", "clip / norms.clamp(min=2 * clip)"),
         ("torch.isfinite(norms) & there", "there"),
         ("_joined(forms[found], form) if found in forms else form", "form"),
@@ -1153,7 +1153,7 @@ MUTANTS = [
     *of(
         "deep/forms/outer_products",
         ("squares + self.guard * lengths if self.guard else squares", "squares"),
-        tests="deep/test_clipped_sum.py",
+        tests="deep/clipping/test_clipped_sum.py",
     ),
     *of(
         "deep/forms/finite",
@@ -1162,17 +1162,17 @@ MUTANTS = [
             "inputs.to(slopes.dtype) if slopes.dtype != torch.float16 else bounded",
             "inputs.to(slopes.dtype) if True else bounded",
         ),
-        tests="deep/test_clipped_sum.py",
+        tests="deep/clipping/test_clipped_sum.py",
     ),
     *of(
         "deep/forms/cost",
         ("if images == groups == 1", "if groups == 1"),
-        tests="deep/forms/test_cost.py deep/test_clipped_sum.py",
+        tests="deep/forms/test_cost.py deep/clipping/test_clipped_sum.py",
     ),
     *of(
         "deep/forms/chosen_rows",
         ("rows + products + 2 * (out * met)", "rows + products + (out * met)"),
-        tests="deep/test_clipped_sum.py",
+        tests="deep/clipping/test_clipped_sum.py",
     ),
     *of(
         "deep/forms/patches",
@@ -1180,7 +1180,7 @@ MUTANTS = [
         ("samples * self.kernel.groups", "samples"),
         ("weighted_sum(weights, counted(self._written, weights))", "weighted_sum(weights, self._written)"),
         ("counted(wide(self.inputs), weights)", "wide(self.inputs)"),
-        tests="deep/test_clipped_sum.py",
+        tests="deep/clipping/test_clipped_sum.py",
     ),
     *of(
         "deep/layers/composite",
@@ -1191,7 +1191,7 @@ MUTANTS = [
         "deep/layers/standardized_convolution",
         ("moved - moved.mean(dim=2, keepdim=True)", "moved"),
         ("factor**3 * centered * along", "0 * along"),
-        tests="deep/test_large_batch.py",
+        tests="deep/models/test_large_batch.py",
     ),
     *of(
         "deep/layers/recurrent",
@@ -1200,17 +1200,17 @@ MUTANTS = [
         tests="deep/layers/test_composite.py",
     ),
     *of(
-        "deep/private_tensors",
+        "deep/training/private_tensors",
         ("bernoulli(self.bits, len(asked), sample.rate)", "np.ones(len(asked))"),
-        tests="deep/test_trainer.py",
+        tests="deep/training/test_trainer.py",
     ),
     *of(
-        "deep/noisy_sum",
+        "deep/noise/noisy_sum",
         ("sensitivity / grid.step + (", "sensitivity / grid.step / 2 + 0 * ("),
-        tests="deep/test_trainer.py",
+        tests="deep/training/test_trainer.py",
     ),
     *of(
-        "deep/noisy_gradients",
+        "deep/training/noisy_gradients",
         ("self.clip = float(state", "0 * float(state"),
         ('self.clip = float(state["clip"])\n        self._begin()', 'self.clip = float(state["clip"])'),
         ("noisy[name] / self._plan.batch", "noisy[name] / self._plan.batch**2"),
@@ -1218,40 +1218,44 @@ MUTANTS = [
         ("and self._data.passes(truncation)", ""),
         ("self._begin()  # a turn", "pass  # a turn"),
         ("self._views.check(blank.inputs)", "pass"),
-        tests="deep/test_bands.py deep/test_clip_quantile.py deep/test_truncation.py deep/test_views.py "
-        "deep/test_trainer.py",
+        tests="deep/noise/test_bands.py deep/clipping/test_clip_quantile.py deep/training/test_truncation.py "
+        "deep/clipping/test_views.py deep/training/test_trainer.py",
     ),
     *of(
-        "deep/training_plan",
+        "deep/training/training_plan",
         ("clip if self.quantile is None else self.quantile.reach(clip)", "clip"),
         ("one = Composed((one, self.truncation.left_out(self.sample.rate)))", "pass"),
         ("event if self.truncation is None else Composed((self.truncation.test, event))", "event"),
         ("-(-steps // self.bands.count)", "steps // self.bands.count"),
         ("if self.bands is not None and (self.quantile", "if None and (self.quantile"),
         ("SecretSample(batch * bands / expected_size)", "SecretSample(batch / expected_size)"),
-        tests="deep/test_clip_quantile.py deep/test_truncation.py deep/test_bands.py",
+        tests="deep/clipping/test_clip_quantile.py deep/training/test_truncation.py deep/noise/test_bands.py",
     ),
     *of(
-        "deep/bands",
+        "deep/noise/bands",
         ("float(found @ found) <= 1", "float(found @ found) > 0"),
         ("found / np.linalg.norm(found)", "found"),
     ),
     *of(
-        "deep/noise_stream",
+        "deep/noise/noise_stream",
         ("self._added(self._column[0] * sums, self._sums, 1.0)", "self._column[0] * sums"),
         ("self._added(row, self._released, -1.0)", "row"),
-        tests="deep/test_bands.py",
+        tests="deep/noise/test_bands.py",
     ),
-    *of("deep/turns", ("self._groups == self._step % self._count", "self._groups >= 0"), tests="deep/test_bands.py"),
     *of(
-        "deep/optimizer_check",
+        "deep/training/turns",
+        ("self._groups == self._step % self._count", "self._groups >= 0"),
+        tests="deep/noise/test_bands.py",
+    ),
+    *of(
+        "deep/checks/optimizer_check",
         ("one.grad is not None and id(one) not in known", "False"),
         ("closure.default is Parameter.empty", "False"),
         ("isinstance(schedule, ReduceLROnPlateau)", "False"),
-        tests="deep/test_trainer.py",
+        tests="deep/training/test_trainer.py",
     ),
     *of(
-        "deep/truncation",
+        "deep/training/truncation",
         ("edge = fall**self.slack * (1 - fall)", "edge = fall ** (self.slack + 9) * (1 - fall)"),
         ("while abs(noise) > self.slack", "while abs(noise) > 2 * self.slack"),
         ("size + noise + self.slack <= self.records", "size + noise <= self.records"),
@@ -1259,17 +1263,17 @@ MUTANTS = [
         ("others * divergence * (1", "2 * others * divergence * (1"),
     ),
     *of(
-        "deep/clip_quantile",
+        "deep/clipping/clip_quantile",
         ("math.hypot(1.0, self.weight / 2)", "math.hypot(1.0, self.weight / 4)"),
         ("torch.where(norms <= clip, 0.5, -0.5)", "torch.where(norms <= clip, 1.0, 0.0)"),
         ("torch.where(there, self.weight * clip * within, 0.0)", "(self.weight * clip * within)"),
     ),
     *of(
-        "deep/dirac_canaries",
+        "deep/checks/dirac_canaries",
         ("-STEEP * given.gather", "-1e-3 * given.gather"),
     ),
     *of(
-        "deep/processes",
+        "deep/training/processes",
         ("distributed.reduce(whole, dst=0)", "pass"),
         ("if other != said[0][0]:", "if False:"),
         ("_flat(noisy(_split(whole, sums)))", "_flat(noisy(noisy(_split(whole, sums))))"),
@@ -1307,7 +1311,7 @@ MUTANTS = [
         tests="deep/fair/test_fair_training.py::test_a_durable_account_of_the_attribute_pays_and_refuses",
     ),
     *of(
-        "deep/trainer",
+        "deep/training/trainer",
         ("event = self.plan.event_of(count)", "event = self.plan.event_of(1)"),
         ("event if self._opened else self.plan.opened(event)", "event"),
         ("self._processes.start(self.model, agreed, self._gradients.rehearse)", "pass"),
@@ -1315,7 +1319,7 @@ MUTANTS = [
         ("self._done = done", "self._done = 0 * done"),
         ("if self._current is not charge:", "if False:"),
         ("self._done = done\n        self._current = None", "self._done = done"),
-        tests="deep/test_trainer.py deep/test_truncation.py deep/test_bands.py",
+        tests="deep/training/test_trainer.py deep/training/test_truncation.py deep/noise/test_bands.py",
     ),
     # local
     *of(

@@ -35,7 +35,7 @@ from discreet.deep.fair.pf_ld import PFLDPlan, PFLDTraining
 from discreet.deep.fair.published_epsilon import published_epsilon
 from discreet.deep.fair.record_training import NOISIEST, RecordTraining
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute
-from discreet.deep.private_tensors import PrivateTensors
+from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.noise.deterministic import DeterministicBits
 

@@ -28,8 +28,8 @@ from discreet.local.protocol import randomizer_of
 from discreet.local.report_store import Acknowledged, Envelope, ReportStore
 from discreet.noise.bits import system_bits
 from discreet.noise.deterministic import DeterministicBits
-from discreet.service.collector import collector
 from discreet.service.cli.command import main
+from discreet.service.collector import collector
 from discreet.service.collector.collector import Collector, envelopes
 
 SURVEY = KaryResponse(2.0, ("no", "yes"))

@@ -12,8 +12,8 @@ from discreet.local.frequencies import Frequencies
 from discreet.local.protocol import read_protocol
 from discreet.local.report_store import ReportStore
 from discreet.releases.release import Release
-from discreet.service.collector.collector import Collector
 from discreet.service.cli.saying import put, say
+from discreet.service.collector.collector import Collector
 
 
 def collect(arguments: Namespace) -> int:

@@ -20,9 +20,9 @@ from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.noise.bits import system_bits
 from discreet.query.federation_file import read_federation, written_federation
 from discreet.query.schema_file import read_schema
-from discreet.service.key_file import new_passphrase, read_identity, write_identity
 from discreet.service.cli.out_file import OutFile
 from discreet.service.cli.saying import say
+from discreet.service.key_file import new_passphrase, read_identity, write_identity
 from discreet.trust.federation import Federation
 from discreet.trust.network.serving import Serving
 from discreet.trust.party import Party
