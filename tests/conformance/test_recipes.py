@@ -27,8 +27,8 @@ from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import MOST_NUMBERS, RECIPES, Recipe
 from discreet.schema.schema import Category, Number
 from discreet.trust.call import VERSION
+from discreet.trust.sources.columns.decoding import bounded
 from discreet.trust.sources.decoded_table import tallied
-from discreet.trust.sources.decoding import bounded
 from tests.questions.trial import SCHEMA, Trial
 
 COLUMNS = tuple(SCHEMA.columns)

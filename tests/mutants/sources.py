@@ -50,7 +50,7 @@ MUTANTS = [
         tests="trust/test_failed_source.py trust/sources/test_query.py",
     ),
     *of(
-        "trust/sources/postgres_types",
+        "trust/sources/columns/postgres_types",
         ('MISREAD = ("money", "oid", "regproc")', 'MISREAD = ("oid", "regproc")'),
         ("opaque and not _is_text(kind, answered)", "False"),
         ("return bool(sent) and all(sent)", "return False"),
@@ -62,7 +62,10 @@ MUTANTS = [
         ("if (own := str(dict(_types(relation))[column])) in MISREAD:", 'if (own := "") in MISREAD:'),
         tests="trust/sources/test_query.py",
     ),
-    *of("trust/sources/sql_column", ('text_of(form) or ""', 'f"{form:.15g}" if form.__class__ is float else form')),
+    *of(
+        "trust/sources/columns/sql_column",
+        ('text_of(form) or ""', 'f"{form:.15g}" if form.__class__ is float else form'),
+    ),
     *of(
         "trust/sources/file",
         ("self._query(connection.cursor())", "self._query(connection)"),
@@ -76,7 +79,7 @@ MUTANTS = [
         tests="trust/sources/test_agreement.py",
     ),
     *of(
-        "trust/sources/arrow_column",
+        "trust/sources/columns/arrow_column",
         ('(r"^(-?)0+([0-9])", r"\\1\\2")', '(r"^(-?)x+([0-9])", r"\\1\\2")'),
         ('pa.compute.not_equal(short, "-0")', 'pa.compute.not_equal(short, "")'),
         tests="trust/sources/test_agreement.py",

@@ -872,7 +872,7 @@ MUTANTS = [
         ("if value is None or len(value) > LONGEST or not", "if value is None or not"),
         ('return "true" if value else "false"', 'return "True" if value else "False"'),
         ("number + 0.0 if abs(number) < np.inf else", "number + 0.0 if False else"),
-        tests="trust/sources/test_decoding.py trust/sources/test_one_record.py",
+        tests="trust/sources/columns/test_decoding.py trust/sources/test_one_record.py",
     ),
     *of(
         "ledger/book",

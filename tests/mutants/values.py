@@ -9,10 +9,10 @@ MUTANTS = [
         "schema/value",
         ("return isinstance(value, np.timedelta64) or (", "return ("),
         ("    except Exception:  # too large, or with methods of its own that fail", "    except ValueError:"),
-        tests="trust/sources/test_raw_values.py",
+        tests="trust/sources/columns/test_raw_values.py",
     ),
     *of(
-        "trust/sources/raw_values",
+        "trust/sources/columns/raw_values",
         (
             "    if wide == SINGLE:\n        return objects(listed)",
             "    if wide == SINGLE:\n        return np.array(listed)",
@@ -28,7 +28,7 @@ MUTANTS = [
         "trust/sources/opening",
         ("if plain or records.ndim != 2", "if True or records.ndim != 2"),
         ("array_of(records, len(schema.columns))", "np.asarray(records)"),
-        tests="trust/sources/test_raw_values.py",
+        tests="trust/sources/columns/test_raw_values.py",
     ),
     *of(
         "trust/exact_sum",

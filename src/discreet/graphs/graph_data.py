@@ -18,8 +18,8 @@ from discreet.graphs.edge_file import ASKED, read_edges
 from discreet.ledger.memory_ledger import account_of
 from discreet.trust.curator import Curator
 from discreet.trust.private_graph import PrivateGraph
+from discreet.trust.sources.columns.raw_values import array_of
 from discreet.trust.sources.edge_list import EDGE, NODE, EdgeList, NodeGraph, graph_schema
-from discreet.trust.sources.raw_values import array_of
 
 
 def graph_data(

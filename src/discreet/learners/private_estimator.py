@@ -24,7 +24,7 @@ from discreet.learners.task import Task, check_order, task_of_arrays, task_of_pr
 from discreet.schema.schema import Category, Column, Number
 from discreet.trust.permit import Permit
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.raw_values import unlisted
+from discreet.trust.sources.columns.raw_values import unlisted
 from discreet.trust.stored import Artefact
 
 WHOLE = {"max_iter", "n_iter", "steps", "n_clusters", "n_components", "n_estimators"}

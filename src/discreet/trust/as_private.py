@@ -14,7 +14,7 @@ from discreet.core.errors import ParameterError
 from discreet.schema.plain_schema import PlainSchema
 from discreet.schema.schema import Schema
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.raw_values import array_of
+from discreet.trust.sources.columns.raw_values import array_of
 from discreet.trust.sources.shield import shielded
 
 ASKED = "records without a schema"

@@ -6,7 +6,7 @@ import numpy as np
 
 from discreet.questions.vectors.row_steps import RowSteps, StepRows
 from discreet.schema.schema import Number, Schema
-from discreet.trust.sources.decoding import bounded
+from discreet.trust.sources.columns.decoding import bounded
 
 SAME, OTHER = Schema.numeric(-1.0, 3.0, 5), Schema({f"x{i}": Number(-i - 1.0, i + 2.0) for i in range(5)})
 ODD = [np.nan, np.inf, -np.inf, 1.7e308, -1.7e308, 5e-324, -0.0, 3.0]

@@ -157,8 +157,8 @@ def test_every_source_outside_this_process_is_looked_at_before_a_charge() -> Non
 
 
 def every_source() -> list[type[Source]]:
-    for module in pkgutil.iter_modules(sources.__path__):
-        importlib.import_module(f"{sources.__name__}.{module.name}")
+    for module in pkgutil.walk_packages(sources.__path__, f"{sources.__name__}."):
+        importlib.import_module(module.name)
     return [kind for kind in below(Source) if kind.__module__.startswith("discreet.")]
 
 

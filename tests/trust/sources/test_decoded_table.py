@@ -18,8 +18,8 @@ from discreet.questions.question import BoundedSum
 from discreet.questions.tables.contingency import contingency_of
 from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.exact_sum import exact_sum
+from discreet.trust.sources.columns.decoding import bounded
 from discreet.trust.sources.decoded_table import DecodedTable
-from discreet.trust.sources.decoding import bounded
 
 BOUNDS = [
     (0.0, 1.0),

@@ -19,8 +19,8 @@ from discreet.ledger.memory_ledger import account_of
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.bits import system_bits
 from discreet.schema.schema import Category
-from discreet.trust.sources.decoding import codes
-from discreet.trust.sources.raw_values import array_of
+from discreet.trust.sources.columns.decoding import codes
+from discreet.trust.sources.columns.raw_values import array_of
 
 ASKED = "sensitive attribute"
 

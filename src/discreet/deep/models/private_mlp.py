@@ -30,9 +30,9 @@ from discreet.noise.bits import system_bits
 from discreet.schema.schema import Category, Column, Number, Schema
 from discreet.trust.curated_records import CuratedRecords, curated_records
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.decoding import decoded
+from discreet.trust.sources.columns.decoding import decoded
+from discreet.trust.sources.columns.raw_values import unlisted
 from discreet.trust.sources.matrix import Matrix
-from discreet.trust.sources.raw_values import unlisted
 
 if TYPE_CHECKING:  # torch is loaded by the first fit: predictions do without it
     from discreet.deep.clipping.clipped_sum import Losses

@@ -29,9 +29,9 @@ from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
 from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.decoding import codes
+from discreet.trust.sources.columns.decoding import codes
+from discreet.trust.sources.columns.raw_values import array_of
 from discreet.trust.sources.matrix import Matrix
-from discreet.trust.sources.raw_values import array_of
 
 BINS = 20
 

@@ -18,9 +18,9 @@ from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
 from discreet.schema.schema import Number
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.decoding import numbers
+from discreet.trust.sources.columns.decoding import numbers
+from discreet.trust.sources.columns.raw_values import array_of
 from discreet.trust.sources.matrix import Matrix
-from discreet.trust.sources.raw_values import array_of
 
 
 def evaluate_regression(

@@ -20,7 +20,7 @@ from discreet.questions.transformed import transformed
 from discreet.schema.made_up_rows import rows_like, rows_of_schema, tries
 from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.decoding import codes
+from discreet.trust.sources.columns.decoding import codes
 
 ASKED = "evaluation"
 BELOW = 2.0**-21  # taken from scores, so that one half, like a tie, stands for the first class

@@ -24,7 +24,7 @@ from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.moments.column_moments import Moments
 from discreet.trust.as_private import Bounds, as_private
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.raw_values import array_of
+from discreet.trust.sources.columns.raw_values import array_of
 
 
 @checked

@@ -14,8 +14,8 @@ from discreet.core.neighbors import RECORD, Unit
 from discreet.questions.question import BoundedSum
 from discreet.schema.schema import Schema
 from discreet.trust.sources import source
-from discreet.trust.sources.arrow_column import read_matrix
-from discreet.trust.sources.decoding import known
+from discreet.trust.sources.columns.arrow_column import read_matrix
+from discreet.trust.sources.columns.decoding import known
 from discreet.trust.sources.shield import shielded, shielded_all
 from discreet.trust.sources.source import Batched, sliced
 

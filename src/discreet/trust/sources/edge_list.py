@@ -16,7 +16,7 @@ from discreet.core.neighbors import Unit
 from discreet.questions.question import BoundedSum
 from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.permit import KEPT
-from discreet.trust.sources.decoding import codes, numbers, unmasked
+from discreet.trust.sources.columns.decoding import codes, numbers, unmasked
 from discreet.trust.sources.matrix import Matrix
 from discreet.trust.sources.source import Source
 

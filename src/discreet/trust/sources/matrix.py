@@ -16,7 +16,7 @@ from discreet.questions.question import BoundedSum
 from discreet.schema.dates import Temporal
 from discreet.schema.schema import Schema
 from discreet.trust.exact_sum import exact_sum
-from discreet.trust.sources.decoding import AT_HAND, bounded, numbers, unmasked
+from discreet.trust.sources.columns.decoding import AT_HAND, bounded, numbers, unmasked
 from discreet.trust.sources.source import BATCH, Batched, Coins
 
 

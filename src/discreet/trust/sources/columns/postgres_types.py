@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from discreet.core.errors import SchemaError
-from discreet.trust.sources.arrow_column import arrow
+from discreet.trust.sources.columns.arrow_column import arrow
 from discreet.trust.sources.engine import literal
 
 Answered = Callable[[str], list[tuple[Any, ...]]]

@@ -17,8 +17,8 @@ from discreet.schema.schema import Category, Number, Schema
 from discreet.schema.value import number_of, text_of
 from discreet.statistics.moments.mean import mean
 from discreet.trust.private_data import PrivateData
+from discreet.trust.sources.columns.raw_values import array_of, numbers_in, unlisted
 from discreet.trust.sources.opening import source_of
-from discreet.trust.sources.raw_values import array_of, numbers_in, unlisted
 
 
 class Failing(float):

@@ -17,10 +17,10 @@ import pytest
 from discreet.core.errors import SchemaError
 from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.schema.value import LONGEST, text_of
-from discreet.trust.sources import arrow_column, decoding
-from discreet.trust.sources.decoding import bounded, codes, numbers, objects, texts
+from discreet.trust.sources.columns import arrow_column, decoding
+from discreet.trust.sources.columns.decoding import bounded, codes, numbers, objects, texts
+from discreet.trust.sources.columns.raw_values import array_of
 from discreet.trust.sources.opening import source_of
-from discreet.trust.sources.raw_values import array_of
 
 
 def cell(value: Any) -> np.ndarray:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.core.grid import Array
 from discreet.schema.schema import Category, Number, Schema
-from discreet.trust.sources import arrow_column, decoding
+from discreet.trust.sources.columns import arrow_column, decoding
 from discreet.trust.sources.header import not_single, wants_numbers, without_numbers
 
 Column = Any

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from discreet.core.grid import Array
 from discreet.schema.value import number_of
-from discreet.trust.sources.decoding import numbers, objects, unmasked
+from discreet.trust.sources.columns.decoding import numbers, objects, unmasked
 
 ROW = (list, tuple, np.ndarray)  # what a row of a list can be
 SINGLE = -1  # the width of what is no row

@@ -23,7 +23,7 @@ from discreet.questions.question import BoundedSum
 from discreet.questions.tables.contingency import contingency_of
 from discreet.schema.schema import Category, Column, Number, Schema, Text
 from discreet.trust.sources import stream
-from discreet.trust.sources.arrow_column import canonical
+from discreet.trust.sources.columns.arrow_column import canonical
 from discreet.trust.sources.engine import engine
 from discreet.trust.sources.opening import source_of
 from discreet.trust.sources.parquet import parquet_query
@@ -65,7 +65,7 @@ def test_no_number_is_shortened_where_sql_is_written() -> None:
     room = Path(discreet.__file__).parent
     written = [file for file in room.rglob("*.py") if re.search(r"SELECT|CAST\(|CASE WHEN|\.sql\b", file.read_text())]
     assert room / "core" / "formula.py" in written
-    assert room / "trust" / "sources" / "sql_column.py" in written
+    assert room / "trust" / "sources" / "columns" / "sql_column.py" in written
     for file in written:
         for line in file.read_text().splitlines():
             assert not (SHORT.search(line) and re.search(r"SELECT|CAST|CASE|forms|sql", line)), f"{file}: {line}"

@@ -14,7 +14,7 @@ from discreet.core.neighbors import Unit
 from discreet.schema.dates import Temporal
 from discreet.schema.schema import Category, Column, Number, Schema
 from discreet.schema.value import text_of
-from discreet.trust.sources.decoding import WHOLE as MOST
+from discreet.trust.sources.columns.decoding import WHOLE as MOST
 from discreet.trust.sources.engine import literal, name
 
 WHOLE = {

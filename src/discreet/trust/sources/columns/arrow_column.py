@@ -13,7 +13,7 @@ from discreet.core.grid import Array
 from discreet.schema.dates import Temporal
 from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.schema.value import LONGEST, NUMBER, PLAIN, TRUTHS
-from discreet.trust.sources import decoding
+from discreet.trust.sources.columns import decoding
 from discreet.trust.sources.header import not_single, wants_numbers, without_numbers
 
 Column = Any
