@@ -73,13 +73,13 @@ def test_choices_are_better_than_counts_for_a_few_records() -> None:
 
 
 def test_so_few_records_that_choices_would_share_too_little_choose_a_labelled_tree() -> None:
-    """One release, of a pure price; means of twelve fits for three classes: 0.79 and 0.5, deviations 0.02 and 0.03."""
+    """One release, of a pure price; means of 12 and 48 fits, three classes: 0.97 and 0.79, deviations 0.01 and 0.02."""
     X = np.random.default_rng(1).uniform(-1, 1, (600, 3))
     y = (X[:, 0] > 0).astype(int) + ((X[:, 0] > 0) & (X[:, 1] > 0))
     kinds: dict[str, Any] = {"classes": range(3), "bounds": (-1.0, 1.0), "expected_size": 600}
     kinds |= {"epsilon": 0.08, "delta": 0.0}
     drawn = [DecisionTreeClassifier(random_state=seed, **kinds).fit(X, y) for seed in range(12)]
-    chosen = [DecisionTreeClassifier(2, **kinds).fit(X, y) for _ in range(12)]
+    chosen = [DecisionTreeClassifier(2, **kinds).fit(X, y) for _ in range(48)]
     assert pure_epsilon(drawn[0].event_) == pytest.approx(0.08)
     assert np.allclose(drawn[0].leaf_probabilities_.max(axis=1), 2 / 4)
     assert np.mean([model.score(X, y) for model in drawn]) > np.mean([model.score(X, y) for model in chosen]) + 0.1
