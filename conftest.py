@@ -15,7 +15,7 @@ import pytest
 from hypothesis import settings
 from tests.power import Power
 
-from discreet.accounting import book_ledger
+from discreet.ledger import book_ledger
 from discreet.noise import bits
 
 

@@ -24,11 +24,11 @@ from benchmarks.deep_peers import OPACUS, opacus
 from benchmarks.rows import Row, at_least, at_most, missing, printed, report
 from discreet.core.budget import Budget
 from discreet.core.secret_sample import SecretSample
-from discreet.deep.clipped_sum import clipped_sum
-from discreet.deep.device_noise import DeviceNoise
-from discreet.deep.private_tensors import PrivateTensors
-from discreet.deep.trainer import Trainer
-from discreet.deep.training_plan import TrainingPlan
+from discreet.deep.clipping.clipped_sum import clipped_sum
+from discreet.deep.noise.device_noise import DeviceNoise
+from discreet.deep.training.private_tensors import PrivateTensors
+from discreet.deep.training.trainer import Trainer
+from discreet.deep.training.training_plan import TrainingPlan
 from discreet.mechanisms.additive.gaussian import Gaussian
 
 Step = Callable[[], object]

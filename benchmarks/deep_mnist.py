@@ -26,12 +26,12 @@ from benchmarks.rows import Row, at_least, missing, printed, report
 from benchmarks.synthetic_digits import ORIGINALS, synthetic_digits
 from discreet.accounting.accountant import epsilon
 from discreet.core.budget import Budget
-from discreet.deep.abadi import AbadiPlan, abadi_network
-from discreet.deep.private_tensors import PrivateTensors
-from discreet.deep.public_features import PublicFeatures
-from discreet.deep.scattering import Scattering
-from discreet.deep.trainer import Trainer
-from discreet.deep.training_plan import TrainingPlan
+from discreet.deep.models.abadi import AbadiPlan, abadi_network
+from discreet.deep.models.public_features import PublicFeatures
+from discreet.deep.models.scattering import Scattering
+from discreet.deep.training.private_tensors import PrivateTensors
+from discreet.deep.training.trainer import Trainer
+from discreet.deep.training.training_plan import TrainingPlan
 
 SIZE, DELTA, RUNS, MOMENTUM = 60_000, 1e-5, 3, 0.9
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")

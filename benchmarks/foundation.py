@@ -17,7 +17,7 @@ from typing import Any
 import dp_accounting
 import numpy as np
 from dp_accounting import pld
-from tests.accounting.ledger_soak import charge_until_refused, soak
+from tests.ledger.ledger_soak import charge_until_refused, soak
 
 from benchmarks.foundation_corners import corners
 from benchmarks.foundation_filters import filters
@@ -25,13 +25,13 @@ from benchmarks.rows import Row, at_least, at_most, cpu_seconds, report
 from discreet.accounting import calibration as calibration_module
 from discreet.accounting.accountant import epsilon
 from discreet.accounting.calibration import calibrate
-from discreet.accounting.directions import directions
 from discreet.accounting.loss_distribution import epsilon_above
-from discreet.accounting.sqlite_ledger import SqliteLedger
+from discreet.accounting.pairs.directions import directions
 from discreet.core.budget import Budget
 from discreet.core.events import Event, GaussianLoss, Repeated, Sampled
 from discreet.core.neighbors import Neighbors
 from discreet.core.secret_sample import SecretSample
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.noise.bits import system_bits
 from discreet.noise.gaussian import discrete_gaussian, rounded_gaussian

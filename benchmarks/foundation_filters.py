@@ -9,11 +9,10 @@ from fractions import Fraction
 
 from benchmarks.rows import Row, at_most, printed
 from discreet.accounting.accountant import epsilon
-from discreet.accounting.amount import NOTHING
+from discreet.accounting.filters.amount import NOTHING
+from discreet.accounting.filters.renyi_filter import RenyiFilter, best_order
+from discreet.accounting.filters.union import chosen
 from discreet.accounting.gaussian import gaussian_multiplier
-from discreet.accounting.renyi_filter import RenyiFilter, best_order
-from discreet.accounting.standing import Standing
-from discreet.accounting.union import chosen
 from discreet.core.budget import Budget
 from discreet.core.events import (
     ApproximateLoss,
@@ -25,6 +24,7 @@ from discreet.core.events import (
     Repeated,
     Sampled,
 )
+from discreet.ledger.standing import Standing
 
 DELTA = 1e-6
 EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)

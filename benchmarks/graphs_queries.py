@@ -26,8 +26,8 @@ from discreet.graphs import (
     weighted_triangles,
 )
 from discreet.mechanisms.graphs.subgraphs import KStars, Triangles
-from discreet.questions.graph_statistic import degrees_of
-from discreet.questions.weighted_joins import WeightedTriangles
+from discreet.questions.graphs.graph_statistic import degrees_of
+from discreet.questions.graphs.weighted_joins import WeightedTriangles
 
 FACEBOOK = Path(os.environ.get("DISCREET_DATA", "shared/data")) / "facebook_edges.txt.gz"
 NODES, RUNS = 4039, 5

@@ -15,9 +15,9 @@ from benchmarks.cells import EPSILONS, Cell, peer
 from benchmarks.learning_data import classified, measured
 from benchmarks.rows import Row, at_least
 from benchmarks.tuning_trees import curved
-from discreet.learners.additive_classifier import AdditiveClassifier
-from discreet.learners.additive_regressor import AdditiveRegressor
-from discreet.learners.logistic_regression import LogisticRegression
+from discreet.learners.linear.logistic_regression import LogisticRegression
+from discreet.learners.trees.additive_classifier import AdditiveClassifier
+from discreet.learners.trees.additive_regressor import AdditiveRegressor
 
 DELTA = 1e-6
 

@@ -15,9 +15,9 @@ from benchmarks.rows import Row, at_most, cpu_seconds
 from discreet.core.budget import Budget
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Schema
 from discreet.learners import PCA, GaussianMixture, KMeans, OnlinePCA, TruncatedSVD
-from discreet.learners.pca import Method
+from discreet.learners.components.pca import Method
+from discreet.schema.schema import Schema
 from discreet.trust.private_data import PrivateData
 
 DELTA = 1e-6

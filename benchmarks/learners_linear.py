@@ -16,11 +16,11 @@ from sklearn import datasets, linear_model
 from benchmarks.cells import EPSILONS, Cell, peer
 from benchmarks.learning_data import ADULT, classified, measured
 from benchmarks.rows import Row, at_most, cpu_seconds
-from discreet.learners.erm_classifier import ERMClassifier
-from discreet.learners.kernel_svc import KernelSVC
-from discreet.learners.linear_regression import LinearRegression
-from discreet.learners.linear_svc import LinearSVC
-from discreet.learners.logistic_regression import LogisticRegression
+from discreet.learners.linear.erm_classifier import ERMClassifier
+from discreet.learners.linear.kernel_svc import KernelSVC
+from discreet.learners.linear.linear_regression import LinearRegression
+from discreet.learners.linear.linear_svc import LinearSVC
+from discreet.learners.linear.logistic_regression import LogisticRegression
 
 DELTA = 1e-6
 SETS = ("breast_cancer", "wine", "digits", "1e4", "1e5", *(["adult"] if ADULT.exists() else []))

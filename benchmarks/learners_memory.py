@@ -19,7 +19,6 @@ import pyarrow.parquet
 from benchmarks.cells import Cell
 from benchmarks.rows import Row, at_most
 from discreet.core.budget import Budget
-from discreet.core.schema import Category, Number, Schema
 from discreet.learners import (
     PCA,
     AdditiveClassifier,
@@ -45,6 +44,7 @@ from discreet.learners import (
     StandardScaler,
     TruncatedSVD,
 )
+from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.private_data import PrivateData
 
 FEATURES, FEW, MANY = 8, 100_000, 1_000_000

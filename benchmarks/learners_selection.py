@@ -18,13 +18,13 @@ from sklearn.naive_bayes import GaussianNB as ExactNB
 from benchmarks.cells import Cell
 from benchmarks.rows import Row
 from discreet.core.budget import Budget
-from discreet.learners.evaluate import evaluate
-from discreet.learners.gaussian_nb import GaussianNB
-from discreet.learners.logistic_regression import LogisticRegression
-from discreet.learners.one_hot_encoder import OneHotEncoder
-from discreet.learners.private_pipeline import PrivatePipeline
-from discreet.learners.private_search_cv import PrivateSearchCV
-from discreet.learners.standard_scaler import StandardScaler
+from discreet.learners.bayes.gaussian_nb import GaussianNB
+from discreet.learners.linear.logistic_regression import LogisticRegression
+from discreet.learners.preprocessing.one_hot_encoder import OneHotEncoder
+from discreet.learners.preprocessing.standard_scaler import StandardScaler
+from discreet.learners.selection.evaluate import evaluate
+from discreet.learners.selection.private_pipeline import PrivatePipeline
+from discreet.learners.selection.private_search_cv import PrivateSearchCV
 from discreet.trust.private_data import PrivateData
 
 N, OTHERS, WIDE = 10_000, 5000, 10.0

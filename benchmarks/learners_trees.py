@@ -20,11 +20,11 @@ from benchmarks.cells import EPSILONS, Cell, peer
 from benchmarks.learning_data import ADULT, classified
 from benchmarks.rows import Row, at_most, cpu_seconds
 from discreet.core.neighbors import Neighbors
-from discreet.learners.additive_classifier import AdditiveClassifier
-from discreet.learners.boosted_stumps import BoostedStumps
-from discreet.learners.decision_tree import DecisionTreeClassifier
-from discreet.learners.gaussian_nb import GaussianNB
-from discreet.learners.random_forest import RandomForestClassifier
+from discreet.learners.bayes.gaussian_nb import GaussianNB
+from discreet.learners.trees.additive_classifier import AdditiveClassifier
+from discreet.learners.trees.boosted_stumps import BoostedStumps
+from discreet.learners.trees.decision_tree import DecisionTreeClassifier
+from discreet.learners.trees.random_forest import RandomForestClassifier
 
 DELTA = 1e-6
 SETS = ("breast_cancer", "wine", "digits", "1e4", "1e5", *(["adult"] if ADULT.exists() else []))

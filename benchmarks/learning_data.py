@@ -21,8 +21,8 @@ from sklearn.model_selection import train_test_split
 from discreet.core.budget import Budget
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Category, Number, Schema
 from discreet.query.schema_file import read_schema
+from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
 

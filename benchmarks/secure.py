@@ -16,18 +16,18 @@ import numpy as np
 
 from benchmarks.rows import Row, at_least, at_most
 from discreet.core.budget import Budget
-from discreet.core.schema import Schema
 from discreet.crypto.certificate import Card
-from discreet.crypto.client import Client
 from discreet.crypto.identity import Identity
+from discreet.crypto.masked_sum.client import Client
+from discreet.crypto.masked_sum.server import Server
+from discreet.crypto.masked_sum.terms import UsedRounds
 from discreet.crypto.messages import Signed
-from discreet.crypto.server import Server
-from discreet.crypto.terms import UsedRounds
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.bits import system_bits
 from discreet.query.federation_file import written_federation
-from discreet.questions.contingency import contingency_of
+from discreet.questions.tables.contingency import contingency_of
+from discreet.schema.schema import Schema
 from discreet.service.key_file import write_identity
 from discreet.service.local_parties import LocalParties, local_parties
 from discreet.trust.federation import Federation

@@ -23,14 +23,14 @@ import pyarrow.parquet
 
 from benchmarks.peers.second_moments import COLUMNS, RADIUS, SCHEMA, WAYS
 from benchmarks.rows import Row, at_least, at_most, cpu_seconds, missing, printed, report
-from discreet.core.question import BoundedSum
-from discreet.crypto.field import PRIME, uniform_elements
-from discreet.crypto.shamir import Deal, reconstruct, share
+from discreet.crypto.fields.field import PRIME, uniform_elements
+from discreet.crypto.sharing.shamir import Deal, reconstruct, share
 from discreet.noise.bits import system_bits
-from discreet.questions.contingency import contingency_of
-from discreet.questions.count import count_of
-from discreet.questions.moments import moments_of
-from discreet.questions.second_moments import second_moments_of
+from discreet.questions.columns.count import count_of
+from discreet.questions.columns.moments import moments_of
+from discreet.questions.question import BoundedSum
+from discreet.questions.tables.contingency import contingency_of
+from discreet.questions.vectors.second_moments import second_moments_of
 from discreet.trust.sources.file import File
 from discreet.trust.sources.matrix import Matrix
 from discreet.trust.sources.relation import Relation

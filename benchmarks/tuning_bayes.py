@@ -18,8 +18,8 @@ from benchmarks.learning_data import Split
 from benchmarks.tuning_trees import large, small
 from discreet.core.budget import Budget
 from discreet.core.grid import Array
-from discreet.learners import gaussian_nb, moments_plan
-from discreet.learners.gaussian_nb import GaussianNB
+from discreet.learners.bayes import gaussian_nb, moments_plan
+from discreet.learners.bayes.gaussian_nb import GaussianNB
 
 
 def mixed(seed: int) -> Split:

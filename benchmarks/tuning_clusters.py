@@ -17,7 +17,9 @@ from typing import Any, Literal
 import numpy as np
 
 from discreet.core.grid import Array
-from discreet.learners import PCA, GaussianMixture, KMeans, components, gaussian_mixture, kmeans, place
+from discreet.learners import PCA, GaussianMixture, KMeans
+from discreet.learners.clusters import gaussian_mixture, kmeans
+from discreet.learners.components import components, place
 
 FITS = 8  # with fresh noise, of each data set
 

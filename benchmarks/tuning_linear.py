@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from discreet.learners import erm_classifier, linear_classifier, risk_minimizer
-from discreet.learners.erm_classifier import ERMClassifier
-from discreet.learners.logistic_regression import LogisticRegression
+from discreet.learners.linear import erm_classifier, linear_classifier, risk_minimizer
+from discreet.learners.linear.erm_classifier import ERMClassifier
+from discreet.learners.linear.logistic_regression import LogisticRegression
 
 SIZES = (500, 5_000, 50_000)
 # features, classes; where there are 27, most are marks of categories, and 64 are the cells of images

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from sklearn import datasets
 
-from discreet.learners import search_plan
-from discreet.learners.gaussian_nb import GaussianNB
-from discreet.learners.min_max_scaler import MinMaxScaler
-from discreet.learners.private_pipeline import PrivatePipeline
-from discreet.learners.private_search_cv import PrivateSearchCV
-from discreet.learners.standard_scaler import StandardScaler
+from discreet.learners.bayes.gaussian_nb import GaussianNB
+from discreet.learners.preprocessing.min_max_scaler import MinMaxScaler
+from discreet.learners.preprocessing.standard_scaler import StandardScaler
+from discreet.learners.selection import search_plan
+from discreet.learners.selection.private_pipeline import PrivatePipeline
+from discreet.learners.selection.private_search_cv import PrivateSearchCV
 
 SETS, OTHERS = 12, 2000
 PARTS = (0.01, 0.03, 0.1, 0.3, 1.0)

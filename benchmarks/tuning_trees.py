@@ -26,10 +26,10 @@ from discreet.learners import (
     labelled_tree,
     random_forest,
 )
-from discreet.learners.additive_classifier import AdditiveClassifier
-from discreet.learners.boosted_stumps import BoostedStumps
-from discreet.learners.decision_tree import DecisionTreeClassifier
-from discreet.learners.random_forest import RandomForestClassifier
+from discreet.learners.trees.additive_classifier import AdditiveClassifier
+from discreet.learners.trees.boosted_stumps import BoostedStumps
+from discreet.learners.trees.decision_tree import DecisionTreeClassifier
+from discreet.learners.trees.random_forest import RandomForestClassifier
 
 SETS = 20
 

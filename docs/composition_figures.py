@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 from discreet import Budget
 from discreet.accounting import epsilon
 from discreet.accounting.gaussian import gaussian_multiplier
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.events import Event, GaussianLoss, LaplaceLoss, Repeated
+from discreet.ledger.memory_ledger import MemoryLedger
 
 DELTA = 1e-6
 QUESTIONS = {

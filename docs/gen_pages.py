@@ -62,6 +62,7 @@ ROOMS = (
     "discreet.graphs",
     "discreet.mechanisms",
     "discreet.accounting",
+    "discreet.ledger",
 )
 GENERAL = "general"  # the page of what is in no sub-room
 TITLES = {
@@ -85,8 +86,22 @@ TITLES = {
     "filters": "Filters of signals",
     "online_statistics": "Online statistics",
     "publishing": "Published networks",
+    "training": "Training",
+    "models": "Models and recipes",
+    "clipping": "Clipped gradients",
+    "noise": "Correlated noise",
+    "checks": "Checks and canaries",
+    "layers": "Layers",
+    "fair": "Fairness",
+    "linear": "Linear models",
+    "trees": "Trees and additive models",
+    "bayes": "Naive Bayes",
+    "clusters": "Clusters",
+    "components": "Components",
+    "preprocessing": "Scalers and encoders",
+    "discreet.learners.selection": "Pipelines, searches and evaluation",
 }
-DATA = {"core", "trust", "accounting", "query", "releases"}  # rooms whose names are looked for together
+DATA = {"core", "schema", "trust", "ledger", "query", "releases"}  # rooms whose names are looked for together
 MORE = {
     "Results": ["core.receipt.Receipt"],
     "Errors": ["core.errors"],
@@ -115,8 +130,8 @@ MORE = {
         "audit.one_run.one_run_epsilon",
     ],
     "Extending": [
-        "core.question.BoundedSum",
-        "core.recipe.recipe",
+        "questions.question.BoundedSum",
+        "questions.recipe.recipe",
         "core.bound.Bound",
         "core.grid.Grid",
         "core.mechanism.Mechanism",
@@ -191,6 +206,11 @@ def contents(room: str, pages: dict[Path, tuple[str, list[str]]]) -> str:
     return "\n".join(lines)
 
 
+def titled(room: str, group: str) -> str:
+    """The title of a group's page; two rooms may give one name to different groups."""
+    return TITLES.get(f"{room}.{group}", TITLES.get(group, group.capitalize()))
+
+
 def write_room(nav: mkdocs_gen_files.Nav, room: str) -> None:
     """Write the pages of a room's groups, and the room's own, which lists them."""
     home, groups = Path("reference", room), public(room)
@@ -198,10 +218,7 @@ def write_room(nav: mkdocs_gen_files.Nav, room: str) -> None:
         nav["Reference", room] = f"{home}.md"
         write(home.with_name(f"{room}.md"), described(room, groups[""], home))
         return
-    pages = {
-        home / f"{group or GENERAL}.md": (TITLES.get(group, group.capitalize()), names)
-        for group, names in groups.items()
-    }
+    pages = {home / f"{group or GENERAL}.md": (titled(room, group), names) for group, names in groups.items()}
     nav["Reference", room] = (home / "index.md").as_posix()
     write(home / "index.md", contents(room, pages))
     for page, (title, names) in pages.items():

@@ -28,7 +28,9 @@ def _row(kind: type[Any]) -> str:
     trust = "any; some methods need a curator" if "curator" in text else "any"
     trust = "a curator" if "A curator alone" in text else trust
     what = text.partition("\n")[0]
-    link = f"[`{name}`](reference/discreet.learners.md#discreet.learners.{name})"
+    _, _, *rooms, _ = kind.__module__.split(".")
+    page = rooms[0] if rooms else "general"
+    link = f"[`{name}`](reference/discreet.learners/{page}.md#discreet.learners.{name})"
     return f"| {link} | {what} | {trust} | {listed} | {price} |"
 
 

@@ -21,7 +21,7 @@ from typing import Any
 from discreet.local import frequency_oracle
 from discreet.local.report_store import ReportStore
 from discreet.local.wire_client import message
-from discreet.service.collector import Collector
+from discreet.service.collector.collector import Collector
 
 ANSWERS = ("never", "monthly", "weekly", "daily")
 PEOPLE = {"never": 1500, "monthly": 900, "weekly": 450, "daily": 150}

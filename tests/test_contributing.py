@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from discreet.core.recipe import RECIPES
+from discreet.questions.recipe import RECIPES
 
 PAGE = (Path(__file__).parent.parent / "CONTRIBUTING.md").read_text()
 FILES = dict(re.findall(r"\*\*`(?:src/)?([\w/]+)\.py`\*\*\n\n```python\n(.*?)```", PAGE, flags=re.DOTALL))
@@ -17,7 +17,7 @@ FILES = dict(re.findall(r"\*\*`(?:src/)?([\w/]+)\.py`\*\*\n\n```python\n(.*?)```
 
 def test_every_example_is_a_file_and_its_test_and_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(FILES) == 8
-    monkeypatch.setattr("discreet.core.recipe.RECIPES", dict(RECIPES))
+    monkeypatch.setattr("discreet.questions.recipe.RECIPES", dict(RECIPES))
     for path, code in FILES.items():
         name = path.replace("/", ".")
         module = ModuleType(name)

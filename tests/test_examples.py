@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from discreet.service.cli import main
+from discreet.service.cli.command import main
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 RUN = "import json, runpy, sys; found = runpy.run_path(sys.argv[1])['main'](); print(json.dumps(found))"

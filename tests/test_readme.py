@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.service.cli import main
+from discreet.service.cli.command import main
 
 README = (Path(__file__).parent.parent / "README.md").read_text()
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from benchmarks.peers.rounds import timed
 from discreet.core.budget import Budget
 from discreet.core.neighbors import Unit
-from discreet.core.schema import Category, Number, Schema
 from discreet.releases.table import Table
+from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.moments.grouped import grouped
 from discreet.trust.private_data import PrivateData
 

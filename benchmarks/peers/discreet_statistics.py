@@ -20,15 +20,15 @@ from discreet.core.answer import Answer, Records
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.neighbors import Neighbors
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Number, Schema
 from discreet.noise.bits import system_bits
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.contingency import contingency_of
-from discreet.questions.moments import moments_of
+from discreet.questions.columns.moments import moments_of
+from discreet.questions.question import BoundedSum
+from discreet.questions.tables.contingency import contingency_of
 from discreet.releases.ask import ColumnOf
 from discreet.releases.joint_plan import Together
 from discreet.releases.least_noise import least_noise
+from discreet.schema.schema import Number, Schema
 from discreet.statistics.moments.column_moments import Moments
 from discreet.statistics.moments.mean import mean
 from discreet.statistics.moments.variance import variance

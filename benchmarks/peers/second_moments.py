@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet
 
-from discreet.core.schema import Schema
-from discreet.questions.second_moments import second_moments_of
+from discreet.questions.vectors.second_moments import second_moments_of
+from discreet.schema.schema import Schema
 from discreet.trust.sources.file import File
 
 COLUMNS, RADIUS = 20, 1.0

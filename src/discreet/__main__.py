@@ -2,7 +2,7 @@
 
 import sys
 
-from discreet.service.cli import main
+from discreet.service.cli.command import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 from scipy.fft import rfft
 
 from discreet.accounting.composition import TRANSFORM, Composition
-from discreet.accounting.convolution import convolved
-from discreet.accounting.pairs import AtomsPair, GaussianPair, LaplacePair
-from discreet.accounting.tabulation import TabulatedLoss, table_above
+from discreet.accounting.pairs.convolution import convolved
+from discreet.accounting.pairs.pairs import AtomsPair, GaussianPair, LaplacePair
+from discreet.accounting.pairs.tabulation import TabulatedLoss, table_above
 from discreet.accounting.tilting import Summand, TiltedSum, log_moment, tilted
-
-from . import profiles
+from tests.accounting import profiles
 
 
 def brute_force(summands: list[Summand], epsilon: float) -> float:

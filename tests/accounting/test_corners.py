@@ -9,11 +9,11 @@ import time
 import pytest
 
 from discreet.accounting.accountant import delta, delta_interval
-from discreet.accounting.directions import directions
 from discreet.accounting.loss_distribution import epsilon_above, epsilon_below
-from discreet.accounting.memory_ledger import MemoryLedger
+from discreet.accounting.pairs.directions import directions
 from discreet.core.budget import Budget
 from discreet.core.events import Composed, GaussianLoss, LaplaceLoss, Repeated, Sampled
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.selection.randomized_response import RandomizedResponse
 from tests.accounting.corner_plans import CORNERS, Plan
 

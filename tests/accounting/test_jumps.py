@@ -7,16 +7,15 @@ import numpy as np
 import pytest
 
 from discreet.accounting.composition import Composition
-from discreet.accounting.directions import directions
 from discreet.accounting.jumps import CompositionWithJumps, Jumping, Jumps, Profile
 from discreet.accounting.loss_distribution import delta_above, delta_below, epsilon_above, epsilon_below
-from discreet.accounting.pairs import GaussianPair
-from discreet.accounting.sampled_pairs import addition
-from discreet.accounting.tabulation import TabulatedLoss, Window, table_above
+from discreet.accounting.pairs.directions import directions
+from discreet.accounting.pairs.pairs import GaussianPair
+from discreet.accounting.pairs.sampled_pairs import addition
+from discreet.accounting.pairs.tabulation import TabulatedLoss, Window, table_above
 from discreet.accounting.tilting import Summand
 from discreet.core.events import Composed, GaussianLoss, Repeated, Sampled
-
-from . import profiles
+from tests.accounting import profiles
 
 
 def test_a_heavy_tail_meets_convolutions_in_positive_numbers() -> None:

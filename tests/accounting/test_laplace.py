@@ -8,9 +8,9 @@ import pytest
 
 from discreet.accounting.accountant import delta, epsilon
 from discreet.accounting.calibration import calibrate
-from discreet.accounting.directions import directions
 from discreet.accounting.laplace import laplace_delta, laplace_epsilon, laplace_multiplier
 from discreet.accounting.loss_distribution import ACCURACY, delta_above, epsilon_above
+from discreet.accounting.pairs.directions import directions
 from discreet.core.budget import Budget
 from discreet.core.events import LaplaceLoss, Repeated
 from discreet.mechanisms.additive.laplace import Laplace

@@ -9,9 +9,9 @@ import dp_accounting
 import pytest
 from dp_accounting.pld import PLDAccountant
 
-from discreet.accounting.directions import Part, directions, has_pairs
 from discreet.accounting.loss_distribution import delta_above, delta_below, epsilon_above, epsilon_below
-from discreet.accounting.pairs import GaussianPair
+from discreet.accounting.pairs.directions import Part, directions, has_pairs
+from discreet.accounting.pairs.pairs import GaussianPair
 from discreet.core.errors import Unaccountable
 from discreet.core.events import (
     ApproximateLoss,
@@ -27,8 +27,7 @@ from discreet.core.events import (
     Repeated,
     Sampled,
 )
-
-from . import profiles
+from tests.accounting import profiles
 
 A = Repeated(Sampled(GaussianLoss(1.1), 256 / 60000), 14000)
 B = Repeated(Sampled(GaussianLoss(0.8), 0.001), 100_000)

@@ -13,7 +13,7 @@ from discreet.core.held import Held, Reason
 from tests.conformance.changing import Source, changing, directly, entrances, lets_others_in, made, sources
 
 EXEMPT = {
-    "accounting/book.py Book": "each transaction holds the lock of its file; a book is created before anybody has it",
+    "ledger/book.py Book": "each transaction holds the lock of its file; a book is created before anybody has it",
     "noise/bits.py KeyStream": "one for each thread and process: SystemBits makes another after a fork",
     "noise/deterministic.py DeterministicBits": "it is not secret: what it makes is marked as not private",
 }

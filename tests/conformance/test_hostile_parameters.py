@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 from sklearn.utils._param_validation import InvalidParameterError
 
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import RECORD, Unit
-from discreet.core.schema import Category, Column, Number, Schema, Text
+from discreet.ledger.memory_ledger import MemoryLedger
+from discreet.schema.schema import Category, Column, Number, Schema, Text
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local
 from discreet.trust.permit import Permit

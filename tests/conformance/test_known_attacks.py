@@ -16,11 +16,11 @@ from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded
 from discreet.core.events import GaussianLoss, LaplaceLoss, Repeated
 from discreet.core.neighbors import Neighbors
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Number, Schema
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.bits import SystemBits, system_bits
+from discreet.questions.question import BoundedSum
+from discreet.schema.schema import Number, Schema
 from discreet.statistics.moments.count import count
 from discreet.statistics.moments.mean import mean
 from discreet.statistics.moments.total import total

@@ -17,13 +17,13 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from discreet.core.errors import DiscreetError
 from discreet.core.events import read, written
 from discreet.core.neighbors import Neighbors
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import Recipe
-from discreet.core.schema import Category, Number, Schema
-from discreet.learners.kernel_svc import KernelSVC
-from discreet.learners.private_pipeline import PrivatePipeline
+from discreet.learners.linear.kernel_svc import KernelSVC
+from discreet.learners.selection.private_pipeline import PrivatePipeline
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.named import question_of
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import Recipe
+from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local
 from discreet.trust.secure_sum import SecureSum

@@ -24,27 +24,27 @@ import numpy as np
 import pandas as pd
 
 import discreet
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event
-from discreet.core.schema import Category, Number, Schema, Text
-from discreet.core.value import number_of
 from discreet.deep.fair.fair_classifier import FairClassifier
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute
-from discreet.deep.private_mlp_classifier import PrivateMLPClassifier
-from discreet.deep.private_mlp_regressor import PrivateMLPRegressor
+from discreet.deep.models.private_mlp_classifier import PrivateMLPClassifier
+from discreet.deep.models.private_mlp_regressor import PrivateMLPRegressor
 from discreet.graphs.graph_data import graph_data
-from discreet.learners.evaluate import evaluate
-from discreet.learners.evaluate_regression import evaluate_regression
-from discreet.learners.logistic_regression import LogisticRegression
-from discreet.learners.ridge import Ridge
+from discreet.learners.linear.logistic_regression import LogisticRegression
+from discreet.learners.linear.ridge import Ridge
+from discreet.learners.selection.evaluate import evaluate
+from discreet.learners.selection.evaluate_regression import evaluate_regression
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.local.means.one_pass_sgd import LocalSGDClassifier, LocalSGDRegressor
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.whole_graph import WholeGraph
+from discreet.questions.graphs.whole_graph import WholeGraph
+from discreet.schema.schema import Category, Number, Schema, Text
+from discreet.schema.value import number_of
 from discreet.sequential.bandits.linear_ucb import LinearUCB
 from discreet.sequential.filters.kalman_model import KalmanModel
 from discreet.sequential.filters.transfer_function import TransferFunction

@@ -12,17 +12,17 @@ SOURCE = Path(discreet.__file__).parent
 MAKERS = {"open", "write_bytes", "write_text", "mkstemp", "NamedTemporaryFile", "touch", "connect", "savez", "tofile"}
 OWN = {"create_own", "replace_own"}
 ELSEWHERE = {
-    "accounting/own_file.py": "the one place",
-    "accounting/file_lock.py": "a lock holds the number of a process",
-    "accounting/ledger_file.py": "SQLite fills a file that was made for its owner alone",
-    "accounting/anchor.py": "a mark is overwritten in place, after `replace_own` made the file",
+    "ledger/own_file.py": "the one place",
+    "ledger/file_lock.py": "a lock holds the number of a process",
+    "ledger/ledger_file.py": "SQLite fills a file that was made for its owner alone",
+    "ledger/anchor.py": "a mark is overwritten in place, after `replace_own` made the file",
     "local/report_store.py": "SQLite fills a file that `create_own` made",
     "sequential/saved_stream.py": "made for its owner alone, and read once",
-    "deep/trainer.py": "a release",
+    "deep/training/trainer.py": "a release",
     "query/sample/make_sample.py": "made-up records",
-    "service/out_file.py": "a release, where its user wants it",
+    "service/cli/out_file.py": "a release, where its user wants it",
     "service/local_parties.py": "a public list and a log, in a folder of its own",
-    "service/rappor_command.py": "made-up values, and reports",
+    "service/cli/rappor_command.py": "made-up values, and reports",
     "trust/isolation/page.py": "memory without a name",
     "trust/isolation/walls.py": "a setting of the kernel",
     "trust/network/tls.py": "memory without a name, or a folder of its own, under a password",
@@ -50,7 +50,7 @@ def makes_a_file(call: ast.Call) -> bool:
 
 def test_files_are_made_in_one_place_or_have_a_reason() -> None:
     makers = {str(path.relative_to(SOURCE)) for path, found in calls().items() if any(map(makes_a_file, found))}
-    assert makers <= set(ELSEWHERE), "let discreet.accounting.own_file make it"
+    assert makers <= set(ELSEWHERE), "let discreet.ledger.own_file make it"
 
 
 def test_secrets_are_read_by_what_checks_their_length_and_whose_they_are() -> None:

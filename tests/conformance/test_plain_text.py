@@ -13,19 +13,19 @@ import numpy as np
 import pytest
 
 import discreet
-from discreet.accounting.memory_ledger import MemoryLedger
-from discreet.accounting.sqlite_ledger import SqliteLedger
-from discreet.accounting.statement import show
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.events import NoPromise, PureLoss
 from discreet.core.ledger import Reservation
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.receipt import Participants, Receipt
-from discreet.core.schema import Category, Number, Schema, Text
-from discreet.deep.card import PrivacyCard
-from discreet.learners.tree import GrownTree
-from discreet.service.cli import main
+from discreet.deep.training.card import PrivacyCard
+from discreet.learners.trees.tree import GrownTree
+from discreet.ledger.memory_ledger import MemoryLedger
+from discreet.ledger.sqlite_ledger import SqliteLedger
+from discreet.ledger.statement import show
+from discreet.schema.schema import Category, Number, Schema, Text
+from discreet.service.cli.command import main
 from discreet.trust.curator import Curator
 from discreet.trust.moving_table import MovingTable
 from discreet.trust.private_data import PrivateData

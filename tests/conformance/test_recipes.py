@@ -22,13 +22,13 @@ import pytest
 from discreet.core.errors import DiscreetError, NotPermitted, ParameterError
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import MOST_NUMBERS, RECIPES, Recipe
-from discreet.core.schema import Category, Number
 from discreet.questions.named import load_all, question_of
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import MOST_NUMBERS, RECIPES, Recipe
+from discreet.schema.schema import Category, Number
 from discreet.trust.call import VERSION
+from discreet.trust.sources.columns.decoding import bounded
 from discreet.trust.sources.decoded_table import tallied
-from discreet.trust.sources.decoding import bounded
 from tests.questions.trial import SCHEMA, Trial
 
 COLUMNS = tuple(SCHEMA.columns)
@@ -47,8 +47,9 @@ def found() -> list[str]:
 
 def trials() -> dict[str, Trial]:
     """What the test files of the questions bring: each knows which parameters are right for its recipes."""
-    paths = sorted((Path(__file__).parents[1] / "questions").glob("test_*.py"))
-    modules = [importlib.import_module(f"tests.questions.{path.stem}") for path in paths]
+    tests = Path(__file__).parents[1]
+    paths = [path.relative_to(tests).with_suffix("") for path in sorted((tests / "questions").rglob("test_*.py"))]
+    modules = [importlib.import_module(".".join(("tests", *path.parts))) for path in paths]
     return {name: trial for module in modules for name, trial in getattr(module, "TRIALS", {}).items()}
 
 

@@ -14,12 +14,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.answer import GramAnswer, KeyedAnswer, MovableRows, Records, whole_numbers
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.schema import Number, Schema, Text
+from discreet.ledger.memory_ledger import MemoryLedger
+from discreet.schema.schema import Number, Schema, Text
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local
 from discreet.trust.moving_table import MovingTable

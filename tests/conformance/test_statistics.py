@@ -14,15 +14,15 @@ import pytest
 from matplotlib.figure import Figure
 
 from discreet.accounting.accountant import epsilon
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, NotPermitted, ParameterError
-from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
-from discreet.core.recipe import Recipe
-from discreet.core.schema import Category, Number, Schema, Text
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.questions.named import question_of
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import Recipe
 from discreet.releases.release import Release
+from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData

@@ -16,7 +16,7 @@ from discreet.core.bound import Bound, Norm
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
 from discreet.core.neighbors import Neighbors
-from discreet.core.question import BoundedSum
+from discreet.questions.question import BoundedSum
 
 NORMS: list[Norm] = ["l1", "l2", "linf"]
 anything = arrays(np.float64, (3, 4), elements=st.floats(allow_nan=True, allow_infinity=True, width=64))

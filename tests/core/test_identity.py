@@ -18,13 +18,13 @@ import pytest
 from discreet.core.bound import Bound
 from discreet.core.identity import Unidentified, identity
 from discreet.core.neighbors import Neighbors
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Number, Schema
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.online.mwem import MWEM
 from discreet.mechanisms.online.queries import Queries
 from discreet.questions.block_sum import BlockSum
-from discreet.questions.count import count_of
+from discreet.questions.columns.count import count_of
+from discreet.questions.question import BoundedSum
+from discreet.schema.schema import Number, Schema
 
 LEVEL = 1.0
 

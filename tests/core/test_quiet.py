@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from discreet.core.bound import Bound
-from discreet.core.question import BoundedSum
 from discreet.core.quiet import quiet
+from discreet.questions.question import BoundedSum
 
 
 def test_a_sum_of_ones_own_does_not_warn_of_a_record() -> None:

@@ -7,14 +7,14 @@ from functools import cache
 
 import numpy as np
 
-from discreet.crypto.client import Client
 from discreet.crypto.framing import split, unlabelled
 from discreet.crypto.identity import Identity, Roster
-from discreet.crypto.masks import Words
+from discreet.crypto.masked_sum.client import Client
+from discreet.crypto.masked_sum.masks import Words
+from discreet.crypto.masked_sum.server import Server, Total
+from discreet.crypto.masked_sum.steps import SAID
+from discreet.crypto.masked_sum.terms import Terms, UsedRounds
 from discreet.crypto.messages import Message, Signed
-from discreet.crypto.server import Server, Total
-from discreet.crypto.steps import SAID
-from discreet.crypto.terms import Terms, UsedRounds
 from discreet.noise.deterministic import DeterministicBits
 
 NAMES = tuple(f"p{number}" for number in range(12))

@@ -12,7 +12,7 @@ from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import Neighbors
 from discreet.graphs.degrees import degree_histogram, degree_sequence, degrees
 from discreet.graphs.graph_data import graph_data
-from discreet.questions.graph_statistic import degrees_of
+from discreet.questions.graphs.graph_statistic import degrees_of
 
 RNG = np.random.default_rng(5)
 WEIGHTS = 2.0 / np.sqrt(np.arange(1, 401))

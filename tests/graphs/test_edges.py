@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.events import PureLoss
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.graphs.edges import block_counts, cut, density, edge_count
 from discreet.graphs.graph_data import graph_data
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.edge_list import EdgeList, graph_schema

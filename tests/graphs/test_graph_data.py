@@ -11,16 +11,16 @@ import pytest
 from scipy.sparse import csr_array
 
 import discreet
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import PureLoss
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.graphs.graph_data import graph_data
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.count import count_of
-from discreet.questions.whole_graph import WholeGraph
+from discreet.questions.columns.count import count_of
+from discreet.questions.graphs.whole_graph import WholeGraph
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.private_graph import PrivateGraph

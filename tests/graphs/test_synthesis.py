@@ -13,8 +13,8 @@ from discreet.graphs.graph_data import graph_data
 from discreet.graphs.joins import degree_classes
 from discreet.graphs.synthesis import _Chain, drawn_with, synthetic_graph
 from discreet.mechanisms.graphs.subgraphs import Triangles
-from discreet.questions.graph_statistic import degrees_of
-from discreet.questions.weighted_joins import JointDegrees, WeightedTriangles
+from discreet.questions.graphs.graph_statistic import degrees_of
+from discreet.questions.graphs.weighted_joins import JointDegrees, WeightedTriangles
 
 BLOCKS = np.kron(np.eye(6), np.full((15, 15), 0.7)) + 0.01
 EDGES = np.argwhere(np.triu(np.random.default_rng(2).random((90, 90)) < BLOCKS, 1))

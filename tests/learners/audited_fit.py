@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.answer import GramAnswer
 from discreet.core.bound import ORDER
 from discreet.core.budget import Budget
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Schema
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.gram import Gram
+from discreet.questions.vectors.gram import Gram
 from discreet.releases.spread import Spread
 from discreet.releases.sum_plan import SumPlan
+from discreet.schema.schema import Schema
 from discreet.trust.curator import Curator
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix

@@ -15,8 +15,8 @@ from discreet.core.bound import ORDER, Norm
 from discreet.core.events import GaussianLoss
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
-from discreet.core.question import BoundedSum
 from discreet.noise.deterministic import DeterministicBits
+from discreet.questions.question import BoundedSum
 from discreet.releases.sum_plan import SumPlan
 
 RUNS = 20_000

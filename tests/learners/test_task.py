@@ -12,12 +12,12 @@ from sklearn.base import clone
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Schema
-from discreet.learners.gaussian_mixture import GaussianMixture
-from discreet.learners.kmeans import KMeans
-from discreet.learners.online_pca import OnlinePCA
-from discreet.learners.pca import PCA
-from discreet.learners.truncated_svd import TruncatedSVD
+from discreet.learners.clusters.gaussian_mixture import GaussianMixture
+from discreet.learners.clusters.kmeans import KMeans
+from discreet.learners.components.online_pca import OnlinePCA
+from discreet.learners.components.pca import PCA
+from discreet.learners.components.truncated_svd import TruncatedSVD
+from discreet.schema.schema import Schema
 from discreet.trust.private_data import PrivateData
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
 
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
-from discreet.core.schema import Category, Number, Schema
+from discreet.ledger.memory_ledger import MemoryLedger
+from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
 from discreet.trust.sources.source import Batched

@@ -6,7 +6,7 @@ from tests.mutants.mutant import of
 
 MUTANTS = [
     *of(
-        "deep/rehearsal",
+        "deep/checks/rehearsal",
         ("if not apart or (_finite(moved) and self._far(moved, plain)):", "if not apart:"),
         ("if not apart or (_finite(moved) and self._far(moved, plain)):", "if self._far(moved, plain):"),
         ("if found := differing(written, changed):", "if found := differing(written, written):"),
@@ -17,26 +17,26 @@ MUTANTS = [
         ("if self.random:", "if False:"),
     ),
     *of(
-        "deep/capture",
+        "deep/clipping/capture",
         ("            for wrong in run.wrong:\n                counts = counts & ~wrong\n", ""),
         ("each < 2 else {name: form.grouped(each)", "True else {name: form.grouped(each)"),
         ("if lead.each == 0 and layer.trained:", "if lead.each == 0:"),
         ("found = torch.where(counts, found, 0)", "found = torch.where(counts, found, found)"),
-        tests="deep/test_rehearsal.py deep/test_failing_records.py",
+        tests="deep/checks/test_rehearsal.py deep/checks/test_failing_records.py",
     ),
     *of(
-        "deep/indices_in_range",
+        "deep/clipping/indices_in_range",
         ("return (indices < least) | (indices >= size)", "return indices >= size"),
         ("return (indices < least) | (indices >= size)", "return (indices < least) | (indices > size)"),
-        tests="deep/test_failing_records.py",
+        tests="deep/checks/test_failing_records.py",
     ),
     *of(
-        "deep/failing_records",
+        "deep/checks/failing_records",
         ("kept[~torch.isin(kept, failing)]", "kept[:0]"),
         ("        if len(places) < 2:\n            return places\n", "        return places\n"),
     ),
     *of(
-        "deep/noisy_gradients",
+        "deep/training/noisy_gradients",
         ("        self._state.renew()\n", ""),
         (
             "with secret_draws(self._data.bits, self._device):\n            sums",
@@ -44,19 +44,24 @@ MUTANTS = [
         ),
         ("return self.clip, self.most, self._chunk", "return self.most, self._chunk"),
         ("first / span <= clip <= first * span", "first / span <= clip"),
-        tests="deep/test_secret_draws.py deep/test_rehearsal.py deep/test_trainer.py deep/test_processes.py",
+        tests="deep/checks/test_secret_draws.py deep/checks/test_rehearsal.py deep/training/test_trainer.py "
+        "deep/training/test_processes.py",
     ),
     *of(
-        "deep/secret_draws",
+        "deep/checks/secret_draws",
         ("[FIRST : FIRST + WORDS] = torch", "[FIRST : FIRST + 1] = torch"),
         ("torch.set_rng_state(_state(bits))", "pass"),
     ),
     *of(
-        "deep/trainer",
+        "deep/training/trainer",
         ("or not 0 <= done <= self.plan.steps", "or not done <= self.plan.steps"),
         ("or not 0 <= done <= self.plan.steps", "or done < 0"),
         ('        self._gradients.check_state(checkpoint["gradients"])\n', ""),
-        tests="deep/test_trainer.py",
+        tests="deep/training/test_trainer.py",
     ),
-    *of("deep/training_plan", ('if self.sample.scheme != "poisson":', "if False:"), tests="deep/test_trainer.py"),
+    *of(
+        "deep/training/training_plan",
+        ('if self.sample.scheme != "poisson":', "if False:"),
+        tests="deep/training/test_trainer.py",
+    ),
 ]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from tests.mutants.mutant import of
 
 ROUNDING = "deep/forms/test_rounding.py"
-CHUNKS = "deep/test_chunks.py"
+CHUNKS = "deep/clipping/test_chunks.py"
 
 MUTANTS = [
     *of(
-        "deep/noisy_sum",
+        "deep/noise/noisy_sum",
         ("math.sqrt(sums.size) if rounding is None", "0.0 if rounding is None"),
         ("(2.0 if bands == 1 else", "(1.0 if bands == 1 else"),
         ("2.0 + math.sqrt(bands))", "2.0)"),
@@ -18,32 +18,32 @@ MUTANTS = [
         tests=CHUNKS,
     ),
     *of(
-        "deep/chunks",
+        "deep/clipping/chunks",
         ("permutation(bits, n) if full else np.arange(n)", "np.arange(n)"),
         ("n // size if n > least * size else 0", "n // size"),
         ("min(len(rest), 1), size)[0]", "1, size)[0]"),
         tests=CHUNKS,
     ),
     *of(
-        "deep/private_tensors",
+        "deep/training/private_tensors",
         ("dealt_to_chunks(self.bits, len(drawn), least, size)", "np.arange(least * size).reshape(least, size)"),
         ("torch.from_numpy(dealt < len(drawn))", "torch.from_numpy(dealt <= len(drawn))"),
-        tests=f"{CHUNKS} deep/test_trainer.py",
+        tests=f"{CHUNKS} deep/training/test_trainer.py",
     ),
     *of(
-        "deep/noisy_gradients",
+        "deep/training/noisy_gradients",
         ("{name: on_grid(one, reach) for name, one in own}", "{name: one for name, one in own}"),
         ("noise=noise, bits=self._data.bits, rounding=rounding)", "noise=noise, bits=self._data.bits, rounding=0.0)"),
         tests=CHUNKS,
     ),
-    *of("deep/processes", ("one.detach().double().flatten()", "one.detach().bfloat16().flatten()")),
+    *of("deep/training/processes", ("one.detach().double().flatten()", "one.detach().bfloat16().flatten()")),
     *of(
-        "deep/clipped_sum",
+        "deep/clipping/clipped_sum",
         ("torch.autocast(lost.device.type, enabled=False)", "torch.no_grad()"),
         ("torch.finfo(one.dtype).bits < 32", "False"),
         ('torch.get_float32_matmul_precision() != "highest"', "False"),
         ("SLACK + max((form.rounding for form in forms.values()), default=0.0)", "0.0"),
-        tests=f"{ROUNDING} {CHUNKS} deep/test_clipped_sum.py",
+        tests=f"{ROUNDING} {CHUNKS} deep/clipping/test_clipped_sum.py",
     ),
     *of(
         "deep/forms/outer_products",
@@ -76,5 +76,5 @@ MUTANTS = [
         ("dtype=torch.float64)\n    for left", "dtype=torch.float16)\n    for left"),
         tests=ROUNDING,
     ),
-    *of("deep/clip_quantile", ("max(first / SPAN, SHORTEST)", "first / SPAN")),
+    *of("deep/clipping/clip_quantile", ("max(first / SPAN, SHORTEST)", "first / SPAN")),
 ]

@@ -89,10 +89,10 @@ MUTANTS = [
         "local/report_store",
         ('check_own(self.path, f"collect in {self.path}", self.path, UNCOUNTED)', "pass"),
         ('create_own(self.path, b"")', "self.path.touch(0o644)"),
-        tests="service/test_collector.py",
+        tests="service/collector/test_collector.py",
     ),
     *of(
-        "accounting/own_file",
+        "ledger/own_file",
         ("if mode & 0o077:", "if mode & 0o007:"),
         ("if found.st_uid not in (0, os.geteuid()):", "if False:"),
         ("if not least <= len(data) <= most:", "if len(data) > most:"),
@@ -100,7 +100,7 @@ MUTANTS = [
         ("            os.fsync(file.fileno())\n        named", "        named"),
     ),
     *of(
-        "service/collector",
+        "service/collector/collector",
         ("request_queue_size = BACKLOG", "request_queue_size = 5"),
         ("disable_nagle_algorithm = True", "disable_nagle_algorithm = False"),
         ("self.wfile = together = io.BytesIO()", "together = io.BytesIO()"),
@@ -110,7 +110,7 @@ MUTANTS = [
         ("self.close_connection or not alone", "self.close_connection"),
     ),
     *of(
-        "service/rappor_command",
+        "service/cli/rappor_command",
         ('return read_own(path, f"secret {path}", MASTER, LONGEST)', "return path.read_bytes()"),
         ("secrets, budget=arguments.budget)", "secrets, budget=1e9)"),
     ),

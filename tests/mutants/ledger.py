@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from tests.mutants.mutant import of
 
-AMOUNT, COVER = "accounting/test_amount.py", "accounting/test_gaussian_cover.py"
-EVERY, SHOWN = "accounting/test_every_filter.py::test_", "accounting/test_ledger_shown.py"
+AMOUNT, COVER = "accounting/filters/test_amount.py", "accounting/filters/test_gaussian_cover.py"
+EVERY, SHOWN = "accounting/filters/test_every_filter.py::test_", "ledger/test_ledger_shown.py"
 
 MUTANTS = [
     *of(
-        "accounting/amount",
+        "accounting/filters/amount",
         (" and self.slack <= cap.slack", ""),
         ("max(self.loss, int(loses(event)))", "self.loss"),
         ("max(self.delta, int(fails(event)))", "self.delta"),
@@ -18,73 +18,73 @@ MUTANTS = [
     ),
     *of("core/events", ("return any(_leaf_loses(part) for", "return all(_leaf_loses(part) for"), tests=AMOUNT),
     *of(
-        "accounting/pure_filter",
+        "accounting/filters/pure_filter",
         ("Amount.rounded_up(ends.high, 0, ends.high * rate)", "Amount.rounded_up(ends.low, 0, ends.low * rate)"),
         ("return Amount.rounded_up(found, 0, least * rate)", "return Amount.rounded_up(found, 0, 0)"),
         ("return accountant.epsilon(event, price * rate, accuracy=ROUGH) <= price", "return True"),
         tests=f"{EVERY}a_plain_price_keeps_its_event_with_its_slack_and_the_slack_is_in_proportion",
     ),
     *of(
-        "accounting/pure_filter",
+        "accounting/filters/pure_filter",
         ("slack_for_all(self.cap, spent)", "slack_for_all(self.cap, NOTHING)"),
         tests=f"{EVERY}after_a_raise_slack_and_loss_still_run_out_together",
     ),
     *of(
-        "accounting/gaussian_filter",
+        "accounting/filters/gaussian_filter",
         ("Amount(*(max(getattr", "Amount(*(min(getattr"),
         ("slack += Fraction(dearest.slack, DELTA_UNITS)", "pass"),
         ("slack += Fraction(least) * Fraction(aside / whole)", "pass"),
         tests=f"{EVERY}parallel_parts_cost_the_dearest_loss_failure_and_slack",
     ),
     *of(
-        "accounting/gaussian_filter",
+        "accounting/filters/gaussian_filter",
         ("taken += Fraction(dearest.loss, LOSS_UNITS)", "taken = Fraction(dearest.loss, LOSS_UNITS)"),
         tests=f"{EVERY}many_parallel_parts_cost_their_sum_however_small_each_is",
     ),
     *of(
-        "accounting/gaussian_cover",
+        "accounting/filters/gaussian_cover",
         (
             "if likely > 2 * whole or level < SMALLEST:\n        return None",
             "if likely > 2 * whole:\n        return likely",
         ),
         tests=f"{EVERY}a_price_that_is_not_known_to_cover_is_none_so_that_a_raise_cannot_revive_it",
     ),
-    *of("accounting/gaussian_cover", ("np.where(losses > FARTHEST, 0.0,", "np.where(losses > FARTHEST, 1.0,")),
+    *of("accounting/filters/gaussian_cover", ("np.where(losses > FARTHEST, 0.0,", "np.where(losses > FARTHEST, 1.0,")),
     *of(
         "accounting/search",
         ("if not high <= most:", "if False:"),
         tests=f"{EVERY}a_search_ends_whatever_it_is_asked_of",
     ),
     *of(
-        "accounting/union",
+        "accounting/filters/union",
         ("failure = max([price.delta for", "failure = min([price.delta for"),
         tests=f"{EVERY}every_member_counts_the_same_failure",
     ),
     *of(
-        "accounting/union",
+        "accounting/filters/union",
         ("one is None or one == NOTHING else", "one is None else"),
         tests=f"{EVERY}a_first_plan_that_is_in_a_cap_costs_nothing_there",
     ),
-    *of("accounting/chain", ("datetime.now(UTC).date().isoformat()", "datetime.now(UTC).isoformat()"), tests=SHOWN),
+    *of("ledger/chain", ("datetime.now(UTC).date().isoformat()", "datetime.now(UTC).isoformat()"), tests=SHOWN),
     *of(
-        "accounting/book_ledger",
+        "ledger/book_ledger",
         ("reservation.key, at=at, reservation", "reservation.key, reservation"),
         ("standings = concerned(page.chain.accounts, analyst, purpose)", "standings = before"),
         tests=SHOWN,
     ),
     *of(
-        "accounting/sqlite_ledger",
+        "ledger/sqlite_ledger",
         (
             "_smaller(analyst, budget, page.chain.accounts[None].budget)\n            if",
             "opened(analyst, budget)\n            if",
         ),
-        tests="accounting/test_ledger.py",
+        tests="ledger/test_ledger.py",
     ),
-    *of("accounting/ledger_file", ('for suffix in ("", "-wal"):', 'for suffix in ("",):'), tests=SHOWN),
-    *of("accounting/standing", ("slack=max(granted, last.slack if last else 0)", "slack=0"), tests=SHOWN),
+    *of("ledger/ledger_file", ('for suffix in ("", "-wal"):', 'for suffix in ("",):'), tests=SHOWN),
+    *of("ledger/standing", ("slack=max(granted, last.slack if last else 0)", "slack=0"), tests=SHOWN),
     *of(
         "core/ledger",
         ("return max(0.0, self.budget.epsilon - self.certified)", "return self.budget.epsilon - 2 * self.certified"),
-        tests="accounting/test_memory_ledger.py",
+        tests="ledger/test_memory_ledger.py",
     ),
 ]

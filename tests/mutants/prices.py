@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.mutants.mutant import of
 
 PRICES = "sequential/test_prices.py"
-LEDGER = "service/test_ledger_command.py"
+LEDGER = "service/cli/test_ledger_command.py"
 ODD = "conformance/test_hostile_parameters.py::test_every_parameter_of_a_learner_takes_any_value"
 
 MUTANTS = [
@@ -37,7 +37,7 @@ MUTANTS = [
         (", secret=stream.secret)", ")"),
     ),
     *of(
-        "service/receipt_command",
+        "service/cli/receipt_command",
         ("entry.secret or not receipt.secret", "True"),
         ("said.get(name) == value", "True"),
         (
@@ -47,7 +47,7 @@ MUTANTS = [
         ('[*found.beside, "replayed",', '["replayed",'),
         tests=LEDGER,
     ),
-    *of("accounting/book_ledger", ('{} if secret else {"secret": False}', "{}"), tests=LEDGER),
+    *of("ledger/book_ledger", ('{} if secret else {"secret": False}', "{}"), tests=LEDGER),
     *of("trust/permit", ("return made if kept is None else made.as_stated(kept)", "return made"), tests=LEDGER),
     *of(
         "trust/isolation/fork_server",
@@ -61,20 +61,20 @@ MUTANTS = [
         tests="trust/isolation/test_isolated.py::test_calls_about_others_are_refused",
     ),
     *of(
-        "service/cli",
+        "service/cli/command",
         ("if self.dest in before and not isinstance(values, list):", "if False:"),
         ("[*before.get(self.dest, []), *values]", "[*values]"),
         tests=LEDGER,
     ),
     *of(
-        "service/saying",
+        "service/cli/saying",
         ("put(text, kept, f", "put(text, UNTOUCHED, f"),
-        tests="service/test_ask_command.py::test_an_answer_that_cannot_be_written_stays_under_its_key",
+        tests="service/cli/test_ask_command.py::test_an_answer_that_cannot_be_written_stays_under_its_key",
     ),
     *of(
-        "service/account",
+        "service/cli/account",
         ("return secrets.token_hex(8)", "return None"),
-        tests="service/test_ask_command.py::test_an_answer_that_cannot_be_written_stays_under_its_key",
+        tests="service/cli/test_ask_command.py::test_an_answer_that_cannot_be_written_stays_under_its_key",
     ),
     *of(
         "releases/columns",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from tests.mutants.mutant import of
 
-FAILED = "accounting/test_failed_charge.py trust/test_failed_source.py"
+FAILED = "ledger/test_failed_charge.py trust/test_failed_source.py"
 
 MUTANTS = [
     *of(
-        "accounting/chain",
+        "ledger/chain",
         ("key not in self.waiting and self.turns[key] == turn", "key not in self.waiting"),
         ("return key in self.dangling and key not in self.waiting and", "return key in self.dangling and"),
         ("if link.key in self.waiting:", "if False:"),
@@ -17,7 +17,7 @@ MUTANTS = [
         tests=FAILED,
     ),
     *of(
-        "accounting/book_ledger",
+        "ledger/book_ledger",
         ('if asked is None or reserved.fields["request"] != digest:', "if asked is None:"),
         ("        _check_open(page, accounts, purpose)\n        turn", "        turn"),
         (
@@ -50,7 +50,7 @@ MUTANTS = [
         tests="trust/test_failed_source.py trust/sources/test_query.py",
     ),
     *of(
-        "trust/sources/postgres_types",
+        "trust/sources/columns/postgres_types",
         ('MISREAD = ("money", "oid", "regproc")', 'MISREAD = ("oid", "regproc")'),
         ("opaque and not _is_text(kind, answered)", "False"),
         ("return bool(sent) and all(sent)", "return False"),
@@ -62,7 +62,10 @@ MUTANTS = [
         ("if (own := str(dict(_types(relation))[column])) in MISREAD:", 'if (own := "") in MISREAD:'),
         tests="trust/sources/test_query.py",
     ),
-    *of("trust/sources/sql_column", ('text_of(form) or ""', 'f"{form:.15g}" if form.__class__ is float else form')),
+    *of(
+        "trust/sources/columns/sql_column",
+        ('text_of(form) or ""', 'f"{form:.15g}" if form.__class__ is float else form'),
+    ),
     *of(
         "trust/sources/file",
         ("self._query(connection.cursor())", "self._query(connection)"),
@@ -70,13 +73,13 @@ MUTANTS = [
         tests="trust/sources/test_file.py trust/test_failed_source.py",
     ),
     *of(
-        "core/value",
+        "schema/value",
         ('whole.lstrip("0") or "0"', 'whole or "0"'),
         ('rest.rstrip("0")', "rest"),
         tests="trust/sources/test_agreement.py",
     ),
     *of(
-        "trust/sources/arrow_column",
+        "trust/sources/columns/arrow_column",
         ('(r"^(-?)0+([0-9])", r"\\1\\2")', '(r"^(-?)x+([0-9])", r"\\1\\2")'),
         ('pa.compute.not_equal(short, "-0")', 'pa.compute.not_equal(short, "")'),
         tests="trust/sources/test_agreement.py",

@@ -6,13 +6,13 @@ from tests.mutants.mutant import of
 
 MUTANTS = [
     *of(
-        "core/value",
+        "schema/value",
         ("return isinstance(value, np.timedelta64) or (", "return ("),
         ("    except Exception:  # too large, or with methods of its own that fail", "    except ValueError:"),
-        tests="trust/sources/test_raw_values.py",
+        tests="trust/sources/columns/test_raw_values.py",
     ),
     *of(
-        "trust/sources/raw_values",
+        "trust/sources/columns/raw_values",
         (
             "    if wide == SINGLE:\n        return objects(listed)",
             "    if wide == SINGLE:\n        return np.array(listed)",
@@ -28,7 +28,7 @@ MUTANTS = [
         "trust/sources/opening",
         ("if plain or records.ndim != 2", "if True or records.ndim != 2"),
         ("array_of(records, len(schema.columns))", "np.asarray(records)"),
-        tests="trust/sources/test_raw_values.py",
+        tests="trust/sources/columns/test_raw_values.py",
     ),
     *of(
         "trust/exact_sum",
@@ -55,15 +55,15 @@ MUTANTS = [
         tests="trust/test_permit.py",
     ),
     *of(
-        "learners/row_by_row",
+        "learners/selection/row_by_row",
         ("for some in (places, places[::2], places[:1] * 3):", "for some in ():"),
         ("rtol=0.0, atol=NEAR", "rtol=0.0, atol=9.0"),
         ("else np.arange(len(rows))[:, None]", "else (np.flatnonzero(gaps), np.flatnonzero(~gaps))"),
     ),
     *of(
-        "core/made_up_rows",
+        "schema/made_up_rows",
         ("    return [rows, gaps]", "    return [rows]"),
-        tests="learners/test_row_by_row.py",
+        tests="learners/selection/test_row_by_row.py",
     ),
     *of(
         "sequential/reading",

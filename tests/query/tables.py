@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.neighbors import RECORD, Neighbors, Unit
-from discreet.core.schema import Category, Number, Schema, Text
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.noise.deterministic import DeterministicBits
+from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.trust.private_data import PrivateData
 
 SCHEMA = Schema({"age": Number(0, 100), "sex": Category(("f", "m")), "town": Text()})

@@ -11,9 +11,9 @@ import pyarrow.parquet
 import pytest
 
 from discreet.core.errors import SchemaError
-from discreet.core.schema import Boolean, Category, Number
 from discreet.query.blank_schema import init
 from discreet.query.schema_file import parsed
+from discreet.schema.schema import Boolean, Category, Number
 from discreet.trust.sources.csv_file import CsvForm
 
 HOSTILE = ("plain", 'a "quoted" name', "with.dots", "tab\there", "[columns.x]", "ünï", "del\x7f", "# no comment")

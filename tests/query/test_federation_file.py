@@ -9,12 +9,12 @@ import pytest
 
 from discreet.core.errors import SchemaError
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.schema import Category, Number, Schema, Text
 from discreet.crypto.certificate import Card, to_pem
 from discreet.crypto.identity import Identity
 from discreet.noise.deterministic import DeterministicBits
 from discreet.query.federation_file import read_federation, written_federation, written_schema
 from discreet.query.schema_file import SchemaFile, parsed, read_schema
+from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.trust.federation import Federation
 
 PEOPLE = [Identity.drawn(name, DeterministicBits(i)) for i, name in enumerate(["asker", "north", "east", "west"])]

@@ -12,11 +12,11 @@ from discreet.core.budget import Budget
 from discreet.core.errors import UNTOUCHED, ParameterError
 from discreet.core.events import read, written
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Category, Number, Schema, Text
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.query.plan import planned
-from discreet.questions.contingency import ONE_CELL
+from discreet.questions.tables.contingency import ONE_CELL
+from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.trust.permit import releases
 
 NUMBER, CATEGORY = Number(0, 1), Category(("a", "b"))

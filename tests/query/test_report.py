@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import delta
-from discreet.accounting.memory_ledger import MemoryLedger
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
-from discreet.core.dates import Date
 from discreet.core.errors import BudgetExceeded, KeyReused, ParameterError
 from discreet.core.events import LaplaceLoss, read
 from discreet.core.neighbors import RECORD, Neighbors, Unit
-from discreet.core.schema import Boolean, Category, Number, Schema, Text
+from discreet.ledger.memory_ledger import MemoryLedger
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.query.plan import QUANTILES
 from discreet.query.report import Report, profile
+from discreet.schema.dates import Date
+from discreet.schema.schema import Boolean, Category, Number, Schema, Text
 from discreet.trust.local import Local
 from discreet.trust.permit import releases
 from discreet.trust.private_data import PrivateData

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from discreet.core.dates import Date, Datetime
 from discreet.core.errors import UNTOUCHED, SchemaError
 from discreet.core.neighbors import RECORD, Neighbors, Unit
-from discreet.core.schema import Boolean, Category, Number, Text
 from discreet.query.federation_file import written_schema
 from discreet.query.schema_file import parsed, read_schema
+from discreet.schema.dates import Date, Datetime
+from discreet.schema.schema import Boolean, Category, Number, Text
 
 WHOLE = """
 neighbors = "replace"

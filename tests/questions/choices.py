@@ -10,9 +10,9 @@ import numpy as np
 from scipy.special import logsumexp
 
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Schema
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.scores import Scores
+from discreet.schema.schema import Schema
 from discreet.trust.curators_view import CuratorsView
 from discreet.trust.sources.matrix import Matrix
 

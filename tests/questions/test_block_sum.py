@@ -10,9 +10,9 @@ import pytest
 from discreet.core.bound import Bound
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Schema
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.block_sum import BlockSum
+from discreet.schema.schema import Schema
 from discreet.trust.curators_view import CuratorsView
 from discreet.trust.sources.matrix import Matrix
 

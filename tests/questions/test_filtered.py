@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.core.condition_text import condition_of
 from discreet.core.errors import NotPermitted
 from discreet.core.neighbors import Neighbors
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import Recipe
 from discreet.core.secret_sample import SecretSample
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.all_records import AllRecords
-from discreet.questions.contingency import contingency_of
+from discreet.questions.columns.moments import moments_of
+from discreet.questions.columns.total import total_of
 from discreet.questions.filtered import filtered
-from discreet.questions.moments import moments_of
 from discreet.questions.named import question_of
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import Recipe
 from discreet.questions.sampled_sum import SampledSum
-from discreet.questions.total import total_of
+from discreet.questions.tables.contingency import contingency_of
+from discreet.schema.condition_text import condition_of
 from discreet.trust.curators_view import CuratorsView
 from discreet.trust.policy import Policy
 from discreet.trust.sources.matrix import Matrix

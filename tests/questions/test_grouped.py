@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import Recipe
-from discreet.questions.cells import cut
-from discreet.questions.contingency import contingency_of
-from discreet.questions.count import count_of
+from discreet.questions.columns.count import count_of
+from discreet.questions.columns.moments import moments_of
+from discreet.questions.columns.total import total_of
 from discreet.questions.grouped import counted, grouped
-from discreet.questions.moments import moments_of
 from discreet.questions.named import question_of
-from discreet.questions.total import total_of
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import Recipe
+from discreet.questions.tables.cells import cut
+from discreet.questions.tables.contingency import contingency_of
 from tests.questions.test_transformed import COLUMNS, people
 from tests.questions.trial import SCHEMA, Trial, summed
 

@@ -10,7 +10,6 @@ import pytest
 
 from discreet.accounting.accountant import delta
 from discreet.accounting.calibration import calibrate
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.audit.verdict import judged
 from discreet.core.answer import SampledAnswer, whole_numbers
 from discreet.core.bound import Bound
@@ -19,15 +18,16 @@ from discreet.core.errors import DiscreetError, NotPermitted
 from discreet.core.events import Repeated
 from discreet.core.grid import Steps
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Schema
 from discreet.core.secret_sample import SecretSample
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.count import count_of
+from discreet.questions.columns.count import count_of
+from discreet.questions.columns.total import total_of
+from discreet.questions.question import BoundedSum
 from discreet.questions.sampled_sum import SampledSum
-from discreet.questions.total import total_of
+from discreet.schema.schema import Schema
 from discreet.trust.curators_view import CuratorsView
 from discreet.trust.local import Local
 from discreet.trust.on_sample import OnSample

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.schema import Category, Number, Schema, Text
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.scores import FINE, Scores
-from discreet.questions.tree_scores import leaf_counts_of
+from discreet.questions.trees.tree_scores import leaf_counts_of
+from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.trust.curators_view import CuratorsView
 from discreet.trust.sources.matrix import Matrix
 from discreet.trust.sources.opening import source_of

@@ -10,17 +10,17 @@ import pytest
 
 from discreet.core.errors import DiscreetError, NotPermitted
 from discreet.core.neighbors import Neighbors
-from discreet.core.recipe import Recipe
-from discreet.core.schema import Number
 from discreet.core.secret_sample import SecretSample
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.all_records import AllRecords
-from discreet.questions.contingency import contingency_of
 from discreet.questions.named import question_of
+from discreet.questions.recipe import Recipe
 from discreet.questions.sampled_sum import SampledSum
-from discreet.questions.second_moments import second_moments_of
+from discreet.questions.tables.contingency import contingency_of
 from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, Transformation, sources
 from discreet.questions.transformed import transformed
+from discreet.questions.vectors.second_moments import second_moments_of
+from discreet.schema.schema import Number
 from discreet.trust.curators_view import CuratorsView
 from discreet.trust.policy import Policy
 from discreet.trust.sources.matrix import Matrix

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from discreet.core.grid import Array
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Category, Number, Schema, Text
+from discreet.questions.question import BoundedSum
+from discreet.schema.schema import Category, Number, Schema, Text
 
 SCHEMA = Schema(
     {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from discreet.core.dates import Date, Datetime
+from discreet.schema.dates import Date, Datetime
 from discreet.statistics.moments.grouped import grouped
 from discreet.statistics.moments.mean import mean
 from discreet.statistics.ranks.quantile import median, quantile

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from discreet.core.errors import MissingExtra
-from discreet.core.schema import Category, Schema
 from discreet.releases.drawing import drawn_on
+from discreet.schema.schema import Category, Schema
 from discreet.statistics.curves.density import density
 from discreet.statistics.curves.distribution import distribution
 from discreet.statistics.moments.covariance import correlation, covariance

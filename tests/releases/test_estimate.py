@@ -14,13 +14,13 @@ from discreet.core.errors import ParameterError
 from discreet.core.events import PureLoss
 from discreet.core.neighbors import RECORD, Neighbors
 from discreet.core.receipt import Receipt
-from discreet.core.schema import Number, Schema
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
 from discreet.releases.ask import Released
 from discreet.releases.estimate import Estimate, estimate_of, interval_inside
 from discreet.releases.figure import Figure, Sampling
 from discreet.releases.spread import Spread
+from discreet.schema.schema import Number, Schema
 from discreet.statistics.moments.mean import mean
 from discreet.statistics.moments.variance import standard_deviation, variance
 from discreet.trust.private_data import PrivateData

@@ -7,12 +7,12 @@ import pytest
 
 from discreet.accounting.accountant import delta, pure_epsilon
 from discreet.core.budget import Budget
-from discreet.core.schema import Schema
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.vectors.spherical_laplace import SphericalLaplace
-from discreet.questions.count import count_of
-from discreet.questions.second_moments import second_moments_of
+from discreet.questions.columns.count import count_of
+from discreet.questions.vectors.second_moments import second_moments_of
 from discreet.releases.shares import BudgetShare, shared
+from discreet.schema.schema import Schema
 from discreet.trust.private_data import PrivateData
 
 SCHEMA = Schema.numeric(-1.0, 1.0, 4)

@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import pure_epsilon
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.grid import Grid
 from discreet.core.neighbors import Neighbors
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Schema
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.vectors.sphere_report import SphereReport
 from discreet.noise.deterministic import DeterministicBits
+from discreet.questions.question import BoundedSum
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import Spread, spread
+from discreet.schema.schema import Schema
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix

@@ -14,7 +14,7 @@ from discreet.core.errors import ParameterError
 from discreet.crypto.certificate import is_covered
 from discreet.crypto.identity import Identity
 from discreet.noise.bits import system_bits
-from discreet.service.cli import main
+from discreet.service.cli.command import main
 from discreet.service.key_file import VARIABLE, read_identity, write_identity
 
 ANN = Identity.drawn("ann", system_bits())

@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
-from discreet.core.schema import Schema
 from discreet.crypto.errors import TooFewSurvivors
+from discreet.crypto.masked_sum.server import Server
 from discreet.crypto.messages import Signed
-from discreet.crypto.server import Server
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.schema.schema import Schema
 from discreet.service.local_parties import LocalParties, LocalParty, local_parties
 from discreet.trust.secure_sum import SecureSum
 from tests.trust.network.lightning import lightning

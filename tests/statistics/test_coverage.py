@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Category, Number, Schema
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.noise.deterministic import DeterministicBits
 from discreet.releases.columns import ConfidenceInterval
 from discreet.releases.estimate import Estimate
+from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.moments.count import count
 from discreet.statistics.moments.covariance import correlation, covariance
 from discreet.statistics.moments.grouped import grouped

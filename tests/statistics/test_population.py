@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Category, Number, Schema
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.noise.deterministic import DeterministicBits
+from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.hypotheses.t_test import two_sample_t_test
 from discreet.statistics.moments.mean import mean
 from discreet.statistics.moments.variance import standard_deviation, variance

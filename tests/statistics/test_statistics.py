@@ -12,9 +12,9 @@ from discreet.accounting.accountant import delta, pure_epsilon
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.schema import Category, Number, Schema
 from discreet.noise.deterministic import DeterministicBits
 from discreet.releases.estimate import Estimate
+from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.moments.count import count
 from discreet.statistics.moments.mean import mean
 from discreet.statistics.moments.total import total

@@ -21,32 +21,32 @@ import pyarrow as pa
 import pytest
 
 import discreet
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.answer import whole_numbers
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import Repeated
 from discreet.core.neighbors import RECORD, Neighbors
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Schema
-from discreet.core.value import name_of
 from discreet.crypto.certificate import Card
 from discreet.crypto.identity import Identity
-from discreet.learners.kmeans import KMeans
+from discreet.learners.clusters.kmeans import KMeans
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.mechanisms.additive.bounded_noise import BoundedNoise
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.bits import system_bits
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.clusters import FINE, clusters_of
-from discreet.questions.contingency import contingency_of
-from discreet.questions.count import count_of
-from discreet.questions.grouped_moments import grouped_moments_of
-from discreet.questions.moments import moments_of
-from discreet.questions.second_moments import second_moments_of
-from discreet.questions.total import total_of
+from discreet.questions.columns.count import count_of
+from discreet.questions.columns.grouped_moments import grouped_moments_of
+from discreet.questions.columns.moments import moments_of
+from discreet.questions.columns.total import total_of
+from discreet.questions.question import BoundedSum
+from discreet.questions.tables.contingency import contingency_of
+from discreet.questions.vectors.clusters import FINE, clusters_of
+from discreet.questions.vectors.second_moments import second_moments_of
+from discreet.schema.schema import Schema
+from discreet.schema.value import name_of
 from discreet.statistics.moments.mean import mean
 from discreet.trust.curator import Curator
 from discreet.trust.federation import Federation

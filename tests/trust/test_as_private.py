@@ -15,9 +15,9 @@ import pytest
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, DiscreetError, ParameterError
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Category, Number, Schema
 from discreet.mechanisms.additive.laplace import Laplace
+from discreet.questions.question import BoundedSum
+from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.moments.count import count
 from discreet.statistics.moments.mean import mean
 from discreet.trust.as_private import as_private

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from discreet.core.bound import Bound
 from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.grid import Array, Grid
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Schema
+from discreet.questions.question import BoundedSum
+from discreet.schema.schema import Schema
 from discreet.trust import exact_sum as exact_sum_module
 from discreet.trust.exact_sum import UnitRows, check_made_up, exact_sum, pooled_sum
 

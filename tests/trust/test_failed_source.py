@@ -15,15 +15,15 @@ import pyarrow.parquet
 import pytest
 
 import discreet
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import Dangling, EngineFailure, KeyReused, UnplannedRelease
 from discreet.core.events import Composed
 from discreet.core.grid import Array
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Number, Schema
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.questions.count import count_of
+from discreet.questions.columns.count import count_of
+from discreet.questions.question import BoundedSum
+from discreet.schema.schema import Number, Schema
 from discreet.statistics.tables.conversation import Conversation
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local

@@ -8,10 +8,10 @@ import pytest
 
 from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.schema import Category, Column, Number, Schema, Text
 from discreet.crypto.certificate import Card
 from discreet.crypto.identity import Identity
 from discreet.noise.bits import system_bits
+from discreet.schema.schema import Category, Column, Number, Schema, Text
 from discreet.trust.federation import Federation
 
 PEOPLE = {name: Identity.drawn(name, system_bits()) for name in ("a", "b", "c", "d", "e", "server")}

@@ -10,16 +10,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from discreet.accounting.memory_ledger import MemoryLedger
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
-from discreet.core.condition_text import condition_of
 from discreet.core.errors import UNTOUCHED, DiscreetError, KeyReused, NotPermitted, ParameterError
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.plain_schema import schema_of
-from discreet.learners.gaussian_nb import GaussianNB
+from discreet.learners.bayes.gaussian_nb import GaussianNB
+from discreet.ledger.memory_ledger import MemoryLedger
+from discreet.ledger.sqlite_ledger import SqliteLedger
+from discreet.questions.columns.moments import moments_of
 from discreet.questions.filtered import filtered
-from discreet.questions.moments import moments_of
+from discreet.schema.condition_text import condition_of
+from discreet.schema.plain_schema import schema_of
 from discreet.statistics.moments.count import count
 from discreet.statistics.moments.mean import mean
 from discreet.statistics.moments.total import total

@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from discreet.accounting.memory_ledger import MemoryLedger
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.neighbors import RECORD, Neighbors
-from discreet.core.schema import Category, Schema, Text
+from discreet.ledger.memory_ledger import MemoryLedger
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.online.multiplicative_weights import MultiplicativeWeights
 from discreet.noise.bits import system_bits
-from discreet.questions.count import count_of
+from discreet.questions.columns.count import count_of
 from discreet.questions.transformation import Transformation
+from discreet.schema.schema import Category, Schema, Text
 from discreet.trust.curators_view import CuratorsView
 from discreet.trust.listed_permit import ListedPermit
 from discreet.trust.private_data import PrivateData

@@ -6,15 +6,13 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import pure_epsilon
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.grid import Grid
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Number, Schema
-from discreet.learners.kmeans import KMeans
+from discreet.learners.clusters.kmeans import KMeans
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.exponential import Exponential
@@ -22,7 +20,9 @@ from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.selection.randomized_response import RandomizedResponse
 from discreet.mechanisms.vectors.sphere_report import SphereReport
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.key_counts import KeyCounts
+from discreet.questions.columns.key_counts import KeyCounts
+from discreet.questions.question import BoundedSum
+from discreet.schema.schema import Number, Schema
 from discreet.statistics.moments.mean import mean
 from discreet.statistics.tables.histogram import histogram
 from discreet.trust.local import Local

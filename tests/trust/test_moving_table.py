@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.core.receipt import Receipt
-from discreet.core.schema import Schema
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.vectors.moved_row_sketch import MovedRowSketch
 from discreet.questions.all_records import AllRecords
+from discreet.schema.schema import Schema
 from discreet.trust.moving_table import MovingTable
 from discreet.trust.private_data import PrivateData
 

@@ -12,19 +12,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.answer import Answer
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, Dangling, KeyReused, NotPermitted, ParameterError
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import Recipe, recipe
-from discreet.core.schema import Schema
 from discreet.crypto.errors import BadSignature, OutOfOrder, RoundReused, TooFewSurvivors, UnknownParty
 from discreet.crypto.messages import Message, Signed
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.shares.gaussian_share import GaussianShare
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import Recipe, recipe
+from discreet.schema.schema import Schema
 from discreet.trust.call import Call, prepared
 from discreet.trust.party import Party
 from discreet.trust.secure_sum import SecureSum

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import GaussianLoss, LaplaceLoss
 from discreet.core.neighbors import Neighbors
-from discreet.core.recipe import Recipe
 from discreet.crypto.errors import TooFewSurvivors
+from discreet.ledger.sqlite_ledger import SqliteLedger
+from discreet.questions.recipe import Recipe
 from discreet.trust import party as party_module
 from discreet.trust.policy import Policy
 from discreet.trust.secure_sum import SecureSum

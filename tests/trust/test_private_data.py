@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.accounting.memory_ledger import MemoryLedger
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.errors import (
@@ -26,13 +24,15 @@ from discreet.core.errors import (
 from discreet.core.events import Composed, Event, GaussianLoss, LaplaceLoss, NoPromise, Parallel, Repeated, Sampled
 from discreet.core.grid import Array
 from discreet.core.neighbors import RECORD, Neighbors, Unit
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Number, Schema, Text
+from discreet.ledger.memory_ledger import MemoryLedger
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.key_selection import KeySelection
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.key_counts import KeyCounts
+from discreet.questions.columns.key_counts import KeyCounts
+from discreet.questions.question import BoundedSum
+from discreet.schema.schema import Number, Schema, Text
 from discreet.trust.curator import Curator
 from discreet.trust.permit import releases
 from discreet.trust.private_data import PrivateData

@@ -14,10 +14,10 @@ from discreet.core.errors import DiscreetError, UnplannedRelease
 from discreet.core.events import ApproximateLoss, Event, GaussianLoss, LaplaceLoss, PureLoss, RenyiLoss
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Number, Schema
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.count import count_of
+from discreet.questions.columns.count import count_of
+from discreet.schema.schema import Number, Schema
 from discreet.trust.permit import Permit
 from discreet.trust.random_stopping import RandomStopping, Trial, stopped
 

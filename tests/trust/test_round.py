@@ -8,13 +8,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from discreet.core.recipe import Recipe
 from discreet.crypto.errors import TooFewSurvivors, WrongShares
 from discreet.crypto.framing import framed, labelled, split, unlabelled
+from discreet.crypto.masked_sum.server import Server, Total
+from discreet.crypto.masked_sum.terms import UsedRounds
 from discreet.crypto.messages import Message, Signed
-from discreet.crypto.server import Server, Total
-from discreet.crypto.terms import UsedRounds
 from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.questions.recipe import Recipe
 from discreet.trust.call import Call
 from discreet.trust.party_channel import Hear, InProcess, PartyChannel
 from discreet.trust.round import Round

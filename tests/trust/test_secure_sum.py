@@ -12,27 +12,27 @@ import numpy as np
 import pytest
 
 from discreet.accounting.calibration import calibrate
-from discreet.accounting.memory_ledger import MemoryLedger
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, NotPermitted, ParameterError
 from discreet.core.events import Repeated
 from discreet.core.grid import Array, Grid
 from discreet.core.neighbors import Neighbors
-from discreet.core.question import BoundedSum
 from discreet.core.receipt import Participants
-from discreet.core.recipe import RECENT, recipe
-from discreet.core.schema import Schema
 from discreet.crypto.certificate import Card
 from discreet.crypto.errors import TooFewSurvivors
 from discreet.crypto.identity import Identity
 from discreet.crypto.messages import Signed
-from discreet.learners.kmeans import KMeans
+from discreet.learners.clusters.kmeans import KMeans
+from discreet.ledger.memory_ledger import MemoryLedger
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.exponential import Exponential
 from discreet.noise.bits import system_bits
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import RECENT, recipe
+from discreet.schema.schema import Schema
 from discreet.statistics.moments.mean import mean
 from discreet.statistics.tables.histogram import histogram
 from discreet.trust.call import Call
@@ -263,7 +263,8 @@ class OfAnotherVersion:
 
     async def exchange(self, message: Signed, hear: Any, most: int) -> None:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("discreet.core.recipe.RECENT", type(RECENT)())  # what the others have built is not its own
+            # what the others have built is not its own
+            patch.setattr("discreet.questions.recipe.RECENT", type(RECENT)())
             for name, value in self._changes.items():
                 patch.setattr(name, value)
             await self._channel.exchange(message, hear, most)

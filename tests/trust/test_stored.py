@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import KeyReused, ParameterError
 from discreet.core.events import Repeated, written
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Schema
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.questions.count import count_of
+from discreet.questions.columns.count import count_of
+from discreet.schema.schema import Schema
 from discreet.trust.permit import Permit
 from discreet.trust.private_data import PrivateData
 from discreet.trust.stored import KeptArtefact, Stored

@@ -1,4 +1,4 @@
-"""From events to epsilon and delta, and the ledger that is paid first."""
+"""From events to epsilon and delta."""
 
 import lazy_loader
 

@@ -2,6 +2,5 @@ from .accountant import delta as delta
 from .accountant import epsilon as epsilon
 from .calibration import calibrate as calibrate
 from .curves import plot_curve as plot_curve
-from .sqlite_ledger import SqliteLedger as SqliteLedger
 
 __all__: list[str]

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.accounting.directions import directions, has_pairs, witnesses
 from discreet.accounting.gaussian import SLACK, gaussian_delta, gaussian_epsilon
 from discreet.accounting.laplace import laplace_delta, laplace_epsilon
 from discreet.accounting.loss_distribution import (
@@ -23,6 +22,7 @@ from discreet.accounting.loss_distribution import (
     epsilon_above,
     epsilon_below,
 )
+from discreet.accounting.pairs.directions import directions, has_pairs, witnesses
 from discreet.accounting.renyi import ApproximateRenyi, delta_from_renyi, epsilon_from_renyi, renyi
 from discreet.accounting.terms import Term, branches, terms
 from discreet.core.errors import ParameterError

@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import irfft, rfft
 
-from discreet.accounting.pairs import UNIT, Array
+from discreet.accounting.pairs.pairs import UNIT, Array
 from discreet.accounting.tilting import Summand, log_moment, tilted
 
 Complex = NDArray[np.complex128]

@@ -25,8 +25,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.accounting.composition import Composition, fall_rate
-from discreet.accounting.pairs import LOSS_ROUNDING, Array, LossPair
-from discreet.accounting.tabulation import connected
+from discreet.accounting.pairs.pairs import LOSS_ROUNDING, Array, LossPair
+from discreet.accounting.pairs.tabulation import connected
 from discreet.accounting.tilting import log_moment
 
 SPACING = 5e-4  # between jumps, of their size

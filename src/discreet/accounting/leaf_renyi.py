@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.accounting.pairs import Array
+from discreet.accounting.pairs.pairs import Array
 from discreet.core.events import RenyiLoss
 
 

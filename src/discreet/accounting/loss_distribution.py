@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from discreet.accounting.composition import Composition
-from discreet.accounting.directions import Direction
 from discreet.accounting.jumps import CompositionWithJumps, Jumping, Profile, jumps_above, jumps_below
-from discreet.accounting.pairs import Array
+from discreet.accounting.pairs.directions import Direction
+from discreet.accounting.pairs.pairs import Array
+from discreet.accounting.pairs.tabulation import table_above, table_below
 from discreet.accounting.planning import (
     CompositionPlan,
     finest_step,
@@ -25,7 +26,6 @@ from discreet.accounting.planning import (
 from discreet.accounting.profile_point import AtDelta, AtEpsilon, ProfilePoint
 from discreet.accounting.search import HALVINGS, Ends, grown
 from discreet.accounting.single_release import is_single, single_delta_above, single_delta_below, single_epsilon
-from discreet.accounting.tabulation import table_above, table_below
 from discreet.accounting.tilted_frame import TiltedFrame
 from discreet.accounting.tilting import Summand
 

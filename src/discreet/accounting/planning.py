@@ -9,12 +9,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from discreet.accounting.composition import Composition
-from discreet.accounting.directions import Direction
-from discreet.accounting.pairs import UNIT, LossPair
+from discreet.accounting.pairs.directions import Direction
+from discreet.accounting.pairs.pairs import UNIT, LossPair
+from discreet.accounting.pairs.tabulation import (
+    EVERYWHERE,
+    TabulatedLoss,
+    Window,
+    best_origin_below,
+    envelope,
+    table_above,
+)
 from discreet.accounting.profile_point import SMALLEST, ProfilePoint
 from discreet.accounting.search import Ends, narrowed
 from discreet.accounting.single_release import FARTHEST
-from discreet.accounting.tabulation import EVERYWHERE, TabulatedLoss, Window, best_origin_below, envelope, table_above
 from discreet.accounting.tilted_frame import TiltedFrame, best_frame, best_tilt, frames_beside, lowest
 from discreet.accounting.tilting import Summand
 

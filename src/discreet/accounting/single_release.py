@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.accounting.directions import Direction, Part
-from discreet.accounting.pairs import LOSS_ROUNDING, UNIT, LossPair
+from discreet.accounting.pairs.directions import Direction, Part
+from discreet.accounting.pairs.pairs import LOSS_ROUNDING, UNIT, LossPair
 from discreet.accounting.search import grown, narrowed
 
 SMALLEST = 1e-305  # more than underflow can have lost

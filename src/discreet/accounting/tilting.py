@@ -9,8 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
-from discreet.accounting.pairs import Array
-from discreet.accounting.tabulation import TabulatedLoss
+from discreet.accounting.pairs.pairs import Array
+from discreet.accounting.pairs.tabulation import TabulatedLoss
 
 
 @dataclass(frozen=True, eq=False)

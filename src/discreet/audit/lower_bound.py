@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from discreet.audit.evidence import witnesses
 from discreet.audit.witness import Witness
-from discreet.core.notebook import carded, grid
+from discreet.display.notebook import carded, grid
 
 CONFIDENCE = 1 - 1e-6
 

@@ -12,7 +12,7 @@ from discreet.accounting import accountant
 from discreet.audit.lower_bound import CONFIDENCE
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event
-from discreet.core.notebook import carded, safe
+from discreet.display.notebook import carded, safe
 
 ASKED = "one-run audit"
 SHARES = (1.0, 0.5, 0.2, 0.05)  # of the candidates: how many are guessed

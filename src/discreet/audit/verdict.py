@@ -16,7 +16,7 @@ from discreet.audit.lower_bound import CONFIDENCE, LowerBound
 from discreet.audit.witness import Witness
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event, GaussianLoss, PureLoss
-from discreet.core.notebook import carded, grid
+from discreet.display.notebook import carded, grid
 
 DELTAS = (0.0, 1e-5, 1e-3, 1e-2, 0.1, 0.3)
 FAR = 50.0  # an epsilon at which only the delta that comes with no epsilon is left

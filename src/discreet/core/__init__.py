@@ -1,1 +1,1 @@
-"""The nouns: questions, secret answers, events, budgets. Numpy only."""
+"""The nouns: bounds, grids, secret answers, events, budgets. Numpy only."""

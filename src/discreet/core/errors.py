@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from discreet.core.display import plain
+from discreet.display.plain import plain
 
 UNTOUCHED = "Nothing was released or spent."
 UNSETTLED = (UNTOUCHED, "Nothing was released.")

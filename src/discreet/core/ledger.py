@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from discreet.core.budget import Budget
 from discreet.core.events import Event
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.notebook import carded, facts
+from discreet.display.notebook import carded, facts
 
 
 @dataclass(frozen=True)

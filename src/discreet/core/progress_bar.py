@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, TextIO
 
-from discreet.core.display import plain, shortened
 from discreet.core.held import unheld
+from discreet.display.plain import plain, shortened
 
 WIDTH = 30
 PATIENCE = 1.0  # seconds, before a bar is drawn

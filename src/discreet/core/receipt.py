@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from discreet.core.display import plain
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event, read, written
 from discreet.core.events_in_words import in_words
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.notebook import carded, facts
+from discreet.display.notebook import carded, facts
+from discreet.display.plain import plain
 
 RELATIONS = {
     Neighbors.ADD_REMOVE: "added or removed, and the number of units is secret",

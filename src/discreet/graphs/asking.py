@@ -6,10 +6,10 @@ from typing import Any
 
 from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted, ParameterError
-from discreet.core.question import BoundedQuestion
-from discreet.questions.edge_sums import node_count
-from discreet.questions.graph_statistic import GraphStatistic
-from discreet.questions.whole_graph import ENDS
+from discreet.questions.graphs.edge_sums import node_count
+from discreet.questions.graphs.graph_statistic import GraphStatistic
+from discreet.questions.graphs.whole_graph import ENDS
+from discreet.questions.question import BoundedQuestion
 from discreet.releases.ask import Released, asked
 from discreet.releases.estimate import Estimate
 from discreet.releases.release import check_confidence

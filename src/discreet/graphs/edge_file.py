@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import ParameterError
-from discreet.core.schema import Schema
-from discreet.trust.sources.decoding import objects
+from discreet.schema.schema import Schema
+from discreet.trust.sources.columns.decoding import objects
 from discreet.trust.sources.edge_list import places_of
 
 ASKED = "graph"

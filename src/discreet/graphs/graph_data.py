@@ -9,17 +9,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.accounting.memory_ledger import account_of
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.ledger import Ledger
 from discreet.core.neighbors import Neighbors
 from discreet.graphs.edge_file import ASKED, read_edges
+from discreet.ledger.memory_ledger import account_of
 from discreet.trust.curator import Curator
 from discreet.trust.private_graph import PrivateGraph
+from discreet.trust.sources.columns.raw_values import array_of
 from discreet.trust.sources.edge_list import EDGE, NODE, EdgeList, NodeGraph, graph_schema
-from discreet.trust.sources.raw_values import array_of
 
 
 def graph_data(

@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.core.budget import Budget
 from discreet.graphs.asking import asked_whole, estimated, whole_graph
-from discreet.questions.weighted_joins import JointDegrees, WeightedTriangles
+from discreet.questions.graphs.weighted_joins import JointDegrees, WeightedTriangles
 from discreet.releases.columns import Series
 from discreet.releases.estimate import Estimate
 from discreet.releases.release import check_confidence

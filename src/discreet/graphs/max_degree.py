@@ -6,7 +6,7 @@ import numpy as np
 
 from discreet.graphs.asking import whole_graph
 from discreet.mechanisms.online.online_sparse_vector import SparseVector
-from discreet.questions.bounded_degree import FlowGains
+from discreet.questions.graphs.bounded_degree import FlowGains
 from discreet.trust.private_graph import PrivateGraph
 
 ABOVE = 1

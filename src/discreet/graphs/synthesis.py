@@ -17,8 +17,8 @@ from discreet.core.progress_bar import tracked
 from discreet.core.receipt import Receipt
 from discreet.graphs.asking import whole_graph
 from discreet.graphs.joins import degree_classes
-from discreet.questions.graph_statistic import SortedDegrees, degrees_of
-from discreet.questions.weighted_joins import JointDegrees, WeightedTriangles
+from discreet.questions.graphs.graph_statistic import SortedDegrees, degrees_of
+from discreet.questions.graphs.weighted_joins import JointDegrees, WeightedTriangles
 from discreet.releases.least_noise import least_noise
 from discreet.trust.private_graph import PrivateGraph
 

@@ -17,14 +17,14 @@ from discreet.core.errors import ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Array
 from discreet.core.knob import check_knob, check_seed, check_whole, is_number
-from discreet.core.notebook import carded, facts, folded
 from discreet.core.parameters import check_parameters
 from discreet.core.receipt import Receipt
-from discreet.core.schema import Category, Column, Number
+from discreet.display.notebook import carded, facts, folded
 from discreet.learners.task import Task, check_order, task_of_arrays, task_of_private
+from discreet.schema.schema import Category, Column, Number
 from discreet.trust.permit import Permit
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.raw_values import unlisted
+from discreet.trust.sources.columns.raw_values import unlisted
 from discreet.trust.stored import Artefact
 
 WHOLE = {"max_iter", "n_iter", "steps", "n_clusters", "n_components", "n_estimators"}

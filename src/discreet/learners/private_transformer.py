@@ -12,12 +12,12 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet.core.grid import Array
-from discreet.core.schema import Column, Number, Schema
 from discreet.learners.private_estimator import PrivateEstimator
 from discreet.learners.task import encoded
 from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, Transformation
-from discreet.trust.sources.decoding import bounded
-from discreet.trust.sources.raw_values import array_of, unlisted
+from discreet.schema.schema import Column, Number, Schema
+from discreet.trust.sources.columns.decoding import bounded
+from discreet.trust.sources.columns.raw_values import array_of, unlisted
 
 
 class PrivateTransformer(TransformerMixin, PrivateEstimator):

@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin
 
 from discreet.core.grid import Array
 from discreet.learners.private_estimator import PrivateEstimator
-from discreet.questions.coordinates import Coordinates
+from discreet.questions.vectors.coordinates import Coordinates
 from discreet.trust.stored import Artefact
 
 

@@ -14,13 +14,13 @@ from sklearn.exceptions import DataConversionWarning
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.plain_schema import schema_of
-from discreet.core.schema import Category, Column, Number, Schema, Text
+from discreet.schema.plain_schema import schema_of
+from discreet.schema.schema import Category, Column, Number, Schema, Text
 from discreet.trust.as_private import as_private
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.decoding import decoded, known
+from discreet.trust.sources.columns.decoding import decoded, known
+from discreet.trust.sources.columns.raw_values import array_of
 from discreet.trust.sources.matrix import Matrix
-from discreet.trust.sources.raw_values import array_of
 
 TARGET = "target"  # of arrays, whose columns have no names
 

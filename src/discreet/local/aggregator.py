@@ -9,10 +9,10 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from discreet.accounting.own_file import replace_own
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Steps
 from discreet.core.held import unheld
+from discreet.ledger.own_file import replace_own
 from discreet.local.randomizer import UNCOUNTED, Randomizer, Reports, refused
 
 R = TypeVar("R", bound=Randomizer)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.core.display import plain
 from discreet.core.errors import ParameterError
-from discreet.core.notebook import carded
+from discreet.display.notebook import carded
+from discreet.display.plain import plain
 from discreet.local.oracle import Domain, Oracle
 from discreet.local.oracles.count_mean_sketch import CountMeanSketch
 from discreet.local.oracles.hadamard_response import HadamardResponse

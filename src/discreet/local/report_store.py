@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from discreet.accounting.own_file import check_own, create_own
 from discreet.core.errors import KeyReused, ParameterError
 from discreet.core.held import Held, exclusive
+from discreet.ledger.own_file import check_own, create_own
 from discreet.local.aggregator import Aggregator
 from discreet.local.protocol import randomizer_of
 from discreet.local.randomizer import UNCOUNTED, Randomizer

@@ -10,13 +10,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from discreet.accounting.file_lock import locked
-from discreet.accounting.own_file import read_own, replace_own
 from discreet.core.bits import Bits
 from discreet.core.errors import BudgetExceeded, ParameterError
 from discreet.core.events import PureLoss
 from discreet.core.held import Held, exclusive
 from discreet.core.knob import check_knob
+from discreet.ledger.file_lock import locked
+from discreet.ledger.own_file import read_own, replace_own
 from discreet.local.randomizer import DEVICE_EPSILON, Randomizer
 from discreet.noise.bits import system_bits
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from discreet.core.digits import error_bar, number
+from discreet.display.digits import error_bar, number
 
 
 @dataclass(frozen=True)

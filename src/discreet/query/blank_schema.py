@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from discreet.core.display import plain
 from discreet.core.errors import DiscreetError, SchemaError
+from discreet.display.plain import plain
 from discreet.trust.sources.csv_file import RFC4180, CsvForm
 from discreet.trust.sources.file import column_names
 

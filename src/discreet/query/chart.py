@@ -6,9 +6,9 @@ import html
 import math
 from collections.abc import Callable, Sequence
 
-from discreet.core.digits import exact
-from discreet.core.display import shortened
 from discreet.core.grid import Array
+from discreet.display.digits import exact
+from discreet.display.plain import shortened
 from discreet.query.bar import Bar
 
 LETTER = 6.8  # the width of a digit at 12 px, about

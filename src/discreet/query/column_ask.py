@@ -10,24 +10,24 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from discreet.core.dates import Temporal
 from discreet.core.grid import Array
 from discreet.core.mechanism import Mechanism
-from discreet.core.question import BoundedSum, Question
 from discreet.core.receipt import Receipt
-from discreet.core.schema import Category, Number, Text
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.query.column_profile import ColumnProfile
 from discreet.query.plan import Plan
 from discreet.query.quantile_interval import Enclosure, quantile_interval
 from discreet.questions.all_records import AllRecords
-from discreet.questions.cells import cut
+from discreet.questions.columns.key_counts import KeyCounts
+from discreet.questions.columns.moments import moments_of
 from discreet.questions.grouped import counted
-from discreet.questions.key_counts import KeyCounts
-from discreet.questions.moments import moments_of
+from discreet.questions.question import BoundedSum, Question
+from discreet.questions.tables.cells import cut
 from discreet.releases.ask import ColumnOf
 from discreet.releases.estimate import Estimate
 from discreet.releases.spread import CONFIDENCE, Spread, spread
+from discreet.schema.dates import Temporal
+from discreet.schema.schema import Category, Number, Text
 from discreet.statistics.moments.column_moments import Figure, Moments
 from discreet.statistics.ranks.bracketed_quantiles import BracketedQuantiles
 from discreet.statistics.ranks.rank_width import Found

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.core.dates import Temporal
-from discreet.core.digits import exact
 from discreet.core.grid import Array
-from discreet.core.schema import Category, Column, Number, Text
+from discreet.display.digits import exact
 from discreet.query.bar import Bar
 from discreet.releases.estimate import Estimate
+from discreet.schema.dates import Temporal
+from discreet.schema.schema import Category, Column, Number, Text
 from discreet.statistics.tables.histogram import Histogram
 from discreet.statistics.tables.key_counts import NamedCounts
 

@@ -13,12 +13,12 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from discreet.core.dates import Temporal
 from discreet.core.errors import ParameterError, SchemaError
-from discreet.core.schema import Boolean, Category, Column, Number
 from discreet.crypto.certificate import Card
 from discreet.query.blank_schema import quoted
 from discreet.query.schema_file import SchemaFile, read_schema
+from discreet.schema.dates import Temporal
+from discreet.schema.schema import Boolean, Category, Column, Number
 from discreet.trust.federation import Federation
 
 KEYS = ("threshold", "colluding", "server", "parties")
@@ -30,7 +30,7 @@ def read_federation(path: str | Path) -> Federation:
     Examples
     --------
     >>> import tempfile
-    >>> from discreet.core.schema import Schema
+    >>> from discreet.schema.schema import Schema
     >>> from discreet.trust.secure_sum import SecureSum
     >>> tables = {"north": {"x0": [1.0]}, "south": {"x0": [2.0]}}
     >>> with SecureSum.rehearsal(tables, Schema.numeric(0.0, 9.0, 1), threshold=2) as trust:
@@ -80,7 +80,7 @@ def written_schema(described: SchemaFile) -> str:
 
     Examples
     --------
-    >>> from discreet.core.schema import Schema
+    >>> from discreet.schema.schema import Schema
     >>> from discreet.query.schema_file import parsed
     >>> described = SchemaFile(Schema({"age": Number(0.0, 120.0), "sex": Category(("f", "m"))}))
     >>> parsed(written_schema(described)) == described

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.core.digits import error_bar, number
+from discreet.display.digits import error_bar, number
 from discreet.releases.estimate import Estimate
 
 

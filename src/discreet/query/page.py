@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from discreet.core.digits import error_bar, number
 from discreet.core.events import written
 from discreet.core.neighbors import Neighbors
-from discreet.core.notebook import safe, unbroken
-from discreet.core.schema import Number
+from discreet.display.digits import error_bar, number
+from discreet.display.notebook import safe, unbroken
 from discreet.query.bar import Bar
 from discreet.query.chart import columns_chart, row_chart
 from discreet.query.figure_text import error_text, value_text
 from discreet.query.page_style import STYLE
+from discreet.schema.schema import Number
 
 if TYPE_CHECKING:
     from discreet.query.column_profile import ColumnProfile

@@ -11,13 +11,13 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import Composed, Event, Repeated
 from discreet.core.neighbors import RECORD, Neighbors, Unit
-from discreet.core.schema import Category, Schema, Text
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.ranks.quantiles import Quantiles
 from discreet.mechanisms.selection.key_selection import KeySelection
-from discreet.questions.contingency import ONE_CELL
+from discreet.questions.tables.contingency import ONE_CELL
+from discreet.schema.schema import Category, Schema, Text
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 HALVING: dict[type[Additive], float] = {
@@ -105,7 +105,7 @@ def planned(
 
     Examples
     --------
-    >>> from discreet.core.schema import Number
+    >>> from discreet.schema.schema import Number
     >>> round(planned(Schema({"age": Number(0, 120)}), Budget(1.0)).multiplier, 3)
     3.0
     """

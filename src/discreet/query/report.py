@@ -13,13 +13,13 @@ from discreet.core.errors import ParameterError
 from discreet.core.ledger import Balance
 from discreet.core.mechanism import Mechanism
 from discreet.core.progress_bar import Progress
-from discreet.core.question import Question
 from discreet.core.receipt import Receipt
 from discreet.query.column_ask import Setting, column_ask
 from discreet.query.column_profile import ColumnProfile
 from discreet.query.page import fragment, page
 from discreet.query.plan import QUANTILES, planned
 from discreet.query.text import text
+from discreet.questions.question import Question
 from discreet.releases.spread import CONFIDENCE
 from discreet.trust.permit import Permit
 from discreet.trust.private_data import PrivateData
@@ -136,7 +136,7 @@ def profile(
     Examples
     --------
     >>> import numpy as np
-    >>> from discreet.core.schema import Schema
+    >>> from discreet.schema.schema import Schema
     >>> people = PrivateData.of(np.full((1000, 1), 30.0), Schema.numeric(0.0, 120.0, 1), Budget(1.0))
     >>> [figure.name for figure in profile(people, Budget(1.0)).columns[0].figures][:3]
     ['count', 'mean', 'standard deviation']

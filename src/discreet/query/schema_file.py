@@ -40,10 +40,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discreet.core.dates import Date, Datetime
 from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.neighbors import RECORD, Neighbors, Unit
-from discreet.core.schema import Boolean, Category, Column, Number, Schema, Text
+from discreet.schema.dates import Date, Datetime
+from discreet.schema.schema import Boolean, Category, Column, Number, Schema, Text
 
 KEYS: dict[str, tuple[str, ...]] = {
     "number": ("lower", "upper"),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from discreet.core.digits import error_bar, number
-from discreet.core.display import plain, shortened
-from discreet.core.schema import Number
+from discreet.display.digits import error_bar, number
+from discreet.display.plain import plain, shortened
 from discreet.query.figure_text import error_text, value_text
+from discreet.schema.schema import Number
 
 if TYPE_CHECKING:
     from discreet.query.column_profile import ColumnProfile

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from discreet.core.answer import Records
-from discreet.core.question import View
+from discreet.questions.question import View
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from discreet.core.answer import Answer
 from discreet.core.bound import Bound
 from discreet.core.grid import Array, Grid
 from discreet.core.neighbors import Neighbors
-from discreet.core.question import View
 from discreet.core.quiet import quiet
+from discreet.questions.question import View
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from typing import Any
 
 from discreet.core.condition import Condition
 from discreet.core.grid import Array, Steps
-from discreet.core.question import BoundedSum, View
-from discreet.core.schema import Category
 from discreet.core.secret_sample import SecretSample
+from discreet.questions.question import BoundedSum, View
+from discreet.schema.schema import Category
 
 
 class DerivedView(ABC):

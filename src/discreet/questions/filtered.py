@@ -10,14 +10,14 @@ import numpy as np
 
 from discreet.core.answer import AnyAnswer
 from discreet.core.condition import Condition, Joined, Mask
-from discreet.core.condition_text import condition_of
 from discreet.core.formula import Formula
 from discreet.core.grid import Array, Steps
-from discreet.core.question import BoundedSum, Question, View
-from discreet.core.recipe import Recipe, recipe
-from discreet.core.schema import Category, Schema
 from discreet.questions.derived_view import DerivedView
 from discreet.questions.named import question_of
+from discreet.questions.question import BoundedSum, Question, View
+from discreet.questions.recipe import Recipe, recipe
+from discreet.schema.condition_text import condition_of
+from discreet.schema.schema import Category, Schema
 
 
 def filtered(question: Question, condition: Condition, schema: Schema) -> Question:

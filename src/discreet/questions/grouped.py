@@ -10,14 +10,14 @@ from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.formula import Formula, Tally
 from discreet.core.grid import Array, Steps
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import MOST_NUMBERS, Recipe, recipe
-from discreet.core.schema import Schema
-from discreet.questions.cells import ascending
-from discreet.questions.contingency import contingency_of
-from discreet.questions.count import count_of
-from discreet.questions.domain import SPELT_OUT, Codes, Domain
+from discreet.questions.columns.count import count_of
 from discreet.questions.named import question_of
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import MOST_NUMBERS, Recipe, recipe
+from discreet.questions.tables.cells import ascending
+from discreet.questions.tables.contingency import contingency_of
+from discreet.questions.tables.domain import SPELT_OUT, Codes, Domain
+from discreet.schema.schema import Schema
 
 ASKED = "groups"
 

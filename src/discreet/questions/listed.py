@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from discreet.core.answer import AnyAnswer
-from discreet.core.question import Question, View
-from discreet.core.schema import Category
+from discreet.questions.question import Question, View
+from discreet.schema.schema import Category
 
 
 @dataclass(frozen=True)

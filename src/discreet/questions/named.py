@@ -8,9 +8,9 @@ from collections.abc import Iterable
 
 from discreet import questions
 from discreet.core.errors import DiscreetError, NotPermitted
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import RECIPES, Recipe
-from discreet.core.schema import Schema
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import RECIPES, Recipe
+from discreet.schema.schema import Schema
 
 
 def question_of(recipe: Recipe, schema: Schema, packages: Iterable[str] = ("discreet",)) -> BoundedSum:
@@ -32,7 +32,7 @@ def question_of(recipe: Recipe, schema: Schema, packages: Iterable[str] = ("disc
 
     Examples
     --------
-    >>> from discreet.core.schema import Number
+    >>> from discreet.schema.schema import Number
     >>> asked = Recipe("count", {"column": "age"})
     >>> question_of(asked, Schema({"age": Number(0, 120)})).columns
     ('age',)
@@ -55,8 +55,8 @@ def question_of(recipe: Recipe, schema: Schema, packages: Iterable[str] = ("disc
 
 
 def load_all() -> None:
-    """Load all recipes of this library: they are in this room."""
-    for module in pkgutil.iter_modules(questions.__path__, f"{questions.__name__}."):
+    """Load all recipes of this library: they are in this room and the rooms inside it."""
+    for module in pkgutil.walk_packages(questions.__path__, f"{questions.__name__}."):
         importlib.import_module(module.name)
 
 

@@ -10,7 +10,7 @@ from discreet.core.answer import Answer
 from discreet.core.bound import Bound
 from discreet.core.errors import NotPermitted
 from discreet.core.grid import Grid, Steps
-from discreet.core.question import View
+from discreet.questions.question import View
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from discreet.core.answer import SampledAnswer
 from discreet.core.bound import Bound
-from discreet.core.question import BoundedSum, View
 from discreet.core.secret_sample import SecretSample
+from discreet.questions.question import BoundedSum, View
 
 
 @dataclass(frozen=True)

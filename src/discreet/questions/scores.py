@@ -12,7 +12,7 @@ from discreet.core.bound import Bound
 from discreet.core.errors import NotPermitted
 from discreet.core.grid import Array, Grid, Steps
 from discreet.core.neighbors import Neighbors
-from discreet.core.question import BoundedSum, View
+from discreet.questions.question import BoundedSum, View
 
 FINE = Grid(-20)  # for scores that are no whole numbers
 ROUNDED = 2.0  # steps that rounding and floating point may add to how far a record moves such a score

@@ -12,7 +12,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_size
 from discreet.core.quiet import quiet
-from discreet.core.schema import Category, Column, Number, Schema
+from discreet.schema.schema import Category, Column, Number, Schema
 
 ASKED = "transformation"
 MOST_COLUMNS = 2**12  # after a transformation

@@ -11,12 +11,12 @@ import numpy as np
 from discreet.core.answer import AnyAnswer
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.question import BoundedSum, Question, View
-from discreet.core.recipe import Recipe, recipe
-from discreet.core.schema import Category, Number, Schema
 from discreet.questions.derived_view import DerivedView
 from discreet.questions.named import question_of
+from discreet.questions.question import BoundedSum, Question, View
+from discreet.questions.recipe import Recipe, recipe
 from discreet.questions.transformation import ASKED, ColumnTerm, Computed, KeptColumn, Transformation, sources
+from discreet.schema.schema import Category, Number, Schema
 
 
 def transformed(question: Question, by: Transformation) -> Question:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.core.budget import Budget
-from discreet.core.dates import Temporal
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.question import BoundedQuestion
 from discreet.core.receipt import Receipt
+from discreet.questions.question import BoundedQuestion
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import Spread
+from discreet.schema.dates import Temporal
 from discreet.trust.as_private import Bounds, as_private
 from discreet.trust.private_data import PrivateData
 

@@ -10,12 +10,12 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discreet.core.dates import Temporal
-from discreet.core.digits import error_bar, exact, number
-from discreet.core.display import plain
 from discreet.core.errors import MissingExtra
 from discreet.core.grid import Array
-from discreet.core.notebook import grid
+from discreet.display.digits import error_bar, exact, number
+from discreet.display.notebook import grid
+from discreet.display.plain import plain
+from discreet.schema.dates import Temporal
 
 MOST_ROWS = 40  # of a table that is printed
 KEPT = "The release is as it was."

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.core.dates import Temporal
 from discreet.core.receipt import Receipt
-from discreet.core.schema import Number
 from discreet.releases.ask import Released
 from discreet.releases.columns import Columns, ConfidenceInterval, Series
 from discreet.releases.drawing import draw_points
 from discreet.releases.figure import Figure
 from discreet.releases.release import LEAST, Release
+from discreet.schema.dates import Temporal
+from discreet.schema.schema import Number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

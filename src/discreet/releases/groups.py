@@ -11,15 +11,15 @@ import numpy as np
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Number
-from discreet.questions.cells import Edges, cut
-from discreet.questions.domain import MOST_BINS, Domain
 from discreet.questions.grouped import grouped
+from discreet.questions.question import BoundedSum
+from discreet.questions.tables.cells import Edges, cut
+from discreet.questions.tables.domain import MOST_BINS, Domain
 from discreet.releases.ask import Released, asked
 from discreet.releases.columns import Series
 from discreet.releases.estimate import Estimate
 from discreet.releases.table import Table
+from discreet.schema.schema import Number
 from discreet.trust.private_data import PrivateData
 
 MOST_GROUPS = 2**13

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.events import Composed, Event
-from discreet.core.question import BoundedSum
+from discreet.questions.question import BoundedSum
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import Spread, spread
 from discreet.trust.private_data import PrivateData

@@ -11,8 +11,8 @@ from typing import Any
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.mechanism import Asked
-from discreet.core.question import BoundedQuestion
 from discreet.mechanisms import additive, vectors
+from discreet.questions.question import BoundedQuestion
 from discreet.releases.spread import Spread, spread
 from discreet.trust.private_data import PrivateData
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.grid import Array
-from discreet.questions.second_moments import CROSS
+from discreet.questions.vectors.second_moments import CROSS
 
 
 @dataclass(frozen=True)

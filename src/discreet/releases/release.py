@@ -8,11 +8,11 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from discreet.core.display import plain
 from discreet.core.errors import ParameterError
 from discreet.core.knob import is_number, shown
-from discreet.core.notebook import carded, facts, folded
 from discreet.core.receipt import Receipt
+from discreet.display.notebook import carded, facts, folded
+from discreet.display.plain import plain
 from discreet.releases.columns import Columns
 from discreet.releases.drawing import drawn_on
 

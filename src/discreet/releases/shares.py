@@ -10,9 +10,9 @@ from typing import Any
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.events import Composed, Event
-from discreet.core.question import BoundedSum
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.vectors.spherical_laplace import SphericalLaplace
+from discreet.questions.question import BoundedSum
 from discreet.releases.joint_plan import Together
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import spread

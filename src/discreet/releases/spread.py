@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from discreet.core.grid import Array
 from discreet.core.mechanism import Noise
-from discreet.core.question import BoundedQuestion
 from discreet.mechanisms.additive.error_law import ErrorLaw, NormalError
+from discreet.questions.question import BoundedQuestion
 from discreet.trust.private_data import PrivateData
 
 CONFIDENCE = 0.95

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from discreet.core.budget import Budget
 from discreet.core.events import Event
-from discreet.core.question import BoundedSum
+from discreet.questions.question import BoundedSum
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import Spread
 from discreet.trust.private_data import PrivateData

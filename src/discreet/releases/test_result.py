@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from discreet.core.display import plain
+from discreet.display.plain import plain
 from discreet.releases.columns import Columns, ConfidenceInterval, Series
 from discreet.releases.estimate import Estimate
 from discreet.releases.release import Release

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.grid import Array
-from discreet.questions.column_moments import ColumnMoments
-from discreet.questions.mapped_coordinates import MappedCoordinates, on_maps
-from discreet.questions.second_moments import CROSS, unfolded
+from discreet.questions.columns.column_moments import ColumnMoments
+from discreet.questions.vectors.mapped_coordinates import MappedCoordinates, on_maps
+from discreet.questions.vectors.second_moments import CROSS, unfolded
 
 CLEAR = 0.1  # the noise on a mean, in half widths of a column, beyond which columns are left as they are
 FLATTEST = 0.02  # the least standard deviation, in the same unit

@@ -72,7 +72,7 @@ def open_stream(stream: S, ledger: Ledger, *, purpose: str, key: str | None = No
 
     Examples
     --------
-    >>> from discreet.accounting.memory_ledger import MemoryLedger
+    >>> from discreet.ledger.memory_ledger import MemoryLedger
     >>> from discreet.core.budget import Budget
     >>> from discreet.mechanisms import Laplace
     >>> from discreet.sequential import TreeCounter

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.trust.sources.raw_values import ROW, array_of, given_shape, numbers_each, numbers_in
+from discreet.trust.sources.columns.raw_values import ROW, array_of, given_shape, numbers_each, numbers_in
 
 
 def update_of(value: Any, size: int) -> Array:

@@ -7,10 +7,10 @@ import os
 import sys
 from pathlib import Path
 
-from discreet.accounting.own_file import create_own, read_own
 from discreet.core.errors import ParameterError
 from discreet.crypto.certificate import from_pem, is_covered, to_pem
 from discreet.crypto.identity import Identity
+from discreet.ledger.own_file import create_own, read_own
 
 VARIABLE = "DISCREET_PASSPHRASE"
 SHORTEST = 12  # letters of a passphrase

@@ -10,16 +10,16 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.held import unheld
 from discreet.core.neighbors import RECORD, Neighbors, Unit
-from discreet.core.schema import Schema
 from discreet.crypto.certificate import Card
 from discreet.crypto.identity import Identity
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.noise.bits import system_bits
 from discreet.query.federation_file import written_federation
+from discreet.schema.schema import Schema
 from discreet.service.key_file import write_identity
 from discreet.trust.federation import Federation
 from discreet.trust.secure_sum import SecureSum

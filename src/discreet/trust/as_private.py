@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
-from discreet.core.plain_schema import PlainSchema
-from discreet.core.schema import Schema
+from discreet.schema.plain_schema import PlainSchema
+from discreet.schema.schema import Schema
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.raw_values import array_of
+from discreet.trust.sources.columns.raw_values import array_of
 from discreet.trust.sources.shield import shielded
 
 ASKED = "records without a schema"

@@ -13,11 +13,11 @@ from discreet.core.answer import Answer
 from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.events import Event, read, written
 from discreet.core.mechanism import Share
-from discreet.core.question import BoundedSum
-from discreet.core.recipe import Recipe
 from discreet.crypto.errors import UNOPENED, Disagreement
 from discreet.crypto.framing import framed
 from discreet.mechanisms.shares.named import share_of
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import Recipe
 from discreet.trust.federation import Federation
 
 VERSION = 3  # raised with every change in what a recipe adds up, on which grid noise is drawn, or how messages are read

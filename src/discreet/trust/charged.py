@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from discreet.accounting.admission import check_relation
 from discreet.accounting.price import price
 from discreet.core.bits import Bits
 from discreet.core.errors import DiscreetError
@@ -14,6 +13,7 @@ from discreet.core.events import Event, written
 from discreet.core.ledger import Ledger, Reservation
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.receipt import Receipt, stated
+from discreet.ledger.admission import check_relation
 from discreet.trust.permit import KEPT
 
 

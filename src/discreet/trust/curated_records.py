@@ -42,7 +42,7 @@ def curated_records(data: PrivateData, columns: Sequence[str], purpose: str) -> 
     --------
     >>> import numpy as np
     >>> from discreet.core.budget import Budget
-    >>> from discreet.core.schema import Schema
+    >>> from discreet.schema.schema import Schema
     >>> data = PrivateData.of(np.array([[0.5], [7.0]]), Schema.numeric(0.0, 1.0, 1), Budget(1.0))
     >>> curated_records(data, ["x0"], "train").values.tolist()
     [[0.5], [1.0]]

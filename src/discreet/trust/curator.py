@@ -9,11 +9,11 @@ from discreet.core.bits import Bits
 from discreet.core.events import Event
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors
-from discreet.core.question import BoundedSum, Question
-from discreet.core.schema import Category
 from discreet.core.secret import Secret
 from discreet.mechanisms.vectors.sphere_report import promised
 from discreet.noise.bits import system_bits
+from discreet.questions.question import BoundedSum, Question
+from discreet.schema.schema import Category
 from discreet.trust.curators_view import CuratorsView
 from discreet.trust.exact_sum import check_made_up
 from discreet.trust.sources.source import Batched, Source, check_counted

@@ -16,13 +16,13 @@ from discreet.core.errors import NotPermitted
 from discreet.core.grid import Array, Steps
 from discreet.core.held import unheld
 from discreet.core.neighbors import Neighbors
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Category, Schema
 from discreet.core.secret import Secret
 from discreet.core.secret_sample import SecretSample
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.dealing import dealt
 from discreet.noise.uniform import permutation
+from discreet.questions.question import BoundedSum
+from discreet.schema.schema import Category, Schema
 from discreet.trust.exact_sum import exact_sum
 from discreet.trust.isolation.isolated import Form, isolated
 from discreet.trust.permit import KEPT

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.grid import Array, Steps
-from discreet.core.made_up_rows import rows_of_schema
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Schema
+from discreet.questions.question import BoundedSum
+from discreet.schema.made_up_rows import rows_of_schema
+from discreet.schema.schema import Schema
 
 MOST = 2**22  # numbers in one matrix of contributions
 

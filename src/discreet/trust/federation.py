@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha256
 
-from discreet.core.dates import Temporal
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import RECORD, Neighbors, Unit
-from discreet.core.schema import Boolean, Category, Column, Number, Schema
 from discreet.crypto.certificate import Card
 from discreet.crypto.identity import Roster
-from discreet.crypto.terms import Terms
+from discreet.crypto.masked_sum.terms import Terms
+from discreet.schema.dates import Temporal
+from discreet.schema.schema import Boolean, Category, Column, Number, Schema
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,12 @@ from discreet.core.errors import NotPermitted
 from discreet.core.events import Event
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors
-from discreet.core.question import BoundedSum, Question
 from discreet.core.receipt import Participants
-from discreet.core.schema import Category
+from discreet.questions.columns.key_counts import KeyCounts
 from discreet.questions.filtered import filtered
-from discreet.questions.key_counts import KeyCounts
+from discreet.questions.question import BoundedSum, Question
 from discreet.questions.sampled_sum import SampledSum
+from discreet.schema.schema import Category
 from discreet.trust.permit import KEPT, TrustModel, check_ready
 
 Release = TypeVar("Release")

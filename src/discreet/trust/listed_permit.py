@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from discreet.core.mechanism import Mechanism
-from discreet.core.question import Question
-from discreet.core.schema import Category
 from discreet.questions.listed import OfListed
+from discreet.questions.question import Question
+from discreet.schema.schema import Category
 from discreet.trust.permit import Permit
 
 Release = TypeVar("Release")

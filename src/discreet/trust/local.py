@@ -14,10 +14,10 @@ from discreet.core.events import ConcentratedLoss, Event, GaussianLoss, LaplaceL
 from discreet.core.grid import Grid
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors
-from discreet.core.question import BoundedSum, Question
 from discreet.core.secret import Secret
 from discreet.mechanisms.vectors.sphere_report import promised
 from discreet.noise.bits import system_bits
+from discreet.questions.question import BoundedSum, Question
 from discreet.trust.exact_sum import check_made_up, contributions
 from discreet.trust.permit import KEPT
 from discreet.trust.sources.source import Batched, check_counted
@@ -45,8 +45,8 @@ class Local(Secret):
     Examples
     --------
     >>> from discreet.core.budget import Budget
-    >>> from discreet.core.schema import Schema
-    >>> from discreet.accounting.memory_ledger import MemoryLedger
+    >>> from discreet.schema.schema import Schema
+    >>> from discreet.ledger.memory_ledger import MemoryLedger
     >>> from discreet.statistics.moments.mean import mean
     >>> from discreet.trust.private_data import PrivateData
     >>> from discreet.trust.sources.matrix import Matrix

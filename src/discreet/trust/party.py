@@ -18,15 +18,15 @@ from discreet.core.grid import Steps
 from discreet.core.held import Held, exclusive
 from discreet.core.ledger import Ledger, Reservation
 from discreet.core.neighbors import Neighbors
-from discreet.core.question import BoundedSum
-from discreet.crypto.client import Client
 from discreet.crypto.errors import UNOPENED, OutOfOrder, RoundReused, UnknownParty
 from discreet.crypto.identity import Identity
+from discreet.crypto.masked_sum.client import Client
+from discreet.crypto.masked_sum.steps import check_roster
+from discreet.crypto.masked_sum.terms import UsedRounds
 from discreet.crypto.messages import Message, Signed
-from discreet.crypto.steps import check_roster
-from discreet.crypto.terms import UsedRounds
 from discreet.noise.bits import system_bits
 from discreet.questions.named import question_of
+from discreet.questions.question import BoundedSum
 from discreet.trust.call import Call, agreed
 from discreet.trust.exact_sum import where
 from discreet.trust.federation import Federation
@@ -65,7 +65,7 @@ class Party(Held):
 
     Examples
     --------
-    >>> from discreet.core.schema import Schema
+    >>> from discreet.schema.schema import Schema
     >>> from discreet.crypto.certificate import Card
     >>> from discreet.noise.bits import system_bits
     >>> drawn = [Identity.drawn(name, system_bits()) for name in ("server", "north", "south")]

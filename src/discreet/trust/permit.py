@@ -18,9 +18,9 @@ from discreet.core.ledger import Committed, Ledger, Reservation
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.progress_bar import Progress, patient_bar
-from discreet.core.question import Question
 from discreet.core.receipt import Participants, Receipt, stated
-from discreet.core.schema import Schema
+from discreet.questions.question import Question
+from discreet.schema.schema import Schema
 from discreet.trust.stored import Artefact, KeptArtefact, Stored
 
 Release = TypeVar("Release")
@@ -141,9 +141,9 @@ class Permit(Held):
         --------
         >>> import numpy as np
         >>> from discreet.core.budget import Budget
-        >>> from discreet.core.schema import Schema
+        >>> from discreet.schema.schema import Schema
         >>> from discreet.mechanisms.additive.laplace import Laplace
-        >>> from discreet.questions.count import count_of
+        >>> from discreet.questions.columns.count import count_of
         >>> from discreet.trust.private_data import PrivateData
         >>> data = PrivateData.of(np.ones((100, 1)), Schema.numeric(0.0, 2.0, 1), Budget(1.0))
         >>> with data.permit(Laplace(1.0).event, "count") as permit:

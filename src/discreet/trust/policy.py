@@ -9,7 +9,7 @@ from discreet.accounting.accountant import epsilon
 from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import Event
-from discreet.core.recipe import Recipe
+from discreet.questions.recipe import Recipe
 
 
 @dataclass(frozen=True)

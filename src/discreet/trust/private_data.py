@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from discreet.accounting.admission import check_relation
-from discreet.accounting.memory_ledger import account_of
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.condition import Condition
-from discreet.core.condition_text import condition_of
-from discreet.core.display import plain
 from discreet.core.errors import EngineFailure, NotPermitted, ParameterError
 from discreet.core.events import Event, NoPromise, Sampled, walked, written
 from discreet.core.events_in_words import in_words
 from discreet.core.ledger import Ledger
 from discreet.core.neighbors import RECORD, Neighbors, Unit, check_protected
-from discreet.core.notebook import carded, facts
-from discreet.core.plain_schema import PlainSchema, schema_of
 from discreet.core.receipt import RELATIONS
-from discreet.core.schema import Category
+from discreet.display.notebook import carded, facts
+from discreet.display.plain import plain
+from discreet.ledger.admission import check_relation
+from discreet.ledger.memory_ledger import account_of
+from discreet.schema.condition_text import condition_of
+from discreet.schema.plain_schema import PlainSchema, schema_of
+from discreet.schema.schema import Category
 from discreet.trust.curator import Curator
 from discreet.trust.filtered import Filtered
 from discreet.trust.permit import Permit, TrustModel, check_ready, releases
@@ -42,7 +42,7 @@ class PrivateData:
     Examples
     --------
     >>> import numpy as np
-    >>> from discreet.core.schema import Schema
+    >>> from discreet.schema.schema import Schema
     >>> from discreet.statistics.moments.mean import mean
     >>> data = PrivateData.of(np.ones((1000, 1)), Schema.numeric(0.0, 2.0, 1), Budget(1.0))
     >>> bool(0.5 < mean(data, "x0", epsilon=1.0).value < 1.5)
@@ -170,7 +170,7 @@ class PrivateData:
 
         Examples
         --------
-        >>> from discreet.core.schema import Text
+        >>> from discreet.schema.schema import Text
         >>> towns = PrivateData.of({"town": ["Ulm", "Bonn"]}, {"town": Text()}, Budget(1.0))
         >>> towns.listing({"town": Category(["Bonn", "Ulm"])}).schema.category("town").values
         ('Bonn', 'Ulm')

@@ -7,7 +7,7 @@ from typing import Any
 
 from discreet.core.errors import UNTOUCHED
 from discreet.core.events import Event
-from discreet.core.schema import Category
+from discreet.schema.schema import Category
 from discreet.trust.permit import Permit
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.edge_list import ENDS, refused

@@ -18,11 +18,11 @@ from discreet.core.errors import NotPermitted, ParameterError, UnplannedRelease
 from discreet.core.events import Event, RenyiLoss, written
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors
-from discreet.core.question import Question
-from discreet.core.schema import Schema
 from discreet.mechanisms.selection.exponential import ORDERS
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.uniform import uniform_integers
+from discreet.questions.question import Question
+from discreet.schema.schema import Schema
 from discreet.trust.curator import Curator
 from discreet.trust.permit import KEPT, Permit, releases
 from discreet.trust.sources.matrix import Matrix
@@ -103,7 +103,7 @@ class RandomStopping:
     Examples
     --------
     >>> from discreet.core.events import PureLoss
-    >>> from discreet.core.schema import Number
+    >>> from discreet.schema.schema import Number
     >>> stopping = RandomStopping(len, (PureLoss(0.25),), Schema({"x": Number(0, 1)}), 0.1)
     >>> round(stopping.event.values[-1], 6)
     0.75

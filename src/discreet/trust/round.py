@@ -10,9 +10,9 @@ from discreet.core.errors import DiscreetError
 from discreet.core.held import unheld
 from discreet.crypto.errors import ProtocolError
 from discreet.crypto.identity import Identity
+from discreet.crypto.masked_sum.server import Server, Total
+from discreet.crypto.masked_sum.terms import Terms, UsedRounds
 from discreet.crypto.messages import Message, Signed
-from discreet.crypto.server import Server, Total
-from discreet.crypto.terms import Terms, UsedRounds
 from discreet.trust.call import Call
 from discreet.trust.federation import Federation
 from discreet.trust.party_channel import PartyChannel

@@ -12,23 +12,23 @@ from typing import Any, TypeVar
 import numpy as np
 
 from discreet.core.bits import Bits
-from discreet.core.display import plain
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Steps
 from discreet.core.held import Held, exclusive
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import RECORD, Neighbors, Unit
-from discreet.core.plain_schema import PlainSchema, schema_of
-from discreet.core.question import BoundedSum, Question
 from discreet.core.receipt import Participants
 from discreet.crypto.certificate import Card
 from discreet.crypto.errors import UNOPENED, TooFewSurvivors
 from discreet.crypto.identity import Identity
-from discreet.crypto.steps import check_roster
-from discreet.crypto.terms import UsedRounds
+from discreet.crypto.masked_sum.steps import check_roster
+from discreet.crypto.masked_sum.terms import UsedRounds
+from discreet.display.plain import plain
 from discreet.mechanisms.shares.named import kinds
 from discreet.noise.bits import system_bits
+from discreet.questions.question import BoundedSum, Question
+from discreet.schema.plain_schema import PlainSchema, schema_of
 from discreet.trust.call import Call, prepared
 from discreet.trust.federation import Federation
 from discreet.trust.network.background import Background
@@ -78,7 +78,7 @@ class SecureSum(Held):
 
     Examples
     --------
-    >>> from discreet.core.schema import Schema
+    >>> from discreet.schema.schema import Schema
     >>> tables = {"north": {"x0": [0.5] * 600}, "south": {"x0": [0.5] * 400}}
     >>> with SecureSum.rehearsal(tables, Schema.numeric(0.0, 1.0, 1), threshold=2) as trust:
     ...     trust.federation.threshold, trust.reports
@@ -156,7 +156,7 @@ class SecureSum(Held):
             raise NotPermitted(
                 "secure sum",
                 "the question has no recipe, and parties run no code of the asker",
-                "Build it with a function that is marked as a recipe (discreet.core.recipe).",
+                "Build it with a function that is marked as a recipe (discreet.questions.recipe).",
                 KEPT,
             )
         question = question.for_unit(self.unit)
@@ -192,9 +192,9 @@ class SecureSum(Held):
 
         Examples
         --------
-        >>> from discreet.accounting.memory_ledger import MemoryLedger
+        >>> from discreet.ledger.memory_ledger import MemoryLedger
         >>> from discreet.core.budget import Budget
-        >>> from discreet.core.schema import Schema
+        >>> from discreet.schema.schema import Schema
         >>> from discreet.statistics.moments.mean import mean
         >>> from discreet.trust.private_data import PrivateData
         >>> wards = {name: np.full((2000, 1), 3.0) for name in ("north", "east", "south")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from discreet.core.mechanism import Mechanism
-from discreet.core.question import Question
+from discreet.questions.question import Question
 from discreet.questions.transformation import Transformation
 from discreet.questions.transformed import transformed
 from discreet.trust.permit import Permit

@@ -11,11 +11,11 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from discreet.accounting.accountant import epsilon
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError, Unaccountable
 from discreet.core.neighbors import Neighbors
 from discreet.deep import FairClassifier
+from discreet.ledger.sqlite_ledger import SqliteLedger
 
 RNG = np.random.default_rng(0)
 SEX = RNG.choice(["f", "m"], 1000)

@@ -12,7 +12,6 @@ import torch
 from torch import Tensor, nn
 
 from discreet.accounting.accountant import epsilon
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.audit.verdict import judged
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, ParameterError
@@ -36,7 +35,8 @@ from discreet.deep.fair.pf_ld import PFLDPlan, PFLDTraining
 from discreet.deep.fair.published_epsilon import published_epsilon
 from discreet.deep.fair.record_training import NOISIEST, RecordTraining
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute
-from discreet.deep.private_tensors import PrivateTensors
+from discreet.deep.training.private_tensors import PrivateTensors
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.noise.deterministic import DeterministicBits
 
 BUDGET = Budget(1.0, 1e-5)

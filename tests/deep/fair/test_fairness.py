@@ -12,10 +12,10 @@ from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, ParameterError
 from discreet.core.events import GaussianLoss, LaplaceLoss
 from discreet.core.neighbors import Unit
-from discreet.core.schema import Category, Schema
 from discreet.deep import SensitiveAttribute, attribute_fairness, fairness
 from discreet.deep.fair.constraint import constraint_of, violation
 from discreet.noise.deterministic import DeterministicBits
+from discreet.schema.schema import Category, Schema
 from discreet.trust.private_data import PrivateData
 
 GENERATOR = np.random.default_rng(1)

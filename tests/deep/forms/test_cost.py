@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from discreet.deep.check import check
+from discreet.deep.checks.check import check
 from discreet.deep.forms.cost import AT_HAND, Way, of_convolution, of_matrix
 from discreet.deep.forms.outer_products import OuterProducts
 from discreet.deep.forms.patches import Kernel, Patches

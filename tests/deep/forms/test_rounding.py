@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from discreet.core.errors import ParameterError
 from discreet.deep import forms
-from discreet.deep.clipped_sum import clipped_sum
+from discreet.deep.clipping.clipped_sum import clipped_sum
 from discreet.deep.forms.blocks import outer_sum, weighted_sum
 from discreet.deep.forms.chosen_rows import ChosenRows, TiedRows
 from discreet.deep.forms.explicit import Explicit

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from discreet.core.errors import ParameterError
-from discreet.deep.check import check
-from discreet.deep.clipped_sum import clipped_sum
+from discreet.deep.checks.check import check
+from discreet.deep.clipping.clipped_sum import clipped_sum
 from discreet.deep.forms.rounding import MARGIN, SLACK
-from tests.deep.test_clipped_sum import Tied, squares
+from tests.deep.clipping.test_clipped_sum import Tied, squares
 
 FEW = settings(max_examples=12)
 SIZES = st.integers(1, 5)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.accounting import accountant
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
-from discreet.core.schema import Schema
 from discreet.learners import PCA
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.local.aggregator import Aggregator
 from discreet.local.subspaces.gaussian_products import GaussianProducts
 from discreet.local.subspaces.sphere_products import SphereProducts
 from discreet.local.subspaces.squared_sine import squared_sine
 from discreet.noise.deterministic import DeterministicBits
+from discreet.schema.schema import Schema
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix

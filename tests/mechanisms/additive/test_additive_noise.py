@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.answer import Answer
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
@@ -15,11 +14,12 @@ from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Schema
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
-from discreet.questions.count import count_of
+from discreet.questions.columns.count import count_of
 from discreet.releases.least_noise import noises
 from discreet.releases.spread import Spread
+from discreet.schema.schema import Schema
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData

@@ -17,11 +17,11 @@ from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, ParameterError
 from discreet.core.events import PureLoss
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.schema import Category, Number, Schema
 from discreet.query.forecast.forecast import Expectation, Forecast
 from discreet.query.forecast.plan import affordable, plan
 from discreet.query.forecast.practice import PracticeLedger
 from discreet.query.sample.sample import sample
+from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.frame import Frame

@@ -7,9 +7,9 @@ from datetime import date
 import numpy as np
 
 from discreet.core.neighbors import RECORD, Unit
-from discreet.core.plain_schema import schema_of
-from discreet.core.schema import Category, Number, Schema, Text
 from discreet.query.forecast.stand_in import Shape, stand_in
+from discreet.schema.plain_schema import schema_of
+from discreet.schema.schema import Category, Number, Schema, Text
 
 SCHEMA = Schema({"age": Number(20, 80), "sex": Category(("f", "m")), "town": Text()})
 

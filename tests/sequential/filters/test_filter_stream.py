@@ -11,7 +11,6 @@ import pytest
 from scipy import signal
 from scipy.linalg import solve_triangular, toeplitz
 
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.audit.verdict import judged
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
@@ -19,6 +18,7 @@ from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import GaussianLoss
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors, Unit
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.audit.verdict import judged
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
@@ -18,6 +17,7 @@ from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import LaplaceLoss
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import Neighbors
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits

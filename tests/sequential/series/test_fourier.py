@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.audit.verdict import judged
 from discreet.core.answer import Answer
 from discreet.core.budget import Budget
-from discreet.core.dates import Date
 from discreet.core.errors import BudgetExceeded, ParameterError
 from discreet.core.events import LaplaceLoss, PureLoss, walked
 from discreet.core.grid import Array
 from discreet.core.neighbors import RECORD, Neighbors, Unit
-from discreet.core.schema import Number, Schema
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.fourier import FourierBasis, fourier_of_events, fourier_of_people
+from discreet.questions.series.fourier import FourierBasis, fourier_of_events, fourier_of_people
+from discreet.schema.dates import Date
+from discreet.schema.schema import Number, Schema
 from discreet.sequential import series_of_events, series_of_people
 from discreet.trust.curators_view import CuratorsView
 from discreet.trust.local import Local
@@ -228,7 +228,7 @@ def test_frequencies_chosen_by_the_data_give_a_person_away_and_a_paid_choice_doe
     """Thirty people whose best number of frequencies changes with one of them, and so the length of the release.
 
     A noise of epsilon 1 is said to be on it. The audit of the choice by a mechanism is that of `SpectrumTails`, whose
-    sensitivity `tests/questions/test_spectrum_tails.py` tries, and of `PermuteAndFlip`.
+    sensitivity `tests/questions/series/test_spectrum_tails.py` tries, and of `PermuteAndFlip`.
     """
     basis = FourierBasis(9, 5)
     for size in np.arange(10.0, 13.0, 0.1):  # the public knowledge of an adversary: all people but one

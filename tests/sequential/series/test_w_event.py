@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.audit.verdict import judged
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
@@ -17,6 +16,7 @@ from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import PureLoss
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors, Unit
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.noise.deterministic import DeterministicBits
 from discreet.sequential import BudgetAbsorption, BudgetDistribution, open_stream, resume_stream, save_stream
 from discreet.sequential.series.w_event import HALF, Shares, WEventStream

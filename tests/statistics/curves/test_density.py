@@ -11,8 +11,8 @@ import pytest
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Category, Number, Schema
 from discreet.noise.deterministic import DeterministicBits
+from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.curves.density import density
 from discreet.statistics.curves.density_estimate import DensityEstimate
 from discreet.statistics.curves.kernel_density import kernel_density

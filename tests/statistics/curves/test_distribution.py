@@ -11,11 +11,11 @@ import pytest
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import Neighbors
-from discreet.core.recipe import Recipe
-from discreet.core.schema import Category, Number, Schema
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.named import question_of
-from discreet.questions.tree import Tree
+from discreet.questions.recipe import Recipe
+from discreet.questions.tables.tree import Tree
+from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.curves.distribution import MOST_BINS, Distribution, distribution
 from discreet.trust.private_data import PrivateData
 

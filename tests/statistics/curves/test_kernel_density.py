@@ -15,11 +15,11 @@ from scipy.stats import gamma, gaussian_kde, norm
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Category, Number, Schema
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.knots import Knots, bump_length, cosines, splines_of
+from discreet.questions.columns.knots import Knots, bump_length, cosines, splines_of
+from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.curves.density import density
 from discreet.statistics.curves.kernel_density import KernelDensity, kernel_density
 from discreet.statistics.curves.smoother import FLAT, GAUSSIAN, multipliers, risks

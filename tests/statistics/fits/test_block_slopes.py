@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.core.schema import Number, Schema
+from discreet.schema.schema import Number, Schema
 from discreet.statistics.fits.block_slopes import (
     FARTHEST,
     Band,

@@ -15,7 +15,7 @@ from scipy.stats import norm, trim_mean, uniform
 from discreet.core.budget import Budget
 from discreet.core.errors import MissingExtra, NotPermitted, ParameterError
 from discreet.core.grid import Array
-from discreet.core.schema import Schema
+from discreet.schema.schema import Schema
 from discreet.statistics.fits.gross_error import gross_error_sensitivity, influence_function
 from discreet.statistics.fits.influence import GrossError, GrossErrors
 from discreet.trust.private_data import PrivateData

@@ -17,9 +17,9 @@ from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
-from discreet.core.notebook import facts
-from discreet.core.schema import Category, Number, Schema, Text
+from discreet.display.notebook import facts
 from discreet.noise.deterministic import DeterministicBits
+from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.statistics.fits.losses import Huber, Logistic, Loss, Pinball, Squared, Tukey
 from discreet.statistics.fits.m_estimate import MEstimate, m_estimate, m_estimate_of
 from discreet.statistics.fits.perturbed_histogram import perturbed_histogram

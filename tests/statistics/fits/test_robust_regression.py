@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import delta, pure_epsilon
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.audit.verdict import Verdict, judged
 from discreet.core.answer import Records
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, DiscreetError, NotPermitted, ParameterError
 from discreet.core.neighbors import RECORD, Neighbors, Unit
-from discreet.core.schema import Category, Number, Schema
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.stable.sample_and_aggregate import SampleAndAggregate
 from discreet.noise import dealing
 from discreet.noise.deterministic import DeterministicBits
+from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.fits.robust_fit import RobustRegression
 from discreet.statistics.fits.robust_regression import robust_regression
 from discreet.trust.local import Local

@@ -14,9 +14,9 @@ from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.errors import KeyReused, NotPermitted, ParameterError
 from discreet.core.grid import Array
-from discreet.core.schema import Schema
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.releases.table import Table
+from discreet.schema.schema import Schema
 from discreet.statistics.fits.sample_and_aggregate import sample_and_aggregate
 from discreet.trust.private_data import PrivateData
 from discreet.trust.secure_sum import SecureSum

@@ -11,8 +11,8 @@ from scipy import stats
 from discreet.accounting.accountant import pure_epsilon
 from discreet.core.budget import Budget
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Schema
 from discreet.releases.joint_plan import Together
+from discreet.schema.schema import Schema
 from discreet.statistics.fits.block_slopes import ScaledColumns, slopes_of
 from discreet.statistics.fits.dealing import Blocks, smallest_block
 from discreet.statistics.fits.slopes_by_depth import SlopesByDepth

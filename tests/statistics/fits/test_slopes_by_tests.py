@@ -12,8 +12,8 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import ApproximateLoss, LaplaceLoss
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Schema
 from discreet.noise.deterministic import DeterministicBits
+from discreet.schema.schema import Schema
 from discreet.statistics.fits.robust_fit import RobustRegression
 from discreet.statistics.fits.robust_regression import Method, robust_regression
 from discreet.trust.permit import releases

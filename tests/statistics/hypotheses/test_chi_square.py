@@ -12,13 +12,13 @@ from scipy import stats
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.grid import Array
-from discreet.core.schema import Category, Number, Schema, Text
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.domain import Domain
+from discreet.questions.tables.domain import Domain
 from discreet.releases.simulation import Simulation
 from discreet.releases.spread import Spread
+from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.statistics.hypotheses.chi_square import DRAWS, _larger, _noise
 from discreet.statistics.hypotheses.goodness_of_fit import MISSED, _totals, goodness_of_fit, goodness_of_fit_of
 from discreet.statistics.hypotheses.independence import dependence, independence, independence_of

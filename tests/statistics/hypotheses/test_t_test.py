@@ -16,9 +16,9 @@ from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.schema import Category, Number, Schema
 from discreet.noise.deterministic import DeterministicBits
 from discreet.releases.test_result import TestResult
+from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.hypotheses.t_test import t_test, two_sample_t_test
 from discreet.trust.private_data import PrivateData
 

@@ -12,10 +12,10 @@ import pytest
 
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import Neighbors
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Number, Schema
-from discreet.questions.moments import COUNTED, moments_of, moments_size
+from discreet.questions.columns.moments import COUNTED, moments_of, moments_size
+from discreet.questions.question import BoundedSum
 from discreet.releases.figure import Figure
+from discreet.schema.schema import Number, Schema
 from discreet.statistics.moments.column_moments import Moments, bernstein_shares
 from discreet.trust.sources.opening import source_of
 

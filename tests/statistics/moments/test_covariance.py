@@ -13,11 +13,11 @@ from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Category, Number, Schema
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.coordinates import Coordinates
-from discreet.questions.pair_moments import PairMoments, pair_moments_of, pair_moments_size
+from discreet.questions.vectors.coordinates import Coordinates
+from discreet.questions.vectors.pair_moments import PairMoments, pair_moments_of, pair_moments_size
 from discreet.releases.figure import Figure
+from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.moments.covariance import correlation, covariance
 from discreet.statistics.moments.pair_table import PairTable
 from discreet.statistics.moments.products import Pair

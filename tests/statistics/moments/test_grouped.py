@@ -15,14 +15,14 @@ from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.schema import Category, Number, Schema
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.grouped_moments import grouped_moments_of
-from discreet.questions.moments import moments_of
+from discreet.questions.columns.grouped_moments import grouped_moments_of
+from discreet.questions.columns.moments import moments_of
 from discreet.releases.spread import Spread
 from discreet.releases.table import Table
+from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.moments.grouped import _share_errors, grouped
 from discreet.statistics.moments.mean import mean
 from discreet.trust.private_data import PrivateData

@@ -16,14 +16,14 @@ from discreet.accounting.accountant import delta
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.neighbors import Neighbors
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Category, Number, Schema
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions import row_steps
-from discreet.questions.coordinates import Coordinates
 from discreet.questions.named import question_of
-from discreet.questions.second_moments import second_moments_of, unfolded, weights_of
+from discreet.questions.question import BoundedSum
+from discreet.questions.vectors import row_steps
+from discreet.questions.vectors.coordinates import Coordinates
+from discreet.questions.vectors.second_moments import second_moments_of, unfolded, weights_of
+from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.moments.second_moments import second_moments
 from discreet.trust.exact_sum import exact_sum
 from discreet.trust.private_data import PrivateData

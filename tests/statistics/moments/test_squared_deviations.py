@@ -16,19 +16,19 @@ from discreet.core.errors import DiscreetError
 from discreet.core.events import Composed, LaplaceLoss, PureLoss
 from discreet.core.grid import Array
 from discreet.core.neighbors import RECORD, Neighbors
-from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
-from discreet.core.recipe import Recipe
-from discreet.core.schema import Number, Schema
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
+from discreet.questions.columns.squared_deviations import squared_deviations_of, squares_between
 from discreet.questions.named import question_of
-from discreet.questions.squared_deviations import squared_deviations_of, squares_between
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import Recipe
 from discreet.releases.ask import ColumnOf
 from discreet.releases.estimate import Estimate
 from discreet.releases.figure import Figure
 from discreet.releases.spread import Spread
+from discreet.schema.schema import Number, Schema
 from discreet.statistics.moments.column_moments import Moments
 from discreet.statistics.moments.squared_deviations import SquaredDeviations, centre_share
 from discreet.statistics.moments.variance import variance

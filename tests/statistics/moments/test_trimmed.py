@@ -12,9 +12,9 @@ from discreet.accounting.accountant import delta, pure_epsilon
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Number, Schema
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.cuts import trimmed_of, winsorized_of
+from discreet.questions.columns.cuts import trimmed_of, winsorized_of
+from discreet.schema.schema import Number, Schema
 from discreet.statistics.moments.mean import mean
 from discreet.statistics.moments.trimmed import CutEstimate, trimmed_mean, winsorized_mean
 from discreet.trust.private_data import PrivateData

@@ -12,9 +12,9 @@ from discreet.core.errors import DiscreetError
 from discreet.core.events import PureLoss
 from discreet.core.neighbors import RECORD, Neighbors
 from discreet.core.receipt import Receipt
-from discreet.core.schema import Number, Schema
 from discreet.noise.deterministic import DeterministicBits
 from discreet.releases.estimate import Estimate
+from discreet.schema.schema import Number, Schema
 from discreet.statistics.moments.variance import root, standard_deviation, variance
 from discreet.trust.private_data import PrivateData
 

@@ -14,10 +14,10 @@ from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.events import Composed, DiscreteLoss, GaussianLoss
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.schema import Schema
 from discreet.mechanisms.vectors.johnson_lindenstrauss import JohnsonLindenstrauss
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.coordinate_records import CoordinateRecords
+from discreet.questions.vectors.coordinate_records import CoordinateRecords
+from discreet.schema.schema import Schema
 from discreet.statistics.moments.sketched_variances import SketchedVariances
 from discreet.statistics.moments.variance_sketch import variance_sketch
 from discreet.trust.curators_view import CuratorsView

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import pure_epsilon
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
-from discreet.core.digits import exact
 from discreet.core.errors import DiscreetError
-from discreet.core.schema import Number, Schema
+from discreet.display.digits import exact
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.magnitudes import magnitude_edges, magnitudes_of
+from discreet.questions.columns.magnitudes import magnitude_edges, magnitudes_of
+from discreet.schema.schema import Number, Schema
 from discreet.statistics.moments.mean import mean
 from discreet.statistics.ranks.bounds import bounds
 from discreet.trust.local import Local

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.answer import Apart
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.schema import Number, Schema
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.selection.exponential import Exponential
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.rows_per_unit import CrowdedUnits, LimitScores
+from discreet.schema.schema import Number, Schema
 from discreet.statistics.moments.count import count
 from discreet.statistics.ranks.choose_rows import choose_rows
 from discreet.trust.curators_view import CuratorsView

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.core.schema import Number
-from discreet.questions.tree import Tree
+from discreet.questions.tables.tree import Tree
+from discreet.schema.schema import Number
 from discreet.statistics.ranks.cumulative_counts import CumulativeCounts
 
 UNIT, COARSE = Number(0, 1), Tree.even(16, 2, "l1")

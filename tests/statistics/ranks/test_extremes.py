@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import pure_epsilon
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
-from discreet.core.schema import Number, Schema
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.tree import Tree
+from discreet.questions.tables.tree import Tree
 from discreet.releases.estimate import Estimate
+from discreet.schema.schema import Number, Schema
 from discreet.statistics.ranks.cumulative_counts import CumulativeCounts
 from discreet.statistics.ranks.extremes import NOISIEST, farthest, maximum, minimum, value_range
 from discreet.trust.local import Local

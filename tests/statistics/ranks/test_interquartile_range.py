@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import delta, pure_epsilon
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, NotPermitted
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.schema import Number, Schema
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.noise.deterministic import DeterministicBits
+from discreet.schema.schema import Number, Schema
 from discreet.statistics.ranks.interquartile_range import interquartile_range, stable_interquartile_range
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData

@@ -13,16 +13,16 @@ import pytest
 from scipy import stats
 
 from discreet.accounting.accountant import delta, pure_epsilon
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, NotPermitted
 from discreet.core.events import Composed, PureLoss, RenyiLoss
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.schema import Number, Schema
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.noise.deterministic import DeterministicBits
 from discreet.releases.ask import ColumnOf
 from discreet.releases.estimate import Estimate
 from discreet.releases.table import Table
+from discreet.schema.schema import Number, Schema
 from discreet.statistics.ranks.interquartile_range import interquartile_range
 from discreet.statistics.ranks.quantile import median, quantile
 from discreet.statistics.ranks.quantiles_by_records import ByRecords

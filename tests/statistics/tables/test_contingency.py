@@ -13,9 +13,9 @@ from discreet.accounting.accountant import pure_epsilon
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.schema import Category, Number, Schema, Text
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.domain import MOST_CELLS, Domain
+from discreet.questions.tables.domain import MOST_CELLS, Domain
+from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.statistics.tables.contingency import ContingencyTable, contingency
 from discreet.statistics.tables.histogram import histogram
 from discreet.trust.private_data import PrivateData

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.accounting.memory_ledger import MemoryLedger
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, Dangling, NotPermitted, ParameterError
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.schema import Category, Number, Schema
+from discreet.ledger.memory_ledger import MemoryLedger
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.noise.deterministic import DeterministicBits
+from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.tables.conversation import Conversation
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData

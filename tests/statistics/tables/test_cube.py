@@ -13,10 +13,10 @@ from discreet.accounting.accountant import pure_epsilon
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Category, Number, Schema
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.measurements import Measurements
-from discreet.questions.residuals import Shape, closure, subsets
+from discreet.questions.tables.measurements import Measurements
+from discreet.questions.tables.residuals import Shape, closure, subsets
+from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.tables.cube import CuboidLattice, cube, cuboids
 from discreet.statistics.tables.marginals import Marginals
 from discreet.statistics.tables.strategy import Targets, candidates

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import pure_epsilon
-from discreet.accounting.memory_ledger import MemoryLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.events import ApproximateLoss, Composed, Repeated
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Category, Number, Schema, Text
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
 from discreet.releases.spread import Spread
+from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.statistics.tables.frequent_cells import FrequentCells, frequent_cells, threshold_of
 from discreet.trust.private_data import PrivateData
 from discreet.trust.secure_sum import SecureSum

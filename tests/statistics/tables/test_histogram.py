@@ -11,8 +11,8 @@ from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.events import LaplaceLoss, PureLoss
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Category, Number, Schema, Text
 from discreet.noise.deterministic import DeterministicBits
+from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.statistics.tables.histogram import histogram, quantile_of
 from discreet.statistics.tables.key_counts import key_counts
 from discreet.trust.private_data import PrivateData

@@ -14,8 +14,8 @@ from discreet.accounting.accountant import delta, pure_epsilon
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Category, Number, Schema, Text
 from discreet.noise.deterministic import DeterministicBits
+from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.statistics.tables.contingency import contingency
 from discreet.statistics.tables.marginals import Marginals, marginals
 from discreet.trust.private_data import PrivateData

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from discreet.core.errors import ParameterError
-from discreet.questions.residuals import AxisSet, MarginalResiduals, Shape, closure, residual
+from discreet.questions.tables.residuals import AxisSet, MarginalResiduals, Shape, closure, residual
 from discreet.statistics.tables.nonnegative import MOST_CELLS, nonnegative_table, whole_table
 
 rng = np.random.default_rng(5)

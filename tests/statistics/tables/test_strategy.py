@@ -11,11 +11,11 @@ from discreet.core.bound import Norm
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Category, Schema
-from discreet.questions.domain import Domain
-from discreet.questions.measurement import Measurement
-from discreet.questions.measurements import Measurements
-from discreet.questions.residuals import Shape
+from discreet.questions.tables.domain import Domain
+from discreet.questions.tables.measurement import Measurement
+from discreet.questions.tables.measurements import Measurements
+from discreet.questions.tables.residuals import Shape
+from discreet.schema.schema import Category, Schema
 from discreet.statistics.tables.strategy import NORMS, Strategy, Targets, ways_of
 from discreet.trust.private_data import PrivateData
 

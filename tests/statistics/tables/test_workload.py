@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.accounting.sqlite_ledger import SqliteLedger
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, ParameterError
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Category, Number, Schema
+from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.noise.deterministic import DeterministicBits
-from discreet.questions.domain import Domain
+from discreet.questions.tables.domain import Domain
+from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.tables.workload import workload
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.opening import source_of

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from discreet.crypto.identity import Identity
-from discreet.crypto.server import Server, Total
-from discreet.crypto.terms import Terms
+from discreet.crypto.masked_sum.server import Server, Total
+from discreet.crypto.masked_sum.terms import Terms
 from discreet.trust.party import Seat
 from discreet.trust.secure_sum import OtherSurvivors
 from tests.trust.network.outcome import Books

@@ -10,13 +10,13 @@ import pytest
 
 import discreet.trust.network.serving as serving_module
 from discreet.core.neighbors import Neighbors
-from discreet.core.recipe import Recipe
 from discreet.crypto.errors import TooFewSurvivors
 from discreet.crypto.framing import labelled
+from discreet.crypto.masked_sum.server import Server
+from discreet.crypto.masked_sum.terms import UsedRounds
 from discreet.crypto.messages import Message, Signed
-from discreet.crypto.server import Server
-from discreet.crypto.terms import UsedRounds
 from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.questions.recipe import Recipe
 from discreet.trust.call import Call
 from discreet.trust.network.link import Link, called
 from discreet.trust.network.serving import Serving

@@ -20,11 +20,11 @@ import pyarrow.parquet
 from discreet.core.bound import Bound
 from discreet.core.grid import Array, Grid
 from discreet.core.neighbors import RECORD, Unit
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Category, Number, Schema, Text
-from discreet.questions.contingency import contingency_of
-from discreet.questions.grouped_moments import grouped_moments_of
-from discreet.questions.moments import moments_of
+from discreet.questions.columns.grouped_moments import grouped_moments_of
+from discreet.questions.columns.moments import moments_of
+from discreet.questions.question import BoundedSum
+from discreet.questions.tables.contingency import contingency_of
+from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.trust.sources.source import Source
 
 COST = "co\"st'; DROP TABLE kept --"

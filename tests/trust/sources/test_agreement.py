@@ -18,11 +18,11 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from discreet.core.dates import Date, Datetime
 from discreet.core.neighbors import Unit
-from discreet.core.schema import Boolean, Number, Schema
-from discreet.questions.contingency import contingency_of
-from discreet.questions.moments import moments_of
+from discreet.questions.columns.moments import moments_of
+from discreet.questions.tables.contingency import contingency_of
+from discreet.schema.dates import Date, Datetime
+from discreet.schema.schema import Boolean, Number, Schema
 from discreet.trust import sources
 from discreet.trust.sources import engine
 from discreet.trust.sources import source as source_module
@@ -157,8 +157,8 @@ def test_every_source_outside_this_process_is_looked_at_before_a_charge() -> Non
 
 
 def every_source() -> list[type[Source]]:
-    for module in pkgutil.iter_modules(sources.__path__):
-        importlib.import_module(f"{sources.__name__}.{module.name}")
+    for module in pkgutil.walk_packages(sources.__path__, f"{sources.__name__}."):
+        importlib.import_module(module.name)
     return [kind for kind in below(Source) if kind.__module__.startswith("discreet.")]
 
 

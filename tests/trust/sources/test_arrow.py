@@ -16,8 +16,8 @@ import pytest
 
 from discreet.core.bound import Bound
 from discreet.core.errors import MissingExtra, ParameterError, SchemaError
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Category, Number, Schema
+from discreet.questions.question import BoundedSum
+from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.sources.opening import source_of
 from discreet.trust.sources.source import BATCH
 

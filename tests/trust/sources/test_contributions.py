@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.core.neighbors import Unit
-from discreet.core.schema import Number, Schema, Text
+from discreet.schema.schema import Number, Schema, Text
 from discreet.trust.sources.contributions import kept_rows, start, text_ranks
 from discreet.trust.sources.engine import engine
 from discreet.trust.sources.kept import START, Kept

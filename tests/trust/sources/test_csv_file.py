@@ -22,11 +22,12 @@ from hypothesis import strategies as st
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.schema import Category, Number, Schema, Text
+from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources import arrow_column, csv_fields, csv_file
+from discreet.trust.sources import csv_fields, csv_file
+from discreet.trust.sources.columns import arrow_column
+from discreet.trust.sources.columns.decoding import texts
 from discreet.trust.sources.csv_file import CsvForm, csv_batches, csv_header
-from discreet.trust.sources.decoding import texts
 from discreet.trust.sources.file import File
 
 Rows = Sequence[tuple[str, ...]]

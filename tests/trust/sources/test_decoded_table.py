@@ -12,14 +12,14 @@ import pytest
 from discreet.core.bound import Bound
 from discreet.core.formula import Formula, Tally
 from discreet.core.grid import Array, Grid
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Category, Number, Schema
-from discreet.questions.contingency import contingency_of
-from discreet.questions.grouped_moments import grouped_moments_of
-from discreet.questions.moments import moments_of
+from discreet.questions.columns.grouped_moments import grouped_moments_of
+from discreet.questions.columns.moments import moments_of
+from discreet.questions.question import BoundedSum
+from discreet.questions.tables.contingency import contingency_of
+from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.exact_sum import exact_sum
+from discreet.trust.sources.columns.decoding import bounded
 from discreet.trust.sources.decoded_table import DecodedTable
-from discreet.trust.sources.decoding import bounded
 
 BOUNDS = [
     (0.0, 1.0),

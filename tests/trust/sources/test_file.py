@@ -13,8 +13,8 @@ import pytest
 
 from discreet.core.errors import SchemaError
 from discreet.core.neighbors import Unit
-from discreet.core.schema import Category, Number, Schema
-from discreet.questions.contingency import contingency_of
+from discreet.questions.tables.contingency import contingency_of
+from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.sources import file
 from discreet.trust.sources.engine import engine
 from discreet.trust.sources.file import File, column_names, files_at

@@ -14,8 +14,8 @@ import pytest
 
 from discreet.core.bound import Bound
 from discreet.core.neighbors import Unit
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Number, Schema
+from discreet.questions.question import BoundedSum
+from discreet.schema.schema import Number, Schema
 from discreet.trust.sources import engine
 from discreet.trust.sources.stream import Stream
 

@@ -23,7 +23,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.core.neighbors import RECORD, Unit
-from discreet.core.schema import Category, Number, Schema, Text
+from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.trust.sources.opening import source_of
 
 SCHEMA = Schema(

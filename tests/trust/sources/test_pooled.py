@@ -17,10 +17,10 @@ from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, NotPermitted, ParameterError, SchemaError
 from discreet.core.grid import Grid
 from discreet.core.neighbors import RECORD, Unit
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Category, Number, Schema
-from discreet.questions.contingency import contingency_of
-from discreet.questions.total import total_of
+from discreet.questions.columns.total import total_of
+from discreet.questions.question import BoundedSum
+from discreet.questions.tables.contingency import contingency_of
+from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.moments.count import count
 from discreet.statistics.moments.grouped import grouped
 from discreet.statistics.moments.mean import mean

@@ -17,8 +17,8 @@ from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, MissingExtra, ParameterError, SchemaError
 from discreet.core.neighbors import RECORD, Neighbors, Unit
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Category, Number, Schema, Text
+from discreet.questions.question import BoundedSum
+from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.secure_sum import SecureSum

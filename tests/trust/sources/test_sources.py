@@ -13,7 +13,7 @@ import pytest
 
 from discreet.core.errors import MissingExtra, SchemaError
 from discreet.core.neighbors import Unit
-from discreet.core.schema import Category, Number, Schema, Text
+from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.trust.sources import source as source_module
 from discreet.trust.sources.file import File, column_names
 from discreet.trust.sources.opening import source_of

@@ -16,9 +16,9 @@ from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, EngineFailure, NotPermitted, SchemaError
 from discreet.core.grid import Grid
 from discreet.core.neighbors import Unit
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Category, Number, Schema, Text
 from discreet.noise.deterministic import DeterministicBits
+from discreet.questions.question import BoundedSum
+from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.statistics.moments.count import count
 from discreet.statistics.moments.total import total
 from discreet.statistics.tables.key_counts import key_counts

@@ -16,20 +16,20 @@ from discreet.core.held import Held, exclusive
 from discreet.core.neighbors import Neighbors
 from discreet.core.progress_bar import tracked
 from discreet.core.receipt import Receipt
-from discreet.deep.capture import Layer
-from discreet.deep.check import check
-from discreet.deep.clipped_sum import clipped_sum
-from discreet.deep.digest import digest
+from discreet.deep.checks.check import check
+from discreet.deep.checks.model_state import ModelState
+from discreet.deep.checks.rehearsal import rehearsed
+from discreet.deep.checks.secret_draws import secret_draws
+from discreet.deep.clipping.capture import Layer
+from discreet.deep.clipping.clipped_sum import clipped_sum
 from discreet.deep.fair.cells import Cells
 from discreet.deep.fair.constraint import Codes, Constraint
 from discreet.deep.fair.descent import Descent, Walk, mean_gradients
 from discreet.deep.fair.fair_plan import FairPlan
 from discreet.deep.fair.multipliers import Multipliers, PublishedMultipliers, deviation, floored_shares, weights
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute
-from discreet.deep.model_state import ModelState
-from discreet.deep.noisy_sum import noisy_sum
-from discreet.deep.rehearsal import rehearsed
-from discreet.deep.secret_draws import secret_draws
+from discreet.deep.noise.noisy_sum import noisy_sum
+from discreet.deep.training.digest import digest
 from discreet.trust.charged import Payer
 
 ASKED = "train a fair network"
@@ -66,8 +66,8 @@ class AttributeTraining(Held):
     `plan.event` for neighbors that differ in the group of one record. Counts move by sqrt(2), one record leaving one
     cell and entering another. A centred contribution to the histogram is at most radius / 2 long, one to the gradient
     at most clip times half the spread of the weights; both are in a ball around zero, which is what Poisson samples
-    under replace neighbors need (`accounting/replaced_pair.md`). Denominators are released counts, never exact ones.
-    After the histogram repair of rate constraints (RaCO-DP, arXiv 2505.22703).
+    under replace neighbors need (`accounting/pairs/replaced_pair.md`). Denominators are released counts, never exact
+    ones. After the histogram repair of rate constraints (RaCO-DP, arXiv 2505.22703).
     """
 
     def __init__(

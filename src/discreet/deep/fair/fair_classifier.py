@@ -25,8 +25,8 @@ from discreet.deep.fair.fair_plan import FairPlan, Protects
 from discreet.deep.fair.pf_ld import PFLDPlan, PFLDTraining
 from discreet.deep.fair.record_training import RecordTraining
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute, checked_groups, coded
-from discreet.deep.private_tensors import PrivateTensors
-from discreet.trust.sources.raw_values import array_of, numbers_in, unlisted
+from discreet.deep.training.private_tensors import PrivateTensors
+from discreet.trust.sources.columns.raw_values import array_of, numbers_in, unlisted
 
 ASKED = "fair classifier"
 FARTHEST = 1e4  # features are cut to it, so that no record makes a network overflow

@@ -19,7 +19,7 @@ from discreet.deep.fair.group_rates import GroupRates, joint_half_width
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute, checked_groups
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.questions.contingency import contingency_of
+from discreet.questions.tables.contingency import contingency_of
 from discreet.releases.ask import asked
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
@@ -114,7 +114,7 @@ def fairness(
 
     Examples
     --------
-    >>> from discreet.core.schema import Category, Schema
+    >>> from discreet.schema.schema import Category, Schema
     >>> schema = Schema({"said": Category((0, 1)), "is": Category((0, 1)), "sex": Category(("f", "m"))})
     >>> columns = {"said": [0, 1] * 1000, "is": [0, 1] * 1000, "sex": ["f"] * 1000 + ["m"] * 1000}
     >>> found = fairness(PrivateData.of(columns, schema, Budget(1.0)), "said", "is", "sex")

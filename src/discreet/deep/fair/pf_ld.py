@@ -18,7 +18,7 @@ from discreet.deep.fair.attribute_training import MOVED, AttributeTraining
 from discreet.deep.fair.descent import Walk
 from discreet.deep.fair.fair_plan import SCHEMES, check_batch, steps_of
 from discreet.deep.fair.multipliers import PublishedMultipliers, weights
-from discreet.deep.noisy_sum import noisy_sum
+from discreet.deep.noise.noisy_sum import noisy_sum
 from discreet.mechanisms.additive.gaussian import Gaussian
 
 

@@ -17,20 +17,20 @@ from discreet.core.neighbors import RECORD, Neighbors
 from discreet.core.progress_bar import tracked
 from discreet.core.receipt import Receipt
 from discreet.core.secret_sample import SecretSample
-from discreet.deep.capture import Layer
-from discreet.deep.check import check
-from discreet.deep.clipped_sum import ClippedSum, clipped_sum
-from discreet.deep.digest import digest
+from discreet.deep.checks.check import check
+from discreet.deep.checks.model_state import ModelState
+from discreet.deep.checks.rehearsal import rehearsed
+from discreet.deep.checks.secret_draws import secret_draws
+from discreet.deep.clipping.capture import Layer
+from discreet.deep.clipping.clipped_sum import ClippedSum, clipped_sum
 from discreet.deep.fair.cells import Cells
 from discreet.deep.fair.constraint import SHARPNESS, Constraint
 from discreet.deep.fair.descent import Descent, Walk
 from discreet.deep.fair.fair_plan import FairPlan
 from discreet.deep.fair.multipliers import Multipliers, deviation, floored_shares, weights
-from discreet.deep.model_state import ModelState
-from discreet.deep.noisy_sum import noisy_sum, on_grid, rounding_on_grid
-from discreet.deep.private_tensors import Chunk, PrivateTensors
-from discreet.deep.rehearsal import rehearsed
-from discreet.deep.secret_draws import secret_draws
+from discreet.deep.noise.noisy_sum import noisy_sum, on_grid, rounding_on_grid
+from discreet.deep.training.digest import digest
+from discreet.deep.training.private_tensors import Chunk, PrivateTensors
 from discreet.trust.charged import Payer
 
 ASKED = "train a fair network"

@@ -7,20 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from discreet.accounting.memory_ledger import account_of
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.ledger import Ledger
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.schema import Category
 from discreet.core.secret import Secret
 from discreet.core.secret_sample import SecretSample
 from discreet.deep.fair.constraint import Codes
+from discreet.ledger.memory_ledger import account_of
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.bits import system_bits
-from discreet.trust.sources.decoding import codes
-from discreet.trust.sources.raw_values import array_of
+from discreet.schema.schema import Category
+from discreet.trust.sources.columns.decoding import codes
+from discreet.trust.sources.columns.raw_values import array_of
 
 ASKED = "sensitive attribute"
 

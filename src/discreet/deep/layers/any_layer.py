@@ -11,9 +11,9 @@ from torch.func import functional_call, vjp, vmap
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
+from discreet.deep.clipping.indices_in_range import IndicesInRange
 from discreet.deep.forms.explicit import Explicit
 from discreet.deep.forms.form import Form
-from discreet.deep.indices_in_range import IndicesInRange
 
 Given = tuple[tuple[Any, ...], dict[str, Any]]
 

@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import shortest_path
 from scipy.sparse.linalg import eigsh
 
 from discreet.core.grid import Array, Steps
-from discreet.core.notebook import carded
+from discreet.display.notebook import carded
 from discreet.graphs.publishing.louvain import louvain, modularity
 from discreet.mechanisms.graphs.adjacency import adjacency_of
 from discreet.releases.columns import Columns, Series

@@ -19,7 +19,7 @@ from discreet.core.receipt import Receipt
 from discreet.local.randomizer import Randomizer, Reports, WorstPair
 from discreet.releases.estimate import Estimate
 from discreet.releases.release import check_confidence
-from discreet.trust.sources.raw_values import numbers_each
+from discreet.trust.sources.columns.raw_values import numbers_each
 
 FINE, COARSE = 20, 10  # bits of the steps in which estimates are added, and in which their squares are
 

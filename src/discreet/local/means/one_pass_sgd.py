@@ -14,11 +14,11 @@ from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_knob
-from discreet.core.schema import Category, Number
 from discreet.local.means.sphere_vector import SphereVector
 from discreet.noise.bits import system_bits
-from discreet.trust.sources.decoding import decoded
-from discreet.trust.sources.raw_values import numbers_in, unlisted
+from discreet.schema.schema import Category, Number
+from discreet.trust.sources.columns.decoding import decoded
+from discreet.trust.sources.columns.raw_values import numbers_in, unlisted
 
 STEPS = 100  # batches that people are split into, at most
 LONGEST = math.sqrt(2)  # a row with its constant, and so a gradient

@@ -21,7 +21,7 @@ from discreet.local.randomizer import Randomizer, Reports, WorstPair, refused
 from discreet.releases.columns import Series
 from discreet.releases.release import check_confidence
 from discreet.releases.table import Table
-from discreet.trust.sources.raw_values import numbers_each
+from discreet.trust.sources.columns.raw_values import numbers_each
 
 MOST_NUMBERS = 2**19
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from discreet.accounting.file_lock import locked
-from discreet.accounting.own_file import read_own, replace_own
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
+from discreet.ledger.file_lock import locked
+from discreet.ledger.own_file import read_own, replace_own
 from discreet.local.rappor.bloom import BitRows
 from discreet.local.rappor.parameters import RapporParameters
 from discreet.local.rappor.permanent import randomized

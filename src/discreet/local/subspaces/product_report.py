@@ -20,7 +20,7 @@ from discreet.local.means.report_reach import ReportReach
 from discreet.local.randomizer import Randomizer, Reports, WorstPair, refused
 from discreet.local.subspaces.half_vector import half_size, product_vectors, symmetric
 from discreet.local.subspaces.product_moments import ProductMoments
-from discreet.trust.sources.raw_values import numbers_each
+from discreet.trust.sources.columns.raw_values import numbers_each
 
 MOST = 2**10  # coordinates
 BLOCK = 2**22  # numbers of reports that are made at a time

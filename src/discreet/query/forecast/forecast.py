@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.core.display import plain
-from discreet.core.notebook import carded
+from discreet.display.notebook import carded
+from discreet.display.plain import plain
 from discreet.releases.columns import Columns, Series
 from discreet.releases.drawing import drawn_on
 from discreet.releases.release import finite

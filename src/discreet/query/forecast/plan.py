@@ -14,13 +14,13 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event
 from discreet.core.knob import check_whole
-from discreet.core.plain_schema import PlainSchema, schema_of
 from discreet.core.progress_bar import patient_bar
-from discreet.core.schema import Schema
 from discreet.query.forecast.expected_error import Tried, tried
 from discreet.query.forecast.forecast import Expectation, Forecast
 from discreet.query.forecast.planned_question import ASKED, PlannedQuestion, planned_question
 from discreet.query.forecast.practice import Practice, PracticeLedger
+from discreet.schema.plain_schema import PlainSchema, schema_of
+from discreet.schema.schema import Schema
 from discreet.trust.private_data import PrivateData
 
 EPSILONS = (0.1, 0.3, 1.0, 3.0)

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from discreet.accounting.chain import BEFORE_ALL
 from discreet.core.budget import Budget
 from discreet.core.events import Composed, Event
 from discreet.core.held import unheld
 from discreet.core.ledger import Balance, Committed, Entry, Reservation
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.schema import Schema
+from discreet.ledger.chain import BEFORE_ALL
 from discreet.noise.deterministic import DeterministicBits
 from discreet.query.forecast.stand_in import Shape, stand_in
+from discreet.schema.schema import Schema
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from discreet.core.dates import Temporal
 from discreet.core.grid import Array
 from discreet.core.neighbors import Unit
-from discreet.core.schema import Category, Number, Schema, Text
+from discreet.schema.dates import Temporal
+from discreet.schema.schema import Category, Number, Schema, Text
 
 SHARED = 0.6  # correlation of a column with what all columns share
 KEYS = 100  # values of a text column

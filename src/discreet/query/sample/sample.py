@@ -7,9 +7,9 @@ from typing import Any
 
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
-from discreet.core.schema import Number
 from discreet.query.sample import SCHEMA, TABLE
 from discreet.query.schema_file import read_schema
+from discreet.schema.schema import Number
 from discreet.trust.private_data import PrivateData
 
 NAMES = (TABLE.stem,)

@@ -14,10 +14,10 @@ from discreet.core.grid import Array
 from discreet.core.held import exclusive
 from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors
-from discreet.core.schema import Number
-from discreet.core.value import number_of
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.releases.columns import in_words
+from discreet.schema.schema import Number
+from discreet.schema.value import number_of
 from discreet.sequential.counters.doubling_counter import DoublingCounter
 from discreet.sequential.counters.square_root_counter import SquareRootCounter
 from discreet.sequential.resumable import Resumable, State

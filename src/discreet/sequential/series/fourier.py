@@ -16,15 +16,15 @@ import numpy as np
 
 from discreet.core.bound import Norm
 from discreet.core.budget import Budget
-from discreet.core.dates import Temporal
 from discreet.core.errors import ParameterError
 from discreet.core.knob import check_whole
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Number
-from discreet.questions.fourier import MOST_PERIODS, fourier_basis, fourier_of_events, fourier_of_people
+from discreet.questions.question import BoundedSum
+from discreet.questions.series.fourier import MOST_PERIODS, fourier_basis, fourier_of_events, fourier_of_people
 from discreet.releases.ask import columns_of
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
+from discreet.schema.dates import Temporal
+from discreet.schema.schema import Number
 from discreet.sequential.series.fourier_series import FourierSeries
 from discreet.sequential.series.frequencies import Asks, LowFrequencies, NoisyCoefficients
 from discreet.trust.as_private import Bounds, as_private

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discreet.core.dates import Temporal
 from discreet.core.grid import Array
-from discreet.questions.fourier import FourierBasis
+from discreet.questions.series.fourier import FourierBasis
 from discreet.releases.columns import Columns, ConfidenceInterval
 from discreet.releases.curve import Curve
+from discreet.schema.dates import Temporal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

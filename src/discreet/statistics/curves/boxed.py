@@ -8,7 +8,7 @@ from typing import Any
 
 from discreet.core.budget import Budget
 from discreet.core.knob import check_whole
-from discreet.questions.box import GUESS, Box
+from discreet.questions.columns.box import GUESS, Box
 from discreet.releases.ask import columns_of
 from discreet.trust.as_private import Bounds
 from discreet.trust.private_data import PrivateData

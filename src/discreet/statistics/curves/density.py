@@ -12,11 +12,11 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.parameters import checked
-from discreet.questions.box import Box
-from discreet.questions.cells import equal_cells
-from discreet.questions.contingency import contingency_of
-from discreet.questions.domain import Bins
+from discreet.questions.columns.box import Box
 from discreet.questions.grouped import counted
+from discreet.questions.tables.cells import equal_cells
+from discreet.questions.tables.contingency import contingency_of
+from discreet.questions.tables.domain import Bins
 from discreet.releases.ask import asked
 from discreet.releases.least_noise import least_noise
 from discreet.releases.release import check_population

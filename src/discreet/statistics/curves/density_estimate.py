@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_whole
-from discreet.questions.box import Box
+from discreet.questions.columns.box import Box
 from discreet.releases.columns import KEPT, Columns, ConfidenceInterval, Series
 from discreet.releases.curve import Curve
 from discreet.releases.simulation import Simulation

@@ -13,8 +13,8 @@ from discreet.core.budget import Budget
 from discreet.core.grid import Array
 from discreet.core.knob import check_whole
 from discreet.core.parameters import checked
-from discreet.questions.cells import cut
-from discreet.questions.tree import Tree, trees
+from discreet.questions.tables.cells import cut
+from discreet.questions.tables.tree import Tree, trees
 from discreet.releases.ask import asked, column_of
 from discreet.releases.columns import ConfidenceInterval
 from discreet.releases.curve import Curve

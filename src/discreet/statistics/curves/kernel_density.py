@@ -12,7 +12,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.parameters import checked
-from discreet.questions.domain import Bins
+from discreet.questions.tables.domain import Bins
 from discreet.releases.ask import asked_with
 from discreet.releases.release import check_population
 from discreet.releases.spread import CONFIDENCE

@@ -12,13 +12,13 @@ from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Number
 from discreet.mechanisms.additive.gaussian import Gaussian
-from discreet.questions.domain import Bins, Domain
-from discreet.questions.knots import Knots, bump_length, process_of, process_size, splines_of
+from discreet.questions.columns.knots import Knots, bump_length, process_of, process_size, splines_of
+from discreet.questions.question import BoundedSum
+from discreet.questions.tables.domain import Bins, Domain
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import Spread, spread
+from discreet.schema.schema import Number
 from discreet.statistics.curves.boxed import Boxed
 from discreet.statistics.curves.smoother import GAUSSIAN, Smoother
 

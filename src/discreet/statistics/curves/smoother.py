@@ -10,7 +10,7 @@ from functools import reduce
 import numpy as np
 
 from discreet.core.grid import Array
-from discreet.questions.knots import Knots, cosines
+from discreet.questions.columns.knots import Knots, cosines
 
 GAUSSIAN, FLAT = 2, 4
 CANDIDATES = 40  # bandwidths that are tried in each column

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.grid import Array
-from discreet.core.schema import Schema
+from discreet.schema.schema import Schema
 
 FARTHEST = 2.0**20  # of a slope, where all columns are scaled to [-1, 1]
 NEAREST = -40.0  # of the binary logarithm of a distance
@@ -29,7 +29,7 @@ class ScaledColumns:
 
     Examples
     --------
-    >>> from discreet.core.schema import Number
+    >>> from discreet.schema.schema import Number
     >>> frame = ScaledColumns.of(Schema({"age": Number(0, 100), "pay": Number(0, 5000)}), ("age",), "pay")
     >>> frame.scaled(np.array([[75.0, 0.0]]))
     array([[ 0.5, -1. ]])

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.questions.domain import Domain
+from discreet.questions.tables.domain import Domain
 from discreet.statistics.fits.layout import Layout
 from discreet.statistics.fits.losses import Loss, loss_of
 from discreet.statistics.fits.own_criterion import Own, OwnLoss, check_size

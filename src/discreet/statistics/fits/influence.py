@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.core.digits import exact
-from discreet.core.display import plain
 from discreet.core.grid import Array
-from discreet.core.notebook import carded
+from discreet.display.digits import exact
+from discreet.display.notebook import carded
+from discreet.display.plain import plain
 from discreet.releases.columns import Columns, Series
 from discreet.releases.drawing import drawn_on
 

@@ -15,11 +15,11 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.parameters import checked
-from discreet.core.schema import Column, Number
-from discreet.questions.domain import MOST_CELLS, Bins, Domain
+from discreet.questions.tables.domain import MOST_CELLS, Bins, Domain
 from discreet.releases.fit import Fit
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
+from discreet.schema.schema import Column, Number
 from discreet.statistics.fits.criterion import Linear, criterion_of, layout_of
 from discreet.statistics.fits.losses import Loss, Pinball, loss_of
 from discreet.statistics.fits.minimizer import Minimizer, NoisyCriterion

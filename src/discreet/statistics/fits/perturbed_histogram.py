@@ -11,12 +11,12 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.knob import check_whole
 from discreet.core.parameters import checked
-from discreet.core.schema import Number
-from discreet.questions.contingency import contingency_of
-from discreet.questions.domain import Bins, Domain
+from discreet.questions.tables.contingency import contingency_of
+from discreet.questions.tables.domain import Bins, Domain
 from discreet.releases.ask import ColumnsOf, columns_of
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import CONFIDENCE
+from discreet.schema.schema import Number
 from discreet.statistics.tables.contingency import ContingencyTable, contingency
 from discreet.trust.as_private import Bounds
 

@@ -17,7 +17,6 @@ from discreet.core.grid import Array
 from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import checked
-from discreet.core.schema import Category, Column, Number, Schema
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.questions.block_sum import BlockSum
@@ -26,6 +25,7 @@ from discreet.releases.columns import Series
 from discreet.releases.release import check_confidence, check_population
 from discreet.releases.spread import CONFIDENCE, Spread
 from discreet.releases.table import Table
+from discreet.schema.schema import Category, Column, Number, Schema
 from discreet.trust.as_private import Bounds
 from discreet.trust.isolation.isolated import PART, Form, check_isolation, processors
 from discreet.trust.isolation.rehearsal import check_time

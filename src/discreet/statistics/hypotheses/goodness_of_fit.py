@@ -14,7 +14,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import shown
 from discreet.core.parameters import checked
-from discreet.questions.domain import BINS, Domain
+from discreet.questions.tables.domain import BINS, Domain
 from discreet.releases.ask import column_of
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
@@ -71,7 +71,7 @@ def goodness_of_fit(
 
     Examples
     --------
-    >>> from discreet.core.schema import Category, Schema
+    >>> from discreet.schema.schema import Category, Schema
     >>> coin = Schema({"coin": Category(("head", "tail"))})
     >>> throws = {"coin": ["head"] * 700 + ["tail"] * 300}
     >>> goodness_of_fit(throws, "coin", {"head": 0.5, "tail": 0.5}, bounds=coin, epsilon=1.0).p_value < 0.001

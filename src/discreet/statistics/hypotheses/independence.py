@@ -12,7 +12,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.parameters import checked
-from discreet.questions.domain import BINS, Bins, Domain
+from discreet.questions.tables.domain import BINS, Bins, Domain
 from discreet.releases.ask import columns_of
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
@@ -65,7 +65,7 @@ def independence(
 
     Examples
     --------
-    >>> from discreet.core.schema import Category, Schema
+    >>> from discreet.schema.schema import Category, Schema
     >>> schema = Schema({"smokes": Category(("yes", "no")), "coughs": Category(("yes", "no"))})
     >>> alike = {"smokes": ["yes", "no"] * 500, "coughs": ["yes", "no"] * 500}
     >>> independence(alike, ("smokes", "coughs"), bounds=schema, epsilon=1.0).p_value < 0.001

@@ -9,22 +9,22 @@ from typing import Any
 import numpy as np
 
 from discreet.core.budget import Budget
-from discreet.core.digits import exact
 from discreet.core.errors import ParameterError
 from discreet.core.parameters import checked
-from discreet.core.schema import Category, Number, Schema
-from discreet.questions.grouped_moments import grouped_moments_of
-from discreet.questions.moments import moments_of
+from discreet.display.digits import exact
+from discreet.questions.columns.grouped_moments import grouped_moments_of
+from discreet.questions.columns.moments import moments_of
 from discreet.releases.ask import Released, asked, column_of
 from discreet.releases.estimate import Estimate, estimate_of
 from discreet.releases.figure import Figure
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
 from discreet.releases.test_result import TestResult
+from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.moments.column_moments import Moments
 from discreet.trust.as_private import Bounds, as_private
 from discreet.trust.private_data import PrivateData
-from discreet.trust.sources.raw_values import array_of
+from discreet.trust.sources.columns.raw_values import array_of
 
 
 @checked
@@ -139,7 +139,7 @@ def two_sample_t_test(
     Examples
     --------
     >>> import numpy as np
-    >>> from discreet.core.schema import Category
+    >>> from discreet.schema.schema import Category
     >>> schema = Schema({"drug": Category(("a", "b")), "days": Number(0, 30)})
     >>> days = np.random.default_rng(0).normal(10, 4, 10_000) + 2 * (np.arange(10_000) < 5000)
     >>> patients = {"drug": ["a"] * 5000 + ["b"] * 5000, "days": days}

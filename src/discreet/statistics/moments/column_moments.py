@@ -12,8 +12,7 @@ import numpy as np
 
 from discreet.core.budget import Budget
 from discreet.core.grid import Array
-from discreet.core.schema import Number
-from discreet.questions.moments import moments_of
+from discreet.questions.columns.moments import moments_of
 from discreet.releases.ask import ColumnOf, Released, asked
 from discreet.releases.estimate import Estimate, estimate_of
 from discreet.releases.figure import Figure as Figure
@@ -21,6 +20,7 @@ from discreet.releases.figure import Sampling
 from discreet.releases.groups import Groups
 from discreet.releases.release import check_confidence
 from discreet.releases.table import Table
+from discreet.schema.schema import Number
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ import numpy as np
 
 from discreet.core.budget import Budget
 from discreet.core.parameters import checked
-from discreet.questions.cells import Edges
-from discreet.questions.count import count_of
+from discreet.questions.columns.count import count_of
+from discreet.questions.tables.cells import Edges
 from discreet.releases.ask import Released, asked
 from discreet.releases.estimate import Estimate
 from discreet.releases.figure import Figure, Sampling

@@ -14,18 +14,18 @@ from typing import Any
 import numpy as np
 
 from discreet.core.budget import Budget
-from discreet.core.dates import Temporal
 from discreet.core.grid import Array
 from discreet.core.parameters import checked
-from discreet.core.schema import Number
-from discreet.questions.cells import Edges
-from discreet.questions.moments import moments_of
+from discreet.questions.columns.moments import moments_of
+from discreet.questions.tables.cells import Edges
 from discreet.releases.ask import asked
 from discreet.releases.columns import Series
 from discreet.releases.groups import By, Groups
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE, Spread
 from discreet.releases.table import Table
+from discreet.schema.dates import Temporal
+from discreet.schema.schema import Number
 from discreet.statistics.moments.column_moments import Moments
 from discreet.trust.as_private import Bounds, as_private
 
@@ -83,7 +83,7 @@ def grouped(
 
     Examples
     --------
-    >>> from discreet.core.schema import Category, Schema
+    >>> from discreet.schema.schema import Category, Schema
     >>> schema = Schema({"ward": Category(("a", "b", "c")), "age": Number(0, 100)})
     >>> visits = {"ward": ["a"] * 600 + ["b"] * 400, "age": [30.0] * 600 + [70.0] * 400}
     >>> found = grouped(visits, "age", by="ward", bounds=schema, epsilon=1.0)

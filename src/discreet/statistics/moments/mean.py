@@ -6,7 +6,7 @@ from typing import Any, TypedDict, Unpack, overload
 
 from discreet.core.budget import Budget
 from discreet.core.parameters import checked
-from discreet.questions.cells import Edges
+from discreet.questions.tables.cells import Edges
 from discreet.releases.ask import column_of
 from discreet.releases.estimate import Estimate
 from discreet.releases.groups import By, Groups

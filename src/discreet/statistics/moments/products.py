@@ -12,9 +12,9 @@ from discreet.core.bound import Norm
 from discreet.core.budget import Budget
 from discreet.core.grid import Array
 from discreet.core.receipt import Receipt
-from discreet.questions.coordinates import Coordinates
-from discreet.questions.pair_moments import PairMoments, pair_moments_of
-from discreet.questions.second_moments import second_moments_of
+from discreet.questions.vectors.coordinates import Coordinates
+from discreet.questions.vectors.pair_moments import PairMoments, pair_moments_of
+from discreet.questions.vectors.second_moments import second_moments_of
 from discreet.releases.ask import Released, asked
 from discreet.releases.figure import Figure, Sampling
 from discreet.releases.spread import Spread

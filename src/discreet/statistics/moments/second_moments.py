@@ -12,7 +12,7 @@ import numpy as np
 from discreet.core.budget import Budget
 from discreet.core.grid import Array
 from discreet.core.parameters import checked
-from discreet.questions.coordinates import Coordinates
+from discreet.questions.vectors.coordinates import Coordinates
 from discreet.releases.ask import columns_of
 from discreet.releases.columns import Columns, Series
 from discreet.releases.estimate import Estimate, estimate_of

@@ -8,9 +8,9 @@ import numpy as np
 
 from discreet.core.budget import Budget
 from discreet.core.parameters import checked
-from discreet.questions.cells import Edges
-from discreet.questions.moments import moments_of
-from discreet.questions.total import total_of
+from discreet.questions.columns.moments import moments_of
+from discreet.questions.columns.total import total_of
+from discreet.questions.tables.cells import Edges
 from discreet.releases.ask import ColumnOf, Released, asked, column_of
 from discreet.releases.estimate import Estimate, estimate_of
 from discreet.releases.figure import Figure

@@ -14,9 +14,8 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.parameters import checked
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Number
-from discreet.questions.cuts import trimmed_of, winsorized_of
+from discreet.questions.columns.cuts import trimmed_of, winsorized_of
+from discreet.questions.question import BoundedSum
 from discreet.releases.ask import ColumnOf, Released, column_of
 from discreet.releases.columns import Columns, Series
 from discreet.releases.estimate import Estimate, estimate_of
@@ -25,6 +24,7 @@ from discreet.releases.joint_plan import Together, priced
 from discreet.releases.least_noise import least_noise
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE, spread
+from discreet.schema.schema import Number
 from discreet.statistics.ranks.wanted import Wanted
 from discreet.trust.as_private import Bounds
 

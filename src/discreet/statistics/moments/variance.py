@@ -8,8 +8,8 @@ from typing import Any, Unpack, overload
 
 from discreet.core.budget import Budget
 from discreet.core.parameters import checked
-from discreet.questions.cells import Edges
-from discreet.questions.moments import moments_of
+from discreet.questions.columns.moments import moments_of
+from discreet.questions.tables.cells import Edges
 from discreet.releases.ask import ColumnOf, Released, column_of
 from discreet.releases.estimate import Estimate
 from discreet.releases.groups import By, Groups

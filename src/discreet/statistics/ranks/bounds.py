@@ -12,13 +12,13 @@ import numpy as np
 from discreet.core.budget import Budget
 from discreet.core.grid import Array
 from discreet.core.parameters import checked
-from discreet.core.schema import Number
-from discreet.questions.magnitudes import magnitude_edges, magnitudes_of
+from discreet.questions.columns.magnitudes import magnitude_edges, magnitudes_of
 from discreet.releases.ask import asked, column_of
 from discreet.releases.columns import Columns, Series
 from discreet.releases.estimate import Estimate
 from discreet.releases.release import Release, check_confidence, check_population
 from discreet.releases.spread import CONFIDENCE, whole_half_width
+from discreet.schema.schema import Number
 from discreet.trust.as_private import Bounds
 from discreet.trust.private_data import PrivateData
 

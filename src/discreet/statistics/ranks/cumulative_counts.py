@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.grid import Array
-from discreet.core.schema import Number
-from discreet.questions.tree import Tree
+from discreet.questions.tables.tree import Tree
+from discreet.schema.schema import Number
 
 
 @dataclass(frozen=True)

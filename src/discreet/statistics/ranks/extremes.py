@@ -13,16 +13,16 @@ from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.parameters import checked
 from discreet.core.receipt import Receipt
-from discreet.core.schema import Number
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.ranks.quantile import Quantile
 from discreet.questions.all_records import AllRecords
-from discreet.questions.count import count_of
+from discreet.questions.columns.count import count_of
 from discreet.releases.ask import ColumnOf, column_of
 from discreet.releases.estimate import Estimate
 from discreet.releases.joint_plan import Together
 from discreet.releases.release import check_confidence, check_population
 from discreet.releases.spread import CONFIDENCE, spread
+from discreet.schema.schema import Number
 from discreet.statistics.ranks.quantiles_by_tree import ByTree
 from discreet.statistics.ranks.wanted import Wanted
 from discreet.trust.as_private import Bounds

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from discreet.accounting.calibration import calibrate
-from discreet.core.dates import Temporal
 from discreet.releases.columns import Series
 from discreet.releases.groups import Groups
 from discreet.releases.joint_plan import Together
 from discreet.releases.table import Table
+from discreet.schema.dates import Temporal
 from discreet.statistics.ranks.quantiles_by_tree import ByTree
 from discreet.statistics.ranks.rank_width import Found
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.core.budget import Budget
 from discreet.core.parameters import checked
-from discreet.questions.cells import Edges
+from discreet.questions.tables.cells import Edges
 from discreet.releases.ask import column_of
 from discreet.releases.columns import Series
 from discreet.releases.estimate import Estimate

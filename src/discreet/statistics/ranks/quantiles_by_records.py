@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from discreet.core.grid import Array
-from discreet.core.schema import Number
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.ranks.quantile import Quantile
 from discreet.mechanisms.ranks.quantiles import Quantiles
 from discreet.mechanisms.ranks.rank_grid import Target
 from discreet.questions.all_records import AllRecords
-from discreet.questions.count import count_of
+from discreet.questions.columns.count import count_of
 from discreet.releases.ask import ColumnOf
 from discreet.releases.spread import Spread
+from discreet.schema.schema import Number
 from discreet.statistics.ranks.rank_width import Found, RankWidth
 from discreet.trust.permit import Permit
 

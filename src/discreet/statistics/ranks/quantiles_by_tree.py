@@ -11,8 +11,8 @@ from scipy.special import ndtri
 from discreet.core.bound import Norm
 from discreet.core.budget import Budget
 from discreet.core.grid import Array
-from discreet.core.question import BoundedSum
-from discreet.questions.tree import Tree
+from discreet.questions.question import BoundedSum
+from discreet.questions.tables.tree import Tree
 from discreet.releases.ask import ColumnOf
 from discreet.releases.groups import Groups
 from discreet.releases.joint_plan import priced

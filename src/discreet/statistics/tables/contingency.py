@@ -13,9 +13,9 @@ from discreet.core.budget import Budget
 from discreet.core.grid import Array
 from discreet.core.parameters import checked
 from discreet.core.receipt import Receipt
-from discreet.questions.cells import Edges, cut
-from discreet.questions.domain import BINS, Bins, Domain
 from discreet.questions.grouped import counted
+from discreet.questions.tables.cells import Edges, cut
+from discreet.questions.tables.domain import BINS, Bins, Domain
 from discreet.releases.ask import asked, columns_of
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE, Spread
@@ -142,7 +142,7 @@ def contingency(
 
     Examples
     --------
-    >>> from discreet.core.schema import Category, Number, Schema
+    >>> from discreet.schema.schema import Category, Number, Schema
     >>> schema = Schema({"age": Number(0, 90), "sex": Category(("f", "m"))})
     >>> visits = {"age": [20.0] * 500 + [70.0] * 300, "sex": ["f"] * 500 + ["m"] * 300}
     >>> table = contingency(visits, ("age", "sex"), bins=3, bounds=schema, epsilon=1.0)

@@ -22,8 +22,8 @@ from discreet.core.receipt import Receipt
 from discreet.mechanisms.online.multiplicative_weights import MultiplicativeWeights
 from discreet.mechanisms.online.online_queries import MEASURED, TESTED, OnlineQueries
 from discreet.mechanisms.online.queries import Queries
-from discreet.questions.contingency import contingency_of
-from discreet.questions.domain import BINS, Bins, Condition, Domain
+from discreet.questions.tables.contingency import contingency_of
+from discreet.questions.tables.domain import BINS, Bins, Condition, Domain
 from discreet.releases.estimate import Estimate
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
@@ -86,7 +86,7 @@ class Conversation(Held):
 
     Examples
     --------
-    >>> from discreet.core.schema import Category, Number, Schema
+    >>> from discreet.schema.schema import Category, Number, Schema
     >>> schema = Schema({"age": Number(0, 80), "sex": Category(("f", "m"))})
     >>> people = PrivateData.of({"age": [30.0] * 9000, "sex": ["f"] * 9000}, schema, Budget(1.0))
     >>> with Conversation(people, ("age", "sex"), bins=4, epsilon=1.0, updates=5) as talk:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from discreet.core.grid import Array
-from discreet.questions.domain import Domain
+from discreet.questions.tables.domain import Domain
 from discreet.releases.columns import Columns, Series
 from discreet.releases.table import Tabular
 

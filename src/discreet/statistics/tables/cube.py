@@ -16,10 +16,10 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.parameters import checked
-from discreet.questions.domain import BINS, Bins, Domain
-from discreet.questions.measurement import Measurement
-from discreet.questions.measurements import MOST_NUMBERS, Measurements
-from discreet.questions.residuals import AxisSet, Shape, closure, subsets
+from discreet.questions.tables.domain import BINS, Bins, Domain
+from discreet.questions.tables.measurement import Measurement
+from discreet.questions.tables.measurements import MOST_NUMBERS, Measurements
+from discreet.questions.tables.residuals import AxisSet, Shape, closure, subsets
 from discreet.releases.ask import columns_of
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
@@ -181,7 +181,7 @@ def cube(
 
     Examples
     --------
-    >>> from discreet.core.schema import Category, Schema
+    >>> from discreet.schema.schema import Category, Schema
     >>> schema = Schema({"sex": Category(("f", "m")), "ward": Category(("a", "b", "c"))})
     >>> visits = {"sex": ["f", "m"] * 300, "ward": ["a", "b", "c"] * 200}
     >>> found = cube(visits, ("sex", "ward"), bounds=schema, epsilon=1.0)

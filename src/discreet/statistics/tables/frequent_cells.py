@@ -21,13 +21,13 @@ from discreet.core.errors import ParameterError
 from discreet.core.events import Repeated
 from discreet.core.grid import Array
 from discreet.core.parameters import checked
-from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.key_selection import KeySelection
-from discreet.questions.cell_counts import CellCounts
-from discreet.questions.domain import BINS, Bins, Codes, Domain
-from discreet.questions.prefix_extension import prefix_extension_of
+from discreet.questions.question import BoundedSum
+from discreet.questions.tables.cell_counts import CellCounts
+from discreet.questions.tables.domain import BINS, Bins, Codes, Domain
+from discreet.questions.tables.prefix_extension import prefix_extension_of
 from discreet.releases.ask import columns_of
 from discreet.releases.columns import Columns
 from discreet.releases.least_noise import least_noise
@@ -122,7 +122,7 @@ def frequent_cells(
 
     Examples
     --------
-    >>> from discreet.core.schema import Category, Schema
+    >>> from discreet.schema.schema import Category, Schema
     >>> digits = Category(tuple("0123456789"))
     >>> schema = Schema({name: digits for name in "abcdefgh"})
     >>> codes = {name: ["7"] * 500 + ["1"] * 300 for name in "abcdefgh"}

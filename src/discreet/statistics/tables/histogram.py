@@ -12,9 +12,9 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.parameters import checked
-from discreet.questions.cells import Edges, cut
-from discreet.questions.domain import BINS
 from discreet.questions.grouped import counted
+from discreet.questions.tables.cells import Edges, cut
+from discreet.questions.tables.domain import BINS
 from discreet.releases.ask import asked, column_of
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE

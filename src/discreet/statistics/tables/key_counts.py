@@ -13,7 +13,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.parameters import checked
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.key_selection import KeySelection
-from discreet.questions.key_counts import KeyCounts
+from discreet.questions.columns.key_counts import KeyCounts
 from discreet.releases.columns import Columns
 from discreet.releases.release import check_confidence, check_population
 from discreet.releases.spread import CONFIDENCE, Spread
@@ -85,7 +85,7 @@ def key_counts(
 
     Examples
     --------
-    >>> from discreet.core.schema import Schema, Text
+    >>> from discreet.schema.schema import Schema, Text
     >>> towns = {"town": ["Rome"] * 500 + ["Nowhere"]}
     >>> list(key_counts(towns, "town", bounds=Schema({"town": Text()}), epsilon=1.0, delta=1e-6).counts)
     ['Rome']

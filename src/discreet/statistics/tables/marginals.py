@@ -14,8 +14,8 @@ import numpy as np
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.parameters import checked
-from discreet.questions.domain import BINS, Bins, Domain
-from discreet.questions.residuals import MarginalResiduals
+from discreet.questions.tables.domain import BINS, Bins, Domain
+from discreet.questions.tables.residuals import MarginalResiduals
 from discreet.releases.ask import asked, columns_of
 from discreet.releases.columns import Columns, Series
 from discreet.releases.release import check_confidence
@@ -157,7 +157,7 @@ def marginals(
 
     Examples
     --------
-    >>> from discreet.core.schema import Category, Schema
+    >>> from discreet.schema.schema import Category, Schema
     >>> yes_no = Category(("yes", "no"))
     >>> schema = Schema({"smokes": yes_no, "drinks": yes_no, "runs": yes_no})
     >>> people = {"smokes": ["yes"] * 900, "drinks": ["no"] * 900, "runs": ["yes", "no"] * 450}

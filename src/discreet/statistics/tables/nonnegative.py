@@ -9,8 +9,8 @@ from scipy.optimize import minimize
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.questions.domain import codes_of
-from discreet.questions.residuals import MarginalResiduals, centered
+from discreet.questions.tables.domain import codes_of
+from discreet.questions.tables.residuals import MarginalResiduals, centered
 
 MOST_CELLS = 2**14
 ROUNDS, PRECISION = 1000, 1e-9

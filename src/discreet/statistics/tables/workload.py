@@ -19,15 +19,15 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
 from discreet.core.knob import check_whole, shown
 from discreet.core.parameters import checked
-from discreet.core.question import BoundedSum
 from discreet.core.receipt import Receipt
 from discreet.mechanisms.online import mwem, query_boosting
 from discreet.mechanisms.online.mwem import MWEM
 from discreet.mechanisms.online.queries import Queries
 from discreet.mechanisms.online.query_boosting import QueryBoosting
-from discreet.questions.contingency import contingency_of
-from discreet.questions.domain import BINS, Bins, Condition, Domain
-from discreet.questions.workload import length_of, weights_of, workload_of
+from discreet.questions.question import BoundedSum
+from discreet.questions.tables.contingency import contingency_of
+from discreet.questions.tables.domain import BINS, Bins, Condition, Domain
+from discreet.questions.tables.workload import length_of, weights_of, workload_of
 from discreet.releases.ask import asked, columns_of
 from discreet.releases.least_noise import least_noise
 from discreet.releases.release import check_confidence, check_population
@@ -104,7 +104,7 @@ def workload(
 
     Examples
     --------
-    >>> from discreet.core.schema import Category, Number, Schema
+    >>> from discreet.schema.schema import Category, Number, Schema
     >>> schema = Schema({"age": Number(0, 80), "sex": Category(("f", "m"))})
     >>> people, queries = {"age": [30.0] * 500, "sex": ["f"] * 500}, [{"age": (20, 40), "sex": "f"}, {"sex": "m"}]
     >>> found = workload(people, ("age", "sex"), queries, bounds=schema, bins=4, epsilon=1.0)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.questions.domain import Condition, Domain
+from discreet.questions.tables.domain import Condition, Domain
 from discreet.releases.columns import Columns, Series
 from discreet.releases.table import Tabular
 from discreet.statistics.tables.count_table import count_series

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discreet.core.display import plain_lines
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.display.plain import plain_lines
 from discreet.trust.isolation.isolated import Form, answers
 from discreet.trust.isolation.job import Job
 from discreet.trust.isolation.shipment import Shipment

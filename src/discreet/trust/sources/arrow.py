@@ -7,8 +7,8 @@ from typing import Any
 
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import RECORD, Unit
-from discreet.core.schema import Schema
-from discreet.trust.sources.arrow_column import arrow, check_types
+from discreet.schema.schema import Schema
+from discreet.trust.sources.columns.arrow_column import arrow, check_types
 from discreet.trust.sources.header import check_header, not_single, read_columns
 from discreet.trust.sources.stream import Stream
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from discreet.core.condition import Condition
 from discreet.core.grid import Array, Steps
-from discreet.core.question import BoundedSum
+from discreet.questions.question import BoundedSum
 from discreet.trust.sources.stream import Stream
 
 ENGINE_LOCK = threading.RLock()  # for all of them: which connection a relation is on cannot be found out

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.trust.sources.arrow_column import arrow
+from discreet.trust.sources.columns.arrow_column import arrow
 
 Dialect = Literal["rfc4180", "lines"]
 """How records are separated: by line ends outside quotes, or by all line ends, so that a quote ends with its line."""

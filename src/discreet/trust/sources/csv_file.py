@@ -12,7 +12,7 @@ from typing import Any, get_args
 
 from discreet.core.errors import ParameterError, SchemaError
 from discreet.trust.sources import csv_fields
-from discreet.trust.sources.arrow_column import arrow
+from discreet.trust.sources.columns.arrow_column import arrow
 from discreet.trust.sources.csv_fields import Dialect, Fields, fields_of
 
 BLOCK = 2**21  # bytes

@@ -11,11 +11,11 @@ from discreet.core.condition import Condition
 from discreet.core.formula import Formula, Tally
 from discreet.core.grid import Array, Grid, Steps
 from discreet.core.neighbors import RECORD, Unit
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Schema
+from discreet.questions.question import BoundedSum
+from discreet.schema.schema import Schema
 from discreet.trust.sources import source
-from discreet.trust.sources.arrow_column import read_matrix
-from discreet.trust.sources.decoding import known
+from discreet.trust.sources.columns.arrow_column import read_matrix
+from discreet.trust.sources.columns.decoding import known
 from discreet.trust.sources.shield import shielded, shielded_all
 from discreet.trust.sources.source import Batched, sliced
 

@@ -13,10 +13,10 @@ from discreet.core.condition import Condition
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.grid import Steps
 from discreet.core.neighbors import Unit
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Category, Number, Schema
+from discreet.questions.question import BoundedSum
+from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.permit import KEPT
-from discreet.trust.sources.decoding import codes, numbers, unmasked
+from discreet.trust.sources.columns.decoding import codes, numbers, unmasked
 from discreet.trust.sources.matrix import Matrix
 from discreet.trust.sources.source import Source
 

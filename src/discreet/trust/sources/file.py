@@ -11,9 +11,9 @@ from typing import Any
 from discreet.core.errors import MissingExtra, SchemaError
 from discreet.core.held import unheld
 from discreet.core.neighbors import RECORD, Unit
-from discreet.core.schema import Schema
+from discreet.schema.schema import Schema
 from discreet.trust.sources.ahead import ahead
-from discreet.trust.sources.arrow_column import check_types
+from discreet.trust.sources.columns.arrow_column import check_types
 from discreet.trust.sources.csv_fields import Dialect
 from discreet.trust.sources.csv_file import RFC4180, CsvForm, csv_batches, csv_header
 from discreet.trust.sources.decoded_table import DecodedTable

@@ -10,19 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.condition import Condition
-from discreet.core.dates import Temporal
 from discreet.core.errors import SchemaError
 from discreet.core.grid import Array, Steps
 from discreet.core.held import unheld
 from discreet.core.neighbors import RECORD, Unit
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Category, Number, Schema, Text
-from discreet.core.value import name_of
+from discreet.questions.question import BoundedSum
+from discreet.schema.dates import Temporal
+from discreet.schema.schema import Category, Number, Schema, Text
+from discreet.schema.value import name_of
 from discreet.trust.exact_sum import UnitRows, exact_sum, pooled_sum
-from discreet.trust.sources import decoding, pandas_column, source
-from discreet.trust.sources.coded_column import CodedColumn
+from discreet.trust.sources import source
+from discreet.trust.sources.columns import decoding, pandas_column
+from discreet.trust.sources.columns.coded_column import CodedColumn
+from discreet.trust.sources.columns.decoding import bounded, known
 from discreet.trust.sources.contributions import Ranks, kept_rows, text_ranks, unit_numbers
-from discreet.trust.sources.decoding import bounded, known
 from discreet.trust.sources.header import check_header, read_columns
 from discreet.trust.sources.pooled import unbounded
 from discreet.trust.sources.source import Batched

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from discreet.core.dates import Temporal
 from discreet.core.errors import SchemaError
 from discreet.core.near_name import instead_of
 from discreet.core.neighbors import Unit
-from discreet.core.schema import Category, Column, Number, Schema, Text
+from discreet.schema.dates import Temporal
+from discreet.schema.schema import Category, Column, Number, Schema, Text
 
 
 def read_columns(schema: Schema, unit: Unit) -> tuple[str, ...]:

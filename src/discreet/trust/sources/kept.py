@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from discreet.core.neighbors import Unit
-from discreet.core.schema import Category, Column, Number, Schema
-from discreet.trust.sources.arrow_column import arrow, canonical, is_whole, names
+from discreet.schema.schema import Category, Column, Number, Schema
+from discreet.trust.sources.columns.arrow_column import arrow, canonical, is_whole, names
 from discreet.trust.sources.decoded_table import DecodedTable
 
 START = "CAST('0x' || substr(md5(CAST(u AS VARCHAR)), 1, 15) AS BIGINT)"

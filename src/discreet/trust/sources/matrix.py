@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.condition import Condition
-from discreet.core.dates import Temporal
 from discreet.core.errors import SchemaError
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import RECORD, Unit
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Schema
+from discreet.questions.question import BoundedSum
+from discreet.schema.dates import Temporal
+from discreet.schema.schema import Schema
 from discreet.trust.exact_sum import exact_sum
-from discreet.trust.sources.decoding import AT_HAND, bounded, numbers, unmasked
+from discreet.trust.sources.columns.decoding import AT_HAND, bounded, numbers, unmasked
 from discreet.trust.sources.source import BATCH, Batched, Coins
 
 

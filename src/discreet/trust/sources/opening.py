@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.dates import Temporal
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import RECORD, Unit
-from discreet.core.schema import Number, Schema
+from discreet.schema.dates import Temporal
+from discreet.schema.schema import Number, Schema
 from discreet.trust.sources.arrow import ArrowFrame
-from discreet.trust.sources.decoding import unmasked
+from discreet.trust.sources.columns.decoding import unmasked
+from discreet.trust.sources.columns.raw_values import array_of
 from discreet.trust.sources.file import File
 from discreet.trust.sources.frame import Frame
 from discreet.trust.sources.matrix import Matrix
 from discreet.trust.sources.query import query_source
-from discreet.trust.sources.raw_values import array_of
 from discreet.trust.sources.relation import Relation
 from discreet.trust.sources.shield import shielded
 from discreet.trust.sources.source import Source

@@ -8,12 +8,12 @@ from typing import Any
 
 from discreet.core.errors import SchemaError
 from discreet.core.neighbors import Unit
-from discreet.core.schema import Schema
+from discreet.schema.schema import Schema
 from discreet.trust.sources import source
-from discreet.trust.sources.arrow_column import arrow
+from discreet.trust.sources.columns.arrow_column import arrow
+from discreet.trust.sources.columns.sql_column import decoded_columns
 from discreet.trust.sources.engine import file_literal, name
 from discreet.trust.sources.header import read_columns
-from discreet.trust.sources.sql_column import decoded_columns
 
 
 def is_parquet(file: Path) -> bool:

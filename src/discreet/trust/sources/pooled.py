@@ -12,10 +12,10 @@ from discreet.core.errors import EngineFailure, NotPermitted
 from discreet.core.formula import Tally
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import Unit
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Schema
+from discreet.questions.question import BoundedSum
+from discreet.schema.schema import Schema
 from discreet.trust.exact_sum import MOST, UnitRows, pooled_sum, settled
-from discreet.trust.sources.arrow_column import arrow, read_matrix
+from discreet.trust.sources.columns.arrow_column import arrow, read_matrix
 from discreet.trust.sources.decoded_table import DecodedTable, cell_sums
 from discreet.trust.sources.shield import shielded
 from discreet.trust.sources.source import sliced

@@ -11,12 +11,12 @@ from typing import Any
 from discreet.core.errors import MissingExtra, ParameterError
 from discreet.core.held import unheld
 from discreet.core.neighbors import RECORD, Unit
-from discreet.core.schema import Schema
-from discreet.trust.sources.arrow_column import arrow, check_types
+from discreet.schema.schema import Schema
 from discreet.trust.sources.busy import ENGINE_LOCK, Busy
+from discreet.trust.sources.columns.arrow_column import arrow, check_types
+from discreet.trust.sources.columns.postgres_types import check_postgres_types
 from discreet.trust.sources.engine import literal, name
 from discreet.trust.sources.header import check_header, read_columns
-from discreet.trust.sources.postgres_types import check_postgres_types
 from discreet.trust.sources.relation import Relation
 from discreet.trust.sources.shield import check_reachable
 from discreet.trust.sources.stream import Stream

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from discreet.core.neighbors import RECORD, Unit
-from discreet.core.schema import Schema
+from discreet.schema.schema import Schema
 from discreet.trust.sources import source
-from discreet.trust.sources.arrow_column import arrow, check_types
 from discreet.trust.sources.busy import ENGINE_LOCK, Busy
+from discreet.trust.sources.columns.arrow_column import arrow, check_types
+from discreet.trust.sources.columns.sql_column import decoded_columns
 from discreet.trust.sources.decoded_table import DecodedTable
 from discreet.trust.sources.engine import name
 from discreet.trust.sources.header import check_header, not_single, read_columns
 from discreet.trust.sources.shield import check_reachable
-from discreet.trust.sources.sql_column import decoded_columns
 
 MISREAD = ("BIT", "GEOMETRY", "TIME WITH TIME ZONE")  # Arrow is given their bytes, or less than they hold
 

@@ -13,9 +13,9 @@ from discreet.core.condition import Condition
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Schema
 from discreet.core.secret import Secret
+from discreet.questions.question import BoundedSum
+from discreet.schema.schema import Schema
 from discreet.trust.exact_sum import exact_sum
 
 BATCH = 2**16  # rows

@@ -12,12 +12,12 @@ import numpy as np
 from discreet.core.condition import Condition
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import RECORD, Unit
-from discreet.core.question import BoundedSum
 from discreet.core.quiet import quiet
-from discreet.core.schema import Category, Column, Number, Schema
+from discreet.questions.question import BoundedSum
+from discreet.schema.schema import Category, Column, Number, Schema
 from discreet.trust.exact_sum import exact_sum, pooled_sum
-from discreet.trust.sources.arrow_column import arrow, fulfilling, matrix, read_matrix, texts
-from discreet.trust.sources.decoding import known
+from discreet.trust.sources.columns.arrow_column import arrow, fulfilling, matrix, read_matrix, texts
+from discreet.trust.sources.columns.decoding import known
 from discreet.trust.sources.header import check_header, not_single, read_columns, wants_numbers, without_numbers
 from discreet.trust.sources.kept import canonical_batches, choice, place
 from discreet.trust.sources.pooled import filled, unbounded, unit_rows

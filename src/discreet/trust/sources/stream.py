@@ -8,12 +8,12 @@ from typing import Any
 from discreet.core.condition import Condition
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import RECORD, Unit
-from discreet.core.question import BoundedSum
-from discreet.core.schema import Schema
+from discreet.questions.question import BoundedSum
+from discreet.schema.schema import Schema
 from discreet.trust.exact_sum import exact_sum
-from discreet.trust.sources.arrow_column import arrow, fulfilling, matrix
+from discreet.trust.sources.columns.arrow_column import arrow, fulfilling, matrix
+from discreet.trust.sources.columns.decoding import known
 from discreet.trust.sources.decoded_table import DecodedTable
-from discreet.trust.sources.decoding import known
 from discreet.trust.sources.engine import engine
 from discreet.trust.sources.kept import Kept, canonical_batches, canonical_fields
 from discreet.trust.sources.pooled import Pooled

@@ -1,0 +1,1 @@
+"""The pairs of laws that dominate events, and their tables."""

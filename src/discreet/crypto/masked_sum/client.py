@@ -1,0 +1,203 @@
+"""One party of a masked sum (`masked_sum.py` states the protocol)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from discreet.core.bits import Bits
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Steps
+from discreet.core.held import Held, exclusive
+from discreet.crypto.errors import UNOPENED, BadSignature, Disagreement, UnknownParty
+from discreet.crypto.framing import framed, labelled, split, unlabelled, unlisted
+from discreet.crypto.identity import Identity, Roster
+from discreet.crypto.masked_sum.agreement import Circle, PublicKeys, SecretKeys, drawn_bytes
+from discreet.crypto.masked_sum.masks import Words, add_mask
+from discreet.crypto.masked_sum.signed_share import SignedShare
+from discreet.crypto.masked_sum.steps import ANSWERED, check_roster, ordered, put_on_half, statement
+from discreet.crypto.masked_sum.terms import Terms, UsedRounds
+from discreet.crypto.messages import Message, Seen, Signed
+from discreet.crypto.sharing.shamir import packed, share
+from discreet.noise.bits import system_bits
+
+Vector = Words | Steps
+"""Integers of 64 bits."""
+
+
+@dataclass(frozen=True)
+class _Held:
+    """What a client keeps of a peer: a share of the seed of its own mask, and one of the key of its pair masks."""
+
+    seed: SignedShare = field(repr=False)
+    key: SignedShare = field(repr=False)
+
+
+class Client(Held):
+    """One party of a masked sum. Each method is a step, which is taken once.
+
+    A message that is refused leaves the client as it was.
+
+    Parameters
+    ----------
+    identity : Identity
+        Who it is.
+    terms : Terms
+        Public. What all agreed on.
+    roster : Roster
+        Public. The keys of all parties and of the server.
+    rounds : UsedRounds
+        The rounds that this party has taken part in.
+    bits : Bits, optional
+        Where its secrets come from. A mask hides nothing unless they are secret.
+    """
+
+    def __init__(
+        self, identity: Identity, terms: Terms, roster: Roster, rounds: UsedRounds, bits: Bits | None = None
+    ) -> None:
+        terms.index(identity.name)
+        check_roster(identity, terms, roster)
+        rounds.claim(terms.round)
+        self.name, self.terms = identity.name, terms
+        self._identity, self._roster, self._bits = identity, roster, bits or system_bits()
+        self._seen = Seen(terms.round, *ANSWERED)
+        self._keys, self._seed = SecretKeys.drawn(self._bits), drawn_bytes(self._bits)
+        self._circle = Circle(terms, {})
+        self._held: dict[str, _Held] = {}
+        self._survivors: list[str] = []
+
+    @exclusive
+    def advertise(self) -> Signed:
+        """Say which keys are used in this round."""
+        return self._keys.public.announced(self._identity, self.terms)
+
+    @exclusive
+    def share_keys(self, announcements: Signed) -> Signed:
+        """Share the seed of the own mask and the key of the pair masks among all who announced keys."""
+        message = self._heard(announcements)
+        with self._seen.admitting(message):
+            circle = self._announced(message.body)
+            dealt = self._dealt(circle)
+            own = dealt.pop(self.name)
+            boxes = {name: self._sealed(circle, name, one) for name, one in dealt.items()}
+            self._circle, self._held = circle, {self.name: own}
+            return self._said("shares", framed(circle.commitment(self.name, self._seed), labelled(boxes)))
+
+    @exclusive
+    def mask(self, delivery: Signed, vector: Vector | Callable[[], Vector]) -> Signed:
+        """Put all masks on the vector, once those who shared keys with this client are known.
+
+        A function is called for the vector when the delivery has proved right, once.
+        """
+        message = self._heard(delivery)
+        with self._seen.admitting(message):
+            held = self._unsealed(unlabelled(message.body))
+            masked = self._checked(vector() if callable(vector) else vector)
+            add_mask(masked, self._circle.self_key(self.name, self._seed))
+            for peer in held:
+                put_on_half(masked, self._circle, self.name, self._keys.mask, peer)
+            self._held |= held
+            return self._said("masked", masked.astype("<u8", copy=False).tobytes())
+
+    @exclusive
+    def agree(self, survivors: Signed) -> Signed:
+        """Sign the list of those whose vectors are added. A client signs one list only."""
+        message = self._heard(survivors)
+        with self._seen.admitting(message):
+            names = set(unlisted(message.body))
+            if self.name not in names or not names <= set(self._held):
+                obstacle = "they lack this client, or name someone who shared no keys with it"
+                raise Disagreement("survivors", obstacle, "Begin a new round.", UNOPENED)
+            self.terms.check_enough("masked", len(names))
+            self._survivors = ordered(self.terms, names)
+            return self._said("agreement", self._statement)
+
+    @exclusive
+    def reveal(self, agreements: Signed) -> Signed:
+        """Give shares away, once enough survivors have signed the same list: of each peer one of two kinds."""
+        message = self._heard(agreements)
+        with self._seen.admitting(message):
+            self._check_agreed(message.body)
+            seeds = {name: self._held[name].seed.to_bytes() for name in self._survivors}
+            keys = {name: one.key.to_bytes() for name, one in self._held.items() if name not in seeds}
+            return self._said("reveal", framed(labelled(seeds), labelled(keys)))
+
+    @property
+    def _statement(self) -> bytes:
+        return statement(self._circle, ordered(self.terms, self._held), self._survivors)
+
+    def _said(self, kind: str, body: bytes) -> Signed:
+        return Message(self.terms.round, self.name, kind, body).signed(self._identity)
+
+    def _heard(self, signed: Signed) -> Message:
+        if signed.sender != self.terms.server:
+            raise UnknownParty(f"round {self.terms.round!r}", f"{signed.sender!r} is not the server", "", UNOPENED)
+        return signed.verified(self._roster)
+
+    def _listed(self, body: bytes, kind: str) -> list[Message]:
+        """Messages that the server passes on: signed, of this round and kind, one from each party."""
+        seen, messages = Seen(self.terms.round, kind), []
+        for name, data in unlabelled(body).items():
+            self.terms.index(name)
+            message = Signed.from_bytes(data, name).verified(self._roster)
+            seen.admit(message)
+            messages.append(message)
+        self.terms.check_enough(kind, len(messages))
+        return messages
+
+    def _announced(self, body: bytes) -> Circle:
+        messages = self._listed(body, "keys")
+        circle = Circle(self.terms, {one.sender: PublicKeys.of(one, self.terms) for one in messages})
+        if circle.keys.get(self.name) != self._keys.public:
+            raise Disagreement("keys", f"those of {self.name!r} are missing or not its own", "", UNOPENED)
+        return circle
+
+    def _dealt(self, circle: Circle) -> dict[str, _Held]:
+        """What everybody in the circle is to hold of this client's two secrets, signed."""
+        seeds, keys = (share(self._bits, packed(one), self.terms.deal) for one in (self._seed, self._keys.mask))
+        return {
+            name: _Held(
+                SignedShare.dealt(seeds[self.terms.index(name) - 1], "seed", circle, self._identity),
+                SignedShare.dealt(keys[self.terms.index(name) - 1], "key", circle, self._identity),
+            )
+            for name in circle.keys
+        }
+
+    def _sealed(self, circle: Circle, receiver: str, one: _Held) -> bytes:
+        content = framed(one.seed.to_bytes(), one.key.to_bytes())
+        return circle.sealed(self._bits, self.name, self._keys.seal, receiver, content)
+
+    def _unsealed(self, boxes: dict[str, bytes]) -> dict[str, _Held]:
+        if self.name in boxes or not set(boxes) <= set(self._circle.keys):
+            raise Disagreement("delivery", "it has shares of someone who announced no keys", "", UNOPENED)
+        self.terms.check_enough("shares", len(boxes) + 1)
+        return {name: self._opened(name, box) for name, box in boxes.items()}
+
+    def _opened(self, sender: str, box: bytes) -> _Held:
+        circle = self._circle
+        content = circle.unsealed(sender, self._keys.seal, self.name, box)
+        held = _Held(*(SignedShare.from_bytes(circle, self.name, data) for data in split(content, 2)))
+        if not (
+            held.seed.is_true("seed", circle, sender, self._roster)
+            and held.key.is_true("key", circle, sender, self._roster)
+        ):
+            obstacle = f"{sender!r} has not signed them, and could deny them later"
+            raise BadSignature(f"shares of {sender!r}", obstacle, "Leave them out.", UNOPENED, name=sender)
+        return held
+
+    def _check_agreed(self, body: bytes) -> None:
+        for one in self._listed(body, "agreement"):
+            if one.sender not in self._survivors or one.body != self._statement:
+                obstacle = f"{one.sender!r} signed another list, or is not on it"
+                raise Disagreement("agreements", obstacle, "Begin a new round.", UNOPENED, name=one.sender)
+
+    def _checked(self, vector: Vector) -> Words:
+        if vector.dtype not in (np.uint64, np.int64) or vector.shape != (self.terms.size,):
+            raise ParameterError(
+                f"vector of {self.name!r}",
+                f"it is of {vector.dtype} and shape {vector.shape}",
+                f"Give {self.terms.size} integers of 64 bits.",
+            )
+        return vector.astype(np.uint64)

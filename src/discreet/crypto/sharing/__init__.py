@@ -1,0 +1,1 @@
+"""Secrets in shares, of which a few say nothing."""

@@ -1,0 +1,1 @@
+"""Sums over samples of gradients that are shortened to a common length."""

@@ -1,0 +1,1 @@
+"""Published networks and recipes, private multi-layer perceptrons, public features, fine-tuning."""

@@ -1,0 +1,1 @@
+"""Noise on sums of gradients: drawn on devices, exact, or correlated between steps."""

@@ -1,0 +1,56 @@
+"""What trained weights cost and whom they protect, to go with them wherever they go."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from discreet.core.events import read
+from discreet.core.events_in_words import in_words
+from discreet.display.notebook import carded, facts
+from discreet.display.plain import plain
+
+
+class PrivacyCard(dict[str, Any]):
+    """A card as plain numbers and texts, shown as a table.
+
+    Examples
+    --------
+    >>> card = PrivacyCard(unit="record", neighbors="add_remove", epsilon=1.0, delta=1e-5, steps=7)
+    >>> print(card)
+    protects  one record that is added or removed
+        cost  epsilon 1 at delta 1e-05, for all that the account paid
+       steps  7
+    """
+
+    def __str__(self) -> str:
+        return as_text(self._lines())
+
+    def _repr_html_(self) -> str:
+        return as_table(self._lines())
+
+    def _lines(self) -> dict[str, str]:
+        lines = {
+            "protects": f"one {self['unit']} that is added or removed",
+            "cost": f"epsilon {self['epsilon']:.4g} at delta {self['delta']:g}, for all that the account paid",
+            "steps": str(self["steps"]),
+        }
+        if "event" in self:
+            lines["plan"] = in_words(read(json.dumps(self["event"])))
+        if "ledger_head" in self:
+            lines["ledger"] = f"head {self['ledger_head'][:16]}"
+        if "versions" in self:
+            lines["versions"] = ", ".join(f"{name} {version}" for name, version in self["versions"].items())
+        return lines
+
+
+def as_text(lines: Mapping[str, str]) -> str:
+    """Names and texts, one pair on each line."""
+    wide = max(map(len, lines))
+    return "\n".join(f"{name:>{wide}}  {plain(text)}" for name, text in lines.items())
+
+
+def as_table(lines: Mapping[str, str]) -> str:
+    """The same as a table for notebooks."""
+    return carded(facts(lines))

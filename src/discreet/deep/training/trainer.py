@@ -1,0 +1,387 @@
+"""Private stochastic gradient descent."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.optim.lr_scheduler import LRScheduler
+from torch.utils._pytree import tree_flatten
+
+from discreet import __version__
+from discreet.accounting.accountant import epsilon
+from discreet.core.errors import DiscreetError, ParameterError
+from discreet.core.events import written
+from discreet.core.held import Held, exclusive
+from discreet.core.knob import check_whole
+from discreet.core.ledger import Reservation
+from discreet.core.neighbors import Neighbors
+from discreet.core.progress_bar import Progress, patient_bar
+from discreet.deep.checks.check import check
+from discreet.deep.checks.optimizer_check import check_optimizer
+from discreet.deep.clipping.clipped_sum import Losses
+from discreet.deep.clipping.compiled_sum import Compiler
+from discreet.deep.clipping.views import Views
+from discreet.deep.training.card import PrivacyCard, as_table, as_text
+from discreet.deep.training.digest import digest
+from discreet.deep.training.noisy_gradients import NoisyGradients
+from discreet.deep.training.private_tensors import PrivateTensors
+from discreet.deep.training.processes import current_processes
+from discreet.deep.training.training_plan import TrainingPlan
+from discreet.deep.training.weight_average import WeightAverage
+from discreet.deep.training.written_aside import written_aside
+from discreet.ledger.admission import check_relation
+from discreet.trust.permit import KEPT
+
+ASKED, RESUMED = "train", "resume"
+ANOTHER = "Give a checkpoint of a run with this plan, model and optimizer."
+
+
+class SlowLayers(UserWarning):
+    """Some layers have no rule: the gradients of single records are written out, in a second pass through them.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> warnings.filterwarnings("ignore", category=SlowLayers)  # for models that are known to be slow
+    """
+
+
+@dataclass(frozen=True)
+class Step:
+    """What is public after a step.
+
+    Parameters
+    ----------
+    number, of : int
+        How many steps were made, and how many are planned.
+    charged : float
+        The epsilon that the account has paid so far, for everything that was asked of the data, these steps included.
+    plan : TrainingPlan
+        What is made.
+    delta : float
+        That of the account.
+
+    Examples
+    --------
+    >>> from discreet.core.budget import Budget
+    >>> plan = TrainingPlan.of(Budget(3.0, 1e-5), batch=400, expected_size=4000, epochs=5)
+    >>> step = Step(10, plan.steps, 3.0, plan, 1e-5)
+    >>> print(step)
+    step 10 of 50; epsilon 3 at delta 1e-05 is charged
+    >>> step.epsilon < 3.0
+    True
+    """
+
+    number: int
+    of: int
+    charged: float
+    plan: TrainingPlan = field(repr=False)
+    delta: float = field(repr=False)
+
+    @cached_property
+    def epsilon(self) -> float:
+        """What the steps so far cost by themselves, at the delta of the account: if training stopped here."""
+        return epsilon(self.plan.opened(self.plan.event_of(self.number)), self.delta) if self.number else 0.0
+
+    def __str__(self) -> str:
+        return f"step {self.number} of {self.of}; epsilon {self.charged:.4g} at delta {self.delta:g} is charged"
+
+
+class Trainer(Held):
+    """Train a plain module by private gradient descent: clipped gradients of secret samples, with exact Gaussian noise.
+
+    Abadi et al. 2016, with Poisson sampling as the accountant prices it. Steps are charged to the ledger in blocks,
+    each before its first sample is drawn: a run that is killed has never drawn more than it was charged for. A run that
+    goes on from an older checkpoint draws fresh noise, and pays for its steps again.
+
+    Before the first charge model and loss are run on made-up records: where one record changes what another adds, or a
+    forward pass notes what it saw, the run is refused. A record that the model cannot compute, such as one with a label
+    out of range, counts for nothing. Dropout draws from secret bits. Only trained parameters change.
+
+    Where `torch.distributed` was started, all its processes train one model, each on records of its own; see
+    `DistributedProcesses`. The account of the first one pays for all.
+
+    Parameters
+    ----------
+    model : Module
+        Public. Its weights are released after every step.
+    optimizer : Optimizer
+        Public. Any: what it does with noisy gradients costs nothing.
+    losses : callable
+        Public. Of what the model gives and the targets: one loss for each record.
+    data : PrivateTensors
+        The records, and the account that pays.
+    plan : TrainingPlan
+        Public. Steps, samples, noise.
+    chunk : int
+        Public. How many records are computed at a time; results do not depend on it, but for rounding.
+    block : int, optional
+        Public. How many steps are charged at a time; all of them by default: a whole plan costs least.
+    views : Views, optional
+        Public. Several views of each record, whose gradients are averaged before the clip, at the price of one.
+    schedule : LRScheduler, optional
+        Public. Of the optimizer's learning rate; it moves on after every step.
+    decay : float, optional
+        Public. Keeps a running average of the weights, `average`, with this decay.
+    precision : torch.dtype, optional
+        Public. Of the products of the passes, such as `torch.bfloat16`; parameters stay in float32, and gradients are
+        added up in float32 at least.
+    compiler : callable, optional
+        Public. What makes one fast graph of each step's computation, such as `torch.compile`, or with a mode
+        `functools.partial(torch.compile, mode="reduce-overhead")` for CUDA graphs; by default, none.
+
+    Guarantee
+    ---------
+    `plan.event` for all steps together, for neighbors that differ by one record, added or removed. Records are dealt to
+    chunks so that one record changes one place (`chunks.md`), chunks are added up exactly on a grid, and what rounding
+    may do inside them is in a margin of the clip (`forms/rounding.md`). Sums get the noise of the real Gaussian
+    variable, rounded. On a device that is no processor noise is in float32; on a GPU the margin rests on what is known
+    of its matrix instructions.
+
+    Examples
+    --------
+    >>> from discreet.core.budget import Budget
+    >>> torch.manual_seed(0)  # doctest: +ELLIPSIS
+    <torch...>
+    >>> x = torch.randn(4000, 2)
+    >>> data = PrivateTensors(x, (x[:, 0] > 0).long(), Budget(3.0, 1e-5))
+    >>> plan = TrainingPlan.of(Budget(3.0, 1e-5), batch=400, expected_size=4000, epochs=5)
+    >>> model, each = nn.Linear(2, 2), nn.CrossEntropyLoss(reduction="none")
+    >>> trainer = Trainer(model, torch.optim.SGD(model.parameters(), lr=1.0), each, data, plan)
+    >>> trainer.run().number
+    50
+    >>> bool((model(x).argmax(dim=1) == (x[:, 0] > 0)).float().mean() > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        optimizer: torch.optim.Optimizer,
+        losses: Losses,
+        data: PrivateTensors,
+        plan: TrainingPlan,
+        *,
+        chunk: int = 256,
+        block: int | None = None,
+        views: Views | None = None,
+        schedule: LRScheduler | None = None,
+        decay: float | None = None,
+        precision: torch.dtype | None = None,
+        compiler: Compiler | None = None,
+    ) -> None:
+        check_whole(ASKED, "chunk", chunk)
+        check_whole(ASKED, "block", plan.steps if block is None else block)
+        self.checked = check(model)
+        if self.checked.one_by_one:
+            warnings.warn(str(self.checked), SlowLayers, stacklevel=2)
+        self._processes = current_processes()
+        self._gradients = NoisyGradients(model, losses, data, plan, chunk, views, self._processes, precision, compiler)
+        check_optimizer(optimizer, schedule, self._gradients.trained)
+        self.model, self.optimizer, self.plan = model, optimizer, plan
+        self._schedule = schedule
+        self._average = None if decay is None else WeightAverage(model, decay)
+        self._data, self._block, self._done, self._opened = data, block or plan.steps, 0, False
+        self.charges: list[Reservation] = []
+        self._current: Reservation | None = None
+        self._charged = data.ledger.balance().certified
+
+    def steps(self) -> Iterator[Step]:
+        """Make the steps that are left, one at a time."""
+        shapes = {name: tuple(one.shape) for name, one in self._gradients.trained.items()}
+        agreed = repr((self.plan, shapes, self._block, self._done, self._opened, self._gradients.terms))
+        self._processes.start(self.model, agreed, self._gradients.rehearse)
+        if whole := self._gradients.by_whole_model:
+            text = f"{', '.join(whole)} used outside of a layer, or once for all records: taken with the whole model"
+            warnings.warn(text, SlowLayers, stacklevel=2)
+        while self._done < self.plan.steps:
+            count = min(self._block, self.plan.steps - self._done)
+            charge = self._paid(count)
+            for _ in range(count):
+                if (step := self._stepped(charge)) is None:
+                    break
+                yield step
+            self._committed(charge)
+
+    @exclusive
+    def _paid(self, count: int) -> Reservation:
+        """The charge for so many steps, which is the present one from now on."""
+        charge, self._charged = self._processes.told(partial(self._charge, count))
+        self.charges.append(charge)
+        self._current = charge
+        return charge
+
+    @exclusive
+    def _stepped(self, charge: Reservation) -> Step | None:
+        """One step; none if the run went back, or went on elsewhere: the rest of this charge is forfeited."""
+        if self._current is not charge:
+            return None
+        try:
+            if not self._opened:
+                self._gradients.open()
+                self._opened = True
+            self._gradients.draw()
+            self._move()
+        except DiscreetError as error:
+            error.settle(KEPT)
+            raise
+        self._done += 1
+        return self._now()
+
+    @exclusive
+    def _committed(self, charge: Reservation) -> None:
+        self._processes.told(partial(self._commit, charge))
+
+    @property
+    def average(self) -> nn.Module:
+        """The model with the running average of its weights; released, as they are."""
+        if self._average is None:
+            raise ParameterError(ASKED, "no average of the weights is kept", "Give the trainer a decay, such as 0.999.")
+        return self._average.model
+
+    def run(self, progress: Progress | None = None) -> Step:
+        """Make all steps that are left.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Called with the steps made, the steps planned and what was charged; by default, a bar after a second.
+        """
+        told = patient_bar() if progress is None else progress
+        for step in self.steps():
+            told(step.number, step.of, f"epsilon {step.charged:.4g} charged")
+        return self._now()
+
+    @exclusive
+    def checkpoint(self) -> dict[str, Any]:
+        """What a later run needs to go on from here: it is all released already. What was spent is in the ledger."""
+        return {**{name: one.state_dict() for name, one in self._parts().items()}, "done": self._done}
+
+    @exclusive
+    def resume(self, checkpoint: dict[str, Any]) -> None:
+        """Go on from a checkpoint. Steps after it are drawn anew and charged, even if they were made before.
+
+        What this run could not have written is refused, and then nothing is changed.
+        """
+        parts = self._parts()
+        done = self._checked_checkpoint(checkpoint, parts)
+        before = {name: deepcopy(one.state_dict()) for name, one in parts.items()}
+        try:
+            for name, one in parts.items():
+                one.load_state_dict(checkpoint[name])
+        except Exception as error:
+            for name, one in parts.items():
+                one.load_state_dict(before[name])
+            raise ParameterError(RESUMED, f"the checkpoint does not fit: {error}", ANOTHER) from error
+        self._done = done
+        self._current = None
+
+    def _checked_checkpoint(self, checkpoint: dict[str, Any], parts: dict[str, Any]) -> int:
+        """How many steps were made, if everything in the checkpoint can be from such a run."""
+        if not isinstance(checkpoint, Mapping):
+            raise ParameterError(RESUMED, f"a {type(checkpoint).__name__} is no checkpoint", ANOTHER)
+        if missing := sorted({*parts, "done"} - set(checkpoint)):
+            raise ParameterError(RESUMED, f"the checkpoint has no {missing[0]}", "Give the trainer what it had before.")
+        done = checkpoint["done"]
+        if type(done) is not int or not 0 <= done <= self.plan.steps:
+            raise ParameterError(RESUMED, f"{done} steps were made, of {self.plan.steps}", ANOTHER)
+        for name, one in parts.items():
+            if not isinstance(checkpoint[name], Mapping):
+                raise ParameterError(RESUMED, f"what it holds for {name} is no state", ANOTHER)
+            if any(not bool(torch.isfinite(torch.as_tensor(leaf)).all()) for leaf in _numbers(checkpoint[name])):
+                raise ParameterError(RESUMED, f"what it holds for {name} is not finite", ANOTHER)
+            if isinstance(one, nn.Module) and _shapes(checkpoint[name]) != _shapes(one.state_dict()):
+                raise ParameterError(RESUMED, f"what it holds for {name} has other names or shapes", ANOTHER)
+        self._gradients.check_state(checkpoint["gradients"])
+        return done
+
+    @exclusive
+    def release(self, path: str | Path) -> None:
+        """Write the weights, with a card that says what they cost: `card.json` beside them has the same text.
+
+        A file of an earlier release is there until the new one is whole.
+        """
+        card = self.card()
+        average = {} if self._average is None else {"average": self.average.state_dict()}
+        with written_aside(path) as part:
+            torch.save({"weights": self.model.state_dict(), **average, "card": json.dumps(card)}, part)
+        with written_aside(f"{path}.card.json") as part:
+            part.write_text(json.dumps(card, indent=1))
+
+    def card(self) -> PrivacyCard:
+        """What the weights cost and whom they protect, in plain numbers: of the whole account, all runs together."""
+        if not self._processes.first:
+            raise ParameterError("card", "the account is with the first process", "Ask there.")
+        ledger, balance = self._data.ledger, self._data.ledger.balance()
+        return PrivacyCard(
+            unit="record",
+            neighbors="add_remove",
+            epsilon=balance.certified,
+            delta=ledger.budget.delta,
+            steps=self._done,
+            event=json.loads(written(self.plan.event)),
+            clip=self.plan.clip,
+            ledger_head=ledger.head,
+            versions={"discreet": __version__, "torch": torch.__version__},
+        )
+
+    def lines(self) -> dict[str, str]:
+        """What is trained, how, and how far it is."""
+        return {"made": str(self._now()), **self.plan.lines(), "layers": str(self.checked)}
+
+    def __str__(self) -> str:
+        return as_text(self.lines())
+
+    def _repr_html_(self) -> str:
+        return as_table(self.lines())
+
+    def _now(self) -> Step:
+        return Step(self._done, self.plan.steps, self._charged, self.plan, self._data.ledger.budget.delta)
+
+    def _charge(self, count: int) -> tuple[Reservation, float]:
+        ledger = self._data.ledger
+        event = self.plan.event_of(count)
+        event = event if self._opened else self.plan.opened(event)
+        check_relation(event, Neighbors.ADD_REMOVE, ASKED)
+        charge = ledger.reserve(event, ASKED, request=self._request(count), secret=self._data.bits.secret)
+        assert isinstance(charge, Reservation)  # its key is fresh
+        return charge, ledger.balance().certified
+
+    def _commit(self, charge: Reservation) -> None:
+        self._data.ledger.commit(charge, digest(self._gradients.trained))
+
+    def _move(self) -> None:
+        """What follows from the noisy gradients alone."""
+        self.optimizer.step()
+        if self._schedule is not None:
+            self._schedule.step()
+        if self._average is not None:
+            self._average.update(self._done)
+
+    def _parts(self) -> dict[str, Any]:
+        """Whatever has a state that a later run needs."""
+        average = None if self._average is None else self._average.model
+        parts = {"model": self.model, "optimizer": self.optimizer, "schedule": self._schedule, "average": average}
+        parts["gradients"] = self._gradients
+        return {name: one for name, one in parts.items() if one is not None}
+
+    def _request(self, count: int) -> str:
+        return json.dumps({"steps": [self._done, self._done + count], "clip": self.plan.clip, "batch": self.plan.batch})
+
+
+def _numbers(state: Any) -> list[Any]:
+    """The tensors and real numbers in what a part has kept."""
+    return [leaf for leaf in tree_flatten(state)[0] if isinstance(leaf, Tensor | float)]
+
+
+def _shapes(state: Any) -> dict[str, Any]:
+    return {name: (one.shape, one.dtype) if isinstance(one, Tensor) else type(one) for name, one in dict(state).items()}

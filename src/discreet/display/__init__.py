@@ -1,0 +1,1 @@
+"""How figures and texts are shown: digits, plain text, parts of pages for notebooks. Numpy only."""

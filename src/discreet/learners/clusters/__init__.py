@@ -1,0 +1,1 @@
+"""Clusters: k-means and mixtures of Gaussian laws."""

@@ -1,0 +1,1 @@
+"""Linear models: regressions, support vectors, the perceptron."""

@@ -1,0 +1,182 @@
+"""Private empirical risk minimisation: logistic regression and support vectors by perturbed minimisers."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+
+from discreet.core.budget import Budget
+from discreet.core.events import Composed
+from discreet.core.grid import Array
+from discreet.core.knob import check_knob
+from discreet.learners.linear.risk_minimizer import Perturbed, RiskMinimizer, RiskPlan
+from discreet.learners.scored_classifier import LinearScores, own_units
+from discreet.learners.task import Task
+from discreet.mechanisms.learning.margin_losses import LogisticLoss, LossName
+from discreet.questions.columns.box import GUESS
+from discreet.questions.columns.column_moments import ColumnMoments, column_moments_of
+from discreet.questions.gradients.signed_records import Affine
+from discreet.questions.vectors.coordinates import Coordinates
+from discreet.releases.least_noise import least_noise
+from discreet.releases.whitening import standardising
+from discreet.trust.permit import Permit
+from discreet.trust.stored import Artefact
+
+# From made-up data: `constant`, `share` and `reach` in benchmarks/tuning_linear.py. The first two hardly matter.
+CONSTANT = 0.5  # the coordinate of the intercept, in units of the radius
+SHARE = 0.1  # of the budget, for moments
+REACH = 0.7  # of the typical length of standardised records, to which they are shortened
+
+
+class ERMClassifier(RiskMinimizer, LinearScores):
+    """Linear classification by objective or output perturbation.
+
+    Features are scaled from their bounds to [-1, 1], then by noisy moments, and records, with a constant, shortened to
+    the length `radius`; one with a missing value counts for nothing, one of a class that is not listed in moments only.
+    The minimiser of the sum of losses with a penalty is perturbed: by a random linear function that is added to the
+    sum, or by noise on itself. Of more than two classes each has a minimiser, against the others.
+
+    `LogisticRegression` uses this where it learns more than steps on noisy gradients do, which need no curator.
+
+    Parameters
+    ----------
+    target : str, optional
+        Public. The column of classes, of `PrivateData`.
+    bounds : (lower, upper), optional
+        Public. Of the features: two numbers, or two sequences with one number per feature; not for `PrivateData`, whose
+        schema has them.
+    classes : sequence, optional
+        Public. The values of the target, at least two; not for `PrivateData`.
+    loss : {"logistic", "huber_hinge"}
+        Public. Logistic regression, or support vectors.
+    perturbed : {"objective", "output"}
+        Public. What the noise is added to.
+    penalty : float, optional
+        Public. Half of it times the squared length of the coefficients is added to the sum of losses, for records that
+        are `radius` long; the intercept's coefficient is one of them. By default in proportion to the noise, and so
+        great that no more than a tenth of epsilon is for the change of densities.
+    radius : float, optional
+        Public. The length beyond which records are shortened, from 0 to sqrt(1 + n_features). By default
+        sqrt(1 + n_features / 3), the length of records that are uniform in their bounds. Of use without `standardize`.
+    standardize : bool, optional
+        Public. Whether a tenth of the budget is for noisy means and squares of all columns, by which they are centred
+        and scaled, or scaled alike where noise hides single ones. By default unless a radius is given.
+    expected_size : int
+        Public. The number of records, about; of use where it is secret.
+    epsilon, delta : float
+        Public. What one fit costs. Where delta is 0, noise has a length of the Gamma law; else it is Gaussian.
+
+    Attributes
+    ----------
+    coef_ : array of shape (1, n_features) or (n_classes, n_features)
+        Released. The coefficients of the scores, in the units of the data.
+    intercept_ : array of shape (1,) or (n_classes,)
+        Released. The intercepts.
+    classes_ : array of shape (n_classes,)
+        Public. The classes.
+    event_ : Event
+        What the fit cost.
+    receipt_ : Receipt
+        The same, with whom it protects and where it was charged.
+    n_features_in_ : int
+        Public. The number of features.
+    feature_names_in_ : array of str
+        Public. Their names, where the data have names.
+
+    Guarantee
+    ---------
+    `event_`: of `ObjectivePerturbation` or `OutputPerturbation`, once for each score, and of the bounded sum of moments
+    before them, composed, for the neighbors and the unit of the data set; add or remove one record for arrays.
+    Released: `coef_` and `intercept_`. The guarantee is that of what the solver returns, and not of an exact minimiser.
+    Chaudhuri, Monteleoni and Sarwate 2011; Iyengar et al. 2019.
+    A curator alone can fit it.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (20_000, 2))
+    >>> y = X @ [2.0, -1.0] + rng.logistic(0, 0.2, 20_000) > 0
+    >>> model = ERMClassifier(bounds=(-1, 1), classes=[False, True], epsilon=1.0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.85), model.predict([[0.9, 0.0], [0.0, 0.9]])
+    (True, array([ True, False]))
+    """
+
+    purpose: ClassVar[str] = "empirical risk minimisation"
+
+    def __init__(
+        self,
+        *,
+        target: str | None = None,
+        bounds: Any = None,
+        classes: Any = None,
+        loss: LossName = "logistic",
+        perturbed: Perturbed = "objective",
+        penalty: float | None = None,
+        radius: float | None = None,
+        standardize: bool | None = None,
+        expected_size: int = GUESS,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+    ) -> None:
+        self.target = target
+        self.bounds = bounds
+        self.classes = classes
+        self.loss = loss
+        self.perturbed = perturbed
+        self.penalty = penalty
+        self.radius = radius
+        self.standardize = standardize
+        self.expected_size = expected_size
+        self.epsilon = epsilon
+        self.delta = delta
+
+    def check(self) -> None:
+        """Refuse parameters that cannot be, before any data are looked at."""
+        super().check()
+        if self.radius is not None:
+            check_knob(self.purpose, "radius", self.radius, 2.0**-10, 2.0**10)
+
+    def plan(self, task: Task) -> RiskPlan:
+        """One minimiser for two classes, or one for each class; and moments of columns before, where they pay."""
+        task.data.check_curated(self.purpose)
+        if not (self.radius is None if self.standardize is None else self.standardize):
+            return super().plan(task)
+        question, budget = column_moments_of(task.schema, task.features), task.budget
+        rough = least_noise(task.data, question, Budget(SHARE * budget.epsilon, SHARE * budget.delta))
+        rest = Budget((1 - SHARE) * budget.epsilon, (1 - SHARE) * budget.delta)
+        plan = super().plan(dataclasses.replace(task, budget=rest))
+        return dataclasses.replace(plan, event=Composed((rough.noise.event, plan.event)), moments=rough)
+
+    def size(self, task: Task) -> int:
+        """The constant and the features."""
+        return 1 + len(task.features)
+
+    def reach(self, task: Task) -> float:
+        """The radius."""
+        longest = math.sqrt(1 + len(task.features))
+        return math.sqrt(1 + len(task.features) / 3) if self.radius is None else min(self.radius, longest)
+
+    def learn(self, task: Task, plan: RiskPlan, permit: Permit) -> Artefact:
+        """One minimiser for each score."""
+        columns = Coordinates.of(task.schema, task.features, 1.0)
+        if plan.moments is None:
+            return own_units(columns, self.minimizers(task, plan, permit))
+        released = permit.ask(column_moments_of(task.schema, task.features), plan.moments.noise)
+        radius = self.reach(task)
+        matrix = radius * standardising(ColumnMoments.of(released, plan.moments.stddev), REACH)
+        constant = np.eye(1, len(task.features) + 1) * radius * CONSTANT
+        affine = Affine(np.vstack([constant, matrix]))
+        return own_units(columns, self.minimizers(task, plan, permit, affine) @ affine.matrix)
+
+    @available_if(lambda self: self.loss == "logistic")  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """The probability of each class; of more than two, those against the others, scaled to add up to 1."""
+        scores = self.decision_function(X)
+        chances = LogisticLoss().pull(-scores)
+        if chances.ndim == 1:
+            return np.column_stack([1 - chances, chances])
+        return np.asarray(chances / chances.sum(axis=1, keepdims=True))

@@ -1,0 +1,116 @@
+"""What learners by perturbed minimisers have in common: one minimiser for each class against the others."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from discreet.accounting.calibration import calibrate
+from discreet.core.events import Event, Repeated
+from discreet.core.grid import Array
+from discreet.core.knob import check_knob, check_one_of, check_whole
+from discreet.learners.scored_classifier import ScoredClassifier
+from discreet.learners.task import Task
+from discreet.mechanisms.additive.gaussian import Gaussian
+from discreet.mechanisms.learning.margin_losses import LOSSES, LossName
+from discreet.mechanisms.learning.objective_perturbation import ObjectivePerturbation
+from discreet.mechanisms.learning.output_perturbation import OutputPerturbation
+from discreet.mechanisms.vectors.spherical_laplace import SphericalLaplace
+from discreet.questions.gradients.signed_records import Affine, SignedRecords, Waves
+from discreet.releases.spread import Spread
+from discreet.trust.permit import Permit
+
+Perturbed = Literal["objective", "output"]
+KINDS: dict[Perturbed, Any] = {"objective": ObjectivePerturbation, "output": OutputPerturbation}
+JACOBIAN = 0.1  # of epsilon, that the logarithm may cost at most
+# Set on made-up data: see benchmarks/tuning_linear.py.
+FLAT = 0.005  # curvature that a record adds in each of d directions, in units of 1 / d
+STIFFNESS = {"objective": 0.1, "output": 0.5}  # penalty in units of the length of the noise
+
+
+@dataclass(frozen=True)
+class RiskPlan:
+    """The mechanism that releases each minimiser, the noise on moments before them, and what all of it costs."""
+
+    mechanism: ObjectivePerturbation | OutputPerturbation
+    event: Event
+    moments: Spread | None = None
+
+
+class RiskMinimizer(ScoredClassifier):
+    """Minimisers of the sum of a loss of margins, with a penalty, each perturbed."""
+
+    loss: LossName
+    perturbed: Perturbed
+    penalty: float | None
+    expected_size: int
+
+    @abstractmethod
+    def size(self, task: Task) -> int:
+        """The number of coordinates of a vector."""
+
+    @abstractmethod
+    def reach(self, task: Task) -> float:
+        """The length that vectors are shortened to."""
+
+    def check(self) -> None:
+        """Refuse parameters that cannot be, before any data are looked at."""
+        check_one_of(self.purpose, "loss", self.loss, tuple(LOSSES))
+        check_one_of(self.purpose, "perturbed", self.perturbed, tuple(KINDS))
+        check_whole(self.purpose, "expected_size", self.expected_size)
+        if self.penalty is not None:
+            check_knob(self.purpose, "penalty", self.penalty, 2.0**-20)
+
+    def plan(self, task: Task) -> RiskPlan:
+        """One minimiser for two classes, or one for each class."""
+        task.data.check_curated(self.purpose)
+        times = len(self._places(task))
+        mechanism = self._mechanism(task, times)
+        return RiskPlan(mechanism, Repeated(mechanism.event, times) if times > 1 else mechanism.event)
+
+    def minimizers(self, task: Task, plan: RiskPlan, permit: Permit, mapping: Waves | Affine | None = None) -> Array:
+        """One row of coefficients for each score."""
+        target = str(task.target)
+        questions = [SignedRecords(task.schema, task.features, target, place, mapping) for place in self._places(task)]
+        return np.array([permit.ask(question, plan.mechanism) for question in questions])
+
+    def known_size(self, task: Task) -> int:
+        """The number of records, or about."""
+        return task.data.public_size or self.expected_size
+
+    def _places(self, task: Task) -> range:
+        """Of the classes that have a score."""
+        classes = task.classes
+        return range(1 if classes == 2 else 0, classes)
+
+    def _mechanism(self, task: Task, times: int) -> ObjectivePerturbation | OutputPerturbation:
+        """With the least noise for the penalty; by default one that grows with the noise.
+
+        A tilt of length b adds up to b^2 / (2 L) to the sum of losses where nothing but the penalty L bends it, and the
+        penalty adds L |w|^2 / 2: the best L is in proportion to b, and less by what n records bend the sum in any
+        direction. Objective perturbation pays for a logarithm, too.
+        """
+        noise = Gaussian() if task.budget.delta > 0 else SphericalLaplace()
+        units, size = task.data.unit.rows * task.data.neighbors.reach, self.size(task)
+        length = calibrate(noise, task.budget, times).multiplier * units * _length(noise, size)
+        least = LOSSES[self.loss].bend / math.expm1(JACOBIAN * task.budget.epsilon / (times * task.data.unit.rows))
+        bent = FLAT * self.known_size(task) / size if self.perturbed == "objective" else 0.0
+        penalty = max(STIFFNESS[self.perturbed] * length - bent, least) if self.penalty is None else self.penalty
+        mechanism = KINDS[self.perturbed](
+            noise=noise,
+            loss=self.loss,
+            penalty=penalty,
+            radius=self.reach(task),
+            rows=task.data.unit.rows,
+            neighbors=task.data.neighbors,
+        )
+        return calibrate(mechanism, task.budget, times)
+
+
+def _length(noise: SphericalLaplace | Gaussian, size: int) -> float:
+    """The typical length of noise of scale one."""
+    return math.sqrt(size) if isinstance(noise, Gaussian) else float(size)

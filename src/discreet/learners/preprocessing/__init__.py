@@ -1,0 +1,1 @@
+"""Scalers and encoders."""

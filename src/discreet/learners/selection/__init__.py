@@ -1,0 +1,1 @@
+"""Pipelines, the choice of hyper-parameters, evaluation."""

@@ -1,0 +1,242 @@
+"""A pipeline that is private from end to end and pays once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import get_tags
+from sklearn.utils._set_output import _wrap_data_with_container
+from sklearn.utils.metaestimators import _BaseComposition
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from discreet.core.errors import ParameterError
+from discreet.core.knob import check_knob, shown
+from discreet.learners.private_estimator import PrivateEstimator
+from discreet.learners.selection.last_step import last_has
+from discreet.learners.selection.pipeline_plan import PipelinePlan, calibrated, chained, check_step
+from discreet.learners.task import Task
+from discreet.trust.listed_permit import ListedPermit
+from discreet.trust.permit import Permit
+from discreet.trust.stored import Artefact
+from discreet.trust.transformed_permit import TransformedPermit
+
+BEFORE = 0.1  # the part of each step before the last, whose part is 1: scores on made-up data hardly depend on it
+
+
+class PrivatePipeline(_BaseComposition, PrivateEstimator):
+    """Transformers and a learner that are fitted one after another, within one budget and with one receipt.
+
+    All steps are planned before anything is asked, and what they cost together is charged once. Each step learns from
+    the records as the steps before make them. What a step makes lies between public bounds, which it passes on to the
+    next: only the pipeline has `bounds`, `classes` and a `target`. A step of another library is refused, since whatever
+    it learned from the records would be released unpaid.
+
+    Parameters
+    ----------
+    steps : sequence of (str, PrivateEstimator)
+        Public. Names and steps: all but the last have a `transformation`. Their own epsilon and delta are not used.
+    parts : mapping of str to float, optional
+        Public. The parts of the budget that steps get, by their names: of the squares of 1 / multiplier. By default 1
+        for the last step and 0.1 for every other; a step that asks nothing gets nothing.
+    target : str, optional
+        Public. The column to predict, of `PrivateData`.
+    bounds : (lower, upper), or Schema, optional
+        Public. Of the features: two numbers, or two sequences with one number per feature, or a schema, which may have
+        categories; not for `PrivateData`, which have one.
+    classes : sequence, optional
+        Public. The values of the target, for a classifier; not for `PrivateData`.
+    target_bounds : (lower, upper), optional
+        Public. Of the target, for a regressor; not for `PrivateData`.
+    epsilon, delta : float
+        Public. What one fit costs.
+
+    Attributes
+    ----------
+    steps_ : list of (str, PrivateEstimator)
+        Released. The fitted steps, with the attributes that each of them releases.
+    classes_ : array of shape (n_classes,)
+        Public. The classes, of a classifier.
+    columns_ : tuple of Column
+        Public. What the schema says of each feature.
+    event_ : Event
+        What the fit cost.
+    receipt_ : Receipt
+        The same, with whom it protects and where it was charged.
+    n_features_in_ : int
+        Public. The number of features.
+    feature_names_in_ : array of str
+        Public. Their names, where the data have names.
+
+    Guarantee
+    ---------
+    `event_`: the composed events of all steps, for the neighbors and the unit of the data set; add or remove one record
+    for arrays. Released: what the steps release. A step after another asks about records that were transformed one by
+    one by what was released before, so neighbors stay neighbors: adaptive composition, Dwork, McSherry, Nissim and
+    Smith 2006; Dong, Roth and Su 2022 for Gaussian noise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet.learners import LogisticRegression, StandardScaler
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal([50.0, 3.0], [5.0, 0.1], (20_000, 2))
+    >>> y = X @ [0.2, -10.0] + 20 + rng.logistic(0, 0.2, 20_000) > 0
+    >>> steps = [("scale", StandardScaler()), ("classify", LogisticRegression())]
+    >>> pipeline = PrivatePipeline(steps, bounds=([0, 0], [200, 10]), classes=[False, True], epsilon=1.0).fit(X, y)
+    >>> bool(pipeline.score(X, y) > 0.8), pipeline.receipt_.delta
+    (True, 1e-06)
+    """
+
+    purpose: ClassVar[str] = "pipeline"
+    categories: ClassVar[bool] = True
+    steps_: list[tuple[str, Any]]
+    _sklearn_auto_wrap_output_keys: ClassVar[set[str]] = {"transform"}
+
+    def __init__(
+        self,
+        steps: Sequence[tuple[str, Any]] = (),
+        *,
+        parts: Any = None,
+        target: str | None = None,
+        bounds: Any = None,
+        classes: Any = None,
+        target_bounds: Any = None,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+    ) -> None:
+        self.steps = steps
+        self.parts = parts
+        self.target = target
+        self.bounds = bounds
+        self.classes = classes
+        self.target_bounds = target_bounds
+        self.epsilon = epsilon
+        self.delta = delta
+
+    @property
+    def texts(self) -> bool:  # type: ignore[override]
+        """Whether the first step buys the values of text columns."""
+        return bool(self.steps) and bool(getattr(self.steps[0][1], "texts", False))
+
+    @property
+    def supervised(self) -> bool:  # type: ignore[override]
+        """Whether the last step has a target."""
+        return bool(self.steps) and bool(getattr(self.steps[-1][1], "supervised", False))
+
+    def check(self) -> None:
+        """Refuse steps that would leak, or that could not follow one another, before any data are read."""
+        names = [name for name, _ in self.steps]
+        if not names or len(set(names)) != len(names):
+            raise ParameterError(self.purpose, f"its steps are {names}", "Give (name, step) pairs, each name once.")
+        for place, (name, step) in enumerate(self.steps):
+            check_step(self.purpose, name, step)
+            if place < len(names) - 1 and not hasattr(step, "transformation"):
+                obstacle = f"step {name!r}, a {type(step).__name__}, does not say what it makes of each record"
+                raise ParameterError(self.purpose, obstacle, "Put it last, or use a transformer of discreet.learners.")
+            if place > 0 and getattr(step, "texts", False):
+                obstacle = f"step {name!r} buys categories, and the steps before it would have to read their text"
+                raise ParameterError(self.purpose, obstacle, "Put it first.")
+            step.check_all()
+        if self.parts is not None and not isinstance(self.parts, Mapping):
+            raise ParameterError(self.purpose, f"parts are {shown(self.parts)}", "Give a mapping of names to numbers.")
+        for name, part in (self.parts or {}).items():
+            if name not in names:
+                raise ParameterError(self.purpose, f"there is no step {name!r}", f"There are {', '.join(names)}.")
+            check_knob(self.purpose, f"the part of {name}", part)
+
+    def plan(self, task: Task) -> PipelinePlan:
+        """The plans of all steps, within one budget."""
+        given = self.parts or {}
+        parts = [given.get(name, BEFORE) for name, _ in self.steps[:-1]] + [given.get(self.steps[-1][0], 1.0)]
+        return calibrated(chained(self.purpose, self.steps, task), parts, task.budget)
+
+    def learn(self, task: Task, plan: PipelinePlan, permit: Permit) -> Artefact:
+        """Every step, from the records as the steps before make them."""
+        learned: dict[str, Artefact] = {}
+        for step in plan.steps:
+            own = step.task
+            learned[step.name] = step.estimator.learn(own, step.plan, permit)
+            if len(learned) < len(plan.steps):
+                by = step.estimator.transformation(own.schema, own.features, learned[step.name])
+                lists = {name: one for name, one in by.before.columns.items() if one != own.schema.columns[name]}
+                permit = TransformedPermit(ListedPermit(permit, lists) if lists else permit, by)
+        return {"steps_": learned}
+
+    def adopt(self, task: Task, fitted: Artefact) -> None:
+        """Set the attributes of the pipeline, and those of its steps."""
+        super().adopt(task, {})
+        self.steps_ = []
+        for step in chained(self.purpose, self.steps, task):
+            model = clone(step.estimator)
+            model.adopt(step.task, fitted["steps_"][step.name])
+            if hasattr(model, "classes_"):
+                model.classes_ = self.classes_  # as they were given, where the schema has texts
+            self.steps_.append((step.name, model))
+
+    def _last(self, X: Any, method: str, *given: Any) -> Any:
+        """What a method of the last step says about rows as the steps before make them."""
+        check_is_fitted(self)
+        rows = validate_data(self, X, dtype=None, ensure_all_finite=False, reset=False)
+        for _, step in self.steps_[:-1]:
+            rows = step.transform(rows)
+        return getattr(self.steps_[-1][1], method)(rows, *given)
+
+    @last_has("predict")
+    def predict(self, X: Any) -> Any:
+        """What the last step predicts."""
+        return self._last(X, "predict")
+
+    @last_has("predict_proba")
+    def predict_proba(self, X: Any) -> Any:
+        """The probabilities that the last step gives."""
+        return self._last(X, "predict_proba")
+
+    @last_has("decision_function")
+    def decision_function(self, X: Any) -> Any:
+        """The scores that the last step gives."""
+        return self._last(X, "decision_function")
+
+    @last_has("transform")
+    def transform(self, X: Any) -> Any:
+        """What the last step makes of each row."""
+        return _wrap_data_with_container("transform", self._last(X, "transform"), X, self)
+
+    @last_has("transform")
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """The names of what `transform` gives, of the last step."""
+        check_is_fitted(self)
+        return np.asarray(self.steps_[-1][1].get_feature_names_out(), dtype=object)
+
+    @last_has("transform")
+    def set_output(self, *, transform: str | None = None) -> PrivatePipeline:
+        """Say what `transform` gives: "default", "pandas" or "polars", as in scikit-learn."""
+        self._sklearn_output_config = {"transform": transform} if transform is not None else {}
+        return self
+
+    @last_has("score")
+    def score(self, X: Any, y: Any = None) -> float:
+        """The score of the last step. It is about these rows, and is not private: see `evaluate`."""
+        return float(self._last(X, "score", y))
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters, and those of the steps as `name__parameter`."""
+        found: dict[str, Any] = self._get_params("steps", deep=deep)
+        return found
+
+    def set_params(self, **given: Any) -> PrivatePipeline:
+        """Set parameters, and those of the steps as `name__parameter`."""
+        self._set_params("steps", **given)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self.steps and isinstance(self.steps[-1][1], PrivateEstimator):
+            last = get_tags(self.steps[-1][1])
+            tags.estimator_type = last.estimator_type
+            tags.classifier_tags, tags.regressor_tags = last.classifier_tags, last.regressor_tags
+            tags.transformer_tags = last.transformer_tags
+        return tags

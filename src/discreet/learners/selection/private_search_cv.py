@@ -1,0 +1,252 @@
+"""Private choice of hyper-parameters: candidates are fitted and scored within one budget."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.model_selection import ParameterGrid
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from discreet.core.errors import NotPermitted, ParameterError
+from discreet.core.knob import check_one_of, check_whole, shown
+from discreet.learners.private_estimator import PrivateEstimator
+from discreet.learners.selection.last_step import last_has
+from discreet.learners.selection.pipeline_plan import check_step
+from discreet.learners.selection.search_plan import SearchPlan, searched
+from discreet.learners.task import Task
+from discreet.questions.all_records import AllRecords
+from discreet.trust.permit import Permit
+from discreet.trust.random_stopping import RandomStopping, Trial
+from discreet.trust.stored import Artefact
+
+FEW, FEW_PURE = 4, 3  # candidates up to which trying each of them costs less than random stopping
+
+
+class PrivateSearchCV(PrivateEstimator):
+    """The best of several candidates, each a private learner with other parameters, for one price.
+
+    Candidates are fitted to all records and scored on them by noisy accuracy or R2: what is learned privately cannot
+    depend on any record by much, so that no part of the records has to be kept for the scores, nor is there any
+    cross-validation. Trying a parameter and choosing by what it gives is never free. Here it is paid for, in one of two
+    ways: every candidate is tried once, and all trials are paid for; or candidates are drawn at random, and trials end
+    with a fixed chance after each, so that only the best has to be paid for, about threefold, however many there are.
+
+    Parameters
+    ----------
+    estimator : PrivateEstimator
+        Public. A classifier or a regressor, or a pipeline that ends with one; its own epsilon and delta are not used.
+    param_grid : dict or list of dict
+        Public. The values of each parameter that are tried, as in scikit-learn.
+    method : {"random_stopping", "every"}, optional
+        Public. How candidates are tried. By default every one of up to 4 (without a delta 3), and wherever no curator
+        holds all records: then all intermediate releases are seen by others, and have to be paid for.
+    n_iter : int
+        Public. How many trials there are on average, in random stopping.
+    target : str, optional
+        Public. The column to predict, of `PrivateData`.
+    bounds : (lower, upper), or Schema, optional
+        Public. Of the features: two numbers, or two sequences with one number per feature, or a schema; not for
+        `PrivateData`, which have one.
+    classes : sequence, optional
+        Public. The values of the target, for a classifier; not for `PrivateData`.
+    target_bounds : (lower, upper), optional
+        Public. Of the target, for a regressor; not for `PrivateData`.
+    epsilon, delta : float
+        Public. What the whole search costs, with the fit of the best candidate.
+
+    Attributes
+    ----------
+    best_estimator_ : PrivateEstimator
+        Released. The best candidate, fitted.
+    best_params_ : dict
+        Released. Its parameters.
+    best_score_ : float
+        Released. Its noisy accuracy, or R2. As the highest of several it is too high on average: see `evaluate`.
+    best_index_ : int
+        Released. Its place among the candidates.
+    scores_ : array of shape (n_candidates,) or None
+        Released. The same of every candidate; None after random stopping, which keeps the others secret.
+    candidates_ : list of dict
+        Public. The parameters of all candidates.
+    classes_ : array of shape (n_classes,)
+        Public. The classes, of a classifier.
+    columns_ : tuple of Column
+        Public. What the schema says of each feature.
+    event_ : Event
+        What the search cost.
+    receipt_ : Receipt
+        The same, with whom it protects and where it was charged.
+    n_features_in_ : int
+        Public. The number of features.
+    feature_names_in_ : array of str
+        Public. Their names, where the data have names.
+
+    Guarantee
+    ---------
+    `event_`: the composed events of all fits and scores, or about three times that of one of them, for the neighbors
+    and the unit of the data set; add or remove one record for arrays. For random stopping: Papernot and Steinke 2022,
+    Theorem 2, and Liu and Talwar 2019, Theorem 3.4; see `trust.random_stopping`. Released: what is called so above.
+
+    Examples
+    --------
+    >>> from discreet.learners import LogisticRegression
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (20_000, 2))
+    >>> y = X @ [2.0, -1.0] + rng.logistic(0, 0.2, 20_000) > 0
+    >>> search = PrivateSearchCV(
+    ...     LogisticRegression(), {"max_iter": [1, 5]}, bounds=(-1, 1), classes=[False, True], delta=0.0
+    ... ).fit(X, y)
+    >>> bool(search.score(X, y) > 0.85), search.scores_.shape, search.receipt_.cost
+    (True, (2,), 'epsilon 1, delta 0')
+    """
+
+    purpose: ClassVar[str] = "search"
+    supervised: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        param_grid: Any = None,
+        *,
+        method: str | None = None,
+        n_iter: int = 10,
+        target: str | None = None,
+        bounds: Any = None,
+        classes: Any = None,
+        target_bounds: Any = None,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+    ) -> None:
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.method = method
+        self.n_iter = n_iter
+        self.target = target
+        self.bounds = bounds
+        self.classes = classes
+        self.target_bounds = target_bounds
+        self.epsilon = epsilon
+        self.delta = delta
+
+    @property
+    def categories(self) -> bool:  # type: ignore[override]
+        """Whether the estimator takes categories."""
+        return bool(getattr(self.estimator, "categories", False))
+
+    def check(self) -> None:
+        """Refuse invalid parameters, before any data are read."""
+        check_one_of(self.purpose, "method", self.method, (None, "random_stopping", "every"))
+        check_whole(self.purpose, "n_iter", self.n_iter, 2, 2**20)
+        _check_grid(self.purpose, self.param_grid)
+        check_step(self.purpose, "estimator", self.estimator)
+        if not (is_classifier(self.estimator) or is_regressor(self.estimator)):
+            kind = type(self.estimator).__name__
+            raise ParameterError(self.purpose, f"a {kind} has no score", "Give a classifier or a regressor.")
+        if self.estimator.texts:
+            obstacle = "its estimator would buy the same categories in every trial"
+            raise ParameterError(self.purpose, obstacle, "Buy them once, by `buy_categories`.")
+        for candidate in self._candidates():
+            candidate.check_all()
+
+    def plan(self, task: Task) -> SearchPlan:
+        """The trials of all candidates."""
+        candidates = self._candidates()
+        few = len(candidates) <= (FEW if task.budget.delta > 0 else FEW_PURE)
+        seen = not task.data.curated or task.data.unit.rows > 1
+        method = self.method or ("every" if few or seen else "random_stopping")
+        if method == "random_stopping" and seen:
+            raise NotPermitted(
+                self.purpose,
+                "random stopping takes a curator who holds all records, with one row for each unit",
+                'Try every candidate: method="every".',
+            )
+        return searched(candidates, task, None if method == "every" else 1 / self.n_iter, task.budget)
+
+    def learn(self, task: Task, plan: SearchPlan, permit: Permit) -> Artefact:
+        """Try candidates, and keep the best."""
+
+        def tried(place: int, permit: Permit) -> Trial:
+            return plan.candidates[place].tried(place, permit)
+
+        scores = None
+        if plan.stop is None:
+            every = [tried(place, permit) for place in range(len(plan.candidates))]
+            best, scores = max(every, key=lambda trial: trial.score), np.array([trial.score for trial in every])
+        else:
+            columns = task.data.schema.values(task.columns)
+            schema = type(task.data.schema)({name: task.data.schema.columns[name] for name in columns})
+            prices = tuple(candidate.event for candidate in plan.candidates)
+            best = permit.ask(AllRecords(columns), RandomStopping(tried, prices, schema, plan.stop))
+        about = {"best_index_": best.candidate, "best_score_": best.score, "scores_": scores}
+        return {**about, "best_estimator_": best.found}
+
+    def adopt(self, task: Task, fitted: Artefact) -> None:
+        """Set the attributes of the search, and those of the best candidate."""
+        super().adopt(task, {name: value for name, value in fitted.items() if name != "best_estimator_"})
+        self.candidates_ = list(ParameterGrid(self.param_grid))
+        self.best_params_ = self.candidates_[self.best_index_]
+        self.best_estimator_ = self._candidates()[self.best_index_]
+        self.best_estimator_.adopt(task, fitted["best_estimator_"])
+        if is_classifier(self):
+            _rename(self.best_estimator_, self.classes_)
+
+    def _candidates(self) -> list[Any]:
+        try:
+            return [clone(self.estimator).set_params(**given) for given in ParameterGrid(self.param_grid)]
+        except ValueError as why:
+            raise ParameterError(self.purpose, f"{why}".rstrip("."), "Give parameters of the estimator.") from None
+
+    def _best(self, X: Any, method: str, *given: Any) -> Any:
+        check_is_fitted(self)
+        rows = validate_data(self, X, dtype=None, ensure_all_finite=False, reset=False)
+        return getattr(self.best_estimator_, method)(rows, *given)
+
+    @last_has("predict")
+    def predict(self, X: Any) -> Any:
+        """What the best candidate predicts."""
+        return self._best(X, "predict")
+
+    @last_has("predict_proba")
+    def predict_proba(self, X: Any) -> Any:
+        """The probabilities that it gives."""
+        return self._best(X, "predict_proba")
+
+    @last_has("decision_function")
+    def decision_function(self, X: Any) -> Any:
+        """The scores that it gives."""
+        return self._best(X, "decision_function")
+
+    @last_has("score")
+    def score(self, X: Any, y: Any) -> float:
+        """Its accuracy or R2. It is about these rows, and is not private: see `evaluate`."""
+        return float(self._best(X, "score", y))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if isinstance(self.estimator, PrivateEstimator):
+            own = get_tags(self.estimator)
+            tags.estimator_type = own.estimator_type
+            tags.classifier_tags, tags.regressor_tags = own.classifier_tags, own.regressor_tags
+        return tags
+
+
+def _rename(model: Any, classes: Any) -> None:
+    """Give a model, and its steps, the classes as they were given, where the schema has texts."""
+    for one in (model, *(step for _, step in getattr(model, "steps_", []))):
+        if hasattr(one, "classes_"):
+            one.classes_ = classes
+
+
+def _check_grid(asked: str, grid: Any) -> None:
+    """Refuse what is no grid of parameters, or an empty one."""
+    try:
+        if isinstance(grid, Mapping | list | tuple) and len(ParameterGrid(grid)) > 0:
+            return
+    except (TypeError, ValueError):
+        pass
+    obstacle = f"the grid of parameters is {shown(grid)}"
+    raise ParameterError(asked, obstacle, 'Give lists of values by name, such as {"max_iter": [1, 5]}.')

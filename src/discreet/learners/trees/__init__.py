@@ -1,0 +1,1 @@
+"""Trees, forests of them, boosted stumps and additive models."""

@@ -1,0 +1,132 @@
+"""What forests of public random trees have in common: only the counts in their leaves come from the data."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from discreet.core.bound import Norm
+from discreet.core.events import Event
+from discreet.core.grid import Array
+from discreet.core.knob import check_whole
+from discreet.learners.private_estimator import PrivateEstimator
+from discreet.learners.task import Task
+from discreet.learners.trees.tree import GrownTree
+from discreet.questions.question import BoundedSum
+from discreet.questions.trees.forest_leaves import DEEPEST, forest_leaves_of, leaves_of
+from discreet.releases.spread import Spread
+from discreet.trust.permit import Permit
+from discreet.trust.stored import Artefact
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MIDDLE = 0.7  # of the width of a feature, in the middle, where cuts are
+MOST_TREES = 2**12
+
+
+@dataclass(frozen=True)
+class ForestPlan:
+    """How many trees, how deep, in which norm, and the noise on the counts in their leaves."""
+
+    trees: int
+    depth: int
+    norm: Norm
+    spread: Spread
+
+    @property
+    def event(self) -> Event:
+        """What the fit costs."""
+        return self.spread.noise.event
+
+
+@dataclass(frozen=True)
+class Trees:
+    """What the nodes of several trees split, and where; both of shape (trees, nodes)."""
+
+    features: Array
+    cuts: Array
+
+
+class RandomTrees(ClassifierMixin, PrivateEstimator):
+    """A classifier that adds up what the leaves of random trees say."""
+
+    supervised: ClassVar[bool] = True
+    classes_: NDArray[Any]
+    features_: Array
+    cuts_: Array
+    leaf_values_: Array
+
+    def check(self) -> None:
+        """Refuse parameters that cannot be, before any data are looked at."""
+        for name, most in (("n_estimators", MOST_TREES), ("max_depth", DEEPEST), ("expected_size", None)):
+            if getattr(self, name) is not None:
+                check_whole(self.purpose, name, getattr(self, name), most=most)
+
+    def learn(self, task: Task, plan: Any, permit: Permit) -> Artefact:
+        """Draw the trees, and count."""
+        rng = check_random_state(permit.random_state(self.random_state))
+        return self._filled(task, plan, permit, drawn_trees(task, rng, plan.trees, plan.depth))
+
+    def _filled(self, task: Task, plan: ForestPlan, permit: Permit, trees: Trees) -> Artefact:
+        """These trees, with values from noisy counts in their leaves."""
+        assert task.target is not None
+        question = forest_leaves_of(task.schema, task.features, task.target, trees.features, trees.cuts, plan.norm)
+        noisy = permit.ask(question, plan.spread.noise).reshape(plan.trees, 2**plan.depth, -1)
+        return {"features_": trees.features, "cuts_": trees.cuts, **self._values(task, plan, noisy)}
+
+    @abstractmethod
+    def _values(self, task: Task, plan: ForestPlan, noisy: Array) -> Artefact:
+        """The values of all leaves, from noisy counts: `leaf_values_` of shape (trees, leaves, classes)."""
+
+    def decision_values(self, X: Any) -> Array:
+        """The sum of what the leaves of each row say about each class."""
+        rows = self._rows(X)
+        found = leaves_of(rows, self.features_.astype(np.intp), self.cuts_)
+        sums = np.zeros((len(rows), len(self.classes_)))
+        for values, leaves in zip(self.leaf_values_, found, strict=True):
+            sums += values[leaves]
+        return sums
+
+    def predict_proba(self, X: Any) -> Array:
+        """The probability of each class: the sums without what is below zero, in proportion."""
+        sums = np.maximum(self.decision_values(X), 0.0) + 1e-12
+        return np.asarray(sums / sums.sum(axis=1, keepdims=True))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row."""
+        likeliest = np.argmax(self.decision_values(X), axis=1)
+        return self.classes_[likeliest]
+
+    def tree(self, place: int = 0) -> GrownTree:
+        """One of the trees by itself, each leaf with the class that it speaks for most: to print or to draw it."""
+        check_is_fitted(self)
+        return GrownTree.of(self, self.features_[place], self.cuts_[place], self.leaf_values_[place])
+
+    def plot(self, ax: Axes | None = None, place: int = 0) -> Axes:
+        """Draw one of the trees, on these axes or on new ones."""
+        return self.tree(place).plot(ax)
+
+
+def drawn_trees(task: Task, rng: np.random.RandomState, trees: int, depth: int, width: float = MIDDLE) -> Trees:
+    """Random trees: any feature at each node, cut in the middle of its bounds: in so much of its width."""
+    shape = (trees, 2**depth - 1)
+    places, heights = rng.randint(len(task.features), size=shape), rng.uniform(-width, width, size=shape)
+    numbers = [task.schema.number(name) for name in task.features]
+    middle = np.array([0.5 * number.lower + 0.5 * number.upper for number in numbers])
+    half = np.array([0.5 * number.upper - 0.5 * number.lower for number in numbers])
+    return Trees(places.astype(np.float64), middle[places] + half[places] * heights)
+
+
+def sample_question(task: Task, trees: int, depth: int, norm: Norm) -> BoundedSum:
+    """The question as it is priced, before its trees are drawn: these do not matter for its bound and size."""
+    nodes = np.zeros((trees, 2**depth - 1))
+    assert task.target is not None
+    return forest_leaves_of(task.schema, task.features, task.target, nodes, nodes, norm)

@@ -1,0 +1,100 @@
+"""The anchor: the newest head, in a small file beside the ledger.
+
+It is written after each entry is durable, so it may lag behind the chain and is never ahead of it. Hence a chain that
+does not contain the anchored head was cut or rolled back, whatever crashed and when.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from discreet.core.errors import LedgerBroken
+from discreet.ledger.own_file import replace_own
+
+LINE = 20 + 1 + 64 + 1 + 16 + 1
+_sync = os.fdatasync if sys.platform == "linux" else os.fsync
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A head and the number of its entry."""
+
+    number: int
+    head: str
+
+    @property
+    def line(self) -> bytes:
+        """The mark as text of fixed length, with a checksum that a torn write does not pass."""
+        text = f"{self.number:020d} {self.head}"
+        return f"{text} {hashlib.sha256(text.encode()).hexdigest()[:16]}\n".encode()
+
+
+class Anchor:
+    """Two lines, of which the older is overwritten in place: a torn write leaves the other one.
+
+    Overwriting needs no space, so a full disk cannot make the anchor lag.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def create(self, mark: Mark) -> None:
+        """Write the file anew, durably."""
+        replace_own(self.path, mark.line * 2)
+
+    @property
+    def usable(self) -> bool:
+        """Whether there is a mark to read."""
+        return self.path.exists() and any(_marks(self.path.read_bytes()))
+
+    def read(self) -> Mark:
+        """The newest mark that was written whole."""
+        try:
+            marks = [mark for mark in _marks(self.path.read_bytes()) if mark]
+        except FileNotFoundError:
+            raise self._unusable("is missing") from None
+        if not marks:
+            raise self._unusable("is damaged")
+        return max(marks, key=lambda mark: mark.number)
+
+    def advance(self, mark: Mark, *, durable: bool) -> None:
+        """Move to a newer mark whose entry is durable already.
+
+        One that is not `durable` outlives the process but not a power cut.
+        """
+        if not self.path.exists():
+            raise self._unusable("is missing")
+        with open(self.path, "r+b", buffering=0) as file:
+            lines = _marks(file.read(2 * LINE))
+            if mark not in lines:
+                numbers = [line.number if line else -1 for line in lines]
+                file.seek(numbers.index(min(numbers)) * LINE)
+                file.write(mark.line)
+            if durable:
+                _sync(file.fileno())
+
+    def _unusable(self, how: str) -> LedgerBroken:
+        return LedgerBroken(
+            f"anchor {self.path}",
+            f"the file that holds the ledger's newest head {how}, so a rolled-back ledger would go unnoticed",
+            "Restore it, or, if a head kept elsewhere shows that the ledger is whole,"
+            " call SqliteLedger.reanchor(path, head=..., reason=...).",
+        )
+
+
+def _marks(content: bytes) -> list[Mark | None]:
+    """Both lines, None for one that was not written whole."""
+    return [_mark(content[i * LINE : (i + 1) * LINE]) for i in range(2)]
+
+
+def _mark(line: bytes) -> Mark | None:
+    try:
+        number, head, _ = line.decode("ascii").split()
+        mark = Mark(int(number), head)
+    except ValueError:
+        return None
+    return mark if mark.line == line else None

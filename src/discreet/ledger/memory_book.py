@@ -1,0 +1,83 @@
+"""A book that lives in one process: the same chain as in a file, for as long as the process lasts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from discreet.core.errors import LedgerError, NotPermitted
+from discreet.core.held import Held, unheld
+from discreet.core.ledger import Entry
+from discreet.ledger.chain import Chain, ChainEntry, entry
+
+
+@unheld("part")
+@dataclass
+class MemoryPage:
+    """One transaction of a book in memory."""
+
+    chain: Chain
+    links: dict[tuple[str, str], ChainEntry]
+    results: dict[int, bytes]
+    anchor_durable: bool = field(default=True, init=False)
+
+    def found(self, kind: str, key: str) -> ChainEntry | None:
+        """The reservation or commit of this key."""
+        return self.links.get((kind, key))
+
+    def result(self, commit: ChainEntry) -> bytes:
+        """The bytes that were committed."""
+        return self.results[commit.number]
+
+    def add(self, kind: str, key: str, **fields: Any) -> ChainEntry:
+        """Append an entry."""
+        link = self.chain.next(kind, key, **fields)
+        self.chain.follow(link)
+        self.links[kind, key] = link
+        return link
+
+    def store(self, commit: ChainEntry, result: bytes) -> None:
+        """Keep the bytes that an entry commits."""
+        self.results[commit.number] = result
+
+
+class MemoryBook(Held):
+    """All entries of a ledger in memory; one thread writes at a time, and no other process may."""
+
+    def __init__(self, **fields: Any) -> None:
+        self.chain = Chain()
+        self._page = MemoryPage(self.chain, {}, {})
+        self._page.add("open", "", **fields)
+
+    def check_process(self) -> None:
+        """Refuse a fork of the process that opened it."""
+        try:
+            super().check_process()
+        except NotPermitted as why:
+            raise LedgerError(
+                "an account in memory",
+                "this process is a fork of the one that opened it, and both would spend the budget",
+                "Open the account in the process that uses it, or use a SqliteLedger.",
+            ) from why
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """A consistent view of everything recorded so far."""
+        with self._lock:
+            yield
+
+    @contextmanager
+    def writing(self) -> Iterator[MemoryPage]:
+        """Hold the lock to decide on one entry and add it."""
+        self.check_process()
+        with self._lock:
+            yield self._page
+
+    def entries(self) -> tuple[Entry, ...]:
+        """Every charge, oldest first."""
+        with self._lock:
+            dangling = self.chain.dangling
+            links = tuple(link for link in self._page.links.values() if link.kind == "reserve")
+            return tuple(entry(link, link.key not in dangling) for link in links)

@@ -1,0 +1,1 @@
+"""Sums over one column, or over each of several by itself: counts, totals, moments, cells."""

@@ -1,0 +1,69 @@
+"""How many records are in each cell of each column: all histograms at once."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from discreet.core.bound import Bound, Norm
+from discreet.core.grid import Array, Grid
+from discreet.core.knob import check_one_of, check_size
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
+from discreet.questions.tables.domain import MOST_CELLS, Codes, Domain
+from discreet.schema.schema import Schema
+
+ASKED = "cells of columns"
+
+
+@recipe("column_cells")
+def column_cells_of(schema: Schema, columns: tuple[str, ...], bins: int, norm: Norm) -> BoundedSum:
+    """One mark for each column, in the cell of its value; a record with a missing value adds nothing.
+
+    Parameters
+    ----------
+    schema : Schema
+        Public. Between whose bounds the values lie.
+    columns : tuple of str
+        Public. Numeric columns.
+    bins : int
+        Public. The number of cells of each, of equal width.
+    norm : {"l1", "l2"}
+        Public. In which a record's marks are bounded.
+    """
+    check_one_of(ASKED, "norm", norm, ("l1", "l2"))
+    edges, d = edges_of(schema, columns, bins), len(columns)
+    size = d * bins
+    check_size(ASKED, size, MOST_CELLS)
+    bound = Bound(norm, float(d) if norm == "l1" else math.sqrt(d) * (1 + 2.0**-50), nonnegative=True)
+
+    def of(records: Array) -> Array:
+        marks = np.zeros((len(records), size))
+        there = np.flatnonzero(~np.isnan(records).any(axis=1))
+        marks[there[:, None], cells_of(edges, records[there]).T] = 1.0
+        return marks
+
+    def total(records: Array) -> Array:
+        found = cells_of(edges, records[~np.isnan(records).any(axis=1)])
+        return np.bincount(found.ravel(), minlength=size).astype(np.float64)
+
+    return BoundedSum(of, bound, columns, Grid(0), total)
+
+
+def edges_of(schema: Schema, columns: tuple[str, ...], bins: int) -> Array:
+    """The edges of the cells of numeric columns, a row for each."""
+    for name in columns:
+        schema.number(name)
+    return np.array(Domain.of(schema, columns, bins).edges, dtype=np.float64)
+
+
+def cells_of(edges: Array, whole: Array) -> Codes:
+    """The cell of each value, a row for each column; those of all columns are counted on. No value is missing.
+
+    A value within a rounding of an edge may be in either cell.
+    """
+    (d, ends), lower = edges.shape, edges[:, 0]
+    with np.errstate(over="ignore"):
+        places = np.clip((whole - lower) * ((ends - 1) / (edges[:, -1] - lower)), 0, ends - 2).astype(np.intp)
+    return np.ascontiguousarray((places + (ends - 1) * np.arange(d)).T)

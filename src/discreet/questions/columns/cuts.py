@@ -1,0 +1,53 @@
+"""The mass of a column between two cuts that were released before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from discreet.core.bound import Bound
+from discreet.core.grid import Array, Grid
+from discreet.core.knob import check_knob
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
+from discreet.schema.schema import Number, Schema
+
+MASS = Bound("l1", 1.0, nonnegative=True)
+
+INSIDE = 1 - 2.0**-40  # keeps a rounded mass inside its bound, so that clipping never acts
+
+
+@recipe("winsorized")
+def winsorized_of(schema: Schema, column: str, lower: float, upper: float) -> BoundedSum:
+    """The mass at two cuts of each value of a column, moved to the nearer cut where it is beyond."""
+    return _mass_between(column, _cuts(schema, column, lower, upper), lambda values: np.clip(values, lower, upper))
+
+
+@recipe("trimmed")
+def trimmed_of(schema: Schema, column: str, lower: float, upper: float) -> BoundedSum:
+    """The mass at two cuts of each value of a column that is between them."""
+
+    def inside(values: Array) -> Array:
+        return np.where((values >= lower) & (values <= upper), values, np.nan)
+
+    return _mass_between(column, _cuts(schema, column, lower, upper), inside)
+
+
+def _cuts(schema: Schema, column: str, lower: float, upper: float) -> Number:
+    """The cuts, which lie inside the bounds of the column."""
+    number = schema.number(column)
+    for name, cut in (("lower", lower), ("upper", upper)):
+        check_knob(f"cuts of {column}", name, cut, number.lower, number.upper)
+    return Number(lower, upper)
+
+
+def _mass_between(column: str, cuts: Number, inside: Callable[[Array], Array]) -> BoundedSum:
+    """Each value's unit of mass, split between the cuts by how near it is to either, and a grain less of it."""
+    grid = Grid.of_radius(MASS.radius)
+
+    def of(records: Array) -> Array:
+        upper = (inside(records[:, 0]) - cuts.lower) / (cuts.upper - cuts.lower)
+        return np.nan_to_num(INSIDE * np.stack([1 - upper, upper], axis=1))
+
+    return BoundedSum(of, MASS, (column,), grid, lambda records: grid.cut(of(records)).sum(axis=0))

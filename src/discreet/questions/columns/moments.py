@@ -1,0 +1,161 @@
+"""Count, mean and variance of a column from one bounded sum.
+
+Scaled to a in [0, 1], a value splits one unit of mass over the Bernstein polynomials of a:
+
+    degree 1    (1 - a, a)                        count and mean
+    degree 2    ((1 - a)^2, 2 a (1 - a), a^2)     count, mean and variance
+    degree 4    ((1 - a)^4, ..., a^4)             the same, and the fourth moment
+
+They are nonnegative and add up to one, so the l1 sensitivity is 1 whatever the degree, and nothing is spent on the
+count: it is the sum of the coordinates.
+
+Where the number of records is public, that sum is known, and for a mean `a` alone will do. For mean and variance two
+numbers do, (a - 1/2, 2 a (1 - a) - 1/16). Their absolute values add up to 9/16 at most: as much where a is 0, 1/4, 3/4
+or 1, and less elsewhere. So a replaced record moves them by 9/8, little more than it moves `a` alone, where it would
+move three Bernstein polynomials by 2. Of higher degrees all are taken; the known sum takes part of the noise back.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from discreet.core.bound import Bound
+from discreet.core.formula import Formula, Numbers, Tally
+from discreet.core.grid import Array, Grid, Steps
+from discreet.core.knob import check_one_of
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
+from discreet.schema.schema import Number, Schema
+
+MASS = Bound("l1", 1.0, nonnegative=True)
+
+COUNTED = Bound("l1", 9 / 16)  # of (a - 1/2, 2 a (1 - a) - 1/16)
+
+AT_HAND = 2**17
+"""Values that are worked on together, so that they stay in the cache: halved for each coordinate."""
+
+INSIDE = 1 - 2.0**-40  # keeps rounded polynomials inside their bound, so that clipping never acts
+
+Parts = Callable[[Any, float], list[Any]]
+"""Numbers inside their bounds in, and overwritten; what they add to each coordinate, times a power of two, out."""
+
+
+def moments_size(degree: int, counted: bool) -> int:
+    """The number of coordinates of the sum: the degree, if it is 1 or 2 and the number of records is public."""
+    return degree if degree <= 2 and counted else degree + 1
+
+
+@recipe("moments")
+def moments_of(schema: Schema, column: str, degree: int, counted: bool) -> BoundedSum:
+    """The sum of the Bernstein polynomials of a column.
+
+    A missing value adds nothing; where the records are counted, in public, it stands for the middle of its bounds.
+    """
+    check_one_of("moments", "degree", degree, (1, 2, 4))
+    number, bound = schema.number(column), COUNTED if degree == 2 and counted else MASS
+
+    def added(values: Numbers, unit: float) -> list[Numbers]:
+        return parts(values, number, degree, counted, unit)
+
+    return column_sum(column, number, bound, added, counted)
+
+
+def column_sum(column: str, number: Number, bound: Bound, added: Parts, counted: bool) -> BoundedSum:
+    """The sum of what the values of one column add: a missing one nothing, or as much as the middle of its bounds."""
+    grid, middle, there = Grid.of_radius(bound.radius), 0.5 * number.lower + 0.5 * number.upper, Formula.column(0)
+
+    def of(records: Array) -> Array:
+        missing = ~np.isfinite(records[:, 0])
+        inside = np.where(missing, middle, np.clip(records[:, 0], number.lower, number.upper))
+        found = np.stack(added(inside, 1.0), axis=1)
+        return found if counted else np.where(missing[:, None], 0.0, found)
+
+    def cut(inside: Array) -> Steps:
+        return np.array([np.trunc(part, out=part).sum() for part in added(inside, 1 / grid.step)]).astype(np.int64)
+
+    absent = cut(np.array([middle]))
+
+    def present(values: Array, inside: Array) -> Steps:
+        """The same work whether or not one is missing: it is counted as the middle, and taken back."""
+        missing = ~np.isfinite(values)
+        values.clip(number.lower, number.upper, inside)
+        np.copyto(inside, middle, where=missing)
+        return cut(inside) if counted else cut(inside) - np.count_nonzero(missing) * absent
+
+    def total(records: Array) -> Steps:
+        """A slice adds less than 2**45 steps, which float64 holds; int64 carries them on."""
+        rows, found = AT_HAND >> len(absent), np.zeros_like(absent)
+        room = np.empty(min(len(records), rows))
+        for start in range(0, len(records), rows):
+            values = records[start : start + rows, 0]
+            found += present(values, room[: len(values)])
+        return found
+
+    tally = Tally(Formula.constant(0), 1, tuple(added(there.otherwise(middle) if counted else there, 1.0)))
+    return BoundedSum(of, bound, (column,), grid, total, raw=True, tally=tally)
+
+
+def parts(values: Numbers, number: Number, degree: int, counted: bool, unit: float = 1.0) -> list[Numbers]:
+    """What values inside their bounds add to each coordinate, times a power of two; the values are overwritten."""
+    if not counted or degree > 2:
+        return bernstein(values, number, degree, unit)
+    if degree == 1:
+        return [share_of(values, number, INSIDE * unit)]
+    first = share_of(values, number)
+    second = 1 - first
+    second *= first
+    second *= 2
+    first -= 0.5
+    second -= 0.0625
+    first *= INSIDE * unit
+    second *= INSIDE * unit
+    return [first, second]
+
+
+def bernstein(values: Numbers, number: Number, degree: int, unit: float = 1.0) -> list[Numbers]:
+    """The Bernstein polynomials of values inside their bounds, a grain smaller than they are, times a power of two.
+
+    The values are overwritten.
+    """
+    size = INSIDE * unit
+    if degree == 1:
+        return [rest_of(values, number, size), share_of(values, number, size)]
+    down: list[Numbers] = [rest_of(values, number)]
+    up: list[Numbers] = [share_of(values, number)]
+    for _ in range(1, degree):
+        up.append(up[-1] * up[0])
+        down.append(down[-1] * down[0])
+    for k in range(1, degree):
+        up[k - 1] *= math.comb(degree, k)
+        up[k - 1] *= down[degree - k - 1]
+    whole: list[Numbers] = down[-1:] + up
+    for k in range(degree + 1):
+        whole[k] *= size
+    return whole
+
+
+def share_of(values: Numbers, number: Number, size: float = 1.0) -> Numbers:
+    """The distance of values from their lower bound, as a share of the distance between the bounds, times a size.
+
+    The values are overwritten.
+    """
+    if number.lower != 0:
+        values -= number.lower
+    return _parts_of(values, number.upper - number.lower, size)
+
+
+def rest_of(values: Numbers, number: Number, size: float = 1.0) -> Numbers:
+    """The distance of values from their upper bound, as a share of the distance between the bounds, times a size."""
+    return _parts_of(number.upper - values, number.upper - number.lower, size)
+
+
+def _parts_of(distances: Numbers, width: float, size: float) -> Numbers:
+    """Over the width, in one operation unless its inverse could be beyond float64."""
+    if not 2.0**-900 <= width <= 2.0**900:
+        return size * (distances / width)
+    distances *= size / width
+    return distances

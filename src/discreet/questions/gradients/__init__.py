@@ -1,0 +1,1 @@
+"""Sums of gradients and of the coefficients of losses."""

@@ -1,0 +1,124 @@
+"""All records as vectors whose margin a linear score has: for mechanisms that need more than a sum of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from discreet.core.answer import Records
+from discreet.core.grid import Array
+from discreet.core.quiet import quiet
+from discreet.questions.question import View
+from discreet.schema.schema import Schema
+
+
+@dataclass(frozen=True)
+class Waves:
+    """Random Fourier features of x: (cos(Wx), sin(Wx)) / sqrt(k), of length 1.
+
+    With entries of W from a normal law of variance 2 gamma, products of them are on average exp(-gamma |x - x'|^2):
+    Rahimi and Recht 2007.
+
+    Parameters
+    ----------
+    weights : array of shape (k, n)
+        Public. W: drawn without the data.
+
+    Examples
+    --------
+    >>> Waves(np.array([[0.0], [np.pi]])).of(np.array([[1.0]])).round(3) + 0.0
+    array([[ 0.707, -0.707,  0.   ,  0.   ]])
+    """
+
+    weights: Array = field(repr=False)
+
+    def of(self, x: Array) -> Array:
+        """One row of features for each row."""
+        angles = x @ self.weights.T
+        return np.concatenate([np.cos(angles), np.sin(angles)], axis=1) / math.sqrt(len(self.weights))
+
+
+@dataclass(frozen=True)
+class Affine:
+    """Linear combinations M (1, x) of the features, and of a constant.
+
+    Parameters
+    ----------
+    matrix : array of shape (k, 1 + n)
+        Public. M.
+
+    Examples
+    --------
+    >>> Affine(np.array([[1.0, 0.0], [-0.5, 2.0]])).of(np.array([[0.25], [1.0]]))
+    array([[1. , 0. ],
+           [1. , 1.5]])
+    """
+
+    matrix: Array = field(repr=False)
+
+    def of(self, x: Array) -> Array:
+        """One row of features for each row."""
+        return self.matrix[:, 0] + x @ self.matrix[:, 1:].T
+
+
+@dataclass(frozen=True)
+class SignedRecords:
+    """All records as vectors y (1, x), or y f(x). A curator alone can ask this.
+
+    x are the features, scaled from their bounds to [-1, 1]; y is 1 for records of one class and -1 for others. A record
+    with a missing value, or of a class that is not listed, has missing values throughout.
+
+    Parameters
+    ----------
+    schema : Schema
+        Public. Between whose bounds the values lie; it has the classes.
+    features : tuple of str
+        Public. Numeric columns.
+    target : str
+        Public. The column of classes.
+    place : int
+        Public. Of the class in the schema's list.
+    mapping : Waves or Affine, optional
+        Public. What makes f(x).
+    """
+
+    schema: Schema
+    features: tuple[str, ...]
+    target: str
+    place: int
+    mapping: Waves | Affine | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The features, and then the target."""
+        return (*self.features, self.target)
+
+    def answer(self, view: View) -> Records:
+        """All vectors, and how many of them one unit has."""
+        records = view.everything(self.columns)
+        with quiet():
+            vectors = self.vectors(records[:, :-1])
+            signs = np.where(records[:, -1:] == self.place, 1.0, -1.0)
+            missing = np.isnan(records).any(axis=1, keepdims=True)
+        return Records(np.where(missing, np.nan, signs * vectors), view.unit.rows, view.neighbors)
+
+    def vectors(self, features: Array) -> Array:
+        """(1, x), or f(x)."""
+        bounds = [self.schema.number(name) for name in self.schema.values(self.features)]
+        lower, upper = (np.array([getattr(number, end) for number in bounds]) for end in ("lower", "upper"))
+        x = scaled(features, lower, upper)
+        return np.column_stack([np.ones(len(x)), x]) if self.mapping is None else self.mapping.of(x)
+
+
+def scaled(rows: Array, lower: Array, upper: Array) -> Array:
+    """Numbers between these bounds as numbers from -1 to 1.
+
+    Examples
+    --------
+    >>> scaled(np.array([[0.0, 5.0]]), np.array([-1.0, 0.0]), np.array([1.0, 4.0]))
+    array([[0., 1.]])
+    """
+    half = upper / 2 - lower / 2
+    return np.clip((rows - lower) / half - 1, -1.0, 1.0)

@@ -1,0 +1,140 @@
+"""Sums over the edges of a graph: how many there are between blocks of nodes, and at each node."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.bound import Bound
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Array, Grid
+from discreet.questions.graphs.edge_bound import EDGE_ENDS
+from discreet.questions.graphs.whole_graph import ENDS
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
+from discreet.schema.schema import Category, Schema
+
+Places = NDArray[np.intp]
+MOST_BLOCKS = 2**11
+MOST_NODES = 2**24
+
+
+def node_count(schema: Schema, column: str = ENDS[0]) -> int:
+    """How many nodes a column tells apart: values of a category, or whole numbers from zero on.
+
+    Examples
+    --------
+    >>> node_count(Schema({"source": Category(("a", "b"))}))
+    2
+    """
+    end = schema.columns.get(column)
+    if isinstance(end, Category):
+        return len(end.values)
+    number = schema.number(column)
+    if number.lower != 0 or number.step != 1 or not 1 <= number.upper < MOST_NODES:
+        raise ParameterError("graph", f"column {column!r} is no list of nodes", "Open it with graph_data.")
+    return int(number.upper) + 1
+
+
+def ends_of(records: Array, nodes: int) -> Places:
+    """The two nodes of each edge, and -1 for both where it is none: a loop, or an end that is no node."""
+    with np.errstate(invalid="ignore"):
+        listed = (records >= 0) & (records < nodes) & (records == np.floor(records))
+        edge = listed.all(axis=1) & (records[:, 0] != records[:, 1])
+    return np.where(edge[:, None], records, -1.0).astype(np.intp)
+
+
+def checked_ends(schema: Schema, ends: tuple[str, ...]) -> tuple[str, ...]:
+    """The two columns of a sum over edges, if they are two."""
+    if len(ends) != 2:
+        raise ParameterError("sum over edges", f"it has {len(ends)} ends", "Name two columns.")
+    return schema.values(ends)
+
+
+@recipe("edge_blocks")
+def edge_blocks_of(schema: Schema, ends: tuple[str, ...], blocks: Array) -> BoundedSum:
+    """One for each edge, in the cell of the blocks that its ends are in.
+
+    Cells are the pairs of blocks (0, 0), (0, 1), (1, 1), (0, 2) ..., without order; an edge with an end in no block is
+    in none.
+
+    Parameters
+    ----------
+    schema : Schema
+        Public. Its columns are nodes, by their places.
+    ends : tuple of str
+        Public. The two columns.
+    blocks : array of shape (nodes,)
+        Public. The block of each node: 0, 1, 2, ..., or -1 for none.
+    """
+    columns = checked_ends(schema, ends)
+    count = int(blocks.max(initial=-1)) + 1 if blocks.ndim == 1 and blocks.size <= MOST_NODES else 0
+    if not 1 <= count <= MOST_BLOCKS or blocks.min() < -1 or not np.array_equal(blocks, np.floor(blocks)):
+        obstacle = "the blocks of its nodes are not numbers 0, 1, 2, ..., or -1 for none"
+        raise ParameterError("edges between blocks", obstacle, f"Give one for each node, {MOST_BLOCKS} at most.")
+    own, size = blocks.astype(np.intp), count * (count + 1) // 2
+
+    def cells(records: Array) -> Places:
+        ends = ends_of(records, len(own))
+        pair = np.sort(own[ends], axis=1)
+        cell = pair[:, 1] * (pair[:, 1] + 1) // 2 + pair[:, 0]
+        return np.where((ends[:, 0] >= 0) & (pair[:, 0] >= 0), cell, size)
+
+    def total(records: Array) -> Array:
+        return np.bincount(cells(records), minlength=size + 1)[:size].astype(np.float64)
+
+    def of(records: Array) -> Array:
+        return np.asarray(cells(records)[:, None] == np.arange(size), dtype=np.float64)
+
+    return BoundedSum(of, Bound("l1", 1.0, nonnegative=True), columns, Grid(0), total)
+
+
+@recipe("edge_cut")
+def edge_cut_of(schema: Schema, ends: tuple[str, ...], sides: Array) -> BoundedSum:
+    """One for each edge from one side to the other.
+
+    Parameters
+    ----------
+    schema : Schema
+        Public. Its columns are nodes, by their places.
+    ends : tuple of str
+        Public. The two columns.
+    sides : array of shape (nodes,)
+        Public. 1 and -1 for the nodes of the two sides, 0 for those of none.
+    """
+    columns = checked_ends(schema, ends)
+    if sides.ndim != 1 or not 1 <= sides.size <= MOST_NODES or not np.isin(sides, (-1, 0, 1)).all():
+        raise ParameterError("cut", "its sides are not 1, -1, or 0 for none", "Give one for each node.")
+
+    def of(records: Array) -> Array:
+        ends = ends_of(records, len(sides))
+        return np.asarray((sides[ends].prod(axis=1) < 0) & (ends[:, 0] >= 0), dtype=np.float64)[:, None]
+
+    def total(records: Array) -> Array:
+        return np.asarray(of(records).sum(axis=0))
+
+    return BoundedSum(of, Bound("l1", 1.0, nonnegative=True), columns, Grid(0), total)
+
+
+@recipe("edge_degrees")
+def edge_degrees_of(schema: Schema, ends: tuple[str, ...]) -> BoundedSum:
+    """One for each edge at both of its ends: how many edges each node has.
+
+    Parameters
+    ----------
+    schema : Schema
+        Public. Its columns are nodes, by their places; those of the first are all.
+    ends : tuple of str
+        Public. The two columns.
+    """
+    columns = checked_ends(schema, ends)
+    nodes = node_count(schema, columns[0])
+
+    def total(records: Array) -> Array:
+        return np.bincount(ends_of(records, nodes).ravel() + 1, minlength=nodes + 1)[1:].astype(np.float64)
+
+    def of(records: Array) -> Array:
+        ends = ends_of(records, nodes)
+        return np.asarray((ends[:, :, None] == np.arange(nodes)).any(axis=1), dtype=np.float64)
+
+    return BoundedSum(of, EDGE_ENDS, columns, Grid(0), total)

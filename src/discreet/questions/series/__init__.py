@@ -1,0 +1,1 @@
+"""Sums over time: frequencies, and trees of products."""

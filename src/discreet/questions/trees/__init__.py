@@ -1,0 +1,1 @@
+"""Counts in the leaves and nodes of public trees, and how well they separate classes."""

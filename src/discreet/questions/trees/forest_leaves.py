@@ -1,0 +1,103 @@
+"""How many records of each class fall in each leaf of several public trees."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.bound import Bound, Norm
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Array, Grid
+from discreet.core.knob import check_one_of, check_size
+from discreet.questions.question import BoundedSum
+from discreet.questions.recipe import recipe
+from discreet.schema.schema import Schema
+
+ASKED, DEEPEST, MOST = "leaves of a forest", 16, 2**22
+SLICE = 2**13  # rows at a time, which stay in the cache
+
+
+@recipe("forest_leaves")
+def forest_leaves_of(
+    schema: Schema, columns: tuple[str, ...], target: str, features: Array, cuts: Array, norm: Norm
+) -> BoundedSum:
+    """One mark in each tree, at the leaf and the class of a record: as many marks as there are trees.
+
+    The number of class k in leaf l of tree t is coordinate (t * leaves + l) * classes + k. A record without a class
+    adds nothing; a missing value is below every cut.
+
+    Parameters
+    ----------
+    schema : Schema
+        Public.
+    columns : tuple of str
+        Public. The columns that are split, numbers or categories; a category by its place in the list.
+    target : str
+        Public. The column of classes.
+    features, cuts : arrays of shape (trees, 2**depth - 1)
+        Public. The place among `columns` of the feature that each node splits, and where: greater values go right. The
+        children of node i are 2 i + 1 and 2 i + 2.
+    norm : {"l1", "l2"}
+        Public. In which a record's marks are bounded.
+    """
+    *_, classes = schema.values((*columns, target))
+    cells = len(schema.category(classes).values)
+    check_one_of(ASKED, "norm", norm, ("l1", "l2"))
+    _check(features, cuts, len(columns))
+    trees, leaves = len(features), features.shape[1] + 1
+    size = trees * leaves * cells
+    check_size(ASKED, size, MOST)
+    bound = Bound(norm, float(trees) if norm == "l1" else math.sqrt(trees) * (1 + 2.0**-50), nonnegative=True)
+    splits, starts = features.astype(np.intp), leaves * np.arange(trees)[:, None]
+
+    def codes(records: Array) -> NDArray[np.intp]:
+        """The coordinates of each record's marks, for records with a class: one row for each tree."""
+        known = records[~np.isnan(records[:, -1])]
+        found = starts + leaves_of(known[:, :-1], splits, cuts)
+        return found * cells + known[:, -1].astype(np.intp)
+
+    def of(records: Array) -> Array:
+        marks = np.zeros((len(records), size))
+        marks[np.flatnonzero(~np.isnan(records[:, -1])), codes(records)] = 1.0
+        return marks
+
+    def total(records: Array) -> Array:
+        return np.bincount(codes(records).ravel(), minlength=size).astype(np.float64)
+
+    return BoundedSum(of, bound, (*columns, target), Grid(0), total)
+
+
+def leaves_of(records: Array, features: NDArray[np.intp], cuts: Array) -> NDArray[np.intp]:
+    """The leaf of each record in each tree, one row for each tree; a missing value goes left.
+
+    Examples
+    --------
+    >>> leaves_of(np.array([[0.2], [0.9], [np.nan]]), np.zeros((1, 3), dtype=int), np.array([[0.5, 0.1, 0.7]]))
+    array([[1, 3, 0]])
+    """
+    nodes, d = features.shape[1], records.shape[1]
+    depth, found = (nodes + 1).bit_length() - 1, np.zeros((len(features), len(records)), dtype=np.intp)
+    for start in range(0, len(records), SLICE):
+        some = records[start : start + SLICE]
+        flat, rows = some.ravel(), d * np.arange(len(some))
+        for tree, (splits, values) in enumerate(zip(features, cuts, strict=True)):
+            own = np.zeros(len(some), dtype=np.intp)
+            for _ in range(depth):
+                own += own + 1 + (flat.take(rows + splits.take(own)) > values.take(own))
+            found[tree, start : start + SLICE] = own
+    return found - nodes
+
+
+def _check(features: Array, cuts: Array, columns: int) -> None:
+    """Refuse what are not whole trees over these columns."""
+    shaped = features.ndim == 2 and features.shape == cuts.shape and len(features) > 0
+    nodes = features.shape[1] if shaped else 0
+    whole = nodes > 0 and nodes & (nodes + 1) == 0 and nodes < 2**DEEPEST
+    if not whole or not np.isin(features, np.arange(columns)).all():
+        raise ParameterError(
+            ASKED,
+            f"the {features.shape} features and {cuts.shape} cuts are no trees of {columns} columns",
+            f"Give arrays with a row for each tree of 2**depth - 1 nodes, and a depth from 1 to {DEEPEST}.",
+        )

@@ -1,0 +1,1 @@
+"""Sums over records as vectors: centers, products, clusters, directions."""

@@ -1,0 +1,139 @@
+"""Linear combinations of columns as coordinates in whole steps of a grid, so that lengths and products are exact."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from discreet.core.errors import ParameterError
+from discreet.core.grid import Array, Grid, Steps
+from discreet.questions.vectors.acute_bound import AcuteBound
+from discreet.questions.vectors.coordinates import CELLS, MOST_COLUMNS, Coordinates, added_products, factors, shrink
+from discreet.questions.vectors.row_steps import StepRows
+from discreet.schema.schema import Schema
+
+MAPS = Grid(-14)  # of the entries of a public matrix
+STEEPEST = 2.0**16  # what the sizes of the entries of a row add up to: products stay below 2**46 steps
+FARTHEST = 2.0**19  # steps of a coordinate before it is shrunk, so that squared lengths stay below 2**51
+
+
+@dataclass(frozen=True)
+class MappedCoordinates:
+    """What makes coordinates (w, z) of records, where z = M (1, x), x is scaled to [-1, 1], and |z| is at most 1.
+
+    The same noun as `Coordinates`, which has z = x, and all of it public. A record whose z is longer than 1 is shrunk;
+    w stays. For k rows of M, w^2 is 1 / sqrt(3 k).
+
+    Parameters
+    ----------
+    columns : Coordinates
+        Of the columns.
+    matrix : array of shape (k, 1 + n)
+        M, in whole steps.
+
+    Examples
+    --------
+    >>> schema = Schema.numeric(0.0, 100.0, 2)
+    >>> halves = MappedCoordinates.of(schema, ("x0", "x1"), np.array([[0.25, 0.5, 0.0], [0.0, 0.0, 0.5]]))
+    >>> halves.grid.values(halves.steps(np.array([[50.0, 75.0], [100.0, 100.0]]), np.empty((3, 2))))[1:].T.round(3)
+    array([[0.25, 0.25],
+           [0.75, 0.5 ]])
+    """
+
+    columns: Coordinates
+    matrix: Array
+
+    grid = Grid(-CELLS)
+    raw: ClassVar[bool] = True
+
+    @classmethod
+    def of(cls, schema: Schema, columns: Sequence[str], matrix: Array) -> MappedCoordinates:
+        """The coordinates of these columns by this matrix, whose entries are on the grid `MAPS`."""
+        inner = Coordinates.of(schema, columns, math.sqrt(len(columns)))
+        check_map("mapped columns", "matrix", matrix, 1 + len(columns))
+        return cls(inner, MAPS.cut(matrix))
+
+    @property
+    def map(self) -> Array:
+        """M itself."""
+        return MAPS.values(self.matrix)
+
+    @property
+    def size(self) -> int:
+        """How many coordinates there are, with the constant."""
+        return 1 + len(self.matrix)
+
+    @property
+    def constant(self) -> int:
+        """The coordinate w, in steps."""
+        return round(math.ldexp(1 / math.sqrt(math.sqrt(3 * len(self.matrix))), CELLS))
+
+    @property
+    def weight(self) -> float:
+        """The coordinate w."""
+        return math.ldexp(self.constant, -CELLS)
+
+    @property
+    def bound(self) -> AcuteBound:
+        """Of the length of u u', where u = (w, z), which is |u|^2; with a margin for the rounding of lengths."""
+        return AcuteBound("l2", (self.weight**2 + 1) * (1 + 2.0**-30))
+
+    @property
+    def _exponent(self) -> int:
+        """From products of steps to steps."""
+        return MAPS.exponent + self.columns.grid.exponent - self.grid.exponent
+
+    def rows(self, records: Array) -> Array:
+        """The coordinates of each record in a row; see `Coordinates.rows`."""
+        found = self._mapped(self.columns.scaled.of(records))
+        return np.column_stack([self.constant * found.present, found.steps])
+
+    def products(self, records: Array) -> Steps:
+        """The sum of u u', in squared steps; see `Coordinates.products`."""
+        return added_products(map(self._mapped, self.columns.scaled.slices(records)), self.constant, len(self.matrix))
+
+    def _mapped(self, rows: StepRows) -> StepRows:
+        """M (1, x) of each record in whole steps, shrunk: every term is exact, and so the order makes no difference."""
+        own = self.matrix * math.ldexp(1.0, self._exponent)
+        z = rows.steps @ own[:, 1:].T
+        z += own[:, 0] * math.ldexp(1.0, -self.columns.grid.exponent)
+        np.clip(np.rint(z, out=z), -FARTHEST, FARTHEST, out=z)
+        z[~rows.present] = 0.0
+        found = StepRows(z, rows.present)
+        found.multiply(factors(found.squares(), 1 << 2 * CELLS, len(self.matrix)))
+        return found
+
+    def steps(self, records: Array, out: Array) -> Array:
+        """Put the coordinates of each record in a column of `out`: zeros where a value is missing."""
+        inner, mapped = np.empty((self.columns.size, len(records))), out[1:]
+        end = inner[0] = math.ldexp(1.0, -self.columns.grid.exponent)
+        with np.errstate(invalid="ignore", over="ignore"):
+            x = np.subtract(records.T, self.columns.middle, out=inner[1:])
+            np.rint(np.multiply(x, end / self.columns.half, out=x), out=x)
+            np.clip(x, -end, end, out=x)
+            missing = np.isnan(x.sum(axis=0))
+            np.matmul(self.matrix * math.ldexp(1.0, self._exponent), inner, out=mapped)
+            np.clip(np.rint(mapped, out=mapped), -FARTHEST, FARTHEST, out=mapped)
+            shrink(mapped, 1 << 2 * CELLS)
+        out[0] = self.constant
+        out[:, missing] = 0.0
+        return out
+
+
+def on_maps(matrix: Array) -> Array:
+    """A public matrix, computed elsewhere, as one that `check_map` accepts: rounded, and no steeper than allowed."""
+    steep = np.abs(matrix).sum(axis=1, keepdims=True)
+    return MAPS.values(MAPS.cut(matrix * np.minimum(1.0, STEEPEST / np.maximum(steep, STEEPEST))))
+
+
+def check_map(asked: str, name: str, matrix: Array, width: int) -> None:
+    """Refuse what is not a matrix of so many columns in whole steps, whose products float64 holds without error."""
+    fits = matrix.ndim == 2 and 1 <= len(matrix) <= MOST_COLUMNS and matrix.shape[1] == width
+    if not fits or np.abs(matrix).sum(axis=1).max() > STEEPEST or not np.array_equal(on_maps(matrix), matrix):
+        obstacle = f"the {name} of shape {matrix.shape} is not one of {width} columns in whole steps of {MAPS.step:.2g}"
+        remedy = f"Give 1 to {MOST_COLUMNS} rows of entries whose sizes add up to {STEEPEST:g} at most."
+        raise ParameterError(asked, obstacle, remedy)

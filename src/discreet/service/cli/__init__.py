@@ -1,0 +1,1 @@
+"""The command `discreet` and its subcommands."""

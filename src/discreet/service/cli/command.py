@@ -1,0 +1,342 @@
+"""The command `discreet`: reports, questions, schemas, ledgers, parties.
+
+Only what a subcommand needs is imported, so that `discreet --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from discreet import __version__
+from discreet.core.errors import BudgetExceeded, DiscreetError, LedgerError, NotPermitted, ParameterError
+from discreet.service.cli.ledger_arguments import add_ledger, add_receipt
+from discreet.service.cli.rappor_arguments import add_rappor
+from discreet.service.cli.saying import Unwritten
+
+DONE, MISTAKE, OVER_BUDGET, NO_LEDGER, NOT_PERMITTED, UNWRITTEN, INTERRUPTED = 0, 2, 3, 4, 5, 6, 130
+CODES = """exit codes: 0 done; 2 a mistake in what was asked; 3 over budget; 4 the ledger cannot be used, or a receipt
+is not one of its; 5 not permitted, as to strangers and to analysts whose account has expired; 6 the answer could not be
+written, and how to have it is said; 130 interrupted"""
+
+
+class Once(argparse.Action):
+    """An option that is given once; one that takes several values may be given again, and adds to them."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        """Take the values, or refuse another one that would take the place of the first."""
+        before = namespace.__dict__.setdefault(GIVEN, {})
+        if self.dest in before and not isinstance(values, list):
+            raise argparse.ArgumentError(self, "it is given twice")
+        before[self.dest] = [*before.get(self.dest, []), *values] if isinstance(values, list) else values
+        setattr(namespace, self.dest, before[self.dest])
+
+
+GIVEN = "given"  # the options of a command line so far
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors read like all others, and of whose options none takes the place of another."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        for store in (None, "store"):
+            self.register("action", store, Once)
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse the command line."""
+        raise ParameterError(self.prog, message, f"Run: {self.prog} --help")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and give its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    try:
+        arguments = parser().parse_args(argv)
+        return int(arguments.run(arguments))
+    except DiscreetError as refusal:
+        sys.stderr.write(_one_line(f"discreet: {refusal}") + "\n")
+        return _code(refusal)
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except KeyboardInterrupt:
+        sys.stderr.write("\ndiscreet: interrupted. What was charged stays so; nothing was released.\n")
+        return INTERRUPTED
+
+
+def parser() -> Parser:
+    """The whole command line."""
+    root = Parser(
+        prog="discreet", description="Learn from sensitive data without giving away anybody in it.", epilog=CODES
+    )
+    root.add_argument("--version", action="version", version=f"discreet {__version__}")
+    commands = root.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
+    _add_sample(commands)
+    _add_plan(commands)
+    _add_report(commands)
+    _add_ask(commands)
+    _add_schema(commands)
+    add_ledger(commands, Parser)
+    add_receipt(commands, Parser)
+    _add_identity(commands)
+    _add_federation(commands)
+    _add_party(commands)
+    _add_collect(commands)
+    add_rappor(commands)
+    return root
+
+
+def _add_sample(commands: argparse._SubParsersAction[Parser]) -> None:
+    sample = commands.add_parser("sample", help="write the synthetic table that comes with discreet, and its schema")
+    sample.add_argument("--folder", default=".", metavar="FOLDER", help="where to write them (default: here)")
+    _add_json(sample)
+    sample.set_defaults(run=_sample)
+
+
+def _add_plan(commands: argparse._SubParsersAction[Parser]) -> None:
+    plan = commands.add_parser("plan", help="what questions would cost and how far off they would be; asks nothing")
+    plan.add_argument("questions", nargs="+", metavar="QUESTION", help='such as "mean of age", "KMeans" or "report"')
+    plan.add_argument("--schema", required=True, metavar="SCHEMA", help="what is public about the table")
+    plan.add_argument("--n", type=int, required=True, metavar="N", help="how many records, or users, are assumed")
+    price = plan.add_mutually_exclusive_group()
+    price.add_argument("--epsilon", type=float, nargs="+", metavar="E", help="what each question may cost")
+    price.add_argument("--for-error", type=float, metavar="X", help="find the epsilon for which no error is larger")
+    plan.add_argument("--delta", type=float, metavar="D", help="of each question (default: 0)")
+    plan.add_argument("--ledger", metavar="LEDGER", help="say how often this account could pay")
+    plan.add_argument("--analyst", metavar="NAME", help="who would ask, where the account has caps for analysts")
+    _add_json(plan)
+    plan.set_defaults(run=_plan)
+
+
+def _add_report(commands: argparse._SubParsersAction[Parser]) -> None:
+    report = commands.add_parser("report", help="a private profile of a table")
+    report.add_argument("file", nargs="?", metavar="FILE", help="a .csv, .csv.gz or .parquet file")
+    _add_form(report)
+    report.add_argument("--sample", action="store_true", help="use the synthetic table that comes with discreet")
+    report.add_argument("--schema", metavar="SCHEMA", help="what is public about the table; see: discreet schema init")
+    report.add_argument("--epsilon", type=float, metavar="E", help="what the report may cost")
+    report.add_argument("--delta", type=float, metavar="D", help="the chance of failure that it may cost (default: 0)")
+    report.add_argument("--ledger", metavar="LEDGER", help="the account that pays; see: discreet ledger create")
+    report.add_argument("--analyst", metavar="NAME", help="who asks, where the account has caps for analysts")
+    report.add_argument("--key", metavar="K", help="makes a retry safe: the same key is charged once")
+    report.add_argument("--preview", action="store_true", help="only say how far off it would be; takes --n")
+    report.add_argument("--n", type=int, metavar="N", help="how many records, or users, --preview assumes")
+    report.add_argument("--out", metavar="report.html", help="write a web page, too")
+    _add_json(report)
+    report.set_defaults(run=_report)
+
+
+def _add_ask(commands: argparse._SubParsersAction[Parser]) -> None:
+    ask = commands.add_parser("ask", help="one statistic of a table, such as: discreet ask people.csv mean age")
+    ask.add_argument("file", metavar="FILE", help="a .csv, .csv.gz or .parquet file, or a folder of such")
+    ask.add_argument("statistic", metavar="STATISTIC", help="count, total, mean, median, quantile, histogram, ...")
+    ask.add_argument("columns", nargs="*", metavar="COLUMN", help="what it is asked of; none for a count of records")
+    _add_form(ask)
+    ask.add_argument("--schema", required=True, metavar="SCHEMA", help="what is public about the table")
+    ask.add_argument("--epsilon", type=float, required=True, metavar="E", help="what it may cost")
+    ask.add_argument("--delta", type=float, default=0.0, metavar="D", help="the chance of failure (default: 0)")
+    ask.add_argument("--ledger", metavar="LEDGER", help="the account that pays; see: discreet ledger create")
+    ask.add_argument("--analyst", metavar="NAME", help="who asks, where the account has caps for analysts")
+    ask.add_argument("--key", metavar="K", help="makes a retry safe: the same key is charged once")
+    ask.add_argument("--where", metavar="CONDITION", help="which records, such as \"age >= 18 and sex == 'f'\"")
+    ask.add_argument("--by", nargs="+", metavar="COLUMN", help="a row for each group of these columns")
+    ask.add_argument("--edges", nargs="+", metavar="X", help="the ends of the cells of a number, ascending")
+    ask.add_argument("--q", type=float, nargs="+", metavar="Q", help="the levels of quantiles")
+    ask.add_argument("--bins", type=int, metavar="N", help="the cells of each number in a table")
+    ask.add_argument("--confidence", type=float, metavar="C", help="of the intervals (default: 0.95)")
+    ask.add_argument("--population", action="store_true", help="intervals for the population, not for these data")
+    _add_json(ask)
+    ask.set_defaults(run=_ask)
+
+
+def _add_form(command: Parser) -> None:
+    dialects = "rfc4180, where quoted fields may hold line ends, or lines, where every line is a record"
+    command.add_argument("--dialect", default="rfc4180", metavar="D", help=f"of a CSV file: {dialects}")
+    command.add_argument("--delimiter", default=",", metavar="C", help="what separates the fields of a CSV file")
+
+
+def _add_json(command: Parser) -> None:
+    command.add_argument("--json", action="store_true", help="print JSON instead of text")
+
+
+def _add_schema(commands: argparse._SubParsersAction[Parser]) -> None:
+    schema = commands.add_parser("schema", help="what is public about a table")
+    actions = schema.add_subparsers(required=True, metavar="ACTION", parser_class=Parser)
+    init = actions.add_parser("init", help="write a schema to fill in, from a file's header alone")
+    init.add_argument("file", metavar="FILE")
+    _add_form(init)
+    init.add_argument("--out", metavar="SCHEMA", help="where to write it (default: print it)")
+    _add_json(init)
+    init.set_defaults(run=_schema_init)
+    check = actions.add_parser("check", help="check a schema that was filled in")
+    check.add_argument("schema", metavar="SCHEMA")
+    _add_json(check)
+    check.set_defaults(run=_schema_check)
+
+
+def _add_identity(commands: argparse._SubParsersAction[Parser]) -> None:
+    identity = commands.add_parser("identity", help="a name and a key, to take part in a federation")
+    identity.add_argument("name", metavar="NAME", help="as others will know it")
+    identity.add_argument("--out", required=True, metavar="NAME.key", help="the secret key: to be shown to nobody")
+    identity.add_argument("--card", required=True, metavar="NAME.card", help="what the others get")
+    identity.add_argument("--passphrase", action="store_true", help="cover the key; asks, or takes DISCREET_PASSPHRASE")
+    _add_json(identity)
+    identity.set_defaults(run=_identity)
+
+
+def _add_federation(commands: argparse._SubParsersAction[Parser]) -> None:
+    federation = commands.add_parser("federation", help="what parties agree on, in one file for all")
+    actions = federation.add_subparsers(required=True, metavar="ACTION", parser_class=Parser)
+    create = actions.add_parser("create", help="write the file")
+    create.add_argument("--schema", required=True, metavar="SCHEMA", help="of every party's table")
+    create.add_argument("--server", required=True, metavar="CARD", help="of whoever will ask")
+    create.add_argument("--party", required=True, action="append", metavar="CARD", help="of a party; for each")
+    create.add_argument("--threshold", required=True, type=int, metavar="N", help="how many must be left")
+    create.add_argument(
+        "--colluding",
+        required=True,
+        type=int,
+        metavar="N",
+        help="how many may share their noise with the server; 0 if none",
+    )
+    create.add_argument("--out", required=True, metavar="FEDERATION")
+    _add_json(create)
+    create.set_defaults(run=_federation_create)
+    show = actions.add_parser("show", help="print the members, what they agreed on, and its digest")
+    show.add_argument("federation", metavar="FEDERATION")
+    _add_json(show)
+    show.set_defaults(run=_federation_show)
+
+
+def _add_party(commands: argparse._SubParsersAction[Parser]) -> None:
+    party = commands.add_parser("party", help="take part in secure sums with a table of one's own")
+    party.add_argument("file", metavar="FILE", help="a .csv, .csv.gz or .parquet file, or a folder of such")
+    _add_form(party)
+    party.add_argument("--federation", required=True, metavar="FEDERATION", help="what all agreed on")
+    party.add_argument("--digest", metavar="HEX", help="of that file, as all have compared it; refuses another")
+    party.add_argument("--identity", required=True, metavar="NAME.key", help="see: discreet identity")
+    party.add_argument("--ledger", required=True, metavar="LEDGER", help="the own account, which pays for every answer")
+    party.add_argument("--analyst", metavar="NAME", help="who pays, where the account has caps for analysts")
+    where = party.add_mutually_exclusive_group(required=True)
+    where.add_argument("--listen", metavar="HOST:PORT", help="wait here for the server's calls")
+    where.add_argument("--connect", metavar="HOST:PORT", help="call the server there")
+    party.add_argument("--package", action="append", default=[], metavar="P", help="whose recipes to trust, too")
+    party.add_argument("--allow", action="append", metavar="RECIPE", help="the only recipe that may be asked; for each")
+    party.add_argument("--most-epsilon", type=float, metavar="E", help="what one question may cost, at most")
+    party.add_argument("--most-delta", type=float, metavar="D", help="the same for delta (default: 0, Laplace alone)")
+    _add_json(party)
+    party.set_defaults(run=_party)
+
+
+def _sample(arguments: argparse.Namespace) -> int:
+    from discreet.service.cli.sample_command import sample
+
+    return sample(arguments)
+
+
+def _plan(arguments: argparse.Namespace) -> int:
+    from discreet.service.cli.plan_command import plan
+
+    return plan(arguments)
+
+
+def _add_collect(commands: argparse._SubParsersAction[Parser]) -> None:
+    collect = commands.add_parser("collect", help="take in, over HTTP, what people's devices have randomised")
+    collect.add_argument("store", metavar="STORE", help="the file that reports are kept in")
+    collect.add_argument("--protocol", metavar="JSON", help="what is asked; for a new store")
+    collect.add_argument("--listen", default="127.0.0.1:8080", metavar="HOST:PORT", help="(default: 127.0.0.1:8080)")
+    _add_json(collect)
+    collect.set_defaults(run=_collect)
+    estimate = commands.add_parser("estimate", help="estimate frequencies from what was collected")
+    estimate.add_argument("stores", nargs="+", metavar="STORE", help="of one protocol; they are added up")
+    estimate.add_argument("--confidence", type=float, default=0.95, metavar="C", help="of each interval")
+    estimate.add_argument("--consistent", metavar="METHOD", help="shares of a whole: norm_sub, norm_mul or ibu")
+    estimate.add_argument("--candidates", metavar="FILE", help="for RAPPOR: the strings to look for, one in each line")
+    estimate.add_argument("--tally", metavar="FILE", help="save the sums, too")
+    _add_json(estimate)
+    estimate.set_defaults(run=_estimate)
+
+
+def _report(arguments: argparse.Namespace) -> int:
+    from discreet.service.cli.report_command import report
+
+    return report(arguments)
+
+
+def _ask(arguments: argparse.Namespace) -> int:
+    from discreet.service.cli.ask_command import ask
+
+    return ask(arguments)
+
+
+def _schema_init(arguments: argparse.Namespace) -> int:
+    from discreet.service.cli.schema_command import init
+
+    return init(arguments)
+
+
+def _schema_check(arguments: argparse.Namespace) -> int:
+    from discreet.service.cli.schema_command import check
+
+    return check(arguments)
+
+
+def _identity(arguments: argparse.Namespace) -> int:
+    from discreet.service.cli.party_command import identity
+
+    return identity(arguments)
+
+
+def _federation_create(arguments: argparse.Namespace) -> int:
+    from discreet.service.cli.party_command import create
+
+    return create(arguments)
+
+
+def _federation_show(arguments: argparse.Namespace) -> int:
+    from discreet.service.cli.party_command import show
+
+    return show(arguments)
+
+
+def _party(arguments: argparse.Namespace) -> int:
+    from discreet.service.cli.party_command import party
+
+    return party(arguments)
+
+
+def _collect(arguments: argparse.Namespace) -> int:
+    from discreet.service.cli.collect_command import collect
+
+    return collect(arguments)
+
+
+def _estimate(arguments: argparse.Namespace) -> int:
+    from discreet.service.cli.collect_command import estimate
+
+    return estimate(arguments)
+
+
+def _code(refusal: DiscreetError) -> int:
+    if isinstance(refusal, BudgetExceeded):
+        return OVER_BUDGET
+    if isinstance(refusal, NotPermitted):
+        return NOT_PERMITTED
+    if isinstance(refusal, Unwritten):
+        return UNWRITTEN
+    return NO_LEDGER if isinstance(refusal, LedgerError) else MISTAKE
+
+
+def _one_line(message: str) -> str:
+    """The message without control characters: names in it come from files."""
+    return "".join(letter if letter.isprintable() else " " for letter in message)

@@ -1,0 +1,40 @@
+"""`discreet plan`: what questions would cost and how far off they would be. No record is read, nothing is charged."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from contextlib import ExitStack
+
+from discreet.core.ledger import Ledger
+from discreet.query.forecast.plan import plan as planned
+from discreet.query.forecast.practice import PracticeLedger
+from discreet.query.schema_file import SchemaFile, read_schema
+from discreet.service.cli.account import opened_account
+from discreet.service.cli.saying import put
+from discreet.trust.private_data import PrivateData
+
+
+def plan(arguments: Namespace) -> int:
+    """Print the expected error of each question at each price, or the price for an error."""
+    described = read_schema(arguments.schema)
+    foreseen(described, arguments.questions, arguments)
+    return 0
+
+
+def foreseen(described: SchemaFile, questions: list[str], arguments: Namespace) -> None:
+    """Print a forecast, from the schema and an assumed number of records."""
+    with ExitStack() as files:
+        ledger: Ledger = opened_account(arguments, files) or PracticeLedger(arguments.delta or 0.0)
+        nobody: dict[str, list[str]] = {
+            name: [] for name in (*described.schema.columns, *filter(None, [described.unit.column]))
+        }
+        data = PrivateData.of(nobody, described.schema, ledger, neighbors=described.neighbors, unit=described.unit)
+        forecast = planned(
+            data,
+            *questions,
+            n=arguments.n,
+            epsilon=arguments.epsilon,
+            delta=arguments.delta or 0.0,
+            for_error=getattr(arguments, "for_error", None),
+        )
+    put(forecast.to_json() if arguments.json else str(forecast))

@@ -1,0 +1,1 @@
+"""A collector of reports over HTTP."""
