@@ -5,12 +5,10 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import math
 import struct
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +20,7 @@ from discreet.core.events import Event, PureLoss
 from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors
+from discreet.core.parameters import Checked
 
 Reports = NDArray[Any]
 VERSION = 1
@@ -40,7 +39,7 @@ class WorstPair:
 
 
 @dataclass(frozen=True)
-class Randomizer(ABC):
+class Randomizer(Checked, ABC):
     """Turns one person's value into a report: a frozen dataclass of public parameters.
 
     The device calls `report` and `encode`. The collector calls `decode`, adds up `tallied` reports in an `Aggregator`,
@@ -73,13 +72,10 @@ class Randomizer(ABC):
         check_knob(type(self).__name__, "epsilon", self.epsilon, least=2.0**-20, most=MOST_EPSILON)
 
     def _settle_numbers(self) -> None:
-        """Write each number in the type of its field, so that 1, 1.0 and 1.00 are one protocol; True is no number."""
+        """Write each number in the type of its field, so that 1, 1.0 and 1.00 are one protocol."""
         for field in (one for one in dataclasses.fields(self) if one.init and one.type in ("int", "float")):
             value = getattr(self, field.name)
-            if isinstance(value, bool) or not isinstance(value, Real):
-                raise ParameterError(type(self).__name__, f"{field.name} is {value!r:.40}", "Give a number.")
-            if field.type == "float" or float(value).is_integer():
-                object.__setattr__(self, field.name, float(value) if field.type == "float" else math.trunc(value))
+            object.__setattr__(self, field.name, float(value) if field.type == "float" else int(value))
 
     @property
     def event(self) -> Event:

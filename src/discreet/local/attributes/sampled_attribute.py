@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -42,7 +42,7 @@ def checked_domains(asked: str, domains: Sequence[Any]) -> tuple[Domain, ...]:
     """The domains as numbers and tuples, if they are between two and 255 in number."""
     if not 2 <= len(domains) <= MOST_ATTRIBUTES:
         raise ParameterError(asked, f"there are {len(domains)} domains", f"Give 2 to {MOST_ATTRIBUTES}.")
-    return tuple(domain if isinstance(domain, int) else tuple(map(str, domain)) for domain in domains)
+    return tuple(tuple(map(str, domain)) if isinstance(domain, Iterable) else int(domain) for domain in domains)
 
 
 @dataclass(frozen=True)

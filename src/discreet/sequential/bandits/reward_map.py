@@ -13,6 +13,7 @@ from scipy.special import expit
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_knob
+from discreet.core.parameters import Checked
 from discreet.sequential.reading import rewards_of
 
 
@@ -24,7 +25,7 @@ class RewardMap(Protocol):
 
 
 @dataclass(frozen=True)
-class Clipped:
+class Clipped(Checked):
     """Clip rewards to public bounds, and scale these to [0, 1].
 
     For rewards that stay within the bounds, the arm with the best mean stays the best.
@@ -56,7 +57,7 @@ class Clipped:
 
 
 @dataclass(frozen=True)
-class Sigmoid:
+class Sigmoid(Checked):
     """Map unbounded rewards by s(r) = 1 / (1 + exp(-(r - center) / scale)).
 
     An agent then looks for the arm with the largest mean of s(r), not of r, and the order of arms can differ: an arm

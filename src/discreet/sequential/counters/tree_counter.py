@@ -14,12 +14,12 @@ from discreet.core.bound import Bound, Norm
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
 from discreet.core.held import exclusive
-from discreet.core.knob import check_whole
+from discreet.core.knob import check_size, check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.core.rounding import upwards
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.counters.counter import Counter
-from discreet.sequential.counters.updates import UNIT, Updates
+from discreet.sequential.counters.updates import MOST_NUMBERS, UNIT, Updates
 from discreet.sequential.reading import update_of
 from discreet.sequential.resumable import State, fitting, fitting_clock
 
@@ -106,6 +106,7 @@ class TreeCounter(Counter):
         check_whole(self.purpose, "contributions", contributions, most=int(horizon))
         check_whole(self.purpose, "streams", streams)
         self.levels = int(horizon).bit_length()
+        check_size(self.purpose, int(streams) * self.levels * int(size), MOST_NUMBERS)
         factor = tree_factor(self.levels, int(contributions), noise.norm)
         updates = Updates(noise, bound, int(size), neighbors, factor, int(contributions))
         super().__init__(int(horizon), updates, bits)

@@ -18,7 +18,7 @@ from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.counters.counter import Counter
-from discreet.sequential.counters.updates import UNIT, Updates
+from discreet.sequential.counters.updates import MOST_NUMBERS, UNIT, Updates
 from discreet.sequential.filters.better_placement import better_placement
 from discreet.sequential.filters.linear_filter import LinearFilter
 from discreet.sequential.filters.placement import Adjacency, Place, placed
@@ -103,8 +103,8 @@ class FilterStream(Counter):
         streams: int = 1,
         bits: Bits | None = None,
     ) -> None:
-        for name, value in (("horizon", horizon), ("streams", streams)):
-            check_whole(self.purpose, name, 1 if value is None else value, most=ENDLESS)
+        check_whole(self.purpose, "horizon", 1 if horizon is None else horizon, most=ENDLESS)
+        check_whole(self.purpose, "streams", streams, most=MOST_NUMBERS)
         if noise.norm != "l2":
             raise ParameterError(self.purpose, f"the noise is {noise}", "Give Gaussian noise.")
         planned = None if horizon is None else int(horizon)

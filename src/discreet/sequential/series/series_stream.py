@@ -17,6 +17,7 @@ from discreet.core.grid import Array, Grid, Steps
 from discreet.core.held import exclusive
 from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
+from discreet.core.parameters import Checked
 from discreet.noise.bits import system_bits
 from discreet.sequential.reading import places_of, values_of
 from discreet.sequential.resumable import Resumable
@@ -26,7 +27,7 @@ ENDLESS = 2**62
 
 
 @dataclass(frozen=True)
-class Membership:
+class Membership(Checked):
     """How a unit takes part in series.
 
     Parameters
