@@ -205,7 +205,7 @@ class _Constructor:
 
 
 @functools.cache
-def _constructor(kind: type[Any]) -> _Constructor:
+def _constructor(kind: Any) -> _Constructor:
     """What a constructor takes; a dataclass says it by its fields, each in the module of its own class."""
     names = tuple(inspect.signature(kind.__init__).parameters)[1:]
     kinds = dict(_kinds(kind.__init__))

@@ -108,6 +108,10 @@ class Randomizer(Checked, ABC):
     def tallied(self, reports: Reports) -> Steps:
         """What the collector keeps of accepted reports: whole numbers that add up."""
 
+    def tally_misfit(self, tally: Steps, n: int) -> str:
+        """What shows that no n reports add up to this; nothing, where this is empty. Here each number is a count."""
+        return "" if ((tally >= 0) & (tally <= n)).all() else f"a count is not between 0 and {n}"
+
     @abstractmethod
     def estimated(self, tally: Steps, n: int, *, simulated: bool = False) -> Any:
         """The estimate, from the tally of n reports; a randomiser may take further options."""
@@ -186,6 +190,14 @@ def _plain(field: dataclasses.Field[Any], value: Any) -> Any:
     if field.type in ("float", float):
         return float(value)
     return list(value) if isinstance(value, tuple) else value
+
+
+def grouped_misfit(tally: Steps, n: int) -> str:
+    """What is wrong with a tally of groups, a row each: the number of reports, and how many of these have each bit."""
+    sizes = tally[:, 0]
+    if (sizes < 0).any() or (sizes > n).any() or sizes.sum() != n:
+        return f"the groups are not {n} in all"
+    return "" if ((tally >= 0) & (tally <= sizes[:, None])).all() else "a count is beyond that of its group"
 
 
 def refused(randomizer: Randomizer, obstacle: str, remedy: str = "Leave it out, and ask its sender.") -> ParameterError:

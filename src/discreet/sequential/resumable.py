@@ -43,6 +43,16 @@ class Resumable(Held, ABC):
         return made
 
     @property
+    @abstractmethod
+    def contributions(self) -> int:
+        """In how many updates a unit takes part at most."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows of a unit the price is for, wherever they are: one for each update, which is clipped whole."""
+        return self.contributions
+
+    @property
     def parameters(self) -> dict[str, Any]:
         """All public parameters, by name; those that were not given have their defaults."""
         bound = inspect.signature(self.__init__).bind(*self._given[0], **self._given[1])  # type: ignore[misc]

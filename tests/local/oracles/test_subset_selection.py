@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from fractions import Fraction
+from itertools import product
 from math import comb
+from typing import Any
 
 import numpy as np
 import pytest
 
 from discreet.core.errors import ParameterError
+from discreet.local.oracles import subset_selection
 from discreet.local.oracles.subset_selection import SubsetSelection
 from discreet.noise.deterministic import DeterministicBits
 
@@ -30,3 +35,55 @@ def test_all_sets_with_the_value_and_all_without_are_equally_likely() -> None:
 def test_a_set_of_another_size_is_refused() -> None:
     with pytest.raises(ParameterError, match="does not have 3 values"):
         SubsetSelection(0.5, 7).accepted(np.array([[3]], np.uint8))
+
+
+class Drawn(Exception):
+    """A second number was asked for."""
+
+
+def turned(oracle: SubsetSelection, own: int, state: int, at: int | None) -> tuple[int, int]:
+    """The set after one number was drawn, and from how many it was; the same one, where none is needed."""
+    asked = list[int]()
+
+    def draw(bits: Any, count: int, upper: int) -> Any:
+        if asked:
+            raise Drawn
+        asked.append(upper)
+        return np.array([at or 0])
+
+    packed = np.array([[state]], np.uint8)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(subset_selection, "uniform_integers", draw)
+        try:
+            oracle._settle(packed, np.array([own]), DeterministicBits(0))
+        except Drawn:
+            pass
+    return int(packed[0, 0]), asked[0] if asked else 0
+
+
+def settled(oracle: SubsetSelection, own: int, state: int, known: dict[int, Counter[int]]) -> Counter[int]:
+    """The exact law of the set that comes of one: numbers that change nothing are drawn again."""
+    if state not in known:
+        _, numbers = turned(oracle, own, state, None)
+        after = [found for at in range(numbers) if (found := turned(oracle, own, state, at)[0]) != state]
+        law: Counter[int] = Counter() if after else Counter({state: Fraction(1)})  # type: ignore[dict-item]
+        for one in after:
+            for end, chance in settled(oracle, own, one, known).items():
+                law[end] += chance / len(after)  # type: ignore[assignment]
+        known[state] = law
+    return known[state]
+
+
+@pytest.mark.parametrize(("epsilon", "size"), [(0.5, 2), (0.5, 3), (0.1, 4), (1.0, 4), (0.1, 5)])
+def test_settling_makes_any_set_of_coins_uniform(epsilon: float, size: int) -> None:
+    """Exact: of coins with any chance, those that number k are equally likely, and so is every set in the end."""
+    oracle = SubsetSelection(epsilon, size)
+    for own, has, coins in product(range(size), (False, True), range(size)):
+        known: dict[int, Counter[int]] = {}
+        starts = [one | has << own for one in range(2**size) if not one >> own & 1 and one.bit_count() == coins]
+        law: Counter[int] = Counter()
+        for start in starts:
+            for end, chance in settled(oracle, own, start, known).items():
+                law[end] += chance / len(starts)  # type: ignore[assignment]
+        ends = [one for one in range(2**size) if one.bit_count() == oracle.chosen and one >> own & 1 == has]
+        assert law == dict.fromkeys(ends, Fraction(1, len(ends)))

@@ -133,12 +133,15 @@ class TreeCounter(Counter):
         values : array of shape (k, size)
             Secret. One update for each.
         streams : array of shape (k,)
-            Public. The streams, each at most once.
+            Public. The streams, from 0 on, each at most once; another one is refused.
 
         Returns
         -------
         array of shape (k, size)
         """
+        if streams.dtype.kind not in "iu" or not ((streams >= 0) & (streams < len(self.clock))).all():
+            remedy = f"Give streams from 0 to {len(self.clock) - 1}."
+            raise ParameterError(self.purpose, f"the streams are {streams!r:.80}", remedy)
         size, time = self._updates.size, self.clock[streams] + 1
         if len(streams) > 1 and not np.diff(np.sort(streams)).all():
             raise ParameterError(self.purpose, "a stream has two updates at once", "Give one after the other.")

@@ -110,6 +110,7 @@ class FilterStream(Counter):
         planned = None if horizon is None else int(horizon)
         self.system, self.streams = system, int(streams)
         change = change_of(bound, adjacency, neighbors, contributions, system.inputs)
+        self._change = change
         self.placement = (
             better_placement(system, adjacency=adjacency, contributions=change.samples, horizon=planned).best
             if placement is None
@@ -130,6 +131,18 @@ class FilterStream(Counter):
     def contributions(self) -> int:
         """In how many samples a unit takes part at most."""
         return ENDLESS if self.placement.adjacency == "signal" else super().contributions
+
+    @property
+    def rows(self) -> int:
+        """How many rows of a unit the price is for, wherever they are.
+
+        Of events, r rows move what gets noise by at most r times what one does, and that far where they fall together.
+        """
+        placement, units = self.placement, self._change.samples // self.contributions
+        if placement.adjacency == "signal":
+            return self.contributions
+        covered = placement.gain / (placement.before.event_gain(1) * units)
+        return min(self.contributions, max(1, math.floor(covered)))
 
     def stddev(self, time: int | None = None) -> float:
         """The root mean square, over outputs, of the noise after so many samples, or after very many."""
