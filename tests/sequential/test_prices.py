@@ -340,8 +340,9 @@ def test_rows_that_fall_together_move_a_stream_of_series_no_farther_than_the_pri
 
 
 def test_rows_that_fall_together_move_a_filter_no_farther_than_the_price() -> None:
-    found = []
-    for model, place in itertools.product((*SYSTEMS[1:], TransferFunction([1.0], [1.0, -0.95])), PLACES[:2]):
+    found, models = [], (*SYSTEMS[1:], TransferFunction([1.0], [1.0, -0.95]))
+    model: Any
+    for model, place in itertools.product(models, PLACES[:2]):
         for bound, more in options((3,)):
             make = partial(FilterStream, model, Gaussian(1.0), bound, placement=place, horizon=TIMES, **more)
             found.append(rows_of(make, filtered, model.inputs, bound))

@@ -75,7 +75,7 @@ class Checked:
         return super().__new__(cls)
 
 
-def check_constructor(kind: type[Any], given: Sequence[Any], named: Mapping[str, Any]) -> None:
+def check_constructor(kind: Any, given: Sequence[Any], named: Mapping[str, Any]) -> None:
     """Refuse what is not of the kind that the annotations of a constructor, or of the fields of a dataclass, say."""
     made = _constructor(kind)
     values = {**dict(zip(made.names, given)), **named}  # noqa: B905 - one too many is Python's to refuse

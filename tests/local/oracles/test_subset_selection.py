@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import contextlib
+from collections import defaultdict
 from fractions import Fraction
 from itertools import product
 from math import comb
@@ -37,6 +38,9 @@ def test_a_set_of_another_size_is_refused() -> None:
         SubsetSelection(0.5, 7).accepted(np.array([[3]], np.uint8))
 
 
+Law = dict[int, Fraction]
+
+
 class Drawn(Exception):
     """A second number was asked for."""
 
@@ -54,22 +58,20 @@ def turned(oracle: SubsetSelection, own: int, state: int, at: int | None) -> tup
     packed = np.array([[state]], np.uint8)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(subset_selection, "uniform_integers", draw)
-        try:
+        with contextlib.suppress(Drawn):
             oracle._settle(packed, np.array([own]), DeterministicBits(0))
-        except Drawn:
-            pass
     return int(packed[0, 0]), asked[0] if asked else 0
 
 
-def settled(oracle: SubsetSelection, own: int, state: int, known: dict[int, Counter[int]]) -> Counter[int]:
+def settled(oracle: SubsetSelection, own: int, state: int, known: dict[int, Law]) -> Law:
     """The exact law of the set that comes of one: numbers that change nothing are drawn again."""
     if state not in known:
         _, numbers = turned(oracle, own, state, None)
         after = [found for at in range(numbers) if (found := turned(oracle, own, state, at)[0]) != state]
-        law: Counter[int] = Counter() if after else Counter({state: Fraction(1)})  # type: ignore[dict-item]
+        law: Law = defaultdict(Fraction, {} if after else {state: Fraction(1)})
         for one in after:
             for end, chance in settled(oracle, own, one, known).items():
-                law[end] += chance / len(after)  # type: ignore[assignment]
+                law[end] += chance / len(after)
         known[state] = law
     return known[state]
 
@@ -79,11 +81,11 @@ def test_settling_makes_any_set_of_coins_uniform(epsilon: float, size: int) -> N
     """Exact: of coins with any chance, those that number k are equally likely, and so is every set in the end."""
     oracle = SubsetSelection(epsilon, size)
     for own, has, coins in product(range(size), (False, True), range(size)):
-        known: dict[int, Counter[int]] = {}
+        known: dict[int, Law] = {}
         starts = [one | has << own for one in range(2**size) if not one >> own & 1 and one.bit_count() == coins]
-        law: Counter[int] = Counter()
+        law: Law = defaultdict(Fraction)
         for start in starts:
             for end, chance in settled(oracle, own, start, known).items():
-                law[end] += chance / len(starts)  # type: ignore[assignment]
+                law[end] += chance / len(starts)
         ends = [one for one in range(2**size) if one.bit_count() == oracle.chosen and one >> own & 1 == has]
         assert law == dict.fromkeys(ends, Fraction(1, len(ends)))
