@@ -107,6 +107,7 @@ def test_a_tally_is_loaded_only_if_reports_may_add_up_to_it(kind: Any) -> None:
         (HadamardSketch(1.0, 4, functions=1, cells=8), [2, 2] + [0] * 6),
         (CountMeanSketch(1.0, 4, functions=1, cells=8), [2, 3] + [0] * 7),
         (CountMeanSketch(1.0, 4, functions=2, cells=8), [[1] + [0] * 8, [2] + [0] * 8]),
+        (CountMeanSketch(1.0, 4, functions=2, cells=8), [[1, 2] + [0] * 7, [1] + [0] * 8]),
         (FakeData(1.0, (2, 2)), [1, 1, 2, 1]),
         (SampledAttribute(1.0, (2, 2), ("grr", "grr")), [1, 1, 0, 2, 1, 1]),
         (SampledAttribute(1.0, (2, 2), ("grr", "grr")), [1, 1, 1, 1, 1, 0]),
