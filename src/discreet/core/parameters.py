@@ -51,7 +51,7 @@ def checked(function: Callable[Given, Result]) -> Callable[Given, Result]:
     return functools.wraps(function)(made)
 
 
-class Checked:
+class CheckedParameters:
     """Refuses, before it is made, parameters that are not what the annotations of its constructor say.
 
     The base of mechanisms, reports and streams: what their own checks compare with a range is a number by then.
@@ -59,7 +59,7 @@ class Checked:
     Examples
     --------
     >>> @dataclass(frozen=True)
-    ... class Halves(Checked):
+    ... class Halves(CheckedParameters):
     ...     bins: int = 2
     >>> Halves(3)
     Halves(bins=3)

@@ -20,7 +20,7 @@ from discreet.core.events import Event, PureLoss
 from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors
-from discreet.core.parameters import Checked
+from discreet.core.parameters import CheckedParameters
 
 Reports = NDArray[Any]
 VERSION = 1
@@ -39,7 +39,7 @@ class WorstPair:
 
 
 @dataclass(frozen=True)
-class Randomizer(Checked, ABC):
+class Randomizer(CheckedParameters, ABC):
     """Turns one person's value into a report: a frozen dataclass of public parameters.
 
     The device calls `report` and `encode`. The collector calls `decode`, adds up `tallied` reports in an `Aggregator`,

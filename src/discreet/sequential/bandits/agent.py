@@ -12,14 +12,14 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.held import unheld
 from discreet.core.knob import check_size, check_whole
-from discreet.core.parameters import Checked
+from discreet.core.parameters import CheckedParameters
 from discreet.sequential.counters.updates import MOST_NUMBERS
 
 Arms = NDArray[np.int64]
 
 
 @unheld("releases")
-class Agent(Checked, ABC):
+class Agent(CheckedParameters, ABC):
     """Choose arms by what was answered: `predict`, then `partial_fit` with the response to the reward.
 
     An agent sees responses of a curator, never rewards: whatever it does is post-processing. One object can play

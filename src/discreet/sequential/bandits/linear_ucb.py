@@ -12,13 +12,13 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.held import unheld
 from discreet.core.knob import check_knob, check_size, check_whole
-from discreet.core.parameters import Checked
+from discreet.core.parameters import CheckedParameters
 from discreet.sequential.counters.updates import MOST_NUMBERS
 from discreet.sequential.reading import contexts_of
 
 
 @unheld("releases")
-class LinearUCB(Checked):
+class LinearUCB(CheckedParameters):
     """Choose by contexts: the arm with the largest theta'x + beta_t |x|, |x| being measured by the noisy Gram matrix.
 
     The curator, `GramSums`, gives out sums with symmetric noise whose eigenvalues are between -u and u in all rounds,

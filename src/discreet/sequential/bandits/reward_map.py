@@ -13,7 +13,7 @@ from scipy.special import expit
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_knob
-from discreet.core.parameters import Checked
+from discreet.core.parameters import CheckedParameters
 from discreet.sequential.reading import rewards_of
 
 
@@ -25,7 +25,7 @@ class RewardMap(Protocol):
 
 
 @dataclass(frozen=True)
-class Clipped(Checked):
+class Clipped(CheckedParameters):
     """Clip rewards to public bounds, and scale these to [0, 1].
 
     For rewards that stay within the bounds, the arm with the best mean stays the best.
@@ -57,7 +57,7 @@ class Clipped(Checked):
 
 
 @dataclass(frozen=True)
-class Sigmoid(Checked):
+class Sigmoid(CheckedParameters):
     """Map unbounded rewards by s(r) = 1 / (1 + exp(-(r - center) / scale)).
 
     An agent then looks for the arm with the largest mean of s(r), not of r, and the order of arms can differ: an arm

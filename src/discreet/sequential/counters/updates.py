@@ -14,7 +14,7 @@ from discreet.core.events import Event
 from discreet.core.grid import CELLS, Array, Grid, Steps
 from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
-from discreet.core.parameters import Checked
+from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.additive.additive_noise import Additive
 
 UNIT = Bound("linf", 1.0, nonnegative=True)
@@ -23,7 +23,7 @@ FINE = 50  # bits between a scale of noise and the grid, at most
 
 
 @dataclass(frozen=True)
-class Updates(Checked):
+class Updates(CheckedParameters):
     """Updates of a stream: clipped, put on a grid, and hidden by noise in units of what all releases can move by.
 
     Parameters

@@ -17,7 +17,7 @@ from discreet.core.grid import Array, Grid, Steps
 from discreet.core.held import exclusive
 from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
-from discreet.core.parameters import Checked
+from discreet.core.parameters import CheckedParameters
 from discreet.noise.bits import system_bits
 from discreet.sequential.reading import places_of, values_of
 from discreet.sequential.resumable import Resumable
@@ -27,7 +27,7 @@ ENDLESS = 2**62
 
 
 @dataclass(frozen=True)
-class Membership(Checked):
+class Membership(CheckedParameters):
     """How a unit takes part in series.
 
     Parameters
