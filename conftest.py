@@ -15,6 +15,7 @@ import pytest
 from hypothesis import settings
 from tests.power import Power
 
+from discreet.core.held import this_process
 from discreet.ledger import book_ledger
 from discreet.noise import bits
 
@@ -61,7 +62,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         return
     path, _, name = item.location  # to the identifier, workers add their group
     key = hashlib.sha256(f"{path} {name}".encode()).digest()
-    source._own.stream, source._own.process = bits.KeyStream(key), (os.getpid(), bits._Forks.count)
+    source._own.stream, source._own.process = bits.KeyStream(key), this_process()
     book_ledger.fresh_key = replayed_keys(key)  # public choices, such as those of a first center, follow from keys
     np.random.seed(0)  # noqa: NPY002 - what scikit-learn draws from without a random_state
     if "torch" in sys.modules:

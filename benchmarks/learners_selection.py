@@ -46,7 +46,7 @@ def models() -> dict[str, Any]:
     return {
         "plain": GaussianNB(**public),
         "scaled": PrivatePipeline(steps, **public),
-        "searched": PrivateSearchCV(PrivatePipeline(steps), grid, n_iter=20, **public),
+        "searched": PrivateSearchCV(PrivatePipeline(steps), grid, n_iter=20, release_after=0.0, **public),
     }
 
 

@@ -69,7 +69,9 @@ def scoring() -> None:
 
 def _searched(grid: dict[str, list[float]], method: str, seed: int) -> float:
     X, y, others, theirs, bounds = made(seed, 1.0)
-    search = PrivateSearchCV(GaussianNB(), grid, method=method, bounds=bounds, classes=[0, 1], epsilon=1.0)
+    search = PrivateSearchCV(
+        GaussianNB(), grid, method=method, release_after=0.0, bounds=bounds, classes=[0, 1], epsilon=1.0
+    )
     return search.fit(X, y).score(others, theirs)
 
 

@@ -70,7 +70,7 @@ def test_the_walk_finds_the_caches(looked_up: Looked) -> None:
     from discreet.mechanisms.additive.laplace import Laplace
 
     Laplace().release(Laplace().worst_neighbors().first, DeterministicBits(1))  # type: ignore[arg-type]
-    assert {"table_of"} == {name for name, _ in looked_up}
+    assert {"table_of", "_constructor"} == {name for name, _ in looked_up}
 
 
 def reads(method: Method, name: str) -> int:

@@ -92,7 +92,7 @@ def test_the_number_of_trials_of_a_search_does_not_show_in_the_ledger(clock: typ
     for seed in range(6):
         clock.hour_of_year = 0
         tried.append(0)
-        search = RandomStopping(trial, (PureLoss(0.25),), Schema({"x": Number(0, 1)}), 0.1)
+        search = RandomStopping(trial, (PureLoss(0.25),), Schema({"x": Number(0, 1)}), 0.1, release_after=0.0)
         ledger = MemoryLedger(Budget(2.0, 1e-6))
         charge = ledger.reserve(search.event, "a search", request="s", key="k")
         assert isinstance(charge, Reservation)

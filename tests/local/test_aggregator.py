@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import tempfile
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from discreet.core.errors import ParameterError
 from discreet.local import aggregator
 from discreet.local.aggregator import MAGIC, Aggregator
+from discreet.local.attributes.fake_data import FakeData
+from discreet.local.attributes.sampled_attribute import SampledAttribute
+from discreet.local.means.half_sphere import HalfSphereVector
+from discreet.local.means.piecewise import PiecewiseReport
+from discreet.local.oracles.count_mean_sketch import CountMeanSketch
+from discreet.local.oracles.hadamard_sketch import HadamardSketch
 from discreet.local.oracles.randomized_response import KaryResponse
+from discreet.local.oracles.subset_selection import SubsetSelection
 from discreet.noise.deterministic import DeterministicBits
+from tests.conformance.walk import for_each, randomizers
 
+BITS = DeterministicBits(3)
 SURVEY = KaryResponse(1.0, ("no", "yes"))
 
 
@@ -59,3 +72,61 @@ def test_reports_are_tallied_in_parts_and_only_so_many(monkeypatch: pytest.Monke
     with pytest.raises(ParameterError, match="200 reports are more than 150"):
         whole.merge(filled(100))
     assert whole.n == 100
+
+
+def written(path: Path, of: Any, tally: Any, reports: Any, **more: Any) -> Path:
+    """A file with the right sum, whatever it says."""
+    about = {"randomizer": of.parameters, "n": reports, "simulated": False, **more}
+    body = MAGIC + json.dumps(about).encode() + b"\n" + np.asarray(tally).astype("<i8").tobytes()
+    path.write_bytes(body + hashlib.sha256(body).digest())
+    return path
+
+
+@for_each(randomizers())
+def test_a_tally_is_loaded_only_if_reports_may_add_up_to_it(kind: Any) -> None:
+    """Of a tally that is right, and of the same with one number changed, or of other numbers of reports."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, made = Path(folder) / "tally", Aggregator(kind())
+        made.add(np.array([kind().report(kind().stand_in(BITS), BITS) for _ in range(40)]))
+        assert Aggregator.load(written(path, kind(), made.tally, 40), kind()).tally.tolist() == made.tally.tolist()
+        for far in (2**62, -(2**62), -(2**63)):
+            tally = made.tally.copy()
+            tally.flat[0] = far
+            with pytest.raises(ParameterError, match="no 40 reports add up to it"):
+                Aggregator.load(written(path, kind(), tally, 40), kind())
+        with pytest.raises(ParameterError, match="no 0 reports add up to it"):
+            Aggregator.load(written(path, kind(), made.tally, 0), kind())
+
+
+@pytest.mark.parametrize(
+    ("randomizer", "tally"),
+    [
+        (KaryResponse(1.0, 3), [1, 1, 1]),
+        (SubsetSelection(1.0, 4), [2, 0, 0, 1]),
+        (HadamardSketch(1.0, 4, functions=1, cells=8), [1] + [0] * 7),
+        (HadamardSketch(1.0, 4, functions=1, cells=8), [2, 2] + [0] * 6),
+        (CountMeanSketch(1.0, 4, functions=1, cells=8), [2, 3] + [0] * 7),
+        (CountMeanSketch(1.0, 4, functions=2, cells=8), [[1] + [0] * 8, [2] + [0] * 8]),
+        (CountMeanSketch(1.0, 4, functions=2, cells=8), [[1, 2] + [0] * 7, [1] + [0] * 8]),
+        (FakeData(1.0, (2, 2)), [1, 1, 2, 1]),
+        (SampledAttribute(1.0, (2, 2), ("grr", "grr")), [1, 1, 0, 2, 1, 1]),
+        (SampledAttribute(1.0, (2, 2), ("grr", "grr")), [1, 1, 1, 1, 1, 0]),
+        (PiecewiseReport(1.0), [0, 1, 1]),
+        (PiecewiseReport(1.0), [1024, 1, 0]),
+        (PiecewiseReport(1.0), [0, 0, 2**22]),
+        (HalfSphereVector(1.0, size=2), [2**40, 0]),
+    ],
+    ids=str,
+)
+def test_sums_that_no_two_reports_have_are_refused(tmp_path: Path, randomizer: Any, tally: Any) -> None:
+    with pytest.raises(ParameterError, match="no 2 reports add up to it"):
+        Aggregator.load(written(tmp_path / "tally", randomizer, tally, 2), randomizer)
+
+
+def test_a_tally_of_a_number_of_reports_that_is_none_is_refused(tmp_path: Path) -> None:
+    for more in ({"n": 2.0}, {"n": True}, {"n": "2"}, {"simulated": 0}, {"randomizer": "kary"}):
+        with pytest.raises(ParameterError, match="first line"):
+            Aggregator.load(written(tmp_path / "tally", SURVEY, [1, 1], 2, **more), SURVEY)
+    for n in (-1, 2**41):
+        with pytest.raises(ParameterError, match="it says that there are"):
+            Aggregator.load(written(tmp_path / "tally", SURVEY, [1, 1], n), SURVEY)

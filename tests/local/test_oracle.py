@@ -104,5 +104,5 @@ def test_values_outside_the_domain_are_refused() -> None:
     with pytest.raises(ParameterError, match="twice"):
         KaryResponse(1.0, ("a", "a"))
     for size in (1, 2**24 + 1, 2.5):
-        with pytest.raises(ParameterError, match="number of values is"):
+        with pytest.raises(ParameterError, match=r"number of values is|domain is"):
             KaryResponse(1.0, size)  # type: ignore[arg-type]

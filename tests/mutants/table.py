@@ -1028,7 +1028,7 @@ MUTANTS = [
         ("max(_divergence(price, order) for price in prices)", "min(_divergence(price, order) for price in prices)"),
         ("+ trials / (order - 1)) * SLACK", ") * SLACK"),
         ("if not cost <= self._unspent:", "if False:"),
-        ("best = found if found.score > best.score else best", "best = found"),
+        ("found if found.score > best.score else best, made + 1", "found, made + 1"),
         ("while not bernoulli(bits, 1, self.stop)[0]:", "while not bernoulli(bits, 1, self.stop / 2)[0]:"),
     ),
     *of(

@@ -69,6 +69,16 @@ def test_other_neighbors_and_larger_units_are_refused_before_any_charge() -> Non
     assert len(paid.entries()) == 1
 
 
+def test_an_account_of_users_opens_series_only_where_the_price_is_for_rows_that_fall_together() -> None:
+    ledger = MemoryLedger(Budget(1.0, 1e-6), Neighbors.ADD_REMOVE, Unit("user", column="who", rows=3))
+    with pytest.raises(NotPermitted, match="the price of the stream is for 1"):
+        open_stream(FAST(20, Gaussian(20.0), 20, contributions=3), ledger, purpose="visits")
+    with pytest.raises(NotPermitted, match="the price of the stream is for 1"):
+        open_stream(FAST(20, Laplace(20.0), 1, contributions=3), ledger, purpose="visits")
+    assert ledger.entries() == ()
+    open_stream(FAST(20, Gaussian(20.0), 20, contributions=9), ledger, purpose="visits")
+
+
 def test_a_stream_from_known_bits_says_so_in_the_ledger() -> None:
     known = DeterministicBits(0)
     streams: list[Any] = [

@@ -307,6 +307,49 @@ CLAIMS: dict[Any, Callable[[Any], Iterator[float]]] = {
 }
 
 
+def together(rows: int, places: int, bound: Bound) -> Array:
+    """What rows of one unit may add, all of one sign, wherever they are: also at one time, in one place."""
+    where = np.array(list(itertools.combinations_with_replacement(range(TIMES * places), rows)))
+    found = (where[:, :, None] == np.arange(TIMES * places)).sum(axis=1).reshape(-1, TIMES, places).astype(float)
+    return found if bound.nonnegative else np.concatenate([found, -found])
+
+
+def rows_of(make: Callable[[], Any], run: Any, places: int, bound: Bound) -> tuple[int, float]:
+    """How many rows the price of a stream is for, and how far these move it at most."""
+    stream = make()
+    noise, rows = stream._updates.noise, stream.rows
+    mapped = linear_map(partial(run, make), noise, (TIMES, places))
+    found = together(rows, places, bound)
+    if stream.neighbors is Neighbors.REPLACE:
+        found = (found[:, None] - found).reshape(-1, TIMES, places)
+    return rows, farthest(mapped, noise, found)
+
+
+def test_rows_that_fall_together_move_a_stream_of_series_no_farther_than_the_price() -> None:
+    """Three rows of a unit in one sum move it by 3, and in three sums by sqrt(3) in l2."""
+    found = []
+    for noise, samples, (places, memberships) in itertools.product(
+        (Laplace(1.0), Gaussian(1.0)), (1, TIMES), ((1, 1), (2, 1), (2, 2))
+    ):
+        for bound, more in options((TIMES,)):
+            given = {"series": places, "memberships": memberships, "sampling": "fixed", **more}
+            found.append(rows_of(partial(FAST, TIMES, noise, samples, bound, **given), sampled, places, bound))
+    assert max(moved for _, moved in found) <= 1 + ROUNDING
+    assert max(rows for rows, _ in found) == TIMES
+    assert max(moved for rows, moved in found if rows > 1) > 0.85
+
+
+def test_rows_that_fall_together_move_a_filter_no_farther_than_the_price() -> None:
+    found, models = [], (*SYSTEMS[1:], TransferFunction([1.0], [1.0, -0.95]))
+    model: Any
+    for model, place in itertools.product(models, PLACES[:2]):
+        for bound, more in options((3,)):
+            make = partial(FilterStream, model, Gaussian(1.0), bound, placement=place, horizon=TIMES, **more)
+            found.append(rows_of(make, filtered, model.inputs, bound))
+    assert max(moved for _, moved in found) <= 1 + ROUNDING
+    assert max(rows for rows, _ in found) > 1
+
+
 def test_every_stream_is_here() -> None:
     """What has contributions and can be made; what it is made of has no releases of its own."""
     found = {kind for kind in public_classes("sequential") if hasattr(kind, "contributions")}

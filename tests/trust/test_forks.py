@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from functools import partial
 from pathlib import Path
@@ -95,6 +96,28 @@ def test_an_account_in_memory_refuses_a_fork_that_finds_its_lock_taken() -> None
 
     with ledger._book.reading():
         assert in_a_fork(lambda: ledger.commit(reserved, b"")) == "refused"
+
+
+def test_an_account_in_memory_does_not_keep_a_fork_waiting_that_reads() -> None:
+    """Another thread has the lock, and there is none such in the fork."""
+    ledger, taken, done = MemoryLedger(Budget(1.0)), threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with ledger._book.reading():
+            taken.set()
+            done.wait()
+
+    def read(act: Any) -> Any:
+        signal.alarm(20)  # for the fork alone
+        return act()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    taken.wait()
+    ends = [in_a_fork(lambda act=act: read(act)) for act in (ledger.balance, ledger.entries)]  # type: ignore[misc]
+    done.set()
+    thread.join()
+    assert ends == ["refused", "refused"]
 
 
 def test_no_thread_is_given_the_lists_of_another() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.columns.count import count_of
 from discreet.schema.schema import Number, Schema
+from discreet.trust import random_stopping
 from discreet.trust.permit import Permit
 from discreet.trust.random_stopping import RandomStopping, Trial, stopped
 
@@ -118,7 +121,7 @@ def records(n: int, neighbors: Neighbors = Neighbors.ADD_REMOVE) -> Records:
 
 def test_what_is_drawn_has_the_exact_law() -> None:
     """The mean of the best noisy count of three records, and how often each candidate wins, to four standard errors."""
-    stopping = RandomStopping(counting, (Laplace(2.0).event,) * 2, SCHEMA, 0.3)
+    stopping = RandomStopping(counting, (Laplace(2.0).event,) * 2, SCHEMA, 0.3, release_after=0.0)
     bits = DeterministicBits(0)
     found = [stopping.release(records(3), bits) for _ in range(400)]
     z = np.arange(-400, 401)
@@ -128,6 +131,46 @@ def test_what_is_drawn_has_the_exact_law() -> None:
     error = math.sqrt(float(best @ np.square(z + 3 - mean)) / len(found))
     assert np.mean([one.score for one in found]) == pytest.approx(mean, abs=4 * error)
     assert np.mean([one.candidate for one in found]) == pytest.approx(0.5, abs=4 * 0.5 / math.sqrt(len(found)))
+
+
+def test_as_many_trials_are_made_whenever_the_search_stops() -> None:
+    """Except one in a million times; whether more are made is decided without looking at records."""
+    tried, needed = list[int](), list[int]()
+
+    def noted(candidate: int, permit: Permit) -> Trial:
+        tried.append(candidate)
+        return counting(candidate, permit)
+
+    stopping = RandomStopping(noted, (Laplace(2.0).event,), SCHEMA, 0.5)
+    assert stopping.trials == 20
+    assert 0.5**20 <= 2.0**-20 < 0.5**19
+    for seed in range(30):
+        tried.clear()
+        found = stopping.release(records(3), DeterministicBits(seed))
+        assert len(tried) == 20
+        tried.clear()
+        at_once = dataclasses.replace(stopping, release_after=0.0).release(records(3), DeterministicBits(seed))
+        assert found.score == at_once.score  # idle trials count for nothing
+        needed.append(len(tried))
+    assert max(needed) > min(needed)
+
+
+def test_a_result_waits_for_its_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, waited = [100.0], list[float]()
+
+    def slow(candidate: int, permit: Permit) -> Trial:
+        clock[0] += 1.0
+        return counting(candidate, permit)
+
+    monkeypatch.setattr(random_stopping, "time", SimpleNamespace(monotonic=lambda: clock[0], sleep=waited.append))
+    stopping = RandomStopping(slow, (Laplace(2.0).event,), SCHEMA, 0.5, release_after=60.0)
+    for seed in range(10):
+        begun = clock[0]
+        stopping.release(records(3), DeterministicBits(seed))
+        assert clock[0] + waited[-1] == begun + 60.0
+    assert max(waited) > min(waited)
+    dataclasses.replace(stopping, release_after=0.5).release(records(3), DeterministicBits(0))
+    assert waited[-1] == 0.0
 
 
 def test_a_trial_asks_for_no_more_than_it_pays() -> None:
@@ -150,6 +193,9 @@ def test_a_mistake_is_refused() -> None:
     for prices, stop in (((), 0.5), ((PureLoss(1.0),), 0.0), ((PureLoss(1.0),), 1.0)):
         with pytest.raises(DiscreetError):
             RandomStopping(counting, prices, SCHEMA, stop)
+    for wait in (-1.0, math.inf, math.nan, 1e9, "soon"):
+        with pytest.raises(DiscreetError, match="release_after"):
+            RandomStopping(counting, (PureLoss(1.0),), SCHEMA, 0.5, wait)  # type: ignore[arg-type]
     two = Records(np.ones((2, 1)), 2, Neighbors.ADD_REMOVE)
     with pytest.raises(DiscreetError, match="a unit has 2 rows"):
         RandomStopping(counting, (Laplace(2.0).event,), SCHEMA, 0.5).release(two, DeterministicBits(0))

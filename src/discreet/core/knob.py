@@ -34,7 +34,7 @@ def shown(value: object) -> str:
 
 def check_knob(asked: str, name: str, value: float, least: float = 2.0**-40, most: float = 2.0**40) -> None:
     """Refuse a multiplier or an epsilon that is not a number in a range where noise can be drawn."""
-    if not ((value.__class__ is float or is_number(value)) and least <= value <= most and value < math.inf):
+    if not ((value.__class__ is float or is_number(value)) and least <= float(value) <= most and value < math.inf):
         raise ParameterError(
             asked,
             f"{name} is {shown(value)}",

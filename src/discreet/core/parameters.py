@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, ParamSpec, TypeVar, Union
+from typing import Any, Literal, ParamSpec, Self, TypeVar, Union
 
 import numpy as np
 
@@ -50,13 +51,47 @@ def checked(function: Callable[Given, Result]) -> Callable[Given, Result]:
     return functools.wraps(function)(made)
 
 
+class CheckedParameters:
+    """Refuses, before it is made, parameters that are not what the annotations of its constructor say.
+
+    The base of mechanisms, reports and streams: what their own checks compare with a range is a number by then.
+
+    Examples
+    --------
+    >>> @dataclass(frozen=True)
+    ... class Halves(CheckedParameters):
+    ...     bins: int = 2
+    >>> Halves(3)
+    Halves(bins=3)
+    >>> Halves("3")
+    Traceback (most recent call last):
+    ...
+    discreet.core.errors.ParameterError: Halves: bins is '3'. Nothing was released or spent. Give a whole number.
+    """
+
+    def __new__(cls, *given: Any, **named: Any) -> Self:
+        """Check, and make it; what is copied was checked before."""
+        check_constructor(cls, given, named)
+        return super().__new__(cls)
+
+
+def check_constructor(kind: Any, given: Sequence[Any], named: Mapping[str, Any]) -> None:
+    """Refuse what is not of the kind that the annotations of a constructor, or of the fields of a dataclass, say."""
+    made = _constructor(kind)
+    values = {**dict(zip(made.names, given)), **named}  # noqa: B905 - one too many is Python's to refuse
+    _check(getattr(kind, "purpose", kind.__name__), made.kinds, values)
+
+
 def check_parameters(asked: str, function: Callable[..., Any], values: Mapping[str, object]) -> None:
     """Refuse what is not of the kind that the annotations of a function say.
 
     Numbers are real, finite in 64 bits and no truth values; whole numbers may be written 3.0. What has another kind of
     annotation is left to whoever knows it.
     """
-    kinds = _kinds(function)
+    _check(asked, _kinds(function), values)
+
+
+def _check(asked: str, kinds: Mapping[str, _Kind], values: Mapping[str, object]) -> None:
     for name, value in values.items():
         if name in kinds and value.__class__ not in kinds[name].surely and not fits(value, kinds[name].kind):
             remedy = f"Give {in_words(kinds[name].kind)}."
@@ -90,6 +125,10 @@ def fits(value: Any, kind: Any) -> bool:
             return is_number(value)
         case builtin if builtin is str:
             return isinstance(value, str)
+        case protocol if getattr(protocol, "_is_protocol", False):
+            return all(_has(value, name) for name in _members(protocol))
+        case own if _own(own):
+            return isinstance(value, own)
         case _:
             return True
 
@@ -111,6 +150,24 @@ def in_words(kind: Any) -> str:
         number = f"{len(inner)} values" if origin is tuple and Ellipsis not in inner else "several values"
         return f"{number}, each {in_words(inner[0])}"
     return WORDS.get(types.NoneType if kind is None else kind, f"a {getattr(kind, '__name__', kind)}")
+
+
+def _own(kind: Any) -> bool:
+    """Whether it is a class of this library, which nothing else takes the place of."""
+    return isinstance(kind, type) and kind.__module__.partition(".")[0] == __name__.partition(".")[0]
+
+
+def _members(protocol: Any) -> set[str]:
+    """The names that a protocol asks for."""
+    bases = [one for one in protocol.__mro__ if getattr(one, "_is_protocol", False)]
+    names = {name for one in bases for name in (*vars(one), *vars(one).get("__annotations__", ()))}
+    return {name for name in names if not name.startswith("_")}
+
+
+def _has(value: Any, name: str) -> bool:
+    """Whether it has an attribute of this name, without asking it for that."""
+    nothing = object()
+    return inspect.getattr_static(value, name, nothing) is not nothing
 
 
 def _all_fit(value: Any, origin: Any, inner: tuple[Any, ...]) -> bool:
@@ -139,16 +196,43 @@ class _Kind:
         return cls(kind, frozenset({SURELY[one] for one in inner if isinstance(one, type) and one in SURELY}))
 
 
+@dataclass(frozen=True)
+class _Constructor:
+    """The names of the parameters of a constructor, in order, and their annotations."""
+
+    names: tuple[str, ...]
+    kinds: Mapping[str, _Kind]
+
+
+@functools.cache
+def _constructor(kind: Any) -> _Constructor:
+    """What a constructor takes; a dataclass says it by its fields, each in the module of its own class."""
+    names = tuple(inspect.signature(kind.__init__).parameters)[1:]
+    kinds = dict(_kinds(kind.__init__))
+    if "__dataclass_fields__" in vars(kind):
+        for base in reversed(kind.__mro__):
+            fields = {name: one for name, one in vars(base).get("__annotations__", {}).items() if name in names}
+            kinds |= _evaluated(fields, vars(sys.modules[base.__module__]))
+    return _Constructor(names, kinds)
+
+
 @functools.cache
 def _kinds(function: Callable[..., Any]) -> dict[str, _Kind]:
-    """The annotations of a function, but for those that say nothing; what cannot be evaluated here says nothing."""
+    """The annotations of a function, but for those that say nothing."""
+    taken = inspect.signature(function).parameters.items()
+    named = {name: one.annotation for name, one in taken if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)}
+    return _evaluated(named, function.__globals__)
+
+
+def _evaluated(annotations: Mapping[str, Any], names: dict[str, Any]) -> dict[str, _Kind]:
+    """Annotations by these names of a module; what cannot be evaluated there says nothing."""
     found: dict[str, _Kind] = {}
-    for name, one in inspect.signature(function).parameters.items():
+    for name, one in annotations.items():
         try:
-            kind = eval(one.annotation, function.__globals__) if isinstance(one.annotation, str) else one.annotation
+            kind = eval(one, names) if isinstance(one, str) else one
         except (NameError, TypeError):
             kind = Any
-        if kind is not Any and _known(kind) and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY):
+        if kind is not Any and _known(kind):
             found[name] = _Kind.of(kind)
     return found
 
@@ -160,4 +244,4 @@ def _known(kind: Any) -> bool:
         return True
     if origin in (Union, types.UnionType, *SEVERAL):
         return all(_known(one) for one in inner if one is not Ellipsis)
-    return isinstance(kind, type) and kind in WORDS
+    return isinstance(kind, type) and (kind in WORDS or _own(kind))

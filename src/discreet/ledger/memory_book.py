@@ -64,7 +64,8 @@ class MemoryBook(Held):
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """A consistent view of everything recorded so far."""
+        """A consistent view of everything recorded so far; a fork may find the lock taken for ever, and is refused."""
+        self.check_process()
         with self._lock:
             yield
 
@@ -77,7 +78,7 @@ class MemoryBook(Held):
 
     def entries(self) -> tuple[Entry, ...]:
         """Every charge, oldest first."""
-        with self._lock:
+        with self.reading():
             dangling = self.chain.dangling
             links = tuple(link for link in self._page.links.values() if link.kind == "reserve")
             return tuple(entry(link, link.key not in dangling) for link in links)

@@ -93,21 +93,23 @@ class Aggregator(Generic[R]):
         Raises
         ------
         ParameterError
-            The file is not a tally, or damaged, or of another randomiser.
+            The file is not a tally, or damaged, or of another randomiser; or no reports add up to what it says.
         """
         data = Path(path).read_bytes()
         body, digest = data[:-DIGEST], data[-DIGEST:]
         if not data.startswith(MAGIC) or hashlib.sha256(body).digest() != digest:
             raise _unreadable(path, "it is not a tally of this version, or it was damaged or edited")
         head, _, numbers = body[len(MAGIC) :].partition(b"\n")
-        about = json.loads(head)
+        about = _about(path, head)
         if about["randomizer"] != json.loads(json.dumps(randomizer.parameters)):
             raise _unreadable(path, f"it is of {about['randomizer']} and not of {randomizer.parameters}")
         made = cls(randomizer, simulated=about["simulated"])
-        tally = np.frombuffer(numbers, "<i8")
-        if tally.size != made.tally.size:
-            raise _unreadable(path, f"it has {tally.size} numbers and not {made.tally.size}")
-        made.tally, made.n = tally.astype(np.int64).reshape(made.tally.shape), int(about["n"])
+        if len(numbers) != 8 * made.tally.size:
+            raise _unreadable(path, f"it has {len(numbers) / 8:g} numbers and not {made.tally.size}")
+        tally, n = np.frombuffer(numbers, "<i8").astype(np.int64).reshape(made.tally.shape), about["n"]
+        if wrong := randomizer.tally_misfit(tally, n):
+            raise _unreadable(path, f"no {n} reports add up to it: {wrong}")
+        made.tally, made.n = tally, n
         return made
 
     def _written(self) -> bytes:
@@ -121,6 +123,20 @@ class Aggregator(Generic[R]):
 
     def __repr__(self) -> str:
         return f"Aggregator({self.randomizer}, n={self.n})"
+
+
+def _about(path: str | Path, head: bytes) -> dict[str, Any]:
+    """What the first line says, if all of it is there."""
+    try:
+        about = json.loads(head)
+    except ValueError:
+        about = None
+    kinds = {"randomizer": dict, "n": int, "simulated": bool}
+    if not isinstance(about, dict) or any(type(about.get(name)) is not kind for name, kind in kinds.items()):
+        raise _unreadable(path, "its first line does not say what it is of")
+    if not 0 <= about["n"] <= MOST_REPORTS:
+        raise _unreadable(path, f"it says that there are {about['n']} reports")
+    return about
 
 
 def _unreadable(path: str | Path, obstacle: str) -> ParameterError:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import math
 import struct
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +20,7 @@ from discreet.core.events import Event, PureLoss
 from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors
+from discreet.core.parameters import CheckedParameters
 
 Reports = NDArray[Any]
 VERSION = 1
@@ -40,7 +39,7 @@ class WorstPair:
 
 
 @dataclass(frozen=True)
-class Randomizer(ABC):
+class Randomizer(CheckedParameters, ABC):
     """Turns one person's value into a report: a frozen dataclass of public parameters.
 
     The device calls `report` and `encode`. The collector calls `decode`, adds up `tallied` reports in an `Aggregator`,
@@ -73,13 +72,10 @@ class Randomizer(ABC):
         check_knob(type(self).__name__, "epsilon", self.epsilon, least=2.0**-20, most=MOST_EPSILON)
 
     def _settle_numbers(self) -> None:
-        """Write each number in the type of its field, so that 1, 1.0 and 1.00 are one protocol; True is no number."""
+        """Write each number in the type of its field, so that 1, 1.0 and 1.00 are one protocol."""
         for field in (one for one in dataclasses.fields(self) if one.init and one.type in ("int", "float")):
             value = getattr(self, field.name)
-            if isinstance(value, bool) or not isinstance(value, Real):
-                raise ParameterError(type(self).__name__, f"{field.name} is {value!r:.40}", "Give a number.")
-            if field.type == "float" or float(value).is_integer():
-                object.__setattr__(self, field.name, float(value) if field.type == "float" else math.trunc(value))
+            object.__setattr__(self, field.name, float(value) if field.type == "float" else int(value))
 
     @property
     def event(self) -> Event:
@@ -111,6 +107,10 @@ class Randomizer(ABC):
     @abstractmethod
     def tallied(self, reports: Reports) -> Steps:
         """What the collector keeps of accepted reports: whole numbers that add up."""
+
+    def tally_misfit(self, tally: Steps, n: int) -> str:
+        """What shows that no n reports add up to this; nothing, where this is empty. Here each number is a count."""
+        return "" if ((tally >= 0) & (tally <= n)).all() else f"a count is not between 0 and {n}"
 
     @abstractmethod
     def estimated(self, tally: Steps, n: int, *, simulated: bool = False) -> Any:
@@ -190,6 +190,14 @@ def _plain(field: dataclasses.Field[Any], value: Any) -> Any:
     if field.type in ("float", float):
         return float(value)
     return list(value) if isinstance(value, tuple) else value
+
+
+def grouped_misfit(tally: Steps, n: int) -> str:
+    """What is wrong with a tally of groups, a row each: the number of reports, and how many of these have each bit."""
+    sizes = tally[:, 0]
+    if (sizes < 0).any() or (sizes > n).any() or sizes.sum() != n:
+        return f"the groups are not {n} in all"
+    return "" if ((tally >= 0) & (tally <= sizes[:, None])).all() else "a count is beyond that of its group"
 
 
 def refused(randomizer: Randomizer, obstacle: str, remedy: str = "Leave it out, and ask its sender.") -> ParameterError:

@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from discreet.core.bits import Bits
+from discreet.core.held import this_process
 
 WORDS = 1 << 16  # a request up to this size shares one buffer
 KEY_LIFE = 1 << 34  # bytes under one key: 2**30 blocks
@@ -55,20 +56,6 @@ class KeyStream:
         return int.from_bytes(self._encryptor.update(bytes(size)), "big") >> (8 * size - width)
 
 
-class _Forks:
-    """The number of forks from the first process to this one."""
-
-    count = 0
-
-    @classmethod
-    def counted(cls) -> None:
-        cls.count += 1
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_Forks.counted)
-
-
 class _ThreadStream(threading.local):
     """The stream of one thread, and the process that it was keyed in."""
 
@@ -106,7 +93,7 @@ class SystemBits:
         return self._stream().integer(width)
 
     def _stream(self) -> KeyStream:
-        own, process = self._own, (os.getpid(), _Forks.count)
+        own, process = self._own, this_process()
         if own.stream is None or own.process != process or own.stream.spent >= KEY_LIFE:
             own.stream = KeyStream(os.urandom(32), int.from_bytes(os.urandom(16), "big"))
             own.process = process

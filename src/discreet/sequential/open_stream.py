@@ -28,8 +28,8 @@ class PaidStream(Protocol):
         """The relation that the price speaks of."""
 
     @property
-    def contributions(self) -> int:
-        """In how many updates a unit takes part at most."""
+    def rows(self) -> int:
+        """How many rows of a unit the price is for, wherever they are."""
 
     @property
     def terms(self) -> str:
@@ -46,7 +46,8 @@ def open_stream(stream: S, ledger: Ledger, *, purpose: str, key: str | None = No
 
     A unit of the account has to be one of the stream: each of its rows is a contribution. So an account of users with
     three rows each pays for streams with three contributions or more, and one of nodes, which any number of edges may
-    have, for none.
+    have, for none. Where people add up within an update, as in series and filters, all three rows may fall together,
+    and move a sum farther than three that are apart: the price has to be for that (`rows`).
 
     Parameters
     ----------
@@ -92,9 +93,10 @@ def open_stream(stream: S, ledger: Ledger, *, purpose: str, key: str | None = No
         obstacle = f"a unit of the account is a node with {unit.limit}, and nothing limits how many updates these are"
         remedy = "Pay from an account of edges or events, if one of them is what an update is."
         raise NotPermitted(ASKED, obstacle, remedy)
-    if unit is not None and (unit.rows > stream.contributions or unit.pooled or unit.kind in PARTIAL):
-        obstacle = f"a unit of the account has {unit.limit}, and one of the stream {stream.contributions} updates"
-        raise NotPermitted(ASKED, obstacle, "Allow as many contributions as the account does.")
+    if unit is not None and (unit.rows > stream.rows or unit.pooled or unit.kind in PARTIAL):
+        obstacle = f"a unit of the account has {unit.limit}, and the price of the stream is for {stream.rows}"
+        remedy = "Allow as many contributions as the account does, and more where rows of a unit may fall together."
+        raise NotPermitted(ASKED, obstacle, remedy)
     reserved = ledger.reserve(stream.event, purpose, request=stream.terms, key=key, secret=stream.secret)
     if isinstance(reserved, Committed):
         remedy = "Resume its saved state, or take another key."

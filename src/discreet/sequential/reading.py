@@ -94,9 +94,16 @@ def of_each_run(asked: str, given: Any, runs: int | None, shape: tuple[int, ...]
 
 
 def rewards_of(rewards: Any) -> Array:
-    """One number, or one for each element of a list or an array; nan where there is none."""
+    """One number, or one for each element of a list or an array; nan where there is none, or an infinite one.
+
+    Examples
+    --------
+    >>> rewards_of([1.0, "?", float("inf")])
+    array([ 1., nan, nan])
+    """
     usual = (len(rewards),) if isinstance(rewards, list | tuple) else ()
-    return numbers_in(rewards, given_shape(rewards, usual))
+    found = numbers_in(rewards, given_shape(rewards, usual))
+    return np.where(np.isfinite(found), found, np.nan)
 
 
 def reward_of(reward: Any, arm: Any) -> Array:

@@ -14,6 +14,7 @@ from discreet.core.errors import NotPermitted
 from discreet.core.grid import Array
 from discreet.core.held import Held, exclusive
 from discreet.core.identity import identity
+from discreet.core.parameters import check_constructor
 
 State = dict[str, NDArray[np.int64] | Array]
 ASKED = "resume a stream"
@@ -35,10 +36,21 @@ class Resumable(Held, ABC):
     _given: tuple[tuple[Any, ...], dict[str, Any]]
 
     def __new__(cls, *given: Any, **named: Any) -> Any:
-        """A stream that remembers what it was made with."""
+        """A stream that remembers what it was made with: parameters of the right kinds."""
+        check_constructor(cls, given, named)
         made = super().__new__(cls)
         made._given = given, named
         return made
+
+    @property
+    @abstractmethod
+    def contributions(self) -> int:
+        """In how many updates a unit takes part at most."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows of a unit the price is for, wherever they are: one for each update, which is clipped whole."""
+        return self.contributions
 
     @property
     def parameters(self) -> dict[str, Any]:

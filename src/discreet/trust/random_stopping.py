@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from discreet.core.answer import Apart, Records
 from discreet.core.bits import Bits
 from discreet.core.errors import NotPermitted, ParameterError, UnplannedRelease
 from discreet.core.events import Event, RenyiLoss, written
+from discreet.core.knob import check_knob
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.selection.exponential import ORDERS
@@ -28,6 +30,8 @@ from discreet.trust.permit import KEPT, Permit, releases
 from discreet.trust.sources.matrix import Matrix
 
 ASKED = "random stopping"
+SHOWN = 2.0**-20  # the probability that the number of trials shows in how many are made
+LONGEST = 7 * 86_400.0  # seconds
 SLACK = 1 + 2.0**-40  # above the rounding of the sums below
 Release = TypeVar("Release")
 
@@ -78,9 +82,10 @@ class RandomStopping:
     """Try candidates that are drawn at random, each privately; stop with a fixed chance after each; release the best.
 
     What the other trials found, and how many there were, stays with the curator: the number and the best score together
-    would cost far more than the best score alone. How long it takes grows with the number. A ledger keeps days and no
-    hours, and of a commit that of its reservation; whoever hands the result to others does so at a moment that was
-    fixed before, such as the end of the day.
+    would cost far more than the best score alone. So neither the work nor the moment of the result shows the number. By
+    default idle trials, which count for nothing, follow the last until there are as many as `trials` says; or the
+    result waits for a moment that is fixed before. A ledger keeps days and no hours, and of a commit that of its
+    reservation.
 
     Parameters
     ----------
@@ -92,6 +97,10 @@ class RandomStopping:
         Public. Of the columns that are given to trials, in their order.
     stop : float
         Public. The chance to stop after a trial: there are 1 / stop of them on average.
+    release_after : float, optional
+        Public. Instead of idle trials: how many seconds after its start the search hands out its result. It must be
+        long enough for any likely number of trials: a result that is late shows about how many there were. With 0 it
+        is handed out at once: for a curator whom nobody can time.
 
     Guarantee
     ---------
@@ -99,6 +108,10 @@ class RandomStopping:
     at order a and e' at order b, the release has, at order a, at most
     e + 2 (1 - 1/b) e' + 2 ln(1/stop) / b + ln(1/stop) / (a - 1): Papernot and Steinke 2022, Theorem 2 with eta = 1, for
     the best b; and three times the epsilon of a trial, where this is pure: Liu and Talwar 2019, Theorem 3.4.
+
+    That is about the result. The number of trials is drawn without looking at records. With idle trials it shows in the
+    time only if it is above `trials`, which has a probability of 2**-20 at most, whatever the records are. How long a
+    trial of each candidate takes is not hidden.
 
     Examples
     --------
@@ -113,9 +126,11 @@ class RandomStopping:
     prices: tuple[Event, ...]
     schema: Schema
     stop: float
+    release_after: float | None = None
     knob: ClassVar[str] = "stop"
 
     def __post_init__(self) -> None:
+        check_wait(ASKED, self.release_after)
         if not (self.prices and 0 < self.stop < 1):
             obstacle = f"there are {len(self.prices)} candidates, and the chance to stop is {self.stop}"
             raise ParameterError(ASKED, obstacle, "Give at least one candidate, and a chance between 0 and 1.")
@@ -125,16 +140,30 @@ class RandomStopping:
         """The price of the search."""
         return stopped(self.prices, self.stop)
 
+    @property
+    def trials(self) -> int:
+        """How many trials are made at least, with idle ones: more are needed with a probability of 2**-20 at most."""
+        return math.ceil(math.log(SHOWN) / math.log1p(-self.stop))
+
     def release(self, answer: Records, bits: Bits) -> Trial:
         """The best trial; the first of them, among equals."""
         if answer.rows != 1:
             raise NotPermitted(ASKED, f"a unit has {answer.rows} rows", "Keep one row of each unit.", KEPT)
-        trust = Curator(Matrix(answer.values, self.schema), answer.neighbors, bits=bits)
-        best = self._tried(trust, bits)
+        begun, trust = time.monotonic(), Curator(Matrix(answer.values, self.schema), answer.neighbors, bits=bits)
+        best, made = self._tried(trust, bits), 1
         while not bernoulli(bits, 1, self.stop)[0]:
             found = self._tried(trust, bits)
-            best = found if found.score > best.score else best
+            best, made = found if found.score > best.score else best, made + 1
+        self._wait(begun, made, trust, bits)
         return best
+
+    def _wait(self, begun: float, made: int, trust: Curator, bits: Bits) -> None:
+        """Let neither work nor time show how many trials were made."""
+        if self.release_after is not None:
+            time.sleep(max(0.0, begun + self.release_after - time.monotonic()))
+            return
+        for _ in range(self.trials - made):
+            self._tried(trust, bits)
 
     def worst_neighbors(self) -> Apart:
         """No record, and one."""
@@ -144,6 +173,12 @@ class RandomStopping:
     def _tried(self, trust: Curator, bits: Bits) -> Trial:
         candidate = int(uniform_integers(bits, 1, len(self.prices))[0])
         return self.trial(candidate, TrialPermit(trust, self.prices[candidate]))
+
+
+def check_wait(asked: str, seconds: float | None) -> None:
+    """Refuse what is no time to wait."""
+    if seconds is not None:
+        check_knob(asked, "release_after", seconds, 0.0, LONGEST)
 
 
 @lru_cache(maxsize=256)

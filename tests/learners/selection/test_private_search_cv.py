@@ -62,7 +62,9 @@ def private(n: int, account: MemoryLedger | SqliteLedger) -> PrivateData:
 def test_it_finds_the_better_candidate_within_its_budget(method: str, price: float) -> None:
     X, y = people()
     trust = Curator(Matrix(np.column_stack([X, y]), SCHEMA), bits=DeterministicBits(1))  # else it stops early at times
-    search = PrivateSearchCV(GaussianNB(), GRID, method=method, n_iter=30, target="y", epsilon=2.0, delta=price)
+    search = PrivateSearchCV(
+        GaussianNB(), GRID, method=method, n_iter=30, release_after=0.0, target="y", epsilon=2.0, delta=price
+    )
     search.fit(PrivateData(trust, MemoryLedger(Budget(2.0, price))))
     exact = search.score(pd.DataFrame(X, columns=["a", "b"]), y.astype(str))
     assert exact > 0.9
@@ -101,7 +103,9 @@ def test_a_pipeline_is_searched_and_charged_once() -> None:
     account = MemoryLedger(Budget(3.0))
     steps = [("scale", MinMaxScaler(q=None)), ("fit", GaussianNB())]
     grid = {"fit__radius": [0.02, 0.03, 0.05, 1.4]}
-    search = PrivateSearchCV(PrivatePipeline(steps), grid, n_iter=20, target="y", epsilon=3.0, delta=0.0)
+    search = PrivateSearchCV(
+        PrivatePipeline(steps), grid, n_iter=20, release_after=0.0, target="y", epsilon=3.0, delta=0.0
+    )
     search.fit(private(4000, account))
     assert search.predict(pd.DataFrame(people(3)[0], columns=["a", "b"])).shape == (3,)
     assert len(account.entries()) == 1
@@ -133,7 +137,7 @@ def test_units_of_several_rows_are_never_searched_as_if_they_had_one() -> None:
 def test_a_retry_with_its_key_gives_the_same_model(tmp_path: Path) -> None:
     ledger = SqliteLedger.create(tmp_path / "l", Budget(3.0, 1e-6), name="s", neighbors=Neighbors.ADD_REMOVE)
     data = private(200, ledger)
-    fits = [PrivateSearchCV(GaussianNB(), GRID, target="y", delta=0.0).fit(data, key="k") for _ in range(2)]
+    fits = [PrivateSearchCV(GaussianNB(), GRID, n_iter=2, target="y", delta=0.0).fit(data, key="k") for _ in range(2)]
     assert fits[0].best_score_ == fits[1].best_score_
     np.testing.assert_array_equal(fits[0].best_estimator_.theta_, fits[1].best_estimator_.theta_)
     assert fits[1].receipt_.replayed

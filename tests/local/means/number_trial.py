@@ -32,7 +32,7 @@ def check_law(randomizer: NumberReport) -> None:
         assert estimate.value == pytest.approx(middle + half * found.mean(), abs=half * randomizer.reach * 1e-6)
         assert estimate.standard_error == pytest.approx(half * deviation / math.sqrt(RUNS), rel=0.05)
         assert estimate.receipt.epsilon == randomizer.epsilon
-    assert randomizer.scaled([-math.inf, 1e300, math.nan]).tolist() == [-1.0, 1.0, 0.0]
+    assert randomizer.scaled([-1e300, 1e300, math.nan, math.inf]).tolist() == [-1.0, 1.0, 0.0, 0.0]
 
 
 def check_refusals(randomizer: NumberReport) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from discreet.core.errors import ParameterError
 from discreet.sequential.bandits.reward_map import Clipped, RewardMap, Sigmoid
 
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
 MAPS: list[RewardMap] = [Clipped(), Clipped(-3.0, 7.5), Clipped(-1e308, 0.0), Sigmoid(), Sigmoid(5.0, 0.1)]
 
 
@@ -23,7 +24,7 @@ def test_any_reward_becomes_a_number_from_0_to_1(rewards: list[float]) -> None:
         assert ((found >= 0) & (found <= 1)).all()
 
 
-@given(st.floats(allow_nan=False), st.floats(allow_nan=False))
+@given(FINITE, FINITE)
 def test_a_larger_reward_is_never_mapped_to_less(first: float, second: float) -> None:
     for one in MAPS:
         low, high = one.unit(sorted([first, second]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -82,6 +83,15 @@ def test_streams_have_clocks_of_their_own() -> None:
     with pytest.raises(ParameterError, match="two updates at once"):
         counter.add(np.ones((2, 1)), np.array([1, 1]))
     assert counter.clock.tolist() == [1, 1, 3]
+
+
+@pytest.mark.parametrize("streams", [[-1], [3], [2, -1], [2**40], [0.0], [True]])
+def test_a_stream_that_is_not_there_is_refused(streams: list[Any]) -> None:
+    """Counted from the end, it would be another one, and with that one itself two updates at once."""
+    counter = TreeCounter(4, Laplace(1.0), streams=3)
+    with pytest.raises(ParameterError, match="from 0 to 2"):
+        counter.add(np.ones((len(streams), 1)), np.array(streams))
+    assert counter.clock.tolist() == [0, 0, 0]
 
 
 def test_replacing_moves_a_signed_update_twice_as_far() -> None:

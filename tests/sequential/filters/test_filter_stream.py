@@ -230,11 +230,12 @@ def test_a_resumed_filter_releases_what_the_first_would_have(tmp_path: Path) -> 
 
 def test_an_account_pays_once_for_all_releases_and_for_whole_users() -> None:
     account = MemoryLedger(Budget(10.0, 1e-6), Neighbors.ADD_REMOVE, Unit("user", column="who", rows=3))
-    with pytest.raises(NotPermitted, match="Allow as many contributions"):
-        open_stream(FilterStream(SMOOTH, Gaussian(1.0)), account, purpose="one event")
+    for few in (1, 3):  # three rows that fall together move a sample farther than three that are apart
+        with pytest.raises(NotPermitted, match="Allow as many contributions"):
+            open_stream(FilterStream(SMOOTH, Gaussian(1.0), contributions=few), account, purpose="one event")
     assert account.entries() == ()
     for stream in (
-        FilterStream(SMOOTH, Gaussian(2.0), contributions=3),
+        FilterStream(SMOOTH, Gaussian(2.0), contributions=10),
         FilterStream(SMOOTH, Gaussian(2.0), adjacency="signal"),
     ):
         open_stream(stream, account, purpose="a user")

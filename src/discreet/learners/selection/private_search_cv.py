@@ -20,7 +20,7 @@ from discreet.learners.selection.search_plan import SearchPlan, searched
 from discreet.learners.task import Task
 from discreet.questions.all_records import AllRecords
 from discreet.trust.permit import Permit
-from discreet.trust.random_stopping import RandomStopping, Trial
+from discreet.trust.random_stopping import RandomStopping, Trial, check_wait
 from discreet.trust.stored import Artefact
 
 FEW, FEW_PURE = 4, 3  # candidates up to which trying each of them costs less than random stopping
@@ -46,6 +46,10 @@ class PrivateSearchCV(PrivateEstimator):
         holds all records: then all intermediate releases are seen by others, and have to be paid for.
     n_iter : int
         Public. How many trials there are on average, in random stopping.
+    release_after : float, optional
+        Public. How many seconds after its start random stopping hands out its result, so that the time does not show
+        the number of trials: enough for several times `n_iter` of them, or 0 where nobody can time the search. By
+        default the time is that of about 14 * n_iter trials, most of which count for nothing.
     target : str, optional
         Public. The column to predict, of `PrivateData`.
     bounds : (lower, upper), or Schema, optional
@@ -114,6 +118,7 @@ class PrivateSearchCV(PrivateEstimator):
         *,
         method: str | None = None,
         n_iter: int = 10,
+        release_after: float | None = None,
         target: str | None = None,
         bounds: Any = None,
         classes: Any = None,
@@ -125,6 +130,7 @@ class PrivateSearchCV(PrivateEstimator):
         self.param_grid = param_grid
         self.method = method
         self.n_iter = n_iter
+        self.release_after = release_after
         self.target = target
         self.bounds = bounds
         self.classes = classes
@@ -141,6 +147,7 @@ class PrivateSearchCV(PrivateEstimator):
         """Refuse invalid parameters, before any data are read."""
         check_one_of(self.purpose, "method", self.method, (None, "random_stopping", "every"))
         check_whole(self.purpose, "n_iter", self.n_iter, 2, 2**20)
+        check_wait(self.purpose, self.release_after)
         _check_grid(self.purpose, self.param_grid)
         check_step(self.purpose, "estimator", self.estimator)
         if not (is_classifier(self.estimator) or is_regressor(self.estimator)):
@@ -180,7 +187,8 @@ class PrivateSearchCV(PrivateEstimator):
             columns = task.data.schema.values(task.columns)
             schema = type(task.data.schema)({name: task.data.schema.columns[name] for name in columns})
             prices = tuple(candidate.event for candidate in plan.candidates)
-            best = permit.ask(AllRecords(columns), RandomStopping(tried, prices, schema, plan.stop))
+            search = RandomStopping(tried, prices, schema, plan.stop, self.release_after)
+            best = permit.ask(AllRecords(columns), search)
         about = {"best_index_": best.candidate, "best_score_": best.score, "scores_": scores}
         return {**about, "best_estimator_": best.found}
 

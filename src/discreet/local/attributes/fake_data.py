@@ -148,6 +148,12 @@ class FakeData(Randomizer):
         columns = zip(self.oracles, reports.T, strict=True)
         return np.concatenate([np.bincount(column, minlength=oracle.size) for oracle, column in columns])
 
+    def tally_misfit(self, tally: Steps, n: int) -> str:
+        """Each report has one value of each attribute."""
+        parts = np.split(tally, np.cumsum([oracle.size for oracle in self.oracles])[:-1])
+        whole = all(part.sum() == n for part in parts)
+        return super().tally_misfit(tally, n) or ("" if whole else f"an attribute does not have {n} values")
+
     def estimated(
         self,
         tally: Steps,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -42,7 +42,7 @@ def checked_domains(asked: str, domains: Sequence[Any]) -> tuple[Domain, ...]:
     """The domains as numbers and tuples, if they are between two and 255 in number."""
     if not 2 <= len(domains) <= MOST_ATTRIBUTES:
         raise ParameterError(asked, f"there are {len(domains)} domains", f"Give 2 to {MOST_ATTRIBUTES}.")
-    return tuple(domain if isinstance(domain, int) else tuple(map(str, domain)) for domain in domains)
+    return tuple(tuple(map(str, domain)) if isinstance(domain, Iterable) else int(domain) for domain in domains)
 
 
 @dataclass(frozen=True)
@@ -155,6 +155,15 @@ class SampledAttribute(Randomizer):
             parts += [np.array([len(inner)]), oracle.tallied(inner).ravel()]
         return np.concatenate(parts)
 
+    def tally_misfit(self, tally: Steps, n: int) -> str:
+        """Each report is on one attribute."""
+        parts = self._parts(tally)
+        numbers = [int(part[0]) for part in parts]
+        if min(numbers) < 0 or sum(numbers) != n:
+            return f"the attributes do not have {n} reports in all"
+        inner = zip(self.oracles, self._shaped(parts), numbers, strict=True)
+        return next(filter(None, (oracle.tally_misfit(part, number) for oracle, part, number in inner)), "")
+
     def estimated(
         self, tally: Steps, n: int, *, simulated: bool = False, confidence: float = CONFIDENCE
     ) -> tuple[Frequencies, ...]:
@@ -162,22 +171,31 @@ class SampledAttribute(Randomizer):
         attribute are a sample of all.
         """
         found = []
-        for oracle, part in zip(self.oracles, self._parts(tally), strict=True):
+        parts = self._parts(tally)
+        for oracle, part, inner in zip(self.oracles, parts, self._shaped(parts), strict=True):
             if not part[0]:
                 raise ParameterError(
                     f"estimate by {type(self).__name__}", "an attribute has no reports", "Add more.", ""
                 )
-            shape = oracle.tallied(np.empty((0, *oracle.form.shape), oracle.form.base)).shape
             estimate = oracle.estimated(
-                part[1:].reshape(shape), int(part[0]), confidence=confidence, population=True, simulated=simulated
+                inner, int(part[0]), confidence=confidence, population=True, simulated=simulated
             )
             found.append(estimate)
         return tuple(found)
 
+    @cached_property
+    def _shapes(self) -> list[tuple[int, ...]]:
+        """Of the tally of each attribute."""
+        return [oracle.tallied(np.empty((0, *oracle.form.shape), oracle.form.base)).shape for oracle in self.oracles]
+
     def _parts(self, tally: Steps) -> list[Steps]:
-        empty = (np.empty((0, *oracle.form.shape), oracle.form.base) for oracle in self.oracles)
-        sizes = [1 + math.prod(oracle.tallied(none).shape) for oracle, none in zip(self.oracles, empty, strict=True)]
+        """The number of reports on each attribute, with the tally of these."""
+        sizes = [1 + math.prod(shape) for shape in self._shapes]
         return np.split(tally, list(accumulate(sizes))[:-1])
+
+    def _shaped(self, parts: list[Steps]) -> list[Steps]:
+        """The tally of each attribute, in its own shape."""
+        return [part[1:].reshape(shape) for part, shape in zip(parts, self._shapes, strict=True)]
 
     def _inner(self, number: int, reports: Reports) -> Reports:
         form = self.oracles[number].form

@@ -76,10 +76,15 @@ class HalfSphereVector(VectorReport):
         """The length, spread over the coordinates."""
         return self.radius * self.length / math.sqrt(self.size)
 
+    @property
+    def longest(self) -> float:
+        """The length of directions, and half a step in each coordinate."""
+        return STEPS + math.sqrt(self.size) / 2 + 1
+
     def misfit(self, reports: Reports) -> str:
         """Directions have a known length, up to half a step in each coordinate."""
         off = np.abs(np.linalg.norm(np.asarray(reports, np.float64), axis=1) - STEPS)
-        return f"one does not have the length {STEPS:g}" if (off > math.sqrt(self.size) / 2 + 1).any() else ""
+        return f"one does not have the length {STEPS:g}" if (off > self.longest - STEPS).any() else ""
 
     def reports(self, values: Any, bits: Bits) -> Reports:
         """A direction for each vector."""

@@ -28,8 +28,8 @@ FINE, COARSE = 20, 10  # bits of the steps in which estimates are added, and in 
 class NumberReport(Randomizer):
     """Randomises a number between two bounds so that its report is unbiased.
 
-    A number outside is moved to the nearer bound; one that is missing counts as the middle. Estimates from reports are
-    added in steps of 2**-20 of their reach, which rounds each by less than half a millionth of it.
+    A number outside is moved to the nearer bound; one that is missing or infinite counts as the middle. Estimates from
+    reports are added in steps of 2**-20 of their reach, which rounds each by less than half a millionth of it.
 
     Parameters
     ----------
@@ -73,7 +73,8 @@ class NumberReport(Randomizer):
             obstacle = f"the shape of the numbers is {given.shape}"
             raise ParameterError(type(self).__name__, obstacle, "Give one number of each person.")
         middle, half = (self.lower + self.upper) / 2, (self.upper - self.lower) / 2
-        found = (np.clip(given, self.lower, self.upper) - middle) / half
+        known = np.where(np.isfinite(given), given, np.nan)
+        found = (np.clip(known, self.lower, self.upper) - middle) / half
         return np.clip(np.nan_to_num(found, nan=0.0), -1.0, 1.0)
 
     def content(self, value: Any) -> bytes:
@@ -89,6 +90,14 @@ class NumberReport(Randomizer):
         steps = np.rint(np.ldexp(self.unbiased(reports) / self.reach, FINE)).astype(np.int64)
         coarse = steps >> FINE - COARSE
         return np.array([steps.sum(), coarse.sum(), np.square(coarse).sum()], np.int64)
+
+    def tally_misfit(self, tally: Steps, n: int) -> str:
+        """Estimates have a reach; a coarse step is that of a fine one, and squares are those of numbers with a mean."""
+        fine, coarse, squares = map(int, tally)
+        low, most = coarse << FINE - COARSE, n << COARSE
+        if abs(coarse) > most or not low <= fine <= min(low + (n << FINE - COARSE), n << FINE) or fine < -(n << FINE):
+            return f"{n} estimates do not add up to it"
+        return "" if coarse**2 <= n * squares and squares <= n << 2 * COARSE else "squares do not add up to it"
 
     def estimated(
         self, tally: Steps, n: int, *, simulated: bool = False, confidence: float = 0.95, **how: Any

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.core.grid import Array
+from discreet.core.grid import Array, Steps
 from discreet.local.randomizer import Reports
 
 FAR = 8.0  # deviations
@@ -58,3 +58,9 @@ class ReportReach:
         if (np.linalg.norm(rows, axis=1) > self.length * (1 + ROUNDING)).any():
             return f"one is longer than {self.length:.6g}"
         return ""
+
+
+def mean_misfit(tally: Steps, n: int, longest: float) -> str:
+    """What is wrong with a sum of n reports, none of which is longer than this; nothing, where this is empty."""
+    length = float(np.linalg.norm(tally.astype(np.float64)))
+    return "" if length <= n * longest * (1 + ROUNDING) else f"the mean is longer than {longest:.6g}"

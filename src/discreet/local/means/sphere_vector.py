@@ -90,6 +90,11 @@ class SphereVector(VectorReport):
         whole = np.concatenate(drawn) if drawn else np.empty((0, self.size))
         return self.reach.pulled(whole).astype(self.form.base)
 
+    @property
+    def longest(self) -> float:
+        """The greatest length of a report."""
+        return self.reach.length
+
     def misfit(self, reports: Reports) -> str:
         """Reports have a reach."""
         return self.reach.misfit(reports)

@@ -17,6 +17,7 @@ from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_knob, check_whole
 from discreet.core.neighbors import RECORD, Neighbors
 from discreet.core.receipt import Receipt
+from discreet.local.means.report_reach import mean_misfit
 from discreet.local.randomizer import Randomizer, Reports, WorstPair, refused
 from discreet.releases.columns import Series
 from discreet.releases.release import check_confidence
@@ -60,6 +61,11 @@ class VectorReport(Randomizer):
     @abstractmethod
     def stddev(self) -> float:
         """Of the estimate from one report, in each coordinate, at most."""
+
+    @property
+    @abstractmethod
+    def longest(self) -> float:
+        """The greatest length of a report."""
 
     @abstractmethod
     def misfit(self, reports: Reports) -> str:
@@ -112,6 +118,10 @@ class VectorReport(Randomizer):
     def tallied(self, reports: Reports) -> Steps:
         """The sum."""
         return np.asarray(reports.sum(axis=0, dtype=np.int64))
+
+    def tally_misfit(self, tally: Steps, n: int) -> str:
+        """The mean is no longer than a report can be."""
+        return mean_misfit(tally, n, self.longest)
 
     def estimated(
         self, tally: Steps, n: int, *, simulated: bool = False, confidence: float = 0.95, **how: Any

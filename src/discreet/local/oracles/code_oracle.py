@@ -67,3 +67,7 @@ class CodeOracle(Oracle):
     def tallied(self, reports: Reports) -> Steps:
         """How often each code was reported."""
         return np.bincount(reports, minlength=self.codes)
+
+    def tally_misfit(self, tally: Steps, n: int) -> str:
+        """Each report has one code."""
+        return super().tally_misfit(tally, n) or ("" if tally.sum() == n else f"the codes are not {n} in all")

@@ -14,7 +14,7 @@ from discreet.core.grid import Array, Steps
 from discreet.local.miss_chance import miss_chance
 from discreet.local.oracles.packed_bits import bit_counts, bits_at, set_bits
 from discreet.local.oracles.sketch import Sketch
-from discreet.local.randomizer import Reports, refused
+from discreet.local.randomizer import Reports, grouped_misfit, refused
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.packed_coins import packed_coins
 from discreet.noise.uniform import uniform_integers
@@ -100,6 +100,10 @@ class CountMeanSketch(Sketch):
         counts = np.bincount(function, minlength=self.functions)
         parts = np.split(reports[order, 2:], np.cumsum(counts)[:-1])
         return np.column_stack([counts, np.stack([bit_counts(part, self.cells) for part in parts])])
+
+    def tally_misfit(self, tally: Steps, n: int) -> str:
+        """Each report is of one function, and has each bit at most once."""
+        return grouped_misfit(tally, n)
 
     def cell_sums(self, tally: Steps, n: int) -> Array:
         """The bits, less those that are expected where nobody has the cell."""

@@ -94,6 +94,11 @@ class HadamardSketch(Sketch):
         counts = np.bincount(reports, minlength=2 * self.functions * self.cells).reshape(self.functions, self.cells, 2)
         return counts[..., 0] - counts[..., 1]
 
+    def tally_misfit(self, tally: Steps, n: int) -> str:
+        """Each report is one sign; a plus and a minus of a coefficient take each other away."""
+        near = ((tally >= -n) & (tally <= n)).all() and np.abs(tally).sum() <= n and (n - tally.sum()) % 2 == 0
+        return "" if near else f"it is not of {n} signs"
+
     def cell_sums(self, tally: Steps, n: int) -> Array:
         """The transform back."""
         return hadamard(tally).astype(np.float64)

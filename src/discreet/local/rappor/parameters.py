@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from discreet.core.bound import ULP
 from discreet.core.errors import ParameterError
 from discreet.core.knob import check_knob, check_whole
+from discreet.core.parameters import CheckedParameters
 
 MOST_BITS, MOST_HASHES, MOST_COHORTS = 2**16, 16, 2**16
 ROUNDING = 64 * ULP  # of a loss that is computed in float64
 
 
 @dataclass(frozen=True)
-class RapporParameters:
+class RapporParameters(CheckedParameters):
     """What clients and collector agree on.
 
     Parameters

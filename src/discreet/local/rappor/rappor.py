@@ -14,7 +14,7 @@ from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Steps
-from discreet.local.randomizer import MOST_EPSILON, Randomizer, Reports, WorstPair, refused
+from discreet.local.randomizer import MOST_EPSILON, Randomizer, Reports, WorstPair, grouped_misfit, refused
 from discreet.local.rappor.bloom import BitRows, all_positions, bloom_positions, bloom_rows
 from discreet.local.rappor.parameters import RapporParameters
 from discreet.local.rappor.permanent import randomized
@@ -142,6 +142,10 @@ class Rappor(RapporParameters, Randomizer):
             starts = (np.cumsum(sizes) - sizes)[there]
             found[there, 1:] = np.add.reduceat(self.bits_of(reports)[order], starts, axis=0, dtype=np.int64)
         return found
+
+    def tally_misfit(self, tally: Steps, n: int) -> str:
+        """Each report is of one cohort, and has each bit at most once."""
+        return grouped_misfit(tally, n)
 
     def estimated(self, tally: Steps, n: int, *, simulated: bool = False, **how: Any) -> Any:
         """The strings that were found among candidates, and how many clients have each: see `decoded`."""

@@ -152,6 +152,10 @@ class PrefixExtension(Randomizer):
         shape = (self.groups, self.functions, self.cells, 2)
         return np.bincount(reports, minlength=2 * self.groups * self.functions * self.cells).reshape(shape)
 
+    def tally_misfit(self, tally: Steps, n: int) -> str:
+        """Each report is one sign."""
+        return super().tally_misfit(tally, n) or ("" if tally.sum() == n else f"the signs are not {n} in all")
+
     def estimated(
         self, tally: Steps, n: int, *, simulated: bool = False, confidence: float = CONFIDENCE, keep: int = 64
     ) -> Table:

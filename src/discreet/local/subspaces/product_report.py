@@ -16,7 +16,7 @@ from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_knob, check_whole
 from discreet.core.neighbors import RECORD, Neighbors
 from discreet.core.receipt import Receipt
-from discreet.local.means.report_reach import ReportReach
+from discreet.local.means.report_reach import ReportReach, mean_misfit
 from discreet.local.randomizer import Randomizer, Reports, WorstPair, refused
 from discreet.local.subspaces.half_vector import half_size, product_vectors, symmetric
 from discreet.local.subspaces.product_moments import ProductMoments
@@ -125,6 +125,10 @@ class ProductReport(Randomizer):
     def tallied(self, reports: Reports) -> Steps:
         """The sum."""
         return np.asarray(reports.sum(axis=0, dtype=np.int64))
+
+    def tally_misfit(self, tally: Steps, n: int) -> str:
+        """The mean is no longer than a report can be."""
+        return mean_misfit(tally, n, self.reach.length)
 
     def estimated(self, tally: Steps, n: int, *, simulated: bool = False, **how: Any) -> ProductMoments:
         """The mean of x x' over people."""

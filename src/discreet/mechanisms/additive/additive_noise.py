@@ -15,11 +15,12 @@ from discreet.core.grid import Array, Grid, Steps
 from discreet.core.knob import check_knob
 from discreet.core.mechanism import Asked, Share
 from discreet.core.neighbors import Neighbors
+from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.additive.error_law import ErrorLaw, UnknownError
 
 
 @dataclass(frozen=True)
-class Additive(ABC):
+class Additive(CheckedParameters, ABC):
     """Add independent noise to every coordinate of a sum.
 
     The noise is drawn on the answer's own grid, so the release is on it too, whatever the answer is.

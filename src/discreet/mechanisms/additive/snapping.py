@@ -17,6 +17,7 @@ from discreet.core.events import PureLoss
 from discreet.core.grid import Array
 from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors
+from discreet.core.parameters import CheckedParameters
 from discreet.core.rounding import upwards
 from discreet.noise.log_uniform import log_uniform
 from discreet.noise.uniform import uniform_integers
@@ -27,7 +28,7 @@ FARTHEST = 2.0**38  # the limit, in noise scales
 
 
 @dataclass(frozen=True)
-class Snapping:
+class Snapping(CheckedParameters):
     """Add Laplace noise to a number in float64 arithmetic, then round so coarsely that no low bits are left.
 
     For comparison: this is how a float is released safely without a grid for the answer. `Laplace` loses less. The

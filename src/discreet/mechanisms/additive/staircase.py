@@ -15,6 +15,7 @@ from discreet.core.events import PureLoss
 from discreet.core.grid import Array
 from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors
+from discreet.core.parameters import CheckedParameters
 from discreet.core.rounding import upwards
 from discreet.noise.staircase import discrete_staircase
 
@@ -22,7 +23,7 @@ Error = Literal["absolute", "squared"]
 
 
 @dataclass(frozen=True)
-class Staircase:
+class Staircase(CheckedParameters):
     """Add noise to a number whose probability falls in steps as wide as the sensitivity.
 
     The steps are whole numbers of grid steps: the law is discrete and the promise exact. Where the grid is fine this is

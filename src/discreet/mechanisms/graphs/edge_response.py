@@ -15,6 +15,7 @@ from discreet.core.events import PureLoss
 from discreet.core.grid import Steps
 from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors, Unit
+from discreet.core.parameters import CheckedParameters
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.exponential import rounded_exponential
 
@@ -60,7 +61,7 @@ class RandomizedPairs:
 
 
 @dataclass(frozen=True)
-class EdgeResponse:
+class EdgeResponse(CheckedParameters):
     """Report each pair of nodes as an edge or not, truthfully or, with a known probability, not.
 
     A pair without an edge is reported as one with probability q = `lie`, and an edge with e^epsilon q, the greatest

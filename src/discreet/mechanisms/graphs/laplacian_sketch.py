@@ -16,6 +16,7 @@ from discreet.core.errors import NotPermitted
 from discreet.core.events import ApproximateLoss, DiscreteLoss
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import Neighbors, Unit
+from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.vectors.johnson_lindenstrauss import JohnsonLindenstrauss
 from discreet.noise.gaussian import rounded_gaussian
 
@@ -25,7 +26,7 @@ ROUNDED = 1 / 12  # the variance that rounding to whole numbers adds
 
 
 @dataclass(frozen=True)
-class LaplacianSketch:
+class LaplacianSketch(CheckedParameters):
     """Release sums of all edges' rows with random Gaussian weights and Gaussian noise, `projections` of them.
 
     An edge's row is 1 at one end, -1 at the other, and 0 elsewhere, and the sum of all outer products of rows is the

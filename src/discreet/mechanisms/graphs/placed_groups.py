@@ -16,6 +16,7 @@ from discreet.core.events import PureLoss
 from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_knob, check_whole
 from discreet.core.neighbors import Neighbors, Unit
+from discreet.core.parameters import CheckedParameters
 from discreet.noise.exponential import rounded_exponential
 
 FINE = 20  # bits of a step of the scores, whose unit is an edge
@@ -26,7 +27,7 @@ FARTHEST = 2.0**40  # of a score without noise, in edges
 
 
 @dataclass(frozen=True)
-class PlacedGroups:
+class PlacedGroups(CheckedParameters):
     """Put nodes into groups, so that most edges are inside.
 
     Nodes come in descending order of their weights. Each joins the group with the greatest score: how many of its

@@ -14,6 +14,7 @@ from discreet.core.errors import NotPermitted
 from discreet.core.events import Event
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import Neighbors, Unit
+from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.graphs.subgraphs import GraphFigure, Triangles, check_size
 from discreet.mechanisms.stable.smooth_sensitivity import SmoothLaplace, SmoothSensitivity, SmoothStudent
 from discreet.noise.request import LARGEST
@@ -23,7 +24,7 @@ TRIANGLES = Triangles()
 
 
 @dataclass(frozen=True)
-class SmoothGraphCount:
+class SmoothGraphCount(CheckedParameters):
     """Count subgraphs, and add noise in proportion to a smooth bound on how far one unit could move the count.
 
     Most graphs are such that no edge changes many triangles, though in some one edge changes them all: the noise is for

@@ -18,6 +18,7 @@ from discreet.core.events import Event
 from discreet.core.grid import Array, Grid
 from discreet.core.knob import check_knob, check_one_of, check_whole
 from discreet.core.neighbors import Neighbors
+from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.learning.margin_losses import LOSSES, LossName, MarginLoss
 from discreet.mechanisms.learning.penalized_loss import PenalizedLoss
@@ -30,7 +31,7 @@ SPHERICAL = SphericalLaplace()
 
 
 @dataclass(frozen=True)
-class Perturbation(ABC):
+class Perturbation(CheckedParameters, ABC):
     """A minimiser of the sum of a loss over vectors, with a penalty on every coordinate.
 
     Vectors are shortened to the radius; one with a missing value counts as zero, and so for nothing. What a solver

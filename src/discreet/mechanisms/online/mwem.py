@@ -13,6 +13,7 @@ from discreet.core.bits import Bits
 from discreet.core.events import Composed, Repeated
 from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_knob, check_whole
+from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.online.queries import TWO_CELLS, ExactCounts, Queries, distance, one_more
 from discreet.mechanisms.online.weighted_histogram import WeightedHistogram
@@ -23,7 +24,7 @@ MOST_ROUNDS = 2**10
 
 
 @dataclass(frozen=True)
-class MWEM:
+class MWEM(CheckedParameters):
     """Measure the queries that a public histogram answers worst, one by one, and reweight it towards each answer.
 
     The total is measured first. Then, in each round, the exponential mechanism chooses a query by how far the public

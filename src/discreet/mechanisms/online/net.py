@@ -14,6 +14,7 @@ from discreet.core.bits import Bits
 from discreet.core.events import Composed
 from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_knob
+from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.online.queries import TWO_CELLS, ExactCounts, Queries, distance, one_more
 from discreet.mechanisms.online.small_databases import databases
@@ -23,7 +24,7 @@ FOR_TOTAL = 0.25  # of epsilon
 
 
 @dataclass(frozen=True)
-class NetMechanism:
+class NetMechanism(CheckedParameters):
     """Choose, of all databases of `size` records, one whose answers to all queries are near the exact ones, scaled up.
 
     By the exponential mechanism, and by the answer that is farthest off. All databases of `size` records are near

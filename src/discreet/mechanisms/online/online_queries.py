@@ -16,6 +16,7 @@ from discreet.core.events import Composed, Repeated
 from discreet.core.grid import Array, Steps
 from discreet.core.held import Held, exclusive
 from discreet.core.knob import check_knob, check_whole
+from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.online.online_sparse_vector import ABOVE, BELOW, UNASKED, OnlineSparseVector, SparseVector
 from discreet.mechanisms.online.queries import TWO_CELLS, ExactCounts, Queries, answer_steps, one_more
@@ -58,7 +59,7 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class OnlineMechanism(ABC):
+class OnlineMechanism(CheckedParameters, ABC):
     """A mechanism that answers counting queries on a histogram one after another, for a price that is fixed before.
 
     The total comes first, with noise. For each query after it, a noisy test decides: either a guess is given, made from

@@ -18,6 +18,7 @@ from discreet.core.events import PureLoss
 from discreet.core.grid import Array, Steps
 from discreet.core.held import Held, exclusive
 from discreet.core.knob import check_knob, check_whole
+from discreet.core.parameters import CheckedParameters
 from discreet.core.rounding import upwards
 from discreet.noise.laplace import rounded_laplace
 
@@ -33,7 +34,7 @@ def _check(mechanism: str, epsilon: float, threshold: float, count: int) -> None
 
 
 @dataclass(frozen=True)
-class SparseVector:
+class SparseVector(CheckedParameters):
     """Find for each query of a sequence whether it is above a threshold, and stop after `count` that are.
 
     Algorithm 7 of Lyu, Su and Li 2017: one noise for the threshold, fresh noise for every query, none released. Four of
@@ -161,7 +162,7 @@ class OnlineSparseVector(Held):
 
 
 @dataclass(frozen=True)
-class NumericSparseVector:
+class NumericSparseVector(CheckedParameters):
     """The sparse vector technique, with a noisy value for each query that is found above.
 
     The values get fresh noise: the noisy number that was compared is never released.

@@ -16,6 +16,7 @@ from discreet.core.bound import Bound
 from discreet.core.events import Composed, Event, Repeated
 from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_knob, check_whole
+from discreet.core.parameters import CheckedParameters
 from discreet.core.rounding import upwards
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.online.mwem import FARTHEST, TOTAL
@@ -31,7 +32,7 @@ STRENGTH = math.log(3) / 2  # of reweighting, for histograms that answer three q
 
 
 @dataclass(frozen=True)
-class QueryBoosting:
+class QueryBoosting(CheckedParameters):
     """Measure queries drawn by their weights, make a histogram of the answers, and reweight the queries; so each round.
 
     A query that the histogram of a round answers to within a tolerance loses weight, one that is farther off than the

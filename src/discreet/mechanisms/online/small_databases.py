@@ -29,7 +29,7 @@ def databases(cells: int, size: int) -> Steps:
            [3, 0]])
     """
     check_whole("small databases", "size", size)
-    places = size + cells - 1
+    places = int(size) + cells - 1
     if (count := math.comb(places, cells - 1)) > MOST:
         raise ParameterError(
             "small databases",

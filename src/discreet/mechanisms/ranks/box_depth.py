@@ -14,6 +14,7 @@ from discreet.core.events import Event
 from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_knob, check_whole
 from discreet.core.neighbors import Neighbors
+from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.ranks.rank_grid import RankGrid
 from discreet.mechanisms.selection.exponential import Exponential
 from discreet.noise.choice import uniform_below
@@ -26,7 +27,7 @@ MARGIN, GRAIN = 2.0**-21, 2.0**-32  # of epsilon, and beside it, what rounded sc
 
 
 @dataclass(frozen=True)
-class BoxDepth:
+class BoxDepth(CheckedParameters):
     """Release a point that has many rows on both sides of it, in every column.
 
     The depth of a point is the least number of rows that are at or below it, or at or above it, in any single column

@@ -16,6 +16,7 @@ from discreet.core.events import Event
 from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors
+from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.ranks.rank_grid import RankGrid, Target
 from discreet.mechanisms.ranks.ranked_stretches import RankedStretches
 from discreet.mechanisms.selection.exponential import Exponential
@@ -30,7 +31,7 @@ def price(epsilon: float) -> Event:
 
 
 @dataclass(frozen=True)
-class Quantile:
+class Quantile(CheckedParameters):
     """Release a value below which a given share of a column lies.
 
     A cell y of the grid scores minus the number of ranks between q * n and those of y, from the number of values

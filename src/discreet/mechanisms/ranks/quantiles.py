@@ -16,6 +16,7 @@ from discreet.core.events import Repeated
 from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors
+from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.ranks.quantile import price
 from discreet.mechanisms.ranks.quantile_search import RankedPlaces, SearchRange, SortedPlaces, around
 from discreet.mechanisms.ranks.rank_grid import RankGrid, Target, there
@@ -28,7 +29,7 @@ AMPLE = 1.5  # of the ranks near a share: what the ends of its part may be off b
 
 
 @dataclass(frozen=True)
-class Quantiles:
+class Quantiles(CheckedParameters):
     """Release values below which given shares of a column lie.
 
     The middle level is found first, then those below it among the records below what was found, and those above among

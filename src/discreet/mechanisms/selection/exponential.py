@@ -17,6 +17,7 @@ from discreet.core.bound import Bound
 from discreet.core.events import RenyiLoss
 from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_knob
+from discreet.core.parameters import CheckedParameters
 from discreet.core.rounding import upwards
 from discreet.noise.contest import gumbel_argmax
 
@@ -57,7 +58,7 @@ def winner(answer: Answer, bits: Bits, epsilon: float, contest: Callable[[Bits, 
 
 
 @dataclass(frozen=True)
-class Exponential:
+class Exponential(CheckedParameters):
     """Release the index of a high score: P(i) is proportional to exp(epsilon score_i / (2 sensitivity)).
 
     Drawn exactly, as the argument of the maximum of the scores with Gumbel noise. Where nobody can lower a score (see

@@ -15,12 +15,13 @@ from discreet.core.errors import ParameterError
 from discreet.core.events import ApproximateLoss, Composed, LaplaceLoss
 from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors
+from discreet.core.parameters import CheckedParameters
 from discreet.core.rounding import upwards
 from discreet.noise.laplace import rounded_laplace
 
 
 @dataclass(frozen=True)
-class KeySelection:
+class KeySelection(CheckedParameters):
     """Release each key whose noisy count passes a threshold, with that count, in alphabetical order.
 
     The threshold is so high that the keys that one unit alone brings pass it with probability at most delta in all.

@@ -11,12 +11,13 @@ from discreet.core.bound import Bound
 from discreet.core.events import PureLoss
 from discreet.core.grid import Steps
 from discreet.core.knob import check_knob
+from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.selection.exponential import winner
 from discreet.noise.contest import laplace_argmax
 
 
 @dataclass(frozen=True)
-class NoisyMax:
+class NoisyMax(CheckedParameters):
     """Release the index of the largest score after adding Laplace noise to each; the noisy score stays secret.
 
     Scale 2 sensitivity / epsilon, or half of it where nobody can lower a score (see `Answer.monotone`). The noise is

@@ -11,12 +11,13 @@ from discreet.core.bound import Bound
 from discreet.core.events import PureLoss
 from discreet.core.grid import Steps
 from discreet.core.knob import check_knob
+from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.selection.exponential import winner
 from discreet.noise.contest import exponential_argmax
 
 
 @dataclass(frozen=True)
-class PermuteAndFlip:
+class PermuteAndFlip(CheckedParameters):
     """Release the index of the largest score after adding exponential noise to each.
 
     Permute-and-flip (McKenna and Sheldon 2020) in the form of Ding et al. 2021: visiting candidates in random order and

@@ -15,12 +15,13 @@ from discreet.core.events import DiscreteLoss, LossTable
 from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_knob, check_whole
 from discreet.core.neighbors import Neighbors
+from discreet.core.parameters import CheckedParameters
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.uniform import uniform_integers
 
 
 @dataclass(frozen=True)
-class RandomizedResponse:
+class RandomizedResponse(CheckedParameters):
     """Report a category truthfully, or, with a known probability, a uniformly random one.
 
     The answer holds the category's number, 0 to categories - 1, in its only coordinate; numbers outside are moved to

@@ -15,12 +15,13 @@ from discreet.core.errors import ParameterError
 from discreet.core.events import Repeated
 from discreet.core.grid import Steps
 from discreet.core.knob import check_knob, check_whole
+from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.selection.exponential import Exponential, below_best
 from discreet.noise.contest import gumbel_argmax
 
 
 @dataclass(frozen=True)
-class TopK:
+class TopK(CheckedParameters):
     """Release the indices of `count` high scores: the exponential mechanism, repeatedly on those that are left.
 
     One draw of Gumbel noise per score and its `count` largest sums have the same law (Durfee and Rogers 2019).

@@ -17,6 +17,7 @@ from discreet.core.events import ApproximateLoss, Composed, LaplaceLoss
 from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors
+from discreet.core.parameters import CheckedParameters
 from discreet.core.rounding import upwards
 from discreet.mechanisms.stable.stable_figures import Measured, SpreadClass, StableFigure
 from discreet.noise.laplace import rounded_laplace
@@ -26,7 +27,7 @@ FINENESS = 10  # bits after the point of a noisy distance
 
 
 @dataclass(frozen=True)
-class ProposeTestRelease:
+class ProposeTestRelease(CheckedParameters):
     """Propose how far one row can move a figure, test it in private, and release the figure if the test passes.
 
     The number of rows that can change before the proposal could be wrong gets Laplace noise. Where it passes a

@@ -17,6 +17,7 @@ from discreet.core.events import Event
 from discreet.core.grid import Array
 from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
+from discreet.core.parameters import CheckedParameters
 from discreet.core.quiet import quiet
 from discreet.mechanisms.ranks.box_depth import BoxDepth
 from discreet.noise.dealing import dealt_to_places
@@ -31,7 +32,7 @@ def first_rows(blocks: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class SampleAndAggregate:
+class SampleAndAggregate(CheckedParameters):
     """Deal the rows into blocks, and let a mechanism release from one answer for each block.
 
     There is a public number of blocks with `size` places each. As many rows as possible get a place of their own, all
@@ -80,7 +81,7 @@ class SampleAndAggregate:
         for name in ("blocks", "size", "deals"):
             check_whole("SampleAndAggregate", name, getattr(self, name))
         check_whole("SampleAndAggregate", "number of places", self.blocks * self.size * self.deals, most=MOST)
-        if self.mechanism.knob != "epsilon":
+        if getattr(self.mechanism, "knob", None) != "epsilon" or isinstance(self.mechanism, type):
             raise ParameterError(
                 "SampleAndAggregate",
                 f"{type(self.mechanism).__name__} has no epsilon",

@@ -16,6 +16,7 @@ from discreet.core.events import ApproximateLoss, Event, PureLoss
 from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_knob, check_whole
 from discreet.core.neighbors import Neighbors
+from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.additive.shifted_noise_loss import (
     gaussian_shifted,
     gaussian_shrunk,
@@ -34,7 +35,7 @@ LEAST = 2.0**-32  # epsilon
 
 
 @dataclass(frozen=True)
-class SmoothSensitivity(ABC):
+class SmoothSensitivity(CheckedParameters, ABC):
     """Add noise to a quantile in proportion to a smooth bound on how far one unit could move it.
 
     Where records lie close together around the quantile, one unit moves it little, and the noise is small. The bound

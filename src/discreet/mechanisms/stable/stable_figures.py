@@ -12,6 +12,7 @@ from discreet.core.answer import Records
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import Neighbors
+from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.ranks.order_statistic import OrderStatistic
 from discreet.mechanisms.ranks.rank_grid import RankGrid
 
@@ -43,7 +44,7 @@ class StableFigure(Protocol):
 
 
 @dataclass(frozen=True)
-class StableQuantile:
+class StableQuantile(CheckedParameters):
     """A quantile, and the proposal that one row moves it by at most `bound` steps of a grid.
 
     Parameters
@@ -90,7 +91,7 @@ class StableQuantile:
 
 
 @dataclass(frozen=True)
-class SpreadClass:
+class SpreadClass(CheckedParameters):
     """The class of the interquartile range on a geometric scale, and the proposal that one row does not change it.
 
     Class k holds the ranges from ratio**(k - 1 + offset) cells on to before ratio**(k + offset); class 0 those below.

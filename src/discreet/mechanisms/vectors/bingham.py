@@ -15,6 +15,7 @@ from discreet.core.events import Event
 from discreet.core.grid import Array
 from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors
+from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.selection.exponential import Exponential
 from discreet.noise.bingham import bingham
 
@@ -25,7 +26,7 @@ LENGTH = 2.0**-30  # what the length of a given direction, or the angle of two, 
 
 
 @dataclass(frozen=True)
-class Bingham:
+class Bingham(CheckedParameters):
     """Release a direction v: its density on the unit sphere is in proportion to exp(epsilon v'Av / reach).
 
     A is the sum of z z' over the records z. One record adds (v'z)^2 to v'Av: at least 0, and at most the greatest

@@ -18,6 +18,7 @@ from discreet.core.grid import Array, Grid
 from discreet.core.knob import check_knob, check_whole
 from discreet.core.loss_cells import ROUNDING, LossCells, masses
 from discreet.core.neighbors import Neighbors
+from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.vectors.gaussian_weights import GaussianWeights
 from discreet.noise.gaussian import rounded_gaussian
 
@@ -32,7 +33,7 @@ WIDEST = 30.0  # a logarithm of variances: greater growth is almost certain to b
 
 
 @dataclass(frozen=True)
-class JohnsonLindenstrauss:
+class JohnsonLindenstrauss(CheckedParameters):
     """Release sums of all rows with random Gaussian weights and Gaussian noise, `projections` of them.
 
     Each is a vector of law N(0, S + w I), where S is the sum of the rows' outer products and w the regularisation,

@@ -16,6 +16,7 @@ from discreet.core.events import ApproximateLoss, DiscreteLoss
 from discreet.core.grid import Array, Grid
 from discreet.core.knob import check_knob, check_whole
 from discreet.core.loss_cells import ROUNDING
+from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.vectors.gaussian_weights import GaussianWeights
 from discreet.mechanisms.vectors.johnson_lindenstrauss import SIGMAS, WIDEST, exchanged, loss_of
 from discreet.noise.gaussian import rounded_gaussian
@@ -30,7 +31,7 @@ LENT = 2.0**-11
 
 
 @dataclass(frozen=True)
-class MovedRowSketch:
+class MovedRowSketch(CheckedParameters):
     """Release sums of all rows with random Gaussian weights and Gaussian noise, `projections` of them.
 
     Each row a becomes (c, a) with a constant c, and each sum is a vector of law N(0, S + w I), where S is the sum of

@@ -18,6 +18,7 @@ from discreet.core.grid import Array, Grid, Steps
 from discreet.core.knob import check_knob
 from discreet.core.mechanism import Asked, Share
 from discreet.core.neighbors import Neighbors
+from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.additive.error_law import ErrorLaw, NormalError
 from discreet.noise.cap import Cap, leaning_gaussian, tail
 
@@ -96,7 +97,7 @@ class Ball:
 
 
 @dataclass(frozen=True)
-class SphereReport:
+class SphereReport(CheckedParameters):
     """Report a Gaussian vector that leans towards one person's contribution.
 
     The contribution is moved into the ball of its bound and lifted to the sphere of one dimension more. The report is

@@ -11,13 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.held import unheld
-from discreet.core.knob import check_whole
+from discreet.core.knob import check_size, check_whole
+from discreet.core.parameters import CheckedParameters
+from discreet.sequential.counters.updates import MOST_NUMBERS
 
 Arms = NDArray[np.int64]
 
 
 @unheld("releases")
-class Agent(ABC):
+class Agent(CheckedParameters, ABC):
     """Choose arms by what was answered: `predict`, then `partial_fit` with the response to the reward.
 
     An agent sees responses of a curator, never rewards: whatever it does is post-processing. One object can play
@@ -48,6 +50,7 @@ class Agent(ABC):
     def __init__(self, arms: int, *, runs: int | None = None) -> None:
         check_whole(self.purpose, "arms", arms)
         check_whole(self.purpose, "runs", 1 if runs is None else runs)
+        check_size(self.purpose, int(arms) * int(runs or 1), MOST_NUMBERS)
         self.arms, self.runs = int(arms), None if runs is None else int(runs)
         self.rounds_ = 0
         self._run = np.arange(self.runs or 1)

@@ -11,6 +11,7 @@ from discreet.core.bits import Bits
 from discreet.core.events import DiscreteLoss
 from discreet.core.grid import Array
 from discreet.core.knob import check_knob
+from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.selection.randomized_response import RandomizedResponse
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.bits import system_bits
@@ -18,7 +19,7 @@ from discreet.sequential.bandits.reward_map import Clipped, RewardMap
 from discreet.sequential.reading import reward_of
 
 
-class BernoulliCurator:
+class BernoulliCurator(CheckedParameters):
     """Replace a reward r in [0, 1] by a bit that is 1 with probability (1 + r (e^epsilon - 1)) / (e^epsilon + 1).
 
     It is drawn as a fair coin with probability 2 / (e^epsilon + 1), and otherwise as a coin of bias r, both exactly.

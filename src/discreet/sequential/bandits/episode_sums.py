@@ -16,6 +16,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.bits import system_bits
 from discreet.sequential.bandits.reward_map import Clipped, RewardMap
+from discreet.sequential.counters.updates import MOST_NUMBERS
 from discreet.sequential.reading import of_each_run
 from discreet.sequential.resumable import Resumable, State, fitting
 
@@ -64,7 +65,7 @@ class EpisodeSums(Resumable):
         bits: Bits | None = None,
     ) -> None:
         check_knob("sums of episodes", "epsilon", epsilon, least=1e-6, most=1e6)
-        check_whole("sums of episodes", "runs", 1 if runs is None else runs)
+        check_whole("sums of episodes", "runs", 1 if runs is None else runs, most=MOST_NUMBERS)
         self.reward_map = reward_map
         self._noise = Laplace(1 / float(epsilon))
         self._bits = system_bits() if bits is None else bits

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.core.grid import Array
+from discreet.core.knob import check_seed
 from discreet.sequential.bandits.agent import Agent, Arms
 
 
@@ -36,6 +37,7 @@ class Exp3(Agent):
 
     def __init__(self, arms: int, *, random_state: int | None = None, runs: int | None = None) -> None:
         super().__init__(arms, runs=runs)
+        check_seed(self.purpose, random_state)
         self._rng = np.random.default_rng(random_state)
         self._losses: Array = np.zeros_like(self.pulls_)
 

@@ -11,6 +11,7 @@ from discreet.core.bits import Bits
 from discreet.core.events import LaplaceLoss
 from discreet.core.grid import CELLS, Grid
 from discreet.core.knob import check_knob
+from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.bits import system_bits
 from discreet.sequential.bandits.reward_map import Clipped, RewardMap
@@ -19,7 +20,7 @@ from discreet.sequential.reading import reward_of
 GRID = Grid(-CELLS)  # on which a reward in [0, 1] is put before noise is added
 
 
-class LaplaceCurator:
+class LaplaceCurator(CheckedParameters):
     """Add Laplace noise of scale 1 / epsilon to a reward in [0, 1].
 
     Parameters

@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.held import unheld
-from discreet.core.knob import check_knob, check_whole
+from discreet.core.knob import check_knob, check_size, check_whole
+from discreet.core.parameters import CheckedParameters
+from discreet.sequential.counters.updates import MOST_NUMBERS
 from discreet.sequential.reading import contexts_of
 
 
 @unheld("releases")
-class LinearUCB:
+class LinearUCB(CheckedParameters):
     """Choose by contexts: the arm with the largest theta'x + beta_t |x|, |x| being measured by the noisy Gram matrix.
 
     The curator, `GramSums`, gives out sums with symmetric noise whose eigenvalues are between -u and u in all rounds,
@@ -71,8 +73,9 @@ class LinearUCB:
         runs: int | None = None,
     ) -> None:
         check_whole(self.purpose, "dimension", dimension)
-        check_whole(self.purpose, "rounds", rounds)
+        check_whole(self.purpose, "rounds", rounds, most=2**30)
         check_whole(self.purpose, "runs", 1 if runs is None else runs)
+        check_size(self.purpose, int(runs or 1) * (int(dimension) + 1) ** 2, MOST_NUMBERS)
         for name, value in (("stddev", stddev), ("norm", norm), ("alpha", alpha), ("level", level), ("width", width)):
             check_knob(self.purpose, name, value, most=1.0 if name == "level" else 2.0**40)
         self.dimension, self.runs, self.rounds_ = int(dimension), None if runs is None else int(runs), 0

@@ -13,6 +13,7 @@ from scipy.special import expit
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_knob
+from discreet.core.parameters import CheckedParameters
 from discreet.sequential.reading import rewards_of
 
 
@@ -20,11 +21,11 @@ class RewardMap(Protocol):
     """A public, increasing map of rewards."""
 
     def unit(self, rewards: ArrayLike) -> Array:
-        """Each reward as a number in [0, 1]; one that is not a number as 0."""
+        """Each reward as a number in [0, 1]; one that is no finite number as 0."""
 
 
 @dataclass(frozen=True)
-class Clipped:
+class Clipped(CheckedParameters):
     """Clip rewards to public bounds, and scale these to [0, 1].
 
     For rewards that stay within the bounds, the arm with the best mean stays the best.
@@ -49,14 +50,14 @@ class Clipped:
             raise ParameterError("clipped rewards", obstacle, "Give finite, public bounds, the lower one first.")
 
     def unit(self, rewards: ArrayLike) -> Array:
-        """Each reward as a number in [0, 1]; one that is not a number as 0."""
+        """Each reward as a number in [0, 1]; one that is no finite number as 0."""
         inside = np.clip(rewards_of(rewards), self.lower, self.upper)
         scaled = (inside - self.lower) / (self.upper - self.lower)
         return np.where(np.isnan(scaled), 0.0, scaled)
 
 
 @dataclass(frozen=True)
-class Sigmoid:
+class Sigmoid(CheckedParameters):
     """Map unbounded rewards by s(r) = 1 / (1 + exp(-(r - center) / scale)).
 
     An agent then looks for the arm with the largest mean of s(r), not of r, and the order of arms can differ: an arm
@@ -83,7 +84,7 @@ class Sigmoid:
         check_knob("sigmoid of rewards", "scale", self.scale)
 
     def unit(self, rewards: ArrayLike) -> Array:
-        """Each reward as a number in [0, 1]; one that is not a number as 0."""
+        """Each reward as a number in [0, 1]; one that is no finite number as 0."""
         with np.errstate(over="ignore", invalid="ignore"):
             found = expit((rewards_of(rewards) - self.center) / self.scale)
         return np.where(np.isnan(found), 0.0, found)

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.core.grid import Array
+from discreet.core.knob import check_seed
 from discreet.sequential.bandits.agent import Agent, Arms
 
 
@@ -33,6 +34,7 @@ class ThompsonSampling(Agent):
 
     def __init__(self, arms: int, *, random_state: int | None = None, runs: int | None = None) -> None:
         super().__init__(arms, runs=runs)
+        check_seed(self.purpose, random_state)
         self._rng = np.random.default_rng(random_state)
 
     def choose(self) -> Arms:

@@ -14,12 +14,12 @@ from discreet.core.bound import Bound, Norm
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
 from discreet.core.held import exclusive
-from discreet.core.knob import check_whole
+from discreet.core.knob import check_size, check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.core.rounding import upwards
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.counters.counter import Counter
-from discreet.sequential.counters.updates import UNIT, Updates
+from discreet.sequential.counters.updates import MOST_NUMBERS, UNIT, Updates
 from discreet.sequential.reading import update_of
 from discreet.sequential.resumable import State, fitting, fitting_clock
 
@@ -106,6 +106,7 @@ class TreeCounter(Counter):
         check_whole(self.purpose, "contributions", contributions, most=int(horizon))
         check_whole(self.purpose, "streams", streams)
         self.levels = int(horizon).bit_length()
+        check_size(self.purpose, int(streams) * self.levels * int(size), MOST_NUMBERS)
         factor = tree_factor(self.levels, int(contributions), noise.norm)
         updates = Updates(noise, bound, int(size), neighbors, factor, int(contributions))
         super().__init__(int(horizon), updates, bits)
@@ -132,12 +133,15 @@ class TreeCounter(Counter):
         values : array of shape (k, size)
             Secret. One update for each.
         streams : array of shape (k,)
-            Public. The streams, each at most once.
+            Public. The streams, from 0 on, each at most once; another one is refused.
 
         Returns
         -------
         array of shape (k, size)
         """
+        if streams.dtype.kind not in "iu" or not ((streams >= 0) & (streams < len(self.clock))).all():
+            remedy = f"Give streams from 0 to {len(self.clock) - 1}."
+            raise ParameterError(self.purpose, f"the streams are {streams!r:.80}", remedy)
         size, time = self._updates.size, self.clock[streams] + 1
         if len(streams) > 1 and not np.diff(np.sort(streams)).all():
             raise ParameterError(self.purpose, "a stream has two updates at once", "Give one after the other.")

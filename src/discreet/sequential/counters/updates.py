@@ -14,14 +14,16 @@ from discreet.core.events import Event
 from discreet.core.grid import CELLS, Array, Grid, Steps
 from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
+from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.additive.additive_noise import Additive
 
 UNIT = Bound("linf", 1.0, nonnegative=True)
+MOST_NUMBERS = 2**26  # that a stream keeps: whoever asks has a say in how much memory it takes
 FINE = 50  # bits between a scale of noise and the grid, at most
 
 
 @dataclass(frozen=True)
-class Updates:
+class Updates(CheckedParameters):
     """Updates of a stream: clipped, put on a grid, and hidden by noise in units of what all releases can move by.
 
     Parameters
@@ -55,7 +57,7 @@ class Updates:
     finer: int = 0
 
     def __post_init__(self) -> None:
-        check_whole("counter", "size", self.size)
+        check_whole("counter", "size", self.size, most=MOST_NUMBERS)
 
     @property
     def event(self) -> Event:

@@ -18,7 +18,7 @@ from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.counters.counter import Counter
-from discreet.sequential.counters.updates import UNIT, Updates
+from discreet.sequential.counters.updates import MOST_NUMBERS, UNIT, Updates
 from discreet.sequential.filters.better_placement import better_placement
 from discreet.sequential.filters.linear_filter import LinearFilter
 from discreet.sequential.filters.placement import Adjacency, Place, placed
@@ -103,13 +103,14 @@ class FilterStream(Counter):
         streams: int = 1,
         bits: Bits | None = None,
     ) -> None:
-        for name, value in (("horizon", horizon), ("streams", streams)):
-            check_whole(self.purpose, name, 1 if value is None else value, most=ENDLESS)
+        check_whole(self.purpose, "horizon", 1 if horizon is None else horizon, most=ENDLESS)
+        check_whole(self.purpose, "streams", streams, most=MOST_NUMBERS)
         if noise.norm != "l2":
             raise ParameterError(self.purpose, f"the noise is {noise}", "Give Gaussian noise.")
         planned = None if horizon is None else int(horizon)
         self.system, self.streams = system, int(streams)
         change = change_of(bound, adjacency, neighbors, contributions, system.inputs)
+        self._change = change
         self.placement = (
             better_placement(system, adjacency=adjacency, contributions=change.samples, horizon=planned).best
             if placement is None
@@ -130,6 +131,18 @@ class FilterStream(Counter):
     def contributions(self) -> int:
         """In how many samples a unit takes part at most."""
         return ENDLESS if self.placement.adjacency == "signal" else super().contributions
+
+    @property
+    def rows(self) -> int:
+        """How many rows of a unit the price is for, wherever they are.
+
+        Of events, r rows move what gets noise by at most r times what one does, and that far where they fall together.
+        """
+        placement, units = self.placement, self._change.samples // self.contributions
+        if placement.adjacency == "signal":
+            return self.contributions
+        covered = placement.gain / (placement.before.event_gain(1) * units)
+        return min(self.contributions, max(1, math.floor(covered)))
 
     def stddev(self, time: int | None = None) -> float:
         """The root mean square, over outputs, of the noise after so many samples, or after very many."""

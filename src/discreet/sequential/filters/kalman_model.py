@@ -10,12 +10,13 @@ from scipy.linalg import solve_discrete_are, solve_discrete_lyapunov
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.core.parameters import CheckedParameters
 
 ASKED = "Kalman model"
 
 
 @dataclass(frozen=True, eq=False)
-class KalmanModel:
+class KalmanModel(CheckedParameters):
     """A state x[t+1] = A x[t] + w[t], of which y[t] = C x[t] + v[t] is measured and L x[t] is wanted.
 
     Parameters

@@ -11,6 +11,7 @@ import numpy as np
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.grid import Array
+from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.counters.updates import UNIT
@@ -83,6 +84,8 @@ class KalmanStream(FilterStream):
         streams: int = 1,
         bits: Bits | None = None,
     ) -> None:
+        check_whole(self.purpose, "horizon", 1 if horizon is None else horizon)
+        horizon = None if horizon is None else int(horizon)
         places = PLACES if placement is None else (placement,)
         change = change_of(bound, adjacency, neighbors, contributions, len(model.C))
         found = _choices(model, noise.multiplier, change, places, adjacency, horizon)

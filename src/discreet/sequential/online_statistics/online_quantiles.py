@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.linalg import toeplitz
 from scipy.signal import lfilter
 from scipy.special import ndtri
@@ -72,7 +72,7 @@ class OnlineQuantiles(OnlineStatistic):
 
     def __init__(
         self,
-        q: ArrayLike,
+        q: float | Sequence[float],
         bounds: tuple[float, float],
         noise: Additive,
         horizon: int | None = None,

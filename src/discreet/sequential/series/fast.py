@@ -110,6 +110,7 @@ class FAST(SeriesStream):
         self.step_variance = step_variance
         each = min(self.samples, int(contributions))
         factor = self.membership.factor(noise.norm, each, self._of_two(each))
+        self._together = self.membership.rows(noise.norm, each, self._of_two(each))
         self._updates = Updates(noise, self.membership.bound, 1, neighbors, factor, int(contributions))
         variance = (noise.deviation * self._updates.scale) ** 2
         if step_variance is not None:
@@ -131,6 +132,11 @@ class FAST(SeriesStream):
     def contributions(self) -> int:
         """At how many times a unit takes part at most."""
         return self._updates.contributions
+
+    @property
+    def rows(self) -> int:
+        """How many rows of a unit the price is for, also where they all fall together."""
+        return min(self.contributions, self._together)
 
     @property
     def event(self) -> Event:

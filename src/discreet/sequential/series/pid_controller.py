@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_knob, check_whole
+from discreet.core.parameters import CheckedParameters
 
 ASKED = "PID controller"
 STEEPEST = 50.0  # exponent of a feedback error
 
 
 @dataclass(frozen=True)
-class PIDController:
+class PIDController(CheckedParameters):
     """Sample more often after a surprise, less often after none.
 
     With feedback errors E, relative differences between what was expected and what is estimated after a sample,

@@ -17,6 +17,7 @@ from discreet.core.grid import Array, Grid, Steps
 from discreet.core.held import exclusive
 from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
+from discreet.core.parameters import CheckedParameters
 from discreet.noise.bits import system_bits
 from discreet.sequential.reading import places_of, values_of
 from discreet.sequential.resumable import Resumable
@@ -26,7 +27,7 @@ ENDLESS = 2**62
 
 
 @dataclass(frozen=True)
-class Membership:
+class Membership(CheckedParameters):
     """How a unit takes part in series.
 
     Parameters
@@ -36,7 +37,8 @@ class Membership:
     series : int
         Public. How many series there are.
     memberships : int
-        Public. To how many of them a unit adds values at most, over all times; at one time, one value to each.
+        Public. To how many of them a unit adds values at most, over all times; at one time, one value to each,
+        unless it has few rows in all: see `rows`.
     neighbors : Neighbors
         Public. Whether a unit is added or removed, or replaced by any other, which may be there at other times.
     """
@@ -58,11 +60,29 @@ class Membership:
         farthest apart. Where values of one sign are replaced, two units in different samples are, of different series
         if there are as many, and each moves by one bound.
         """
-        moved = self.memberships * each
-        if self.neighbors is Neighbors.REPLACE and self.bound.nonnegative:
-            shared = max(0, 2 * self.memberships - self.series)
-            moved = 2 * (self.memberships - shared) * each + shared * both
+        moved = self._moved(each, both)
         return float(moved) if norm == "l1" else math.sqrt(moved) * (1 + 2.0**-50)
+
+    def rows(self, norm: Norm, each: int, both: int) -> int:
+        """How many rows of a unit, wherever they are, move the samples no farther than `factor` says; at least one.
+
+        They move them farthest where all fall together: r rows by r, in either norm. Where values of one sign are
+        replaced, those of the other unit may fall together elsewhere: then by 2 r in l1, and by sqrt(2) r in l2.
+        """
+        moved = self._moved(each, both) // (2 if self._apart else 1)
+        return max(1, moved if norm == "l1" else math.isqrt(moved))
+
+    @property
+    def _apart(self) -> bool:
+        """Whether two units are the farthest apart in different samples."""
+        return self.neighbors is Neighbors.REPLACE and self.bound.nonnegative
+
+    def _moved(self, each: int, both: int) -> int:
+        """How many samples a unit, or two where one is replaced, move by one bound; see `factor`."""
+        if not self._apart:
+            return self.memberships * each
+        shared = max(0, 2 * self.memberships - self.series)
+        return 2 * (self.memberships - shared) * each + shared * both
 
     def sums(self, asked: str, grid: Grid, values: ArrayLike, places: ArrayLike | None) -> Steps:
         """What all values add up to in each series, in grid steps: each clipped and cut.
