@@ -41,4 +41,9 @@ MUTANTS = [
         ("self._query(connection.cursor())", "self._query(connection)"),
         tests="trust/sources/test_file.py::test_four_threads_that_open_one_parquet_file_together_all_read_it",
     ),
+    *of(
+        "trust/curators_view",
+        ("        return found\n\n    @property", "        return self._listing\n\n    @property"),
+        tests="trust/test_forks.py::test_no_thread_is_given_the_lists_of_another",
+    ),
 ]
