@@ -52,7 +52,7 @@ def main(words: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         free = [_copy(Path(folder) / str(number)) for number in range(os.cpu_count() or 1)]
         names = sorted({name for one in waiting for name in one.tests})
-        if os.waitpid(_started(lambda: _tested(free[0], names, "--collect-only")), 0)[1]:
+        if os.waitpid(_started(lambda: _collected(free[0], names)), 0)[1]:
             print("the tests that the table names cannot be collected")
             return 1
         while waiting or running:
@@ -130,9 +130,22 @@ def _started(work: Callable[[], int]) -> int:
     return child
 
 
-def _tested(copy: Path, tests: Sequence[str], *more: str) -> int:
+def _collected(copy: Path, tests: Sequence[str]) -> int:
+    """The exit status of pytest where it only looks for these tests, all at once: that takes longer than one mutant."""
+    pytest = _in_copy(copy)
+    return int(pytest(["-q", "--collect-only", *(f"tests/{name}" for name in tests)]))
+
+
+def _tested(copy: Path, tests: Sequence[str]) -> int:
     """The exit status of pytest."""
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    pytest = _in_copy(copy)
+    statuses = (int(pytest(["-x", "-q", "-m", "not slow", f"tests/{name}"])) for name in tests)
+    return next((status for status in statuses if status), 0)
+
+
+def _in_copy(copy: Path) -> Callable[[list[str]], int]:
+    """Pytest in this process, which from now on is silent, and knows no other tree than this copy."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
@@ -143,9 +156,7 @@ def _tested(copy: Path, tests: Sequence[str], *more: str) -> int:
     sys.path[:0] = [str(copy / "src"), str(copy)]
     import pytest
 
-    arguments = ["-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", "-p", "tests.mutants.quick", *more]
-    statuses = (int(pytest.main([*arguments, f"tests/{name}"])) for name in tests)
-    return next((status for status in statuses if status), 0)
+    return lambda arguments: pytest.main(["-p", "no:cacheprovider", "-p", "tests.mutants.quick", *arguments])
 
 
 def _reported(outcomes: list[Outcome]) -> int:

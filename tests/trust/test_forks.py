@@ -120,19 +120,23 @@ def test_an_account_in_memory_does_not_keep_a_fork_waiting_that_reads() -> None:
     assert ends == ["refused", "refused"]
 
 
+class Raced(CuratorsView):
+    """A view whose last list is always that of another thread, which puts its own there after every change."""
+
+    other: CuratorsView | None = None
+
+    @property
+    def _listing(self) -> CuratorsView | None:  # type: ignore[override]
+        return self.other
+
+    @_listing.setter
+    def _listing(self, view: CuratorsView | None) -> None:
+        pass
+
+
 def test_no_thread_is_given_the_lists_of_another() -> None:
-    """One thread lists while another has just put its own list there."""
     source = source_of({"town": ["Ulm", "Bonn"]}, Schema({"town": Text()}))
-    view, wrong = CuratorsView(source, Neighbors.ADD_REMOVE, system_bits()), list[str]()
-
-    def list_often(town: str) -> None:
-        for _ in range(300):
-            found = view.listing({"town": Category([town])}).schema.category("town").values
-            wrong.extend(found if found != (town,) else ())
-
-    threads = [threading.Thread(target=list_often, args=(town,)) for town in ("Ulm", "Bonn")]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
+    view = Raced(source, Neighbors.ADD_REMOVE, system_bits())
+    view.other = CuratorsView(source, Neighbors.ADD_REMOVE, system_bits()).listing({"town": Category(["Bonn"])})
+    assert view.listing({"town": Category(["Ulm"])}).schema.category("town").values == ("Ulm",)
+    assert view.listing({"town": Category(["Bonn"])}) is view.other

@@ -13,7 +13,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from discreet.core.errors import ParameterError
 from discreet.deep.clipping.capture import layers
-from discreet.deep.clipping.clipped_sum import ClippedSum, clipped_sum
+from discreet.deep.clipping.clipped_sum import ClippedSum, clipped_sum, rehearsed_layers
 from discreet.deep.forms.rounding import MARGIN, SLACK
 
 
@@ -144,6 +144,14 @@ def test_clipped_sums_are_those_of_gradients_taken_one_by_one(name: str) -> None
     for clip in (1e-3, float(lengths.median()), 1e3):
         agrees(clipped_sum(model, squares, inputs, targets, clip=clip), model, inputs, targets, clip)
     assert all(one.grad is None for one in model.parameters())
+
+
+@pytest.mark.parametrize("name", ["called twice", "convolution called twice", "tied embedding"])
+def test_uses_of_one_parameter_are_joined_and_need_no_gradients_of_the_whole_model(name: str) -> None:
+    """A rehearsal would find that uses are missing, and write out gradients of everything instead: right, and slow."""
+    model, inputs = MODELS[name]()
+    found = rehearsed_layers(model, squares, inputs, torch.zeros_like(model(inputs)))
+    assert not any(layer.extra for layer in found)
 
 
 def test_views_of_a_sample_are_averaged_before_the_clip() -> None:

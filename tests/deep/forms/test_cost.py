@@ -27,6 +27,7 @@ def test_a_residual_network_is_written_out_once_on_a_processor_and_by_pairs_wher
     assert of_convolution(64, 1, (6, 6), (4, 4), (256, 256, 3, 3), 1).way is Way.PAIRS
     assert of_convolution(64, 1, (6, 6), (4, 4), (256, 256, 3, 3), 1, kernel=True).way is Way.KEPT
     assert of_convolution(64, 1, (6, 6), (4, 4), (256, 256, 3, 3), 2).way is not Way.PAIRS
+    assert of_convolution(64, 2, (6, 6), (4, 4), (256, 256, 3, 3), 1).way is not Way.PAIRS  # two images each
 
 
 def test_every_way_gives_the_same_lengths() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import numpy as np
@@ -123,3 +125,18 @@ def test_each_question_to_a_parquet_file_has_a_cursor_of_its_own(
     pa.parquet.write_table(pa.table({"x": [1, 2, 2]}), tmp_path / "x.parquet")
     schema = Schema({"x": Category(("1", "2"))})
     assert File(tmp_path / "x.parquet", schema).sum(contingency_of(schema, ("x",), (0,))).tolist() == [1, 2]
+
+
+def test_four_threads_that_open_one_parquet_file_together_all_read_it(tmp_path: Path) -> None:
+    """Up to half of all questions failed, where they shared a connection."""
+    pa.parquet.write_table(pa.table({"x": np.arange(10.0)}), tmp_path / "a.parquet")
+    threads, rounds = 4, 20
+
+    def asked(source: File, start: Barrier) -> bool:
+        start.wait()
+        return all(source._decoded_table() is not None for _ in range(rounds))
+
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in range(3):
+            source, start = File(tmp_path / "a.parquet", SCHEMA), Barrier(threads)
+            assert all(pool.map(lambda _: asked(source, start), range(threads)))  # noqa: B023
