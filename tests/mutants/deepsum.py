@@ -47,8 +47,8 @@ MUTANTS = [
     ),
     *of(
         "deep/forms/outer_products",
-        ("2 * self.error + self._rounding.cancelling**-2", "2.0**-22"),
-        ("(places + (d + p) / 2 + 8) * unit(self.slopes)", "0 * d * p"),
+        ("2 * terms * unit(self.slopes) + self._rounding.cancelling**-2", "2.0**-22"),
+        ("places + ((d + p) / 2 if self.cost.way is Way.PAIRS else 0) + 8", "0 * d * p"),
         ("return FLOOR * self.inputs[0].numel(), FLOOR * self.slopes[0].numel()", "return 0.0, 0.0"),
         tests=ROUNDING,
     ),
@@ -56,18 +56,24 @@ MUTANTS = [
     *of(
         "deep/forms/chosen_rows",
         ("+ FEW**-2", "- (2 * places + d + 8) * unit(self.slopes)"),
-        ("slopes.double() if on_processor(slopes) else slopes", "slopes.bfloat16()"),
+        ("times(self.slopes, weights).double()", "times(self.slopes, weights).bfloat16()"),
         tests=ROUNDING,
     ),
     *of(
         "deep/forms/patches",
-        ("return squares + guard * both", "return squares"),
+        ("self._by_pairs(), self.guard, 2", "self._by_pairs(), 0.0, 2"),
         tests=ROUNDING,
     ),
     *of(
         "deep/forms/rounding",
         ("SAMPLES, TERMS = 256, 256", "SAMPLES, TERMS = 65536, 256"),
         ("MARGIN / (4 * unit(values) * samples * at * samples)", "MARGIN / (unit(values) * samples * at)"),
+        ("4 * TERM * filled * b * (b + least)", "TERM * filled * b * (b + least)"),
+        ("(b + least) <= 2.0**-5", "b <= 2.0**-5"),
+        ("ROWS * math.ceil(places / parts / ROWS)", "ROWS * math.ceil(places / ROWS)"),
+        ("(self.cancelling + 1) * HALF", "HALF"),
+        ("ROWS, MOST = 64, 960", "ROWS, MOST = 64, 1920"),
+        ("(squares.sqrt() + cut * bulk.sqrt()).square()", "(squares + cut * bulk)"),
         tests=ROUNDING,
     ),
     *of(

@@ -67,7 +67,7 @@ MUTANTS = [
     ),
     *of(
         "local/means/half_sphere",
-        ("math.sqrt(self.size) / 2 + 1)", "math.inf)"),
+        ("math.sqrt(self.size) / 2 + 1", "math.inf"),
         tests="local/means/test_report_reach.py",
     ),
     *of(

@@ -73,7 +73,7 @@ MUTANTS = [
         tests="local/test_aggregator.py",
     ),
     *of(
-        "accounting/memory_book",
+        "ledger/memory_book",
         ('is refused."""\n        self.check_process()\n', 'is refused."""\n'),
         tests="trust/test_forks.py",
     ),

@@ -11,7 +11,7 @@ ODD = "conformance/test_hostile_parameters.py::test_every_parameter_of_a_learner
 MUTANTS = [
     *of(
         "sequential/series/series_stream",
-        ("moved = 2 * (self.memberships - shared) * each + shared * both", "moved = self.memberships * each"),
+        ("return 2 * (self.memberships - shared) * each + shared * both", "return self.memberships * each"),
         ("shared = max(0, 2 * self.memberships - self.series)", "shared = self.memberships"),
         tests=f"{PRICES}::test_no_pair_of_streams_is_farther_apart_than_the_price[FAST]",
     ),

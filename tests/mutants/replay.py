@@ -9,7 +9,7 @@ RAISED = "accounting/test_raised_filters.py"
 
 MUTANTS = [
     *of(
-        "deep/noisy_gradients",
+        "deep/training/noisy_gradients",
         (
             "sums[name] + one if sums else one for name, one in fine",
             "(sums[name].float() + one.float()).double() if sums else one for name, one in fine",
@@ -17,13 +17,13 @@ MUTANTS = [
         tests=f"{SUMS}ties_of_float32_add_up_to_nothing",
     ),
     *of(
-        "deep/noisy_sum",
+        "deep/noise/noisy_sum",
         ("return in_steps(sums, fine_grid(sensitivity).step)", "return in_steps(sums.bfloat16(), 2.0**-30)"),
         tests=f"{SUMS}ties_of_bfloat16_add_up_to_nothing",
     ),
     *of(
         "deep/forms/outer_products",
-        ("2 * self.error + self._rounding.cancelling**-2", "2.0**-22"),
+        ("2 * terms * unit(self.slopes) + self._rounding.cancelling**-2", "2.0**-22"),
         tests=f"{SUMS}two_places_whose_products_all_round_one_way_are_found_as_long_as_they_are",
     ),
     *of(
@@ -32,7 +32,7 @@ MUTANTS = [
         tests=f"{SUMS}inputs_whose_squares_vanish_are_not_without_length",
     ),
     *of(
-        "accounting/amount",
+        "accounting/filters/amount",
         ("self.delta + other.delta, self.slack + other.slack)", "self.delta + other.delta, 0)"),
         tests=RAISED,
     ),

@@ -1152,7 +1152,7 @@ MUTANTS = [
     ),
     *of(
         "deep/forms/outer_products",
-        ("squares + self.guard * lengths if self.guard else squares", "squares"),
+        ("lengthened(*self.squares(), self.guard, self.cut)", "self.squares()[0]"),
         tests="deep/clipping/test_clipped_sum.py",
     ),
     *of(
@@ -1178,7 +1178,7 @@ MUTANTS = [
         "deep/forms/patches",
         ("at * apart + step * (count - 1) + 1", "at * apart + step * count + 1"),
         ("samples * self.kernel.groups", "samples"),
-        ("weighted_sum(weights, counted(self._written, weights))", "weighted_sum(weights, self._written)"),
+        ("return weighted_sum(weights, counted(self.values, weights))", "return weighted_sum(weights, self.values)"),
         ("counted(wide(self.inputs), weights)", "wide(self.inputs)"),
         tests="deep/clipping/test_clipped_sum.py",
     ),
@@ -1569,7 +1569,7 @@ MUTANTS = [
     *of(
         "sequential/open_stream",
         ("ledger.neighbors not in (None, stream.neighbors)", "False"),
-        ("unit.rows > stream.contributions or", ""),
+        ("unit.rows > stream.rows or", ""),
         ("if isinstance(reserved, Committed):", "if False:"),
     ),
     *of(

@@ -21,7 +21,17 @@ from discreet.deep.forms.form import Form
 from discreet.deep.forms.outer_products import OuterProducts
 from discreet.deep.forms.patches import Kernel, Patches
 from discreet.deep.forms.precision import unit
-from discreet.deep.forms.rounding import BETWEEN, CANCELLING, MARGIN, ROWS, SLACK, TERM, kernel_blocks, rounding_of
+from discreet.deep.forms.rounding import (
+    BETWEEN,
+    CANCELLING,
+    MARGIN,
+    ROWS,
+    SLACK,
+    TERM,
+    kernel_blocks,
+    lengthened,
+    rounding_of,
+)
 
 SAMPLES = 40
 KERNEL = Kernel((3, 2, 2, 2), (1, 1), (1, 1), (1, 1), 1)
@@ -166,6 +176,21 @@ def test_blocks_of_kernels_are_as_long_as_the_margin_allows() -> None:
             assert kernel_blocks(blocks.places).long >= blocks.long
     assert kernel_blocks(1).share < kernel_blocks(2).share < 0.07
     assert 4 * 2.0**-24 * BETWEEN <= 2.0**-8
+
+
+def test_lengths_of_cut_factors_are_those_of_what_is_added_up_at_least() -> None:
+    torch.manual_seed(0)
+    inputs, slopes = torch.randn(50, 30, 6).double(), torch.randn(50, 30, 4).double()
+    slopes[:, 15:] = -slopes[:, :15] * (1 + 1e-3)
+    bulk = inputs.flatten(1).norm(dim=1) * slopes.flatten(1).norm(dim=1)
+    exact = (slopes.mT @ inputs).flatten(1).norm(dim=1)
+    cut = [one * (1 - 2.0**-10 * torch.rand_like(one)) for one in (inputs, slopes)]
+    found = (cut[1].mT @ cut[0]).flatten(1).norm(dim=1).square()
+    assert (lengthened(found, bulk.square(), 0.0, 2.0**-9).sqrt() >= exact).all()
+    torch.testing.assert_close(
+        lengthened(found, bulk.square(), 2.0**-20, 2.0**-9).sqrt(),
+        (found + 2.0**-20 * bulk.square()).sqrt() + 2.0**-9 * bulk,
+    )
 
 
 def _of(form: Form, few: slice) -> Form:

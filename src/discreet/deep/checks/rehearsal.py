@@ -19,7 +19,6 @@ from discreet.deep.clipping.capture import ASKED, Layer, Lead, captured, layers
 from discreet.deep.clipping.clipped_sum import Losses, by_parameter, one_each
 from discreet.deep.clipping.indices_in_range import IndicesInRange
 from discreet.deep.clipping.views import Views
-from discreet.deep.forms.form import Form
 from discreet.deep.forms.precision import LEAST
 from discreet.deep.layers.rule import rule_of
 
@@ -254,10 +253,12 @@ class _Rehearsal:
                 forms = by_parameter(self.model, uses, self.count)
                 found = [
                     {
-                        name: _chosen(forms[name], one).view_as(kept) if name in forms else torch.zeros_like(kept)
+                        name: forms[name].weighted(one, long[name].norm().clamp(min=LEAST)).view_as(kept)
+                        if name in forms
+                        else torch.zeros_like(kept)
                         for name, kept in self.trained.items()
                     }
-                    for one in torch.eye(3, device=self.device)
+                    for one, long in zip(torch.eye(3, device=self.device), wanted, strict=True)
                 ]
         except (RuntimeError, ValueError, IndexError) as error:  # shapes that do not meet
             shared = [one for one in taken if one.trained and one.leads and any(lead.each != 1 for lead in one.leads)]
@@ -305,11 +306,6 @@ def _each(three: int | None, two: int | None, views: int) -> int | None:
         return 0
     each, rest = divmod(two, 2 * views)
     return each if rest == 0 and each * 3 * views == three else None
-
-
-def _chosen(form: Form, weights: Tensor) -> Tensor:
-    """The sum of the gradients of made-up records, which are as long as they are."""
-    return form.weighted(weights, form.squared_norms().amax().sqrt().clamp(min=LEAST))
 
 
 def _is_of(layer: Layer, name: str, tensors: set[int]) -> bool:
