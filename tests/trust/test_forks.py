@@ -102,7 +102,7 @@ class Raced(CuratorsView):
     other: CuratorsView | None = None
 
     @property
-    def _listing(self) -> CuratorsView | None:  # type: ignore[override]
+    def _listing(self) -> CuratorsView | None:
         return self.other
 
     @_listing.setter
