@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -73,10 +75,17 @@ def test_fifty_reporters_and_their_threads_on_one_file_send_one_report_for_one_p
             device.message(8)
 
 
-def test_threads_of_one_reporter_send_one_report_for_one_price() -> None:
-    device = Reporter(KaryResponse(0.5, 2**16))
+def test_threads_of_one_reporter_send_one_report_for_one_price(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a report takes long, so that all threads come before the first is made."""
+    device, made = Reporter(KaryResponse(0.5, 2**16)), KaryResponse.encode
+
+    def slowly(self: KaryResponse, report: Any) -> bytes:
+        time.sleep(0.05)
+        return made(self, report)
+
+    monkeypatch.setattr(KaryResponse, "encode", slowly)
     with ThreadPoolExecutor(4) as pool:
-        assert len(set(pool.map(lambda _: device.message(7), range(200)))) == 1
+        assert len(set(pool.map(lambda _: device.message(7), range(8)))) == 1
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")

@@ -46,4 +46,9 @@ MUTANTS = [
         ("        return found\n\n    @property", "        return self._listing\n\n    @property"),
         tests="trust/test_forks.py::test_no_thread_is_given_the_lists_of_another",
     ),
+    *of(
+        "local/reporter",
+        ("    @exclusive\n    def message", "    def message"),
+        tests="local/test_reporter.py::test_threads_of_one_reporter_send_one_report_for_one_price",
+    ),
 ]
