@@ -190,6 +190,8 @@ def test_lengths_of_cut_factors_are_those_of_what_is_added_up_at_least() -> None
     torch.testing.assert_close(
         lengthened(found, bulk.square(), 2.0**-20, 2.0**-9).sqrt(),
         (found + 2.0**-20 * bulk.square()).sqrt() + 2.0**-9 * bulk,
+        rtol=1e-6,
+        atol=0,
     )
 
 
