@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tests import ways
 from tests.ways import Call, Way, way
 
 MOST_FRAMES = 11
+MOST_FIT_CALLS = 2500
 MOST_TRAINING_FRAMES = 12  # processes and streams of noise lie between
 DOOR = ("permit", "ask", "noise")
 
@@ -17,6 +19,12 @@ def test_whatever_is_asked_is_paid_first_and_answered_with_noise_a_few_frames_be
         found = way(asked.__name__, asked)
         assert found.order == DOOR, found.printed()
         assert found.frames <= MOST_FRAMES, found.printed()
+
+
+def test_a_fit_of_a_small_table_takes_few_calls() -> None:
+    """The median of five, once three have loaded what there is to load: noise that is rejected takes some more."""
+    counts = [len(ways.traced(ways.logistic_regression)) for _ in range(8)]
+    assert np.median(counts[3:]) <= MOST_FIT_CALLS
 
 
 def test_a_counter_is_paid_for_before_its_first_noise() -> None:
