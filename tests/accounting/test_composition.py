@@ -49,6 +49,21 @@ def test_delta_is_that_of_the_convolution_whatever_the_tilt(
         assert math.exp(composition.log_delta_above(epsilon)) == pytest.approx(exact, rel=1e-6, abs=1e-9)
 
 
+@given(MASSES, st.integers(1, 30), st.floats(0.2, 6.0), st.sampled_from([0.0, 1e-4]))
+def test_many_epsilons_at_once_have_the_bounds_of_each_or_a_little_more(
+    masses: list[float], times: int, tilt: float, infinity: float
+) -> None:
+    """They come from one inverse transform, whose rounding they include: never below the exact delta."""
+    summands = [Summand(a_table(masses, -2, infinity, 0.03), times)]
+    composition = Composition(summands, tilt, 40.0, tilt + 2)
+    epsilons = np.linspace(-1.0, 4.0, 23)
+    found = composition.log_deltas_above(epsilons)
+    for epsilon, log_delta in zip(epsilons.tolist(), found.tolist(), strict=True):
+        rounding = 4 * math.exp(composition.log_excess(epsilon)) + 1e-12
+        assert math.exp(log_delta) == pytest.approx(math.exp(composition.log_delta_above(epsilon)), rel=rounding)
+        assert log_delta >= math.log(max(brute_force(summands, epsilon), 1e-300)) - 1e-12
+
+
 def test_far_tails_keep_their_precision() -> None:
     table = a_table([0.5, 0.3, 0.2], -1, 0.0)
     summands = [Summand(table, 200)]

@@ -222,7 +222,7 @@ def test_a_ledger_that_was_read_only_is_charged_once_it_may_be_written(tmp_path:
 
 def test_a_ledger_that_did_not_count_slacks_is_read_as_one_that_granted_them_in_proportion() -> None:
     account = Standing(Budget(1.0, 1e-6))
-    charge = account.charged(LaplaceLoss(10.0))
+    charge = account.charged(account.after(LaplaceLoss(10.0)))
     for part in (*charge["spent"], *(member["cap"] for member in charge["members"])):
         part.pop("slack", None)
     early = account.followed(charge, price(LaplaceLoss(10.0), account.budget), lambda: LaplaceLoss(10.0))
@@ -232,5 +232,5 @@ def test_a_ledger_that_did_not_count_slacks_is_read_as_one_that_granted_them_in_
         assert spent is not None
         assert spent.slack * member.cap.loss >= member.cap.slack * spent.loss
         assert (spent.slack > 0) == (member.aside > 0 and spent.loss > 0)
-    again = {"spent": [part and {**part} for part in early.charged(GaussianLoss(50.0))["spent"]]}
+    again = {"spent": [part and {**part} for part in early.charged(early.after(GaussianLoss(50.0)))["spent"]]}
     assert early.followed(again, price(GaussianLoss(50.0), account.budget), lambda: PureLoss(1.0)).holds

@@ -5,6 +5,7 @@ import math
 import os
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from scipy.stats import norm
@@ -226,3 +227,17 @@ def test_a_copy_is_the_same_account_and_no_other_process_gets_one(monkeypatch: p
     monkeypatch.setattr(os, "getpid", lambda: other)
     with pytest.raises(LedgerError, match="fork"):
         planned(account, PureLoss(0.5))
+
+
+def test_a_charge_between_the_price_of_another_and_its_turn_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    account = MemoryLedger(Budget(1.0))
+    writing = account._book.writing
+
+    def late() -> Any:
+        monkeypatch.setattr(account._book, "writing", writing)
+        account.reserve(PureLoss(0.25), "another", request="another")
+        return writing()
+
+    monkeypatch.setattr(account._book, "writing", late)
+    account.reserve(PureLoss(0.5), "one", request="one")
+    assert account.balance().certified == 0.75

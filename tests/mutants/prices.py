@@ -94,7 +94,7 @@ MUTANTS = [
     ),
     *of(
         "core/parameters",
-        ("check(asked, function, {", "str({"),
+        ("check(asked, kinds(function), {", "str({"),
         ("return len(each) == len(inner) and all(", "return all("),
     ),
     *of(

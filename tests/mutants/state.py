@@ -14,7 +14,7 @@ MUTANTS = [
         ("if self._process != this_process():", "if False:"),
         ("setattr(cls, name, own if is_exclusive(own) else exclusive(own))", "pass"),
         ("        with self._lock:\n            return method", "        if True:\n            return method"),
-        ("    os.register_at_fork(after_in_child=_Forks.counted)", "    pass"),
+        ("    os.register_at_fork(after_in_child=Forks.counted)", "    pass"),
         ("if inspect.isgeneratorfunction(method) or inspect.iscoroutinefunction(method):", "if False:"),
     ),
     *of(

@@ -139,6 +139,9 @@ def test_parameters_are_of_the_kinds_that_the_signature_says() -> None:
     for centers in (np.array([[np.nan, 0.0]]), np.array([[np.inf, 0.0]]), ((0.0, 0.0),), "l2"):
         with pytest.raises(ParameterError, match="centers is not an array of finite numbers"):
             clusters_of(SCHEMA, SCHEMA.features, centers, "l2")  # type: ignore[arg-type]
+    for columns in (("x", 1), ("x", None), ("x", ("y",)), "xy", 1):
+        with pytest.raises(ParameterError, match="columns is not a"):
+            clusters_of(SCHEMA, columns, CENTERS, "l2")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="norm is not one of l1, l2, linf"):
         clusters_of(SCHEMA, SCHEMA.features, CENTERS, "l3")  # type: ignore[arg-type]
 
@@ -179,6 +182,19 @@ def test_an_answer_has_no_more_numbers_than_anybody_can_hold() -> None:
     for size in (0, 2**24 + 1):
         with pytest.raises(ParameterError, match="numbers"):
             fused(SCHEMA, 1.0, size)
+
+
+@recipe("tests.questions.test_recipe:between")
+def between(schema: Schema, low: float, high: float) -> BoundedSum:
+    def of(records: Array) -> Array:
+        return np.clip(records[:, :1], low, high)
+
+    return BoundedSum(of, Bound("l2", 1.0), ("x",))
+
+
+def test_questions_that_are_kept_are_told_apart_by_the_names_of_their_parameters() -> None:
+    one, other = between(SCHEMA, low=-1.0, high=0.5), between(SCHEMA, high=-1.0, low=0.5)
+    assert one.recipe != other.recipe
 
 
 def test_what_is_refused_is_refused_whatever_was_asked_before() -> None:

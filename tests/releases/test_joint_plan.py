@@ -34,3 +34,6 @@ def test_a_budget_with_delta_is_kept_by_all_together() -> None:
 def test_a_single_part_has_its_own_event() -> None:
     assert Together((Laplace(2.0),)).event == LaplaceLoss(2.0)
     assert isinstance(Together((Laplace(2.0), Laplace(2.0))).event, Composed)
+    twice = Laplace(2.0)
+    assert Together((twice, Laplace(8.0), twice), 2.0).mechanisms == (Laplace(1.0), Laplace(4.0), Laplace(1.0))
+    assert Together((twice, twice), 2.0).event == Composed((LaplaceLoss(1.0), LaplaceLoss(1.0)))

@@ -86,3 +86,15 @@ def test_a_column_with_bounds_that_leave_float64_no_room_is_not_computed_with() 
 def test_bounds_may_be_integers_of_any_size() -> None:
     assert isinstance(Number(0, 2**70).upper, float)
     assert Number(-(2**70), 0) == Number(-(2.0**70), 0.0)
+
+
+def test_several_columns_are_read_only_if_each_of_them_may_be() -> None:
+    schema = Schema({"age": Number(0, 120), "sex": Category(("f", "m")), "town": Text(), "thin": Number(0, 1e-60)})
+    assert schema.values(("sex", "age")) == ("sex", "age")
+    assert schema.numbers(("age",)) == (Number(0, 120),)
+    for names in (("age", "town"), ("age", "thin"), ("age", "age"), ("age", "size"), ("age", 1), ()):
+        with pytest.raises(SchemaError):
+            schema.values(names)  # type: ignore[arg-type]
+    for names in (("age", "sex"), ("age", "thin")):
+        with pytest.raises(SchemaError):
+            schema.numbers(names)

@@ -82,15 +82,15 @@ def calibrate(mechanism: M | type[M], budget: Budget, times: int = 1, sample: Se
     >>> round(calibrate(Noise, Budget(1.0, 1e-6), times=1000).multiplier, 3)
     133.596
     """
-    template = mechanism() if isinstance(mechanism, type) else mechanism
+    template: Any = mechanism() if isinstance(mechanism, type) else mechanism
     check_whole("calibrate", "times", times)
     check_knob("calibrate", "epsilon", budget.epsilon, LEAST, MOST)
-    aim = Budget(budget.epsilon * (1 - HEADROOM), budget.delta)
-    return cast(M, _found(_Search(template, aim, int(times), sample)))
+    return cast(M, _found(template, budget, int(times), sample))
 
 
 @lru_cache(maxsize=1024)
-def _found(search: _Search) -> Any:
+def _found(template: Any, budget: Budget, times: int, sample: SecretSample | None) -> Any:
+    search = _Search(template, Budget(budget.epsilon * (1 - HEADROOM), budget.delta), times, sample)
     return search.tuned(search.noise())
 
 

@@ -106,6 +106,22 @@ class Composition:
         finite = found.scale + self.rounding + _log(found.total + found.error)
         return min(0.0, float(np.logaddexp(finite, _log(self.infinity))))
 
+    def log_deltas_above(self, epsilons: Array) -> Array:
+        """The same at many epsilons, from one inverse transform: the bounds are higher by its rounding alone."""
+        away = epsilons - self.slack
+        first = np.ceil((away - self.origin) / self.step).astype(np.int64)
+        gap = np.maximum(0.0, self.origin + first * self.step - away)
+        near, far = -np.expm1(-gap), -np.exp(-gap) * np.expm1(gap - self.step)
+        places = (first - self.shift) % self.length
+        here, following = self._transformed(self._series.terms), self._transformed(self._series.next)
+        totals = near * here[places] + far * following[places]
+        errors = self._error(1.0, 0.0) * near + self._error(0.0, 1.0) * far
+        errors += self._transform_error * (near + far * math.exp(-self.tilt * self.step))
+        with np.errstate(divide="ignore"):
+            logs = np.log(np.maximum(totals + errors, 0.0))
+        finite = self.log - self.tilt * (away + gap) + self.rounding + logs
+        return np.minimum(0.0, np.logaddexp(finite, _log(self.infinity)))
+
     def log_delta_below(self, epsilon: float) -> float:
         """The logarithm of a bound from below on delta at this epsilon."""
         found = self._found(epsilon + self.slack)
@@ -152,15 +168,23 @@ class Composition:
         Its rounding is that of the transform, relative to the sum of the sizes of what is transformed.
         """
         half, far = self.length // 2, -math.expm1(-self.step)
-        doubled = np.where((self.frequencies == 0) | (2 * self.frequencies == self.length), 1.0, 2.0)
-        spectrum = np.zeros(half + 1, dtype=np.complex128)
-        spectrum[self.frequencies] = far * self._series.next / doubled
-        totals = np.roll(irfft(spectrum, self.length), half)
-        transform = TRANSFORM * math.log2(self.length) * far * math.exp(-self.tilt * self.step) * self._series.blurred
-        error = self._error(0.0, far) + transform / self.length
+        totals = np.roll(self._transformed(far * self._series.next), half)
+        error = self._error(0.0, far) + far * math.exp(-self.tilt * self.step) * self._transform_error
         start = self.origin + (self.shift - half) * self.step
         scales = self.log - self.tilt * (start + self.step * np.arange(self.length))
         return _FoundEverywhere(start, scales, totals, error)
+
+    def _transformed(self, terms: Complex) -> Array:
+        """The sums of these terms over all frequencies, at all points of the lattice in one period."""
+        doubled = np.where((self.frequencies == 0) | (2 * self.frequencies == self.length), 1.0, 2.0)
+        spectrum = np.zeros(self.length // 2 + 1, dtype=np.complex128)
+        spectrum[self.frequencies] = terms / doubled
+        return np.asarray(irfft(spectrum, self.length))
+
+    @property
+    def _transform_error(self) -> float:
+        """The rounding of an inverse transform of the terms: relative to the sum of their sizes."""
+        return TRANSFORM * math.log2(self.length) * self._series.blurred / self.length
 
     @cached_property
     def _log_beyond(self) -> float:

@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -115,12 +116,20 @@ class Profile:
     def at_most(self, losses: Array) -> Array:
         """Bounds from above at any losses: chords in e^loss."""
         places = losses - self._fuzz(losses) - self.start
-        index = np.clip(np.floor(places / self.step), 0, len(self.values) - 2).astype(np.int64)
-        within = np.minimum(np.maximum(places - index * self.step, 0.0), self.step)
-        share = np.expm1(within) / math.expm1(self.step)
-        inside = self.values[index] + share * (self.values[index + 1] - self.values[index])
-        before = -np.expm1(np.minimum(losses + self.end, 0.0)) + ROUNDING
-        return np.where(places < 0, before, inside)
+        found = places / self.step
+        np.clip(np.floor(found, out=found), 0, len(self.values) - 2, out=found)
+        index = found.astype(np.int64)
+        np.subtract(places, np.multiply(found, self.step, out=found), out=found)
+        np.expm1(np.clip(found, 0.0, self.step, out=found), out=found)  # within a step, whose share of e^loss this is
+        inside = self.values[index] + found / math.expm1(self.step) * self._rises[index]
+        left = np.flatnonzero(places < 0)
+        inside[left] = -np.expm1(np.minimum(losses[left] + self.end, 0.0)) + ROUNDING
+        return np.asarray(inside)
+
+    @cached_property
+    def _rises(self) -> Array:
+        """From each value to the next."""
+        return np.diff(self.values)
 
     def at_least(self, losses: Array) -> Array:
         """Bounds from below at any losses: the value at the next point."""
@@ -173,6 +182,14 @@ class CompositionWithJumps:
         once = math.fsum(part.delta_above(epsilon) for part in self.jumping)
         steady = math.exp(self.steady.log_delta_above(epsilon))
         return min(0.0, math.log(steady + once + self.several + self.infinity + LEAST) + ROUNDING)
+
+    def log_deltas_above(self, epsilons: Array) -> Array:
+        """The same at many epsilons; see `Composition.log_deltas_above`."""
+        once = np.array(
+            [math.fsum([part.delta_above(epsilon) for part in self.jumping]) for epsilon in epsilons.tolist()]
+        )
+        found = np.exp(self.steady.log_deltas_above(epsilons)) + once + self.several + self.infinity + LEAST
+        return np.minimum(0.0, np.log(found) + ROUNDING)
 
     def log_delta_below(self, epsilon: float) -> float:
         """The logarithm of a bound from below on delta at this epsilon."""

@@ -77,7 +77,7 @@ def curve_above(direction: Direction, level: float) -> DeltaCurve | None:
         return DeltaCurve(losses, np.array([single_delta_above(direction[0], float(loss)) for loss in losses]))
     fits = [_fitted(direction, AtDelta(delta), ROUGH * ACCURACY, FEW) for delta in np.geomspace(level, *SEEN).tolist()]
     losses = np.linspace(0.0, max(fit.epsilon for fit in fits), POINTS)
-    found = [[fit.composition.log_delta_above(float(loss)) for loss in losses] for fit in fits]
+    found = [fit.composition.log_deltas_above(losses) for fit in fits]
     return DeltaCurve(losses, np.exp(np.minimum.reduce(found)))
 
 

@@ -6,6 +6,7 @@ import dataclasses
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -59,13 +60,21 @@ class Answer(Secret):
 
     def sensitivity(self, norm: Norm) -> float:
         """The farthest one unit can move the sum, in `norm`, whatever norm bounds it; rounded up."""
-        flooring = self.slack * self.grid.step * self.size ** (1 / ORDER[norm])
-        return self.bound.sensitivity(norm, self.size, self.neighbors) + flooring * (1 + 8 * ULP)
+        size = int(self.steps.shape[-1])
+        flooring = self.slack * self.grid.step * size ** (1 / ORDER[norm])
+        return self.bound.sensitivity(norm, size, self.neighbors) + flooring * (1 + 8 * ULP)
 
     def scale(self, multiplier: float | Fraction, norm: Norm) -> float:
         """The noise scale in grid steps, rounded up; below `LEAST_SCALE` the noise would always be zero."""
-        product = upwards(Fraction(multiplier) * Fraction(self.sensitivity(norm)))
-        return max(math.ldexp(product, -self.grid.exponent), LEAST_SCALE)
+        if (multiplier, norm) not in self._scales:
+            product = upwards(Fraction(multiplier) * Fraction(self.sensitivity(norm)))
+            self._scales[multiplier, norm] = max(math.ldexp(product, -self.grid.exponent), LEAST_SCALE)
+        return self._scales[multiplier, norm]
+
+    @cached_property
+    def _scales(self) -> dict[tuple[float | Fraction, Norm], float]:
+        """The scales that were asked for: of one answer the same is asked before and after it is put on a grid."""
+        return {}
 
     def coarsened(self, multiplier: float | Fraction, norm: Norm) -> Answer:
         """The answer on a grid coarse enough to draw this noise fast: floored, and the flooring counted.
@@ -74,8 +83,10 @@ class Answer(Secret):
         there are so many coordinates that this adds more noise than steps are saved, the grid stays as it is.
         """
         scale = self.scale(multiplier, norm)
-        excess = max(0, math.frexp(scale)[1] - MOST_CELLS)
-        coarse = self if excess == 0 else self._floored(excess)
+        excess = math.frexp(scale)[1] - MOST_CELLS
+        if excess <= 0:
+            return self
+        coarse = self._floored(excess)
         return coarse if coarse.scale(multiplier, norm) < scale else self
 
     def refined(self, multiplier: float | Fraction, norm: Norm) -> Answer:

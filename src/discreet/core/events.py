@@ -263,6 +263,12 @@ def walked(event: Event) -> tuple[Event, ...]:
 
 
 @lru_cache(maxsize=RECENT)
+def leaves(event: Event) -> tuple[Event, ...]:
+    """The parts of an event that have no parts."""
+    return tuple(part for part in walked(event) if not parts(part))
+
+
+@lru_cache(maxsize=RECENT)
 def loses(event: Event) -> bool:
     """Whether the promise leaves room for any loss beside failures, however small: its price is then not nothing.
 
@@ -320,6 +326,7 @@ def written(event: Event) -> str:
     )
 
 
+@lru_cache(maxsize=RECENT)
 def read(text: str) -> Event:
     """The event whose JSON this is.
 

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, ClassVar, Concatenate, Literal, NoReturn, ParamSpec, TypeVar
 
-from discreet.core.errors import NotPermitted
+from discreet.core.errors import DiscreetError, NotPermitted
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -24,7 +24,7 @@ FORKED = (
 )
 
 
-class _Forks:
+class Forks:
     """The number of forks from the first process to this one: process ids come again, this does not."""
 
     count: ClassVar[int] = 0
@@ -36,12 +36,12 @@ class _Forks:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_Forks.counted)
+    os.register_at_fork(after_in_child=Forks.counted)
 
 
 def this_process() -> tuple[int, int]:
     """What no other process has, parents and children included."""
-    return os.getpid(), _Forks.count
+    return os.getpid(), Forks.count
 
 
 class Held:
@@ -71,7 +71,7 @@ class Held:
         """An object that knows its process and its lock, also where a subclass is a frozen dataclass."""
         made = super().__new__(cls)
         object.__setattr__(made, "_lock", threading.RLock())
-        object.__setattr__(made, "_process", (os.getpid(), _Forks.count))
+        object.__setattr__(made, "_process", (os.getpid(), Forks.count))
         return made
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -83,8 +83,12 @@ class Held:
     def check_process(self) -> None:
         """Refuse a fork of the process that made this: asked before the lock, which a fork may find taken for ever."""
         if self._process != this_process():
-            obstacle, remedy, consequence = FORKED
-            raise NotPermitted(type(self).__name__, obstacle, remedy, consequence)
+            raise self.forked()
+
+    def forked(self) -> DiscreetError:
+        """The refusal of a fork."""
+        obstacle, remedy, consequence = FORKED
+        return NotPermitted(type(self).__name__, obstacle, remedy, consequence)
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         kind = type(self).__name__
@@ -107,7 +111,7 @@ def exclusive(method: Callable[Concatenate[Holder, Given], Result]) -> Callable[
 
     @functools.wraps(method)
     def alone(self: Holder, /, *given: Given.args, **named: Given.kwargs) -> Result:
-        if self._process != (os.getpid(), _Forks.count):
+        if self._process != (os.getpid(), Forks.count):
             self.check_process()
         with self._lock:
             return method(self, *given, **named)

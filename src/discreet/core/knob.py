@@ -9,6 +9,8 @@ from typing import TypeGuard
 
 from discreet.core.errors import ParameterError
 
+EXACT = 2**53  # whole numbers up to here are floats
+
 
 def is_number(value: object) -> TypeGuard[float]:
     """Whether it is a real number that 64 bits can hold; a truth value is none.
@@ -55,7 +57,8 @@ def check_whole(asked: str, name: str, value: float, least: int = 1, most: int |
     ...
     discreet.core.errors.ParameterError: histogram: bins is 2.5. ... Give a whole number, at least 1.
     """
-    if not (is_number(value) and float(value).is_integer()) or value < least or (most is not None and value > most):
+    whole = (value.__class__ is int and -EXACT <= value <= EXACT) or (is_number(value) and float(value).is_integer())
+    if not whole or value < least or (most is not None and value > most):
         span = f", at least {least}" if most is None else f" from {least} to {most}"
         raise ParameterError(asked, f"{name} is {shown(value)}", f"Give a whole number{span}.", knob=name, value=value)
 

@@ -27,10 +27,11 @@ class Neighbors(Enum):
     REPLACE = "replace"
     """One unit differs. The number of units is public."""
 
-    @property
-    def reach(self) -> int:
-        """How many bound radii a sum can move between neighbors."""
-        return 1 if self is Neighbors.ADD_REMOVE else 2
+    reach: int
+    """How many bound radii a sum can move between neighbors."""
+
+    def __init__(self, name: str) -> None:
+        self.reach = {"add_remove": 1, "replace": 2}[name]
 
 
 @dataclass(frozen=True)

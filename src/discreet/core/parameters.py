@@ -39,10 +39,10 @@ def checked(function: Callable[Given, Result]) -> Callable[Given, Result]:
     discreet.core.errors.ParameterError: halves: bins is True. Nothing was released or spent. Give a whole number.
     """
     names, asked = tuple(inspect.signature(function).parameters), function.__name__.replace("_", " ")
-    check = check_parameters  # no global names below: they are those of another module
+    check, kinds = _check, _kinds  # no global names below: they are those of another module
 
     def called(*given: Given.args, **named: Given.kwargs) -> Result:
-        check(asked, function, {**dict(zip(names, given)), **named})  # noqa: B905 - one too many is Python's to refuse
+        check(asked, kinds(function), {**dict(zip(names, given)), **named})  # noqa: B905 - one too many is Python's to refuse
         return function(*given, **named)
 
     own: Any = function  # so that it belongs to the module that it is written in

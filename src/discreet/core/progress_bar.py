@@ -42,7 +42,7 @@ class ProgressBar:
 
     def __init__(self, stream: TextIO | None = None, after: float = 0.0, every: float = 0.0) -> None:
         self._stream = sys.stderr if stream is None else stream
-        self._notebook = _notebook() if stream is None else None
+        self._given = stream is not None
         self._shown: Any = None
         self.started = self._drawn = False
         self._due, self._every = time.monotonic() + after, every
@@ -54,8 +54,11 @@ class ProgressBar:
         if (not self._drawn) if done == total else now < self._due:
             return
         self._drawn, self._due = True, now + self._every
-        if self._notebook is not None:
-            self._show(f"<progress value='{done}' max='{total}'></progress> {done}/{total} {html.escape(plain(what))}")
+        if not self._given and (notebook := _notebook()) is not None:
+            self._show(
+                notebook,
+                f"<progress value='{done}' max='{total}'></progress> {done}/{total} {html.escape(plain(what))}",
+            )
         elif self._stream is not None and not self._stream.closed and self._stream.isatty():
             filled = round(WIDTH * done / total)
             room = max(shutil.get_terminal_size().columns - WIDTH - 14, 8)
@@ -64,12 +67,11 @@ class ProgressBar:
                 self._stream.write("\r\x1b[K" + (line if done < total else ""))
                 self._stream.flush()
 
-    def _show(self, page: str) -> None:
-        assert self._notebook is not None
+    def _show(self, notebook: Any, page: str) -> None:
         if self._shown is None:
-            self._shown = self._notebook.display(self._notebook.HTML(page), display_id=True)
+            self._shown = notebook.display(notebook.HTML(page), display_id=True)
         else:
-            self._shown.update(self._notebook.HTML(page))
+            self._shown.update(notebook.HTML(page))
 
 
 def tracked(total: int, what: str) -> Iterator[int]:
@@ -93,5 +95,5 @@ def patient_bar() -> ProgressBar:
 
 def _notebook() -> Any:
     """What displays in the notebook that this code runs in, if it does."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return sys.modules.get("IPython.display") if hasattr(shell, "kernel") else None
+    running = getattr(sys.modules.get("IPython"), "get_ipython", None)
+    return sys.modules.get("IPython.display") if running and hasattr(running(), "kernel") else None

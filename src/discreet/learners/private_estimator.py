@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -100,7 +101,7 @@ class PrivateEstimator(BaseEstimator, ABC):
         plan = self.plan(task)
         with task.data.permit(plan.event, self.purpose, key=key) as permit:
             about = (type(self).__name__, self.get_params(), task.columns)
-            fitted = permit.artefact(lambda: self.learn(task, plan, permit), about)
+            fitted = permit.artefact(partial(self.learn, task, plan, permit), about)
         self.adopt(task, fitted)
         self.event_, self.receipt_ = plan.event, permit.receipt
         return self

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from discreet.core.errors import NotPermitted, ParameterError, Unaccountable
-from discreet.core.events import Event, NoPromise, Parallel, Sampled, parts, walked
+from discreet.core.events import Event, NoPromise, Parallel, Sampled, leaves, walked
 from discreet.core.neighbors import Neighbors
 
 
@@ -18,15 +18,15 @@ def waived(event: Event, waiver: str | None, purpose: str) -> bool:
     >>> waived(NoPromise("k-anonymity"), "approved by the board on 3 May", "public table")
     True
     """
-    leaves = [part for part in walked(event) if not parts(part)]
-    unpromised = [leaf for leaf in leaves if isinstance(leaf, NoPromise)]
+    whole = leaves(event)
+    unpromised = [leaf for leaf in whole if isinstance(leaf, NoPromise)]
     if not unpromised:
         if waiver is not None:
             raise ParameterError(
                 purpose, "a waiver was given for a release that keeps a promise", "Leave the waiver out."
             )
         return False
-    if len(unpromised) < len(leaves):
+    if len(unpromised) < len(whole):
         raise Unaccountable(
             purpose, "parts of it have a promise and parts have none", "Charge them separately.", event=event
         )

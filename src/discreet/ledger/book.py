@@ -45,7 +45,7 @@ class BookPage:
 
     def add(self, kind: str, key: str, **fields: Any) -> ChainEntry:
         """Append an entry; it counts when the transaction ends."""
-        self.added = self.chain.next(kind, key, **fields)
+        self.added = sealed(self.chain.head, self.chain.number + 1, kind, key, **fields)
         insert(self.db, self.added)
         return self.added
 

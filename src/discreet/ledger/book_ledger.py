@@ -16,7 +16,7 @@ from discreet.core.neighbors import Unit
 from discreet.display.notebook import carded
 from discreet.ledger.admission import check_relation, waived
 from discreet.ledger.book import Book, BookPage
-from discreet.ledger.chain import Account, ChainEntry
+from discreet.ledger.chain import Account, ChainEntry, day
 from discreet.ledger.ledger_view import LedgerView, unknown
 from discreet.ledger.memory_book import MemoryBook, MemoryPage
 from discreet.ledger.often import often
@@ -37,13 +37,13 @@ class BookLedger(LedgerView):
 
     def affords(self, event: Event, *, analyst: str | None = None) -> bool:
         """Whether `reserve` would accept this event now; charges nothing."""
-        standings = self._standings(analyst or self.analyst, "preview")
+        standings = concerned(self.accounts, analyst or self.analyst, "preview")
         check_relation(event, self.neighbors, "preview")
         return all(standing.affords(event) for standing in standings.values())
 
     def often(self, event: Event, most: int, *, analyst: str | None = None) -> int:
         """How often `reserve` would accept this event from now on, at most `most`; charges nothing."""
-        standings = self._standings(analyst or self.analyst, "preview")
+        standings = concerned(self.accounts, analyst or self.analyst, "preview")
         check_relation(event, self.neighbors, "preview")
         return min(often(standing, event, most) for standing in standings.values())
 
@@ -62,13 +62,14 @@ class BookLedger(LedgerView):
         analyst = analyst or self.analyst
         key = fresh_key() if key is None else key
         digest = request_digest(event, request, analyst)
-        before = self._standings(analyst, purpose)
+        before = concerned(self.accounts, analyst, purpose)
         check_relation(event, self.neighbors, purpose)
         promised = not waived(event, waiver, purpose)
-        if promised:
+        expected: dict[Account, Standing] = {}
+        if promised:  # the work is done, or at least remembered, before the lock is taken
             price(event, before[None].budget)
-            for standing in before.values():
-                standing.after(event)  # the work is remembered, so that the lock is held for less
+            for account, standing in before.items():
+                expected[account] = standing.after(event)
         with self._book.writing() as page:
             standings = concerned(page.chain.accounts, analyst, purpose)
             if reserved := page.found("reserve", key):
@@ -78,9 +79,13 @@ class BookLedger(LedgerView):
                 return committed(done, page.result(done), replayed=True)
             cost = price(event, standings[None].budget) if promised else None
             _check_open(page, standings, purpose)
+            after: dict[Account, Standing] = {}
             for account, standing in standings.items():
-                if cost and (no := refusal(standing, purpose, event, cost, account)):
-                    raise no
+                if cost:
+                    unmoved = standing is before.get(account)
+                    after[account] = expected[account] if unmoved else standing.after(event)
+                    if no := refusal(standing, after[account], purpose, event, cost, account):
+                        raise no
             page.anchor_durable = False
             link = page.add(
                 "reserve",
@@ -91,7 +96,7 @@ class BookLedger(LedgerView):
                 waiver=waiver,
                 request=digest,
                 price=cost and dataclasses.asdict(cost),
-                charges=page.chain.charges(event, standings if promised else ()),
+                charges=page.chain.charges(after),
                 **({} if secret else {"secret": False}),
             )
             return Reservation(key, link.number, link.hash)
@@ -113,7 +118,7 @@ class BookLedger(LedgerView):
             at = reserved.fields["at"]
             link = page.add("commit", reservation.key, at=at, reservation=reservation.number, result=digest, **said)
             page.store(link, result)
-            return committed(link, result, replayed=False)
+            return Committed(link.key, link.number, link.hash, day(at), result, False, said.get("stated"))
 
     def fail(self, reservation: Reservation, asked: str) -> None:
         """Record that the records could not be read and nothing was released; see `core.ledger.Ledger`."""
@@ -142,9 +147,6 @@ class BookLedger(LedgerView):
     def _repr_html_(self) -> str:
         return carded(html(self))
 
-    def _standings(self, analyst: str | None, purpose: str) -> Mapping[Account, Standing]:
-        return concerned(self.accounts, analyst, purpose)
-
 
 def fresh_key() -> str:
     """The key of a request that has none: nobody can guess it, and no two are alike."""
@@ -163,7 +165,8 @@ def concerned(accounts: Mapping[Account, Standing], analyst: str | None, purpose
 def _check_open(page: Page, accounts: Iterable[Account], purpose: str) -> None:
     """Refuse what would be released for an account that is closed."""
     for account in accounts:
-        if closed := page.chain.accounts[account].closed(purpose, account):
+        standing = page.chain.accounts[account]
+        if standing.expired and (closed := standing.closed(purpose, account)):
             raise closed
 
 
@@ -189,5 +192,8 @@ def unit_fields(unit: Unit | None) -> dict[str, object] | None:
     """A unit as it is written. The form of entries is permanent: what came later is left out where it says nothing."""
     if unit is None:
         return None
-    fields = dataclasses.asdict(unit)
-    return {name: value for name, value in fields.items() if name not in ("pooled", "reach") or value}
+    fields = {**vars(unit)}
+    for later in ("pooled", "reach"):
+        if not fields[later]:
+            del fields[later]
+    return fields

@@ -27,9 +27,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from discreet.accounting.price import Price
@@ -98,13 +99,12 @@ class Chain:
         self.waiting: dict[str, str] = {}
         self.turns: Counter[str] = Counter()
 
-    def next(self, kind: str, key: str, **fields: Any) -> ChainEntry:
-        """The entry that would come next."""
-        return sealed(self.head, self.number + 1, kind, key, **fields)
-
-    def charges(self, event: Event, accounts: Iterable[Account]) -> list[dict[str, Any]]:
-        """The charges as an entry holds them."""
-        return [{"account": account, **self.accounts[account].charged(event)} for account in accounts]
+    def charges(self, after: Mapping[Account, Standing]) -> list[dict[str, Any]]:
+        """The charges after which accounts stand like this, as an entry holds them."""
+        found = []
+        for account, then in after.items():
+            found.append({"account": account, **self.accounts[account].charged(then)})
+        return found
 
     def holds(self, kind: str, key: str) -> bool:
         """Whether there is a reservation, or a commit, of this key."""
@@ -166,7 +166,7 @@ class Chain:
                 raise ValueError(f"there is no kind {other!r}")
 
     def _charge(self, before: Standing, charge: dict[str, Any], fields: dict[str, Any]) -> None:
-        self.accounts[charge["account"]] = before.followed(charge, _price(fields), lambda: _event(fields))
+        self.accounts[charge["account"]] = before.followed(charge, _price(fields), partial(_event, fields))
 
     def _raise(self, account: Account, fields: dict[str, Any]) -> None:
         self.accounts[account] = self.accounts[account].raised_as(fields)

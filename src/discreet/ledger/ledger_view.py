@@ -26,7 +26,8 @@ class LedgerView:
     @property
     def budget(self) -> Budget:
         """The cap for everybody together."""
-        return self.accounts[None].budget
+        with self._book.reading():
+            return self._book.chain.accounts[None].budget
 
     @property
     def name(self) -> str:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from discreet.core.errors import LedgerError, NotPermitted
-from discreet.core.held import Held, unheld
+from discreet.core.errors import LedgerError
+from discreet.core.held import Forks, Held, unheld
 from discreet.core.ledger import Entry
-from discreet.ledger.chain import Chain, ChainEntry, entry
+from discreet.ledger.chain import Chain, ChainEntry, entry, sealed
 
 
 @unheld("part")
@@ -33,7 +34,7 @@ class MemoryPage:
 
     def add(self, kind: str, key: str, **fields: Any) -> ChainEntry:
         """Append an entry."""
-        link = self.chain.next(kind, key, **fields)
+        link = sealed(self.chain.head, self.chain.number + 1, kind, key, **fields)
         self.chain.follow(link)
         self.links[kind, key] = link
         return link
@@ -51,29 +52,24 @@ class MemoryBook(Held):
         self._page = MemoryPage(self.chain, {}, {})
         self._page.add("open", "", **fields)
 
-    def check_process(self) -> None:
-        """Refuse a fork of the process that opened it."""
-        try:
-            super().check_process()
-        except NotPermitted as why:
-            raise LedgerError(
-                "an account in memory",
-                "this process is a fork of the one that opened it, and both would spend the budget",
-                "Open the account in the process that uses it, or use a SqliteLedger.",
-            ) from why
+    def forked(self) -> LedgerError:
+        """The refusal of a fork of the process that opened it."""
+        return LedgerError(
+            "an account in memory",
+            "this process is a fork of the one that opened it, and both would spend the budget",
+            "Open the account in the process that uses it, or use a SqliteLedger.",
+        )
 
-    @contextmanager
-    def reading(self) -> Iterator[None]:
+    def reading(self) -> AbstractContextManager[Any]:
         """A consistent view of everything recorded so far; a fork may find the lock taken for ever, and is refused."""
-        self.check_process()
-        with self._lock:
-            yield
+        if self._process != (os.getpid(), Forks.count):
+            raise self.forked()
+        return self._lock
 
     @contextmanager
     def writing(self) -> Iterator[MemoryPage]:
         """Hold the lock to decide on one entry and add it."""
-        self.check_process()
-        with self._lock:
+        with self.reading():
             yield self._page
 
     def entries(self) -> tuple[Entry, ...]:

@@ -25,9 +25,10 @@ STEPS = 12  # of the search for the most that fits
 LEAST = 2.0**-100
 
 
-def refusal(standing: Standing, asked: str, event: Event, cost: Price, account: str | None) -> BudgetExceeded | None:
-    """Why the event cannot be paid, if it cannot."""
-    after = standing.after(event)
+def refusal(
+    standing: Standing, after: Standing, asked: str, event: Event, cost: Price, account: str | None
+) -> BudgetExceeded | None:
+    """Why the event, after which the account would stand like this, cannot be paid, if it cannot."""
     if after.holds:
         return None
     budget = standing.budget

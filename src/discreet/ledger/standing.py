@@ -126,11 +126,10 @@ class Standing:
             account=account,
         )
 
-    def charged(self, event: Event) -> dict[str, Any]:
+    def charged(self, after: Standing) -> dict[str, Any]:
         """The charge as an entry of the chain holds it: the members with the first one, and what is spent after it."""
-        after = self.after(event)
         union = after.union or Union(())
-        members = {} if self.union else {"members": [_written(member) for member in union.members]}
+        members = {} if self.union else {"members": list(map(_written, union.members))}
         spent = [_text(amount, member) for amount, member in zip(after.spent, union.members, strict=True)]
         return members | {"spent": spent}
 
@@ -144,15 +143,17 @@ class Standing:
         """
         union = self.union
         if union is None:
-            union = Union(tuple(_read(member, self.budget, event()) for member in charge["members"]))
+            first = event()
+            union = Union(tuple([_read(member, self.budget, first) for member in charge["members"]]))
             if union.delta > self.budget.delta:
                 raise ValueError("the members of the filter have more delta than the account")
         elif "members" in charge:
             raise ValueError("the members of a filter do not change")
         spent = _spent(union, charge["spent"], self.spent)
         before = self.spent or (NOTHING,) * len(spent)
-        if any(not _grown(one, other) for one, other in zip(before, spent, strict=True)):
-            raise ValueError("what is spent became less")
+        for one, other in zip(before, spent, strict=True):
+            if not _grown(one, other):
+                raise ValueError("what is spent became less")
         asked, charges = self.asked + price.epsilon, self.charges + 1
         if self.expired:
             raise ValueError("the account has expired")

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from discreet.core.bits import Bits
-from discreet.core.held import this_process
+from discreet.core.held import Forks
 
 WORDS = 1 << 16  # a request up to this size shares one buffer
 KEY_LIFE = 1 << 34  # bytes under one key: 2**30 blocks
@@ -93,7 +93,7 @@ class SystemBits:
         return self._stream().integer(width)
 
     def _stream(self) -> KeyStream:
-        own, process = self._own, this_process()
+        own, process = self._own, (os.getpid(), Forks.count)
         if own.stream is None or own.process != process or own.stream.spent >= KEY_LIFE:
             own.stream = KeyStream(os.urandom(32), int.from_bytes(os.urandom(16), "big"))
             own.process = process

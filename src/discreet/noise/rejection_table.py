@@ -136,9 +136,10 @@ class RejectionTable:
         kept = self._kept(bits, np.concatenate(strips), values)
         out[place] = values
         again = place[~kept]
-        fresh = np.empty(again.size, np.int64)
-        self.fill(bits, fresh)
-        out[again] = fresh
+        if again.size:
+            fresh = np.empty(again.size, np.int64)
+            self.fill(bits, fresh)
+            out[again] = fresh
 
     def _propose(self, bits: Bits, out: Steps, strip: Steps) -> None:
         """A strip and an integer of its cell, from the lowest and the highest bits of one word each."""

@@ -92,6 +92,7 @@ def _nothing(value: Any) -> None:
         raise TypeError("nothing")
 
 
+STRINGS = frozenset({str})
 _SINGLE: dict[Any, Reading] = {int: _whole, float: _number, bool: _flag, str: _text, NoneType: _nothing}
 
 
@@ -110,7 +111,9 @@ def _one_of(value: Any, choices: tuple[Any, ...]) -> Any:
 def _tuple(value: Any, each: Reading) -> tuple[Any, ...]:
     if not isinstance(value, list | tuple):
         raise TypeError("a list")
-    return tuple(each(one) for one in value)
+    if each is _text and STRINGS.issuperset(map(type, value)):
+        return tuple(value)
+    return tuple([each(one) for one in value])
 
 
 def _first(value: Any, readings: list[Reading]) -> Any:

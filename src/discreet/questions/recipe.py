@@ -10,7 +10,7 @@ import json
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
+from types import MappingProxyType, NoneType
 from typing import Any, Concatenate, ParamSpec, cast
 
 import numpy as np
@@ -28,6 +28,7 @@ TRIED = 2**17  # numbers in the contributions of the records that a fused sum is
 P = ParamSpec("P")
 Builder = Callable[Concatenate[Schema, P], BoundedSum]
 FEW, SMALL = 64, 2**13  # questions that are kept to be asked again, and how many numbers such a one has at most
+PLAIN = (str, int, float, bool, NoneType)  # parameters that are told apart by how they are written
 RECIPES: dict[str, Any] = {}
 """The recipes that have been loaded so far, by name."""
 
@@ -60,11 +61,16 @@ RECENT = Recent()
 def _told(value: Any) -> str | None:
     """Texts, numbers, arrays and tuples of them, so that 1, 1.0, True and "1" differ; None where there is more."""
     if isinstance(value, tuple):
-        parts = [_told(part) for part in value]
-        return None if None in parts else repr(parts)
+        parts = []
+        for part in value:
+            told = repr(part) if type(part) in PLAIN else _told(part)
+            if told is None:
+                return None
+            parts.append(told)
+        return repr(parts)
     if type(value) is np.ndarray and value.dtype == np.float64 and value.size <= SMALL:
         return f"{value.shape} {value.tobytes().hex()}"
-    return repr(value) if type(value) in (str, int, float, bool, type(None)) else None
+    return repr(value) if type(value) in PLAIN else None
 
 
 @dataclass(frozen=True)
@@ -95,7 +101,8 @@ class Recipe:
 
     def written(self) -> str:
         """The recipe as JSON, in one way only."""
-        document = {"name": self.name, "parameters": {key: _plain(value) for key, value in self.parameters.items()}}
+        values = _plain([*self.parameters.values()])
+        document = {"name": self.name, "parameters": dict(zip(self.parameters, values, strict=True))}
         try:
             return json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
         except (TypeError, ValueError) as why:
@@ -109,7 +116,7 @@ class Recipe:
             name, parameters = document["name"], document["parameters"]
             if not isinstance(name, str) or not isinstance(parameters, dict) or len(document) != 2:
                 raise ValueError("its fields are not a name and parameters")
-            return cls(name, {key: _rich(value) for key, value in parameters.items()})
+            return cls(name, dict(zip(parameters, _rich([*parameters.values()]), strict=True)))
         except (ValueError, TypeError, KeyError, RecursionError) as why:
             raise ParameterError("read a recipe", f"it is not one ({why})", "Send what `written` gives.") from why
 
@@ -137,7 +144,7 @@ def _plain(value: Any) -> Any:
         array = np.ascontiguousarray(value, dtype="<f8")
         return {"shape": list(array.shape), "float64": base64.b64encode(array.tobytes()).decode()}
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [one if type(one) in PLAIN else _plain(one) for one in value]
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -145,7 +152,9 @@ def _rich(value: Any) -> Any:
     if isinstance(value, dict):
         numbers = np.frombuffer(base64.b64decode(value["float64"], validate=True), dtype="<f8")
         return numbers.astype(np.float64).reshape(value["shape"])
-    return tuple(_rich(one) for one in value) if isinstance(value, list) else value
+    if isinstance(value, list):
+        return tuple([one if type(one) in PLAIN else _rich(one) for one in value])
+    return value
 
 
 def _refused(constant: str) -> Any:
@@ -182,7 +191,7 @@ def recipe(name: str) -> Callable[[Builder[P]], Builder[P]]:
 
         @functools.wraps(build)
         def built(schema: Schema, *given: Any, **named: Any) -> BoundedSum:
-            told = _told((name, *given, tuple(named.items())))
+            told = _told((name, *given, " ".join(named), *named.values()))
             if told is None:
                 return checked(schema, *given, **named)
             key = (tuple(schema.columns.items()), told)
@@ -232,7 +241,13 @@ def check_question(question: BoundedSum, schema: Schema) -> None:
 
 def public_records(schema: Schema, columns: Iterable[str]) -> Array:
     """Records that are known without the data: upper ends, middles, lower ends, both ends in turn, missing values."""
-    points = np.array([_points(schema.columns[name]) for name in columns]).reshape(-1, 3)
+    return _public_records(tuple([schema.columns[name] for name in columns])).copy()
+
+
+@functools.lru_cache(maxsize=FEW)
+def _public_records(columns: tuple[Column, ...]) -> Array:
+    """The same, of these columns: all questions of one fit are tried on them."""
+    points = np.array([_points(column) for column in columns]).reshape(-1, 3)
     lower, middle, upper = points.T
     turns = np.arange(len(points)) % 2 == 0
     missing = np.full(len(points), np.nan)

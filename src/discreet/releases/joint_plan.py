@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from typing import Any, ClassVar
 
@@ -57,15 +58,17 @@ class Together:
     epsilon: float = 1.0
     knob: ClassVar[str] = "epsilon"
 
-    @property
+    @cached_property
     def mechanisms(self) -> tuple[Any, ...]:
-        """The mechanisms at their price."""
-        return tuple(priced(part, self.epsilon) for part in self.parts)
+        """The mechanisms at their price; parts that are the same object are priced once."""
+        made = {id(part): priced(part, self.epsilon) for part in {id(part): part for part in self.parts}.values()}
+        return tuple([made[id(part)] for part in self.parts])
 
-    @property
+    @cached_property
     def event(self) -> Event:
         """What all of them cost."""
-        events = tuple(mechanism.event for mechanism in self.mechanisms)
+        made = {id(mechanism): mechanism.event for mechanism in self.mechanisms}
+        events = tuple([made[id(mechanism)] for mechanism in self.mechanisms])
         return Composed(events) if len(events) > 1 else events[0]
 
 
@@ -107,9 +110,9 @@ def staged(data: PrivateData, stages: Sequence[Stage], budget: Budget) -> Staged
     best = [least_noise(data, stage.question, budget, stage.times).noise for stage in stages]
     noises = [calibrate(noise, budget) for noise in best]
     parts = [priced(noise, (stage.share / stage.times) ** power) for noise, stage in zip(noises, stages, strict=True)]
-    every = tuple(part for part, stage in zip(parts, stages, strict=True) for _ in range(stage.times))
+    every = tuple([part for part, stage in zip(parts, stages, strict=True) for _ in range(stage.times)])
     plan = calibrate(Together(every), budget)
     ends = accumulate(stage.times for stage in stages)
     last = [plan.mechanisms[end - 1] for end in ends]
-    spreads = tuple(spread(data, stage.question, noise) for stage, noise in zip(stages, last, strict=True))
+    spreads = tuple([spread(data, stage.question, noise) for stage, noise in zip(stages, last, strict=True)])
     return StagedPlan(spreads, plan.event)

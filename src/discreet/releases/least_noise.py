@@ -6,12 +6,14 @@ import importlib
 import inspect
 import pkgutil
 from functools import cache
+from operator import attrgetter
 from typing import Any
 
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.mechanism import Asked
 from discreet.mechanisms import additive, vectors
+from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.questions.question import BoundedQuestion
 from discreet.releases.spread import Spread, spread
 from discreet.trust.private_data import PrivateData
@@ -30,6 +32,12 @@ def noises() -> tuple[Any, ...]:
     return tuple(sorted(found, key=lambda kind: str(kind.__name__)))
 
 
+@cache
+def templates() -> tuple[Any, ...]:
+    """One of each, as it is by default; without those that suit nowhere, since they say no more than `Additive`."""
+    return tuple(kind() for kind in noises() if kind.suits.__func__ is not vars(Additive)["suits"].__func__)
+
+
 def least_noise(data: PrivateData, question: BoundedQuestion, budget: Budget, times: int = 1) -> Spread:
     """The noise that moves each coordinate least, for `times` such releases within the budget.
 
@@ -43,9 +51,11 @@ def least_noise(data: PrivateData, question: BoundedQuestion, budget: Budget, ti
         pure(data, budget),
         data.local,
     )
-    fitting = [calibrate(kind(), budget, times) for kind in noises() if kind.suits(asked)]
+    fitting = [calibrate(noise, budget, times) for noise in templates() if noise.suits(asked)]
+    if len(fitting) == 1:  # the trust model says whether it keeps the promise, when it is asked for a permit
+        return spread(data, question, fitting[0])
     kept = [noise for noise in fitting if data.keeps(noise.event)]
-    return min((spread(data, question, noise) for noise in kept or fitting), key=lambda one: one.stddev)
+    return min([spread(data, question, noise) for noise in kept or fitting], key=attrgetter("stddev"))
 
 
 def pure(data: PrivateData, budget: Budget) -> bool:

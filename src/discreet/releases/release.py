@@ -130,7 +130,7 @@ def promise(confidence: float | None, population: bool) -> str:
 
 def check_confidence(asked: str, confidence: float) -> None:
     """Refuse a confidence that no interval has, or none worth having."""
-    if not (is_number(confidence) and LEAST <= confidence <= MOST):
+    if not ((confidence.__class__ is float or is_number(confidence)) and LEAST <= confidence <= MOST):
         remedy = f"Give one between {LEAST} and {MOST}, such as 0.95."
         raise ParameterError(asked, f"the confidence is {shown(confidence)}", remedy, confidence=confidence)
 

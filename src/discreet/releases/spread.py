@@ -59,7 +59,8 @@ def spread(data: PrivateData, question: BoundedQuestion, noise: Noise) -> Spread
     """How this noise spreads on the release, under the trust model of the data."""
     grid = None if data.unit.pooled else question.grid
     one = noise.stddev(question.bound.times(data.unit.rows), question.size, data.neighbors, grid)
-    return Spread(noise, one * math.sqrt(data.reports), data.reports)
+    reports = data.reports
+    return Spread(noise, one * math.sqrt(reports), reports)
 
 
 def whole_half_width(spread: Spread, weights: Array, confidence: float) -> float:

@@ -194,6 +194,7 @@ class Text:
 
 
 Column = Number | Category | Text
+STRINGS = frozenset({str})
 
 
 @dataclass(frozen=True)
@@ -263,11 +264,27 @@ class Schema:
         found = tuple(names)
         if not found or len(set(found)) != len(found):
             raise SchemaError("columns", f"they are {', '.join(map(str, found)) or 'none'}", "Name each column once.")
-        for name in found:
-            if isinstance(self._column(name), Text):
-                remedy = "List them in the schema, or use private key selection."
-                raise SchemaError(f"column {name!r}", "its values are not public", remedy)
+        if not (STRINGS.issuperset(map(type, found)) and self._readable.issuperset(found)):
+            for name in found:
+                if isinstance(self._column(name), Text):
+                    remedy = "List them in the schema, or use private key selection."
+                    raise SchemaError(f"column {name!r}", "its values are not public", remedy)
         return found
+
+    def numbers(self, names: Sequence[str]) -> tuple[Number, ...]:
+        """The numeric columns of these names, each once."""
+        known = self._numbers
+        return tuple([known[name] if name in known else self.number(name) for name in self.values(names)])
+
+    @cached_property
+    def _readable(self) -> frozenset[str]:
+        """The columns that can be read as numbers or as places in a list, and computed with."""
+        return frozenset({*self._numbers, *[name for name, kind in self.columns.items() if isinstance(kind, Category)]})
+
+    @cached_property
+    def _numbers(self) -> dict[str, Number]:
+        """The columns that are plain numbers, and can be computed with."""
+        return {name: kind for name, kind in self.columns.items() if isinstance(kind, Number) and kind._computable}
 
     def listing(self, lists: Mapping[str, Category]) -> Schema:
         """The schema with lists of values in place of columns of text."""
@@ -279,7 +296,7 @@ class Schema:
         if not isinstance(name, str) or name not in self.columns:
             raise SchemaError(f"column {name!r}", "the schema has none", f"It has {', '.join(self.columns)}.")
         column = self.columns[name]
-        if isinstance(column, Number):
+        if isinstance(column, Number) and not column._computable:
             column.check_scale(name)
         return column
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from discreet.core.bits import Bits
-from discreet.core.events import Event
+from discreet.core.events import DiscreteLoss, Event
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors
 from discreet.core.secret import Secret
@@ -88,7 +88,7 @@ class Curator(Secret):
 
     def keeps(self, event: Event) -> bool:
         """Every promise about a sum, since the curator holds the exact answer; not those about one person's report."""
-        return not promised(event)
+        return not (isinstance(event, DiscreteLoss) and promised(event))
 
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
         """The mechanism's release of the exact answer.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
@@ -24,6 +25,7 @@ from discreet.schema.schema import Schema
 from discreet.trust.stored import Artefact, KeptArtefact, Stored
 
 Release = TypeVar("Release")
+RECENT = 256  # plans whose releases are remembered
 
 
 class TrustModel(Protocol):
@@ -60,13 +62,21 @@ class TrustModel(Protocol):
 
 def releases(plan: Event) -> Counter[Event]:
     """How often a plan pays for each single event."""
+    return Counter(_releases(plan))
+
+
+@lru_cache(maxsize=RECENT)
+def _releases(plan: Event) -> Mapping[Event, int]:
     match plan:
         case Composed(events):
-            return sum((releases(event) for event in events), Counter())
+            found: Counter[Event] = Counter()
+            for event in events:
+                found.update(_releases(event))
+            return found
         case Repeated(event, times):
-            return Counter({single: count * times for single, count in releases(event).items()})
+            return {single: count * times for single, count in _releases(event).items()}
         case _:
-            return Counter([plan])
+            return {plan: 1}
 
 
 class Permit(Held):
@@ -96,6 +106,8 @@ class Permit(Held):
         self._unspent = releases(plan)
         self._made = Stored()
         self._participants: Participants | None = None
+        condition = getattr(trust, "condition", None)
+        self._where = None if condition is None else str(condition)
         self._stored = Stored.read(charge.result) if isinstance(charge, Committed) else None
         self._open = False
         self.progress: Progress = patient_bar()
@@ -260,7 +272,7 @@ class Permit(Held):
     def receipt(self) -> Receipt:
         """What this permit cost."""
         cost, kept = price(self._plan, self._ledger.budget), None
-        if isinstance(self._charge, Committed):
+        if self._stored is not None and isinstance(self._charge, Committed):  # else it is what is said here
             kept = self._charge.stated
         made = Receipt(
             self._purpose,
@@ -277,11 +289,6 @@ class Permit(Held):
             self._where,
         )
         return made if kept is None else made.as_stated(kept)
-
-    @property
-    def _where(self) -> str | None:
-        condition = getattr(self._trust, "condition", None)
-        return None if condition is None else str(condition)
 
     @exclusive
     def __enter__(self) -> Permit:
@@ -310,7 +317,8 @@ def check_ready(trust: TrustModel) -> None:
 
 def check_columns(purpose: str, question: Question, schema: Schema) -> None:
     """Refuse a question about columns that are not there."""
-    if unknown := [name for name in question.columns if name not in schema.columns]:
+    if not schema.columns.keys() >= {*question.columns}:
+        unknown = [name for name in question.columns if name not in schema.columns]
         known = f"There are {', '.join(schema.columns)}."
         raise SchemaError(purpose, f"there is no column {unknown[0]!r}", known)
 

@@ -56,9 +56,10 @@ class PrivateData:
             obstacle = f"its questions are about whole records, and its unit is a single {self.unit.kind}"
             remedy = "Give another unit, or use a SensitiveAttribute of deep, or a MovingTable of trust."
             raise ParameterError("private data", obstacle, remedy)
+        neighbors, unit = ledger.neighbors, ledger.unit
         for name, mine, theirs, alike in (
-            ("neighbors", trust.neighbors, ledger.neighbors, trust.neighbors is ledger.neighbors),
-            ("unit", trust.unit, ledger.unit, ledger.unit is not None and trust.unit.protects_as(ledger.unit)),
+            ("neighbors", trust.neighbors, neighbors, trust.neighbors is neighbors),
+            ("unit", trust.unit, unit, unit is not None and trust.unit.protects_as(unit)),
         ):
             if theirs is not None and not alike:
                 raise ParameterError(
@@ -252,15 +253,18 @@ class PrivateData:
 
     def _check_sampled(self, plan: Event, purpose: str) -> None:
         """Refuse secret samples of units that cannot be drawn one by one."""
-        if any(isinstance(event, Sampled) for event in walked(plan)) and (not self.curated or self.unit.rows > 1):
-            raise NotPermitted(
-                purpose,
-                "a secret sample takes a curator who holds all records, with one row for each unit",
-                "Keep one row of each unit, or ask sums over all records.",
-            )
-        if any(isinstance(event, Sampled) and event.scheme == "poisson_replace" for event in walked(plan)):
-            obstacle = "bounds of questions need not be balls around zero, which a poisson_replace sample needs"
-            raise NotPermitted(purpose, obstacle, "Draw a sample of fixed size.")
+        for event in walked(plan):
+            if not isinstance(event, Sampled):
+                continue
+            if not self.curated or self.unit.rows > 1:
+                raise NotPermitted(
+                    purpose,
+                    "a secret sample takes a curator who holds all records, with one row for each unit",
+                    "Keep one row of each unit, or ask sums over all records.",
+                )
+            if event.scheme == "poisson_replace":
+                obstacle = "bounds of questions need not be balls around zero, which a poisson_replace sample needs"
+                raise NotPermitted(purpose, obstacle, "Draw a sample of fixed size.")
 
     if not TYPE_CHECKING:  # so that what is misspelled is found before it runs
 

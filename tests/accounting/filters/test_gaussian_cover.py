@@ -11,8 +11,19 @@ from discreet.accounting.filters.amount import DELTA_UNITS, LOSS_UNITS, NOTHING
 from discreet.accounting.filters.gaussian_cover import covering_room, covers
 from discreet.accounting.filters.gaussian_filter import ASIDE, GaussianFilter
 from discreet.accounting.gaussian import gaussian_delta
-from discreet.accounting.loss_distribution import DeltaCurve, curve_above, delta_above
+from discreet.accounting.jumps import CompositionWithJumps
+from discreet.accounting.loss_distribution import (
+    ACCURACY,
+    FEW,
+    ROUGH,
+    SEEN,
+    DeltaCurve,
+    _fitted,
+    curve_above,
+    delta_above,
+)
 from discreet.accounting.pairs.directions import directions
+from discreet.accounting.profile_point import AtDelta
 from discreet.core.events import ApproximateLoss, ConcentratedLoss, Event, GaussianLoss, PureLoss, Repeated, Sampled
 
 STEPS = Sampled(GaussianLoss(1.0), 0.05)
@@ -54,6 +65,22 @@ def test_the_curve_bounds_delta_at_every_point() -> None:
         for index in (0, 100, 300, 599):
             exact = delta_above([direction], float(curve.losses[index]))
             assert exact * (1 - 1e-3) <= curve.deltas[index] <= 1.05 * exact
+
+
+def test_a_curve_is_what_its_points_are_one_by_one() -> None:
+    """With jumps and without, as a sample at a tiny rate says nothing or jumps; never below, but for the last bits."""
+    with_jumps = set()
+    for event in (TRAINING, Repeated(Sampled(GaussianLoss(1.0), 1e-9), 1000)):
+        for direction in directions(event):
+            curve = curve_above(direction, 1e-10)
+            assert curve is not None
+            some, aims = np.arange(0, len(curve.losses), 20), np.geomspace(1e-10, *SEEN).tolist()
+            fits = [_fitted(direction, AtDelta(delta), ROUGH * ACCURACY, FEW).composition for delta in aims]
+            with_jumps |= {isinstance(fit, CompositionWithJumps) for fit in fits}
+            apart = [min(fit.log_delta_above(loss) for fit in fits) for loss in curve.losses[some].tolist()]
+            np.testing.assert_allclose(np.log(curve.deltas[some]), apart, rtol=1e-6, atol=1e-9)
+            assert (np.log(curve.deltas[some]) >= np.array(apart) - 1e-12).all()
+    assert with_jumps == {True, False}
 
 
 def test_what_is_left_beyond_the_end_of_a_curve_must_be_within_the_slack() -> None:

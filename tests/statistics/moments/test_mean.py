@@ -13,7 +13,7 @@ import pytest
 import discreet
 
 pd = pytest.importorskip("pandas")
-MOST_CALLS = 460  # locks, checks of public parameters and what a receipt binds take sixty of them
+MOST_CALLS = 300  # locks, checks of public parameters and what a receipt binds take forty of them
 HOME = str(Path(discreet.__file__).parent)
 
 

@@ -130,7 +130,8 @@ def _excess(share: int, first: Event | None) -> Fraction:
 
 def _aside(share: int, first: Event | None) -> int:
     """What is put aside for slacks: the other half."""
-    return _spare(share, first) - _spare(share, first) // 2
+    spare = _spare(share, first)
+    return spare - spare // 2
 
 
 def _cap(share: int, first: Event | None, room: Fraction, failures: Fraction) -> Amount:

@@ -89,12 +89,15 @@ class Union:
     @property
     def delta(self) -> Fraction:
         """The shares of all members together, and failures once."""
-        failures = max((member.cap.delta for member in self.members), default=0)
-        return Fraction(sum(member.share for member in self.members) + failures, DELTA_UNITS)
+        shares = failures = 0
+        for member in self.members:
+            shares, failures = shares + member.share, max(failures, member.cap.delta)
+        return Fraction(shares + failures, DELTA_UNITS)
 
     def opening(self, first: Event) -> Spent:
         """What is spent in each member after the first charge."""
-        return _alike(tuple([member.opening(first) for member in self.members]))
+        prices = tuple([member.opening(first) for member in self.members])
+        return prices if len(prices) == 1 else _alike(prices)
 
     def after(self, event: Event, spent: Spent) -> Spent:
         """What is spent in each member after one more charge. A member that was broken stays broken."""
@@ -110,7 +113,10 @@ class Union:
 
     def holds(self, spent: Spent) -> bool:
         """Whether at least one member holds."""
-        return bool(self.living(spent))
+        for member, amount in zip(self.members, spent, strict=True):
+            if amount is not None and amount.within(member.cap):
+                return True
+        return False
 
     def certified(self, spent: Spent) -> float:
         """The least epsilon that a member certifies; where none holds, how much it would take."""

@@ -101,7 +101,7 @@ class LinearClassifier(LinearScores):
             question = self.gradients(task, white.matrix, on_maps((current @ directions).T))
             gradient = permit.ask(question, steps.noise).reshape(shape)
             sums += turn**2 * (bend * current - gradient) / (bend + noise / (bend * prior))
-            current = sums / sum(k**2 for k in range(1, turn + 1))
+            current = sums / (turn * (turn + 1) * (2 * turn + 1) // 6)  # the sum of the squares so far
         return np.asarray((current @ directions).T)
 
     def _reach(self, task: Task, count: float, steps: Spread) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from numbers import Real
 from typing import ClassVar
 
@@ -14,8 +15,9 @@ from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid, Steps
 from discreet.questions.vectors.row_steps import RowSteps, StepRows
-from discreet.schema.schema import Schema
+from discreet.schema.schema import Number, Schema
 
+RECENT = 16  # boxes that are kept
 CELLS = 15  # bits between the largest coordinate and the step of its grid
 SHORTEST, MOST_COLUMNS = 2.0**-6, 2**12  # so that squared lengths stay below 2**53 squared steps
 MOST_CENTERED = 2**10  # columns: coordinates around a center are up to twice as long
@@ -76,7 +78,11 @@ class Coordinates:
         center : array of shape (n,), optional
             Public. The z that is moved to zero: from -1 to 1.
         """
-        bounds = [schema.number(name) for name in schema.values(columns)]
+        bounds = schema.numbers(columns)
+        return _boxed(bounds, radius) if center is None else cls._of(bounds, radius, center)
+
+    @classmethod
+    def _of(cls, bounds: tuple[Number, ...], radius: float, center: Array | None) -> Coordinates:
         middle = np.array([[0.5 * column.lower + 0.5 * column.upper] for column in bounds])
         half = np.array([[0.5 * column.upper - 0.5 * column.lower] for column in bounds])
         _check(half, radius)
@@ -89,7 +95,7 @@ class Coordinates:
         scaled = RowSteps(bounds, middle[:, 0], math.ldexp(1.0, -grid.exponent) / half[:, 0])
         return cls(middle, half, grid, round(math.ldexp(weight, -grid.exponent)), longest, scaled)
 
-    @property
+    @cached_property
     def size(self) -> int:
         """The number of coordinates, with the constant."""
         return 1 + len(self.half)
@@ -146,6 +152,12 @@ class Coordinates:
         """The moments of (1, x), in the records' own units, from those of (1, z)."""
         own = np.block([[np.ones((1, 1)), np.zeros((1, len(self.half)))], [self.middle, np.diag(self.half[:, 0])]])
         return own @ moments @ own.T
+
+
+@lru_cache(maxsize=RECENT)
+def _boxed(bounds: tuple[Number, ...], radius: float) -> Coordinates:
+    """The coordinates of a box: the questions of one fit differ in other things, and need them again and again."""
+    return Coordinates._of(bounds, radius, None)
 
 
 def shrink(steps: Array, longest: int) -> Array:

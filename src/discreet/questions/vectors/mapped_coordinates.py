@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -62,12 +63,12 @@ class MappedCoordinates:
         """M itself."""
         return MAPS.values(self.matrix)
 
-    @property
+    @cached_property
     def size(self) -> int:
         """How many coordinates there are, with the constant."""
         return 1 + len(self.matrix)
 
-    @property
+    @cached_property
     def constant(self) -> int:
         """The coordinate w, in steps."""
         return round(math.ldexp(1 / math.sqrt(math.sqrt(3 * len(self.matrix))), CELLS))
@@ -82,7 +83,7 @@ class MappedCoordinates:
         """Of the length of u u', where u = (w, z), which is |u|^2; with a margin for the rounding of lengths."""
         return AcuteBound("l2", (self.weight**2 + 1) * (1 + 2.0**-30))
 
-    @property
+    @cached_property
     def _exponent(self) -> int:
         """From products of steps to steps."""
         return MAPS.exponent + self.columns.grid.exponent - self.grid.exponent

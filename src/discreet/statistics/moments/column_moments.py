@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -169,9 +169,12 @@ class Moments:
                 return Figure(float(shares.mean()), shares - shares.mean())
 
 
+@cache
 def bernstein_shares(degree: int, power: int) -> Array:
     """How often each Bernstein polynomial of a is counted in a**power."""
-    return np.array([math.comb(k, power) / math.comb(degree, power) for k in range(degree + 1)])
+    found = np.array([math.comb(k, power) / math.comb(degree, power) for k in range(degree + 1)])
+    found.flags.writeable = False
+    return found
 
 
 @dataclass(frozen=True)
@@ -215,7 +218,7 @@ class Moment:
         """The figure in a release of its sums, about this public number of records."""
         number = of.data.schema.number(of.column)
         moments = Moments(released.values, number, size)
-        bend = 0.0 if size is not None else 1 / max(moments.count().value, 1.0)
+        bend = 0.0 if size is not None else 1 / moments._number
         found = dataclasses.replace(self.figure(moments), bend=bend)
         ends = number if self.power == 1 else Number(0.0, self.most * (number.upper - number.lower) ** self.power)
         return estimate_of(title, found, released, confidence, ends)

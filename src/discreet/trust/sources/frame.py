@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -51,10 +52,12 @@ class Frame(Batched):
     def __init__(self, frame: Any, schema: Schema, unit: Unit = RECORD) -> None:
         self.schema, self.unit = schema, unit
         check_header("data frame", list(frame.keys() if isinstance(frame, Mapping) else frame.columns), schema, unit)
-        self._columns = {name: _column(frame[name]) for name in read_columns(schema, unit)}
+        self._columns, shapes = {}, set()
+        for name in read_columns(schema, unit):
+            column = self._columns[name] = _column(frame[name])
+            shapes.add(column.shape)
         for name, column in self._columns.items():
             pandas_column.check_type("data frame", name, column.dtype, schema)
-        shapes = {column.shape for column in self._columns.values()}
         self._size = self._units = len(next(iter(self._columns.values())))
         if shapes != {(self._size,)}:
             raise SchemaError("data frame", f"its columns have shapes {shapes}", "Give one value or None per record.")
@@ -82,7 +85,7 @@ class Frame(Batched):
 
     def _raw(self, columns: Sequence[str]) -> Iterator[Array]:
         """The same, of numbers as they are found."""
-        kinds = [known(self.schema, name) for name in columns]
+        kinds = list(map(partial(known, self.schema), columns))
         for rows in self._slices():
             found = [self._decoded(name, rows, kind) for name, kind in zip(columns, kinds, strict=True)]
             if len(found) == 1:

@@ -60,11 +60,12 @@ def check_header(asked: str, names: Sequence[str], schema: Schema, unit: Unit, *
             "values of text columns are counted row by row, and the number of rows of a pooled unit is not bounded",
             "Leave the text columns out of the schema, or give the unit a number of rows.",
         )
-    wanted = read_columns(schema, unit)
-    absent = [name for name in wanted if name not in names]
-    if absent:
+    wanted, count = read_columns(schema, unit), Counter(map(str.casefold, names) if any_case else names)
+    if not {*names}.issuperset(wanted):
+        absent = [name for name in wanted if name not in names]
         raise SchemaError(asked, f"it has no column {absent[0]!r}", instead_of(absent[0], names), absent=absent)
-    count = Counter(name.casefold() if any_case else name for name in names)
+    if len(count) == len(names):
+        return
     twice = [name for name in wanted if count[name.casefold() if any_case else name] > 1]
     if twice:
         raise SchemaError(asked, f"it has more than one column {twice[0]!r}", "Rename all but one.", repeated=twice)

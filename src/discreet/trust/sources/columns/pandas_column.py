@@ -34,11 +34,13 @@ def check_type(asked: str, name: str, dtype: Any, schema: Schema) -> None:
 
 def decoded(column: Column, kind: Number | Category) -> Array:
     """One column as numbers; see `Batched.batches`."""
+    if isinstance(column.dtype, np.dtype):
+        return decoding.decoded(column.to_numpy(), kind)
     if _is_categorical(column):
         return np.append(decoded(column.cat.categories, kind), np.nan)[column.cat.codes]
-    if _is_extension(column) and column.dtype.kind in "fiu":
+    if column.dtype.kind in "fiu":
         return decoding.decoded(_with_nan(column), kind)
-    return decoding.decoded(_array(column), kind)
+    return decoding.decoded(column.to_numpy(dtype=object), kind)
 
 
 def texts(column: Column) -> list[str | None]:
