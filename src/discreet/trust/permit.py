@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Protocol, TypeVar
+from typing import Any, NoReturn, Protocol, TypeVar, cast
 
 from discreet.accounting.price import price
 from discreet.core.errors import DiscreetError, EngineFailure, KeyReused, NotPermitted, SchemaError, UnplannedRelease
@@ -24,6 +24,40 @@ from discreet.schema.schema import Schema
 from discreet.trust.stored import Artefact, KeptArtefact, Stored
 
 Release = TypeVar("Release")
+
+
+class Promise(Protocol):
+    """Whom a charge protects: the relation, the unit, and whether the noise is from secret bits."""
+
+    @property
+    def neighbors(self) -> Neighbors: ...
+
+    @property
+    def unit(self) -> Unit: ...
+
+    @property
+    def secret(self) -> bool: ...
+
+
+class Description(Protocol):
+    """What will be made, at a price that is known beforehand."""
+
+    @property
+    def event(self) -> Event:
+        """The price of all of it together."""
+
+    @property
+    def terms(self) -> str:
+        """All public parameters, in words."""
+
+
+class Stream(Description, Protocol):
+    """What releases again and again, and knows its receipt once it is paid for."""
+
+    receipt: Receipt | None
+
+
+S = TypeVar("S", bound=Stream)
 
 
 class TrustModel(Protocol):
@@ -69,8 +103,13 @@ def releases(plan: Event) -> Counter[Event]:
             return Counter([plan])
 
 
+def nothing(*columns: str) -> NoReturn:
+    """The records of a permit that was not made by a holder."""
+    raise NotPermitted("read records", "this permit has none", "Ask the holder of the records for one.")
+
+
 class Permit(Held):
-    """Access to one data set for one plan. Use it in a `with` block: leaving it commits what was released.
+    """Access to one holder for one plan. Use it in a `with` block: leaving it commits what was released.
 
     A permit whose key was committed before gives the stored releases again, each to the question and the mechanism
     that it was made for, without touching the data. Leaving the block by an exception commits nothing, and the charge
@@ -82,15 +121,18 @@ class Permit(Held):
 
     def __init__(
         self,
-        trust: TrustModel,
+        promise: Promise,
         ledger: Ledger,
         charge: Reservation | Committed,
         plan: Event,
         purpose: str,
         *,
         keyed: bool = True,
+        described: Description | None = None,
+        records: Callable[..., Any] = nothing,
     ) -> None:
-        self._trust, self._ledger, self._charge = trust, ledger, charge
+        self._promise, self._ledger, self._charge = promise, ledger, charge
+        self._described, self._read = described, records
         self._plan, self._purpose = plan, purpose
         self._keyed = self._storing = keyed
         self._unspent = releases(plan)
@@ -107,7 +149,7 @@ class Permit(Held):
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
         """Release the answer to a question, if the plan pays for it."""
         check_columns(self._purpose, question, self._trust.schema)
-        self._pay(mechanism.event)
+        self.spend(mechanism.event)
         asked = self._identity((question, mechanism))
         try:
             release = self._first_or_next(question, mechanism) if self._stored is None else self._again(asked)
@@ -120,6 +162,66 @@ class Permit(Held):
         self._done += 1
         self.progress(min(self._done, self._planned), self._planned, self._purpose)
         return release
+
+    @property
+    def _trust(self) -> TrustModel:
+        """Who answers questions; refused where what is held answers none."""
+        if not hasattr(self._promise, "ask"):
+            obstacle = f"a {type(self._promise).__name__} answers no questions"
+            raise NotPermitted(self._purpose, obstacle, "Use what is made for it.", self._consequence)
+        return cast(TrustModel, self._promise)
+
+    @exclusive
+    def records(self, *columns: str) -> Any:
+        """What the holder holds, secret: for code that samples, clips and adds the noise of the plan by itself.
+
+        Everything that can be asked is asked with `ask`. Records are read while the permit is open, and never again
+        under a key that was committed.
+
+        Parameters
+        ----------
+        columns : str
+            Public. Which, of a table.
+        """
+        self._check_open()
+        if self._stored is not None:
+            raise self._another()
+        return self._read(*columns)
+
+    @exclusive
+    def open(self, stream: S) -> S:
+        """The stream that this permit was made for, paid for and with its receipt; once.
+
+        The charge is committed before the first release, and a stream goes on after its permit.
+
+        Parameters
+        ----------
+        stream : counter, series, filter or curator of rewards
+            The one that was given as the plan.
+        """
+        if stream is not self._described:
+            obstacle = f"it does not pay for {stream.terms}"
+            raise NotPermitted(self._purpose, obstacle, "Give the permit the stream itself as its plan.", KEPT)
+        self._take(self._plan)
+        self.commit(stream.terms.encode())
+        stream.receipt = self.receipt
+        return stream
+
+    @exclusive
+    def commit(self, result: bytes) -> None:
+        """Write in the ledger what was made, where it is no answer to a question; nothing more is released after it.
+
+        Parameters
+        ----------
+        result : bytes
+            Public. What was released, or a digest of it.
+        """
+        if not isinstance(self._charge, Reservation) or self._failed:
+            raise NotPermitted(self._purpose, "its charge was committed before", "Ask for another permit.", KEPT)
+        self._unspent.clear()
+        promise = self._promise
+        said = stated(promise.neighbors, promise.unit, promise.secret, self._participants, self._where)
+        self._charge = self._ledger.commit(self._charge, result, said)
 
     @exclusive
     def artefact(self, make: Callable[[], Artefact], about: Any, where: str | None = None) -> Artefact:
@@ -167,11 +269,23 @@ class Permit(Held):
 
     def _note_participants(self) -> None:
         """Note who was in every sum, where the trust model knows: it has those of the last one of this thread."""
-        latest: Participants | None = None if self._stored is not None else getattr(self._trust, "participants", None)
+        latest: Participants | None = None if self._stored is not None else getattr(self._promise, "participants", None)
         if latest is not None:
             self._participants = latest if self._participants is None else self._participants & latest
 
-    def _pay(self, event: Event) -> None:
+    @exclusive
+    def spend(self, event: Event) -> None:
+        """Take a release from what was paid for; refused where the plan does not pay for another.
+
+        Parameters
+        ----------
+        event : Event
+            Public. What is released next.
+        """
+        self._check_open()
+        self._take(event)
+
+    def _check_open(self) -> None:
         if not self._open:
             raise NotPermitted(
                 self._purpose,
@@ -179,6 +293,8 @@ class Permit(Held):
                 "Ask inside `with data.permit(...) as permit:`.",
                 self._consequence,
             )
+
+    def _take(self, event: Event) -> None:
         price = releases(event)
         if not price <= self._unspent:
             raise UnplannedRelease(
@@ -267,9 +383,9 @@ class Permit(Held):
             self._plan,
             cost.epsilon,
             cost.delta,
-            self._trust.neighbors,
-            self._trust.unit,
-            self._trust.secret,
+            self._promise.neighbors,
+            self._promise.unit,
+            self._promise.secret,
             self._charge.key,
             self._charge.head,
             self._stored is not None,
@@ -280,7 +396,7 @@ class Permit(Held):
 
     @property
     def _where(self) -> str | None:
-        condition = getattr(self._trust, "condition", None)
+        condition = getattr(self._promise, "condition", None)
         return None if condition is None else str(condition)
 
     @exclusive
@@ -296,9 +412,7 @@ class Permit(Held):
         if isinstance(error, DiscreetError):
             error.settle(self._settlement(error))
         if kind is None and isinstance(self._charge, Reservation) and not self._failed:
-            trust = self._trust
-            said = stated(trust.neighbors, trust.unit, trust.secret, self._participants, self._where)
-            self._charge = self._ledger.commit(self._charge, self._made.written(), said)
+            self.commit(self._made.written())
         self.progress(self._planned, self._planned, self._purpose)
 
 
