@@ -826,7 +826,7 @@ MUTANTS = [
     *of(
         "trust/party",
         ("party.charged(self.call.event, self.purpose, self.round)", "pass"),
-        ("if not isinstance(charge, Reservation):", "if False:"),
+        ('return RoundReused(asked, "it was paid for and run before", "Begin a new one.", UNOPENED)', "return None"),
         ("party.policy.check(self.call.recipe, self.call.event)", "pass"),
         ('message.sender != federation.server.name or message.kind != "call"', 'message.kind != "call"'),
         ("and not party.ledger.affords(self.call.event)", "and False"),

@@ -77,7 +77,7 @@ class Holder:
         )
         if isinstance(charge, Committed) and (refusal := self._reused(purpose, charge.key)) is not None:
             raise refusal
-        keyed, described = key is not None, None if plan is event else plan
+        keyed, described = key is not None, None if isinstance(plan, Event) else plan
         return Permit(
             promise, self.ledger, charge, event, purpose, keyed=keyed, described=described, records=self._records
         )
