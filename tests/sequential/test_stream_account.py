@@ -10,6 +10,7 @@ import pytest
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, NotPermitted, ParameterError, UnplannedRelease
 from discreet.core.events import PureLoss
+from discreet.core.ledger import Reservation
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
@@ -107,7 +108,8 @@ def test_nodes_whose_edges_nobody_limits_pay_for_no_stream() -> None:
 
 def test_a_budget_alone_is_an_account_in_memory_and_anything_else_is_none() -> None:
     account, stream = StreamAccount(Budget(1.0)), TreeCounter(10, Laplace(1.0))
-    assert account.permit(stream, "visits").open(stream).receipt.epsilon == 1.0
+    permit = account.permit(stream, "visits")
+    assert permit.open(stream).receipt == permit.receipt
     with pytest.raises(BudgetExceeded):
         account.permit(TreeCounter(10, Laplace(1.0)), "visits")
     with pytest.raises(ParameterError, match=r"the account is 1\.0.*SqliteLedger.open\(path\)"):
@@ -136,6 +138,8 @@ def test_a_price_alone_opens_no_stream() -> None:
 
 def test_a_stream_pays_under_the_request_that_ledgers_have_had_for_it() -> None:
     ledger, stream = MemoryLedger(Budget(1.0)), TreeCounter(10, Laplace(1.0))
-    ledger.commit(ledger.reserve(stream.event, "visits", request=stream.terms, key="2026"), stream.terms.encode())
+    paid = ledger.reserve(stream.event, "visits", request=stream.terms, key="2026")
+    assert isinstance(paid, Reservation)
+    ledger.commit(paid, stream.terms.encode())
     with pytest.raises(NotPermitted, match="opened under the key '2026' before"):
         StreamAccount(ledger).permit(stream, "visits", key="2026")

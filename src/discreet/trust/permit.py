@@ -207,6 +207,10 @@ class Permit(Held):
         stream.receipt = self.receipt
         return stream
 
+    def pays_from(self, ledger: Ledger) -> bool:
+        """Whether this account paid for it."""
+        return self._ledger is ledger
+
     @exclusive
     def commit(self, result: bytes) -> None:
         """Write in the ledger what was made, where it is no answer to a question; nothing more is released after it.

@@ -19,7 +19,7 @@ from torch.utils.data import DataLoader, TensorDataset
 from discreet.accounting.accountant import epsilon
 from discreet.audit.verdict import judged
 from discreet.core.budget import Budget
-from discreet.core.errors import BudgetExceeded, ParameterError
+from discreet.core.errors import BudgetExceeded, ParameterError, UnplannedRelease
 from discreet.core.events import GaussianLoss
 from discreet.core.neighbors import Neighbors
 from discreet.core.secret_sample import SecretSample
@@ -486,3 +486,25 @@ def test_a_trainer_is_neither_copied_nor_pickled() -> None:
     for way in (copy.copy, copy.deepcopy, pickle.dumps):
         with pytest.raises(TypeError, match="neither copied nor pickled"):
             way(private)
+
+
+def test_a_permit_that_was_given_pays_for_the_steps_of_its_plan_and_no_more(tmp_path: Path) -> None:
+    account = ledger(tmp_path)
+    data, plan = PrivateTensors(*people(200), account), TrainingPlan(SecretSample(0.1), Gaussian(8.0), 3, 1.0, 1.0)
+    with data.permit(plan.event, "train and more") as permit:
+        trainer(data, plan, permit=permit).run()
+        with pytest.raises(UnplannedRelease):
+            trainer(data, plan, permit=permit).run()
+        permit.commit(b"weights")
+    (entry,) = account.entries()
+    assert (entry.purpose, entry.event, entry.committed) == ("train and more", plan.event, True)
+
+
+def test_a_permit_of_another_account_is_refused() -> None:
+    plan = TrainingPlan(SecretSample(0.1), Gaussian(8.0), 3, 1.0, 1.0)
+    data, others = (PrivateTensors(*people(200), BUDGET) for _ in range(2))
+    with (
+        others.permit(plan.event, "train") as permit,
+        pytest.raises(ParameterError, match="another account than that of the data"),
+    ):
+        trainer(data, plan, permit=permit)

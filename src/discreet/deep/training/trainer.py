@@ -137,8 +137,8 @@ class Trainer(Held):
         Public. What makes one fast graph of each step's computation, such as `torch.compile`, or with a mode
         `functools.partial(torch.compile, mode="reduce-overhead")` for CUDA graphs; by default, none.
     permit : Permit, optional
-        Open, and of a plan that pays for the steps among other releases; by default, the account of the data is charged
-        for each block.
+        Open, paid for by the account of the data, and of a plan that has the steps among its releases; by default, the
+        account is charged for each block.
 
     Guarantee
     ---------
@@ -183,6 +183,9 @@ class Trainer(Held):
     ) -> None:
         check_whole(ASKED, "chunk", chunk)
         check_whole(ASKED, "block", plan.steps if block is None else block)
+        if permit is not None and not permit.pays_from(data.ledger):
+            remedy = "Give a permit of the data, or of what they were made from, or none."
+            raise ParameterError(ASKED, "another account than that of the data has paid for the permit", remedy)
         self.checked = check(model)
         if self.checked.one_by_one:
             warnings.warn(str(self.checked), SlowLayers, stacklevel=2)
