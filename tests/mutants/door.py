@@ -12,6 +12,7 @@ MUTANTS = [
     *of(
         "trust/holder",
         ("secret=promise.secret,", "secret=True,"),
+        ("        self._check_plan(plan, purpose, key)\n", ""),
         ("isinstance(charge, Committed) and (refusal", "False and (refusal"),
         ('return f"{purpose}\\n{written(plan)}" if isinstance(plan, Event) else plan.terms', "return purpose"),
         tests=STREAMS,
@@ -19,7 +20,6 @@ MUTANTS = [
     *of(
         "trust/holder",
         ("            check_relation(event, promise.neighbors, purpose)\n", "            pass\n"),
-        ("        self._check_plan(plan, purpose, key)\n", ""),
         tests="trust/test_private_data.py",
     ),
     *of(

@@ -12,13 +12,13 @@ from discreet.core.ledger import Ledger
 from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.trust.holder import Holder
-from discreet.trust.permit import Description, Promise, Stream
+from discreet.trust.permit import Description, OpenedStream, Promise
 
 ASKED = "open a stream"
 PARTIAL = ("attribute", "position")  # units that are less than a record
 
 
-class PaidStream(Stream, Protocol):
+class PaidStream(OpenedStream, Protocol):
     """What releases again and again, at a price that is known beforehand."""
 
     @property

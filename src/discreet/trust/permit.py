@@ -51,13 +51,13 @@ class Description(Protocol):
         """All public parameters, in words."""
 
 
-class Stream(Description, Protocol):
+class OpenedStream(Description, Protocol):
     """What releases again and again, and knows its receipt once it is paid for."""
 
     receipt: Receipt | None
 
 
-S = TypeVar("S", bound=Stream)
+S = TypeVar("S", bound=OpenedStream)
 
 
 class TrustModel(Protocol):
