@@ -162,11 +162,11 @@ def graph_release() -> Any:
 
 def counter_update() -> Any:
     """One update of a counter that is paid for."""
-    from discreet.ledger.memory_ledger import MemoryLedger
     from discreet.mechanisms import Laplace
-    from discreet.sequential import TreeCounter, open_stream
+    from discreet.sequential import StreamAccount, TreeCounter
 
-    return open_stream(TreeCounter(100, Laplace(1.0)), MemoryLedger(Budget(1.0)), purpose="visits").update(1.0)
+    counter = TreeCounter(100, Laplace(1.0))
+    return StreamAccount(Budget(1.0)).permit(counter, "visits").open(counter).update(1.0)
 
 
 def training_step() -> Any:

@@ -65,7 +65,7 @@ def summed(lengths: Tensor, **how: Any) -> float:
     data = PrivateTensors(lengths[:, None], torch.ones(len(lengths)), Budget(1e4, 1e-5))
     asked = NoisyGradients(nn.Linear(1, 1, bias=False), first_output, data, PLAN, CHUNK, **how)
     asked.rehearse()
-    return float(asked._sums(data.chunks(PLAN.sample, CHUNK, torch.device("cpu")))["weight"])
+    return float(asked._sums(data._chunks(PLAN.sample, CHUNK, torch.device("cpu")))["weight"])
 
 
 @pytest.mark.parametrize("chunks", [8, 128])

@@ -30,7 +30,7 @@ MUTANTS = [
     *of(
         "sequential/series/fast",
         ("return min(self.contributions, self._together)", "return self.contributions"),
-        tests="sequential/test_open_stream.py",
+        tests="sequential/test_stream_account.py",
     ),
     *of(
         "sequential/filters/filter_stream",
@@ -42,7 +42,7 @@ MUTANTS = [
         tests="sequential/test_prices.py",
     ),
     *of(
-        "sequential/open_stream",
+        "sequential/stream_account",
         ("unit.rows > stream.rows or", "False or"),
     ),
     *of(

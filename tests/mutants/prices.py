@@ -32,9 +32,9 @@ MUTANTS = [
         tests=f"{PRICES}::test_no_pair_of_streams_is_farther_apart_than_the_price[FilterStream]",
     ),
     *of(
-        "sequential/open_stream",
+        "sequential/stream_account",
         ('unit.kind == "node" and unit.column is None', 'unit.kind == "node" and unit.column is not None'),
-        (", secret=stream.secret)", ")"),
+        ("self.ledger.unit or RECORD, stream.secret)", "self.ledger.unit or RECORD, True)"),
     ),
     *of(
         "service/cli/receipt_command",

@@ -787,10 +787,9 @@ MUTANTS = [
     *of(
         "trust/private_data",
         ("if theirs is not None and not alike:", "if False:"),
-        ("check_relation(plan, self.neighbors, purpose)", "pass"),
-        ("            if not self.keeps(event):\n", "            if False:\n"),
+        ("            if not self.keeps(one):\n", "            if False:\n"),
         ("if self.neighbors is Neighbors.REPLACE and self.unit.is_row", "if self.unit.is_row"),
-        ('purpose = f"{purpose} where {self.condition}"', "pass"),
+        ('return purpose if self.condition is None else f"{purpose} where {self.condition}"', "return purpose"),
         tests="trust/test_private_data.py trust/test_local.py trust/test_filtered.py",
     ),
     *of(
@@ -827,7 +826,7 @@ MUTANTS = [
     *of(
         "trust/party",
         ("party.charged(self.call.event, self.purpose, self.round)", "pass"),
-        ("if not isinstance(charge, Reservation):", "if False:"),
+        ('return RoundReused(asked, "it was paid for and run before", "Begin a new one.", UNOPENED)', "return None"),
         ("party.policy.check(self.call.recipe, self.call.event)", "pass"),
         ('message.sender != federation.server.name or message.kind != "call"', 'message.kind != "call"'),
         ("and not party.ledger.affords(self.call.event)", "and False"),
@@ -1317,7 +1316,7 @@ MUTANTS = [
         ("self._processes.start(self.model, agreed, self._gradients.rehearse)", "pass"),
         ("error.settle(KEPT)", "pass"),
         ("self._done = done", "self._done = 0 * done"),
-        ("if self._current is not charge:", "if False:"),
+        ("if self._current != block:", "if False:"),
         ("self._done = done\n        self._current = None", "self._done = done"),
         tests="deep/training/test_trainer.py deep/training/test_truncation.py deep/noise/test_bands.py",
     ),
@@ -1567,10 +1566,8 @@ MUTANTS = [
         ("1 - taken, np.minimum", "0 * taken, np.minimum"),
     ),
     *of(
-        "sequential/open_stream",
-        ("ledger.neighbors not in (None, stream.neighbors)", "False"),
-        ("unit.rows > stream.rows or", ""),
-        ("if isinstance(reserved, Committed):", "if False:"),
+        "sequential/stream_account",
+        ("if neighbors not in (None, stream.neighbors):", "if False:"),
     ),
     *of(
         "sequential/bandits/linear_ucb",

@@ -32,6 +32,7 @@ from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.tables.conversation import Conversation
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local
+from discreet.trust.moving_table import MovingTable
 from discreet.trust.permit import KEPT, REPLAYED
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.opening import source_of
@@ -229,3 +230,50 @@ def test_a_permit_is_not_copied(tmp_path: Path) -> None:
         for duplicate in (copy.copy, copy.deepcopy, pickle.dumps):
             with pytest.raises(TypeError, match="neither copied nor pickled"):
                 duplicate(permit)
+
+
+def test_what_was_committed_pays_for_nothing_more(tmp_path: Path) -> None:
+    with opened(tmp_path).permit(Repeated(NOISE.event, 2), "counts") as permit:
+        permit.spend(NOISE.event)
+        permit.commit(b"one count")
+        with pytest.raises(UnplannedRelease):
+            permit.spend(NOISE.event)
+        with pytest.raises(NotPermitted, match="its charge was committed before"):
+            permit.commit(b"another")
+
+
+def test_records_are_read_under_an_open_permit_inside_their_bounds_and_where_the_condition_holds() -> None:
+    data = PrivateData.of(np.array([[0.5], [7.0]]), Schema.numeric(0.0, 1.0, 1), Budget(3.0))
+    for held, expected in ((data, [[0.5], [1.0]]), (data.where("x0 < 1"), [[0.5]])):
+        with held.permit(NOISE.event, "train") as permit:
+            assert permit.records("x0").values.tolist() == expected
+        with pytest.raises(NotPermitted, match="is not open"):
+            permit.records("x0")
+
+
+def test_a_committed_key_gives_no_records_again() -> None:
+    data = PrivateData.of(np.array([[0.5]]), Schema.numeric(0.0, 1.0, 1), Budget(3.0))
+    for again in (False, True):
+        with data.permit(NOISE.event, "train", key="once") as permit:
+            if not again:
+                permit.records("x0")
+                continue
+            with pytest.raises(KeyReused):
+                permit.records("x0")
+
+
+def test_records_that_nobody_holds_are_not_read() -> None:
+    source: Any = source_of(np.ones((9, 1)), Schema.numeric(0, 100, 1))
+    with (
+        pytest.raises(NotPermitted, match="it takes a curator who holds all records"),
+        PrivateData(Local(source), MemoryLedger(Budget(9.0))).permit(NOISE.event, "train") as permit,
+    ):
+        permit.records("x0")
+
+
+def test_what_answers_no_question_says_so() -> None:
+    with (
+        pytest.raises(NotPermitted, match="a MovingTable answers no questions"),
+        MovingTable([[1.0]], 1.0, Budget(9.0)).permit(NOISE.event, "count") as permit,
+    ):
+        permit.ask(heads(), NOISE)

@@ -15,9 +15,8 @@ from discreet.accounting.shuffling import shuffled, shuffled_response
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_one_of, check_whole
-from discreet.core.neighbors import RECORD, Neighbors
-from discreet.core.receipt import Receipt
 from discreet.local.consistency import METHODS, bayesian_update, norm_mul, norm_sub
+from discreet.local.device_receipt import device_receipt
 from discreet.releases.columns import Columns, Series
 from discreet.releases.table import Table, Tabular
 
@@ -126,12 +125,6 @@ class Frequencies(Tabular):
         return dataclasses.replace(self, receipt=receipt)
 
 
-def receipt_of(oracle: Oracle, name: str, simulated: bool) -> Receipt:
-    """What the reports cost each person, if the devices have drawn them as they should."""
-    purpose, account, secret = f"{name} by {oracle.kind}", "of each device", not simulated
-    return Receipt(purpose, oracle.event, oracle.epsilon, 0.0, Neighbors.REPLACE, RECORD, secret, account, "")
-
-
 def frequencies_of(
     oracle: Oracle, tally: Steps, n: int, *, confidence: float, population: bool, simulated: bool
 ) -> Frequencies:
@@ -142,7 +135,7 @@ def frequencies_of(
     name = f"frequencies from {n} reports"
     return Frequencies(
         name=name,
-        receipt=receipt_of(oracle, name, simulated),
+        receipt=device_receipt(f"{name} by {oracle.kind}", oracle, simulated=simulated, account="of each device"),
         confidence=confidence,
         population=population,
         oracle=oracle,

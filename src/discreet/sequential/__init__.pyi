@@ -37,7 +37,6 @@ from .filters.state_space import StateSpace as StateSpace
 from .filters.transfer_function import TransferFunction as TransferFunction
 from .online_statistics.online_moments import OnlineMoments as OnlineMoments
 from .online_statistics.online_quantiles import OnlineQuantiles as OnlineQuantiles
-from .open_stream import open_stream as open_stream
 from .saved_stream import resume_stream as resume_stream
 from .saved_stream import save_stream as save_stream
 from .series.fast import FAST as FAST
@@ -48,5 +47,6 @@ from .series.pid_controller import PIDController as PIDController
 from .series.w_event import BudgetAbsorption as BudgetAbsorption
 from .series.w_event import BudgetDistribution as BudgetDistribution
 from .series.windowed_fast import WindowedFAST as WindowedFAST
+from .stream_account import StreamAccount as StreamAccount
 
 __all__: list[str]

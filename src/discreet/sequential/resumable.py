@@ -15,6 +15,7 @@ from discreet.core.grid import Array
 from discreet.core.held import Held, exclusive
 from discreet.core.identity import identity
 from discreet.core.parameters import check_constructor
+from discreet.core.receipt import Receipt
 
 State = dict[str, NDArray[np.int64] | Array]
 ASKED = "resume a stream"
@@ -32,6 +33,9 @@ class Resumable(Held, ABC):
 
     begun: bool = False
     """Whether there was an update."""
+
+    receipt: Receipt | None = None
+    """What it cost, once a permit has opened it; none for one that was resumed, whose receipt is that of the first."""
 
     _given: tuple[tuple[Any, ...], dict[str, Any]]
 

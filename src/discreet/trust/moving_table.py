@@ -21,7 +21,7 @@ from discreet.display.plain import plain
 from discreet.ledger.memory_ledger import account_of
 from discreet.mechanisms.vectors.moved_row_sketch import MOST_COLUMNS, MOST_ROWS, MovedRowSketch
 from discreet.noise.bits import system_bits
-from discreet.trust.charged import Payer
+from discreet.trust.holder import Holder
 
 ASKED = "moving table"
 
@@ -34,7 +34,7 @@ class PaidProjections:
     receipt: Receipt
 
 
-class MovingTable(Secret):
+class MovingTable(Holder, Secret):
     """Rows of any length. Neighbors differ in one row, by a vector no longer than a public reach.
 
     This protects less than records. Who is in the table, and about where, is not hidden: only the difference between a
@@ -54,11 +54,18 @@ class MovingTable(Secret):
     bits : Bits, optional
         Where noise comes from; anything but the system's makes releases that are not private.
 
+    Attributes
+    ----------
+    neighbors : Neighbors
+        One row is replaced by another, within the reach.
+
     Examples
     --------
     >>> MovingTable([[250.0, 3.0], [180.0, 40.0]], 2.0, Budget(1.0, 1e-6))
     MovingTable(2 rows of x0, x1; reach 2)
     """
+
+    neighbors = Neighbors.REPLACE
 
     def __init__(
         self,
@@ -83,6 +90,11 @@ class MovingTable(Secret):
             raise ParameterError(ASKED, obstacle, f"Open one for {Neighbors.REPLACE} and {self.unit}.")
         self.bits = system_bits() if bits is None else bits
 
+    @property
+    def secret(self) -> bool:
+        """Whether the noise is from secret bits."""
+        return self.bits.secret
+
     def __len__(self) -> int:
         """The number of rows, which is public."""
         return len(self._values)
@@ -92,11 +104,13 @@ class MovingTable(Secret):
         if sketch.reach != self.reach:
             obstacle = f"the sketch is for a reach of {sketch.reach:g}, and that of the table is {self.reach:g}"
             raise ParameterError(purpose, obstacle, "Make the sketch for the reach of the table.")
-        payer = Payer(self.ledger, Neighbors.REPLACE, self.unit, self.bits)
-        with payer.charged(sketch.event, purpose) as paid:
-            vectors = sketch.release(MovableRows(self._values, self.reach), self.bits)
-            paid.result = vectors.tobytes()
-        return PaidProjections(vectors, paid.receipt)
+        with self.permit(sketch.event, purpose) as permit:
+            vectors = sketch.release(permit.records(), self.bits)
+            permit.commit(vectors.tobytes())
+        return PaidProjections(vectors, permit.receipt)
+
+    def _records(self, *columns: str) -> MovableRows:
+        return MovableRows(self._values, self.reach)
 
     def __repr__(self) -> str:
         return plain(f"MovingTable({len(self)} rows of {', '.join(self.columns)}; reach {self.reach:g})")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,8 @@ from discreet.core.events import Event
 from discreet.core.events_in_words import in_words
 from discreet.core.grid import Steps
 from discreet.core.held import Held, exclusive
-from discreet.core.ledger import Ledger, Reservation
-from discreet.core.neighbors import Neighbors
+from discreet.core.ledger import Ledger
+from discreet.core.neighbors import Neighbors, Unit
 from discreet.crypto.errors import UNOPENED, OutOfOrder, RoundReused, UnknownParty
 from discreet.crypto.identity import Identity
 from discreet.crypto.masked_sum.client import Client
@@ -30,12 +31,27 @@ from discreet.questions.question import BoundedSum
 from discreet.trust.call import Call, agreed
 from discreet.trust.exact_sum import where
 from discreet.trust.federation import Federation
+from discreet.trust.holder import Described, Holder
 from discreet.trust.policy import ANYTHING, Policy
 from discreet.trust.sources.opening import source_of
 from discreet.trust.sources.source import check_counted
 
 HELLO, REFUSAL = "hello", "refusal"
 LONGEST_REFUSAL = 1 << 10  # bytes
+
+
+@dataclass(frozen=True)
+class RoundAccount(Holder):
+    """Pays for the rounds of a party. Each is paid for under its name, once."""
+
+    ledger: Ledger
+    neighbors: Neighbors
+    unit: Unit
+    secret: bool
+
+    def _reused(self, purpose: str, key: str) -> DiscreetError | None:
+        asked = f"round {key.removeprefix('round ')!r}"
+        return RoundReused(asked, "it was paid for and run before", "Begin a new one.", UNOPENED)
 
 
 class Party(Held):
@@ -130,11 +146,8 @@ class Party(Held):
         """Pay for a round; each is paid for once."""
         if self.ledger is None:
             return
-        asked, secret = f"{round} {purpose}", self.bits.secret
-        charge = self.ledger.reserve(event, purpose, request=asked, key=f"round {round}", secret=secret)
-        if not isinstance(charge, Reservation):
-            raise RoundReused(f"round {round!r}", "it was paid for and run before", "Begin a new one.", UNOPENED)
-        self.ledger.commit(charge, b"")
+        account = RoundAccount(self.ledger, self.federation.neighbors, self.federation.unit, self.bits.secret)
+        account.permit(Described(event, f"{round} {purpose}"), purpose, key=f"round {round}").commit(b"")
 
     def said(self, round: str, kind: str, body: bytes) -> Signed:
         """A message of its own."""

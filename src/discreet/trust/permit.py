@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from types import TracebackType
-from typing import Any, Protocol, TypeVar
+from typing import Any, NoReturn, Protocol, TypeVar, cast
 
 from discreet.accounting.price import price
 from discreet.core.errors import DiscreetError, EngineFailure, KeyReused, NotPermitted, SchemaError, UnplannedRelease
@@ -26,6 +26,40 @@ from discreet.trust.stored import Artefact, KeptArtefact, Stored
 
 Release = TypeVar("Release")
 RECENT = 256  # plans whose releases are remembered
+
+
+class Promise(Protocol):
+    """Whom a charge protects: the relation, the unit, and whether the noise is from secret bits."""
+
+    @property
+    def neighbors(self) -> Neighbors: ...
+
+    @property
+    def unit(self) -> Unit: ...
+
+    @property
+    def secret(self) -> bool: ...
+
+
+class Description(Protocol):
+    """What will be made, at a price that is known beforehand."""
+
+    @property
+    def event(self) -> Event:
+        """The price of all of it together."""
+
+    @property
+    def terms(self) -> str:
+        """All public parameters, in words."""
+
+
+class OpenedStream(Description, Protocol):
+    """What releases again and again, and knows its receipt once it is paid for."""
+
+    receipt: Receipt | None
+
+
+S = TypeVar("S", bound=OpenedStream)
 
 
 class TrustModel(Protocol):
@@ -79,8 +113,13 @@ def _releases(plan: Event) -> Mapping[Event, int]:
             return {plan: 1}
 
 
+def nothing(*columns: str) -> NoReturn:
+    """The records of a permit that was not made by a holder."""
+    raise NotPermitted("read records", "this permit has none", "Ask the holder of the records for one.")
+
+
 class Permit(Held):
-    """Access to one data set for one plan. Use it in a `with` block: leaving it commits what was released.
+    """Access to one holder for one plan. Use it in a `with` block: leaving it commits what was released.
 
     A permit whose key was committed before gives the stored releases again, each to the question and the mechanism
     that it was made for, without touching the data. Leaving the block by an exception commits nothing, and the charge
@@ -92,21 +131,24 @@ class Permit(Held):
 
     def __init__(
         self,
-        trust: TrustModel,
+        promise: Promise,
         ledger: Ledger,
         charge: Reservation | Committed,
         plan: Event,
         purpose: str,
         *,
         keyed: bool = True,
+        described: Description | None = None,
+        records: Callable[..., Any] = nothing,
     ) -> None:
-        self._trust, self._ledger, self._charge = trust, ledger, charge
+        self._promise, self._ledger, self._charge = promise, ledger, charge
+        self._described, self._read = described, records
         self._plan, self._purpose = plan, purpose
         self._keyed = self._storing = keyed
         self._unspent = releases(plan)
         self._made = Stored()
         self._participants: Participants | None = None
-        condition = getattr(trust, "condition", None)
+        condition = getattr(promise, "condition", None)
         self._where = None if condition is None else str(condition)
         self._stored = Stored.read(charge.result) if isinstance(charge, Committed) else None
         self._open = False
@@ -119,7 +161,7 @@ class Permit(Held):
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
         """Release the answer to a question, if the plan pays for it."""
         check_columns(self._purpose, question, self._trust.schema)
-        self._pay(mechanism.event)
+        self.spend(mechanism.event)
         asked = self._identity((question, mechanism))
         try:
             release = self._first_or_next(question, mechanism) if self._stored is None else self._again(asked)
@@ -132,6 +174,70 @@ class Permit(Held):
         self._done += 1
         self.progress(min(self._done, self._planned), self._planned, self._purpose)
         return release
+
+    @property
+    def _trust(self) -> TrustModel:
+        """Who answers questions; refused where what is held answers none."""
+        if not hasattr(self._promise, "ask"):
+            obstacle = f"a {type(self._promise).__name__} answers no questions"
+            raise NotPermitted(self._purpose, obstacle, "Use what is made for it.", self._consequence)
+        return cast(TrustModel, self._promise)
+
+    @exclusive
+    def records(self, *columns: str) -> Any:
+        """What the holder holds, secret: for code that samples, clips and adds the noise of the plan by itself.
+
+        Everything that can be asked is asked with `ask`. Records are read while the permit is open, and never again
+        under a key that was committed.
+
+        Parameters
+        ----------
+        columns : str
+            Public. Which, of a table.
+        """
+        self._check_open()
+        if self._stored is not None:
+            raise self._another()
+        return self._read(*columns)
+
+    @exclusive
+    def open(self, stream: S) -> S:
+        """The stream that this permit was made for, paid for and with its receipt; once.
+
+        The charge is committed before the first release, and a stream goes on after its permit.
+
+        Parameters
+        ----------
+        stream : counter, series, filter or curator of rewards
+            The one that was given as the plan.
+        """
+        if stream is not self._described:
+            obstacle = f"it does not pay for {stream.terms}"
+            raise NotPermitted(self._purpose, obstacle, "Give the permit the stream itself as its plan.", KEPT)
+        self._take(self._plan)
+        self.commit(stream.terms.encode())
+        stream.receipt = self.receipt
+        return stream
+
+    def pays_from(self, ledger: Ledger) -> bool:
+        """Whether this account paid for it."""
+        return self._ledger is ledger
+
+    @exclusive
+    def commit(self, result: bytes) -> None:
+        """Write in the ledger what was made, where it is no answer to a question; nothing more is released after it.
+
+        Parameters
+        ----------
+        result : bytes
+            Public. What was released, or a digest of it.
+        """
+        if not isinstance(self._charge, Reservation) or self._failed:
+            raise NotPermitted(self._purpose, "its charge was committed before", "Ask for another permit.", KEPT)
+        self._unspent.clear()
+        promise = self._promise
+        said = stated(promise.neighbors, promise.unit, promise.secret, self._participants, self._where)
+        self._charge = self._ledger.commit(self._charge, result, said)
 
     @exclusive
     def artefact(self, make: Callable[[], Artefact], about: Any, where: str | None = None) -> Artefact:
@@ -179,11 +285,23 @@ class Permit(Held):
 
     def _note_participants(self) -> None:
         """Note who was in every sum, where the trust model knows: it has those of the last one of this thread."""
-        latest: Participants | None = None if self._stored is not None else getattr(self._trust, "participants", None)
+        latest: Participants | None = None if self._stored is not None else getattr(self._promise, "participants", None)
         if latest is not None:
             self._participants = latest if self._participants is None else self._participants & latest
 
-    def _pay(self, event: Event) -> None:
+    @exclusive
+    def spend(self, event: Event) -> None:
+        """Take a release from what was paid for; refused where the plan does not pay for another.
+
+        Parameters
+        ----------
+        event : Event
+            Public. What is released next.
+        """
+        self._check_open()
+        self._take(event)
+
+    def _check_open(self) -> None:
         if not self._open:
             raise NotPermitted(
                 self._purpose,
@@ -191,6 +309,8 @@ class Permit(Held):
                 "Ask inside `with data.permit(...) as permit:`.",
                 self._consequence,
             )
+
+    def _take(self, event: Event) -> None:
         price = releases(event)
         if not price <= self._unspent:
             raise UnplannedRelease(
@@ -279,9 +399,9 @@ class Permit(Held):
             self._plan,
             cost.epsilon,
             cost.delta,
-            self._trust.neighbors,
-            self._trust.unit,
-            self._trust.secret,
+            self._promise.neighbors,
+            self._promise.unit,
+            self._promise.secret,
             self._charge.key,
             self._charge.head,
             self._stored is not None,
@@ -303,9 +423,7 @@ class Permit(Held):
         if isinstance(error, DiscreetError):
             error.settle(self._settlement(error))
         if kind is None and isinstance(self._charge, Reservation) and not self._failed:
-            trust = self._trust
-            said = stated(trust.neighbors, trust.unit, trust.secret, self._participants, self._where)
-            self._charge = self._ledger.commit(self._charge, self._made.written(), said)
+            self.commit(self._made.written())
         self.progress(self._planned, self._planned, self._purpose)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
 from discreet.core.condition import Condition
-from discreet.core.errors import EngineFailure, NotPermitted, ParameterError
+from discreet.core.errors import DiscreetError, EngineFailure, NotPermitted, ParameterError
 from discreet.core.events import Event, NoPromise, Sampled, walked, written
 from discreet.core.events_in_words import in_words
 from discreet.core.ledger import Ledger
@@ -16,20 +16,22 @@ from discreet.core.neighbors import RECORD, Neighbors, Unit, check_protected
 from discreet.core.receipt import RELATIONS
 from discreet.display.notebook import carded, facts
 from discreet.display.plain import plain
-from discreet.ledger.admission import check_relation
 from discreet.ledger.memory_ledger import account_of
+from discreet.questions.filtered import FilteredView
 from discreet.schema.condition_text import condition_of
 from discreet.schema.plain_schema import PlainSchema, schema_of
 from discreet.schema.schema import Category
+from discreet.trust.curated_records import CuratedRecords
 from discreet.trust.curator import Curator
 from discreet.trust.filtered import Filtered
-from discreet.trust.permit import Permit, TrustModel, check_ready, releases
+from discreet.trust.holder import Holder
+from discreet.trust.permit import Description, Promise, TrustModel, check_ready, releases
 from discreet.trust.sources.opening import source_of
 
 ARRAY = "statistic of an array"
 
 
-class PrivateData:
+class PrivateData(Holder):
     """A data set that can only be asked through its ledger.
 
     Parameters
@@ -200,48 +202,40 @@ class PrivateData:
         """The variance of the noise in units of a curator's: one for a curator, one per person under local trust."""
         return self._trust.reports
 
-    def permit(
-        self,
-        plan: Event,
-        purpose: str,
-        *,
-        key: str | None = None,
-        analyst: str | None = None,
-        waiver: str | None = None,
-    ) -> Permit:
-        """Charge the whole plan, then allow exactly the releases that it names.
+    def _full(self, purpose: str) -> str:
+        return purpose if self.condition is None else f"{purpose} where {self.condition}"
 
-        Parameters
-        ----------
-        plan : Event
-            Public. Everything that will be released.
-        purpose : str
-            Public. What for; written in the ledger.
-        key : str, optional
-            Public. Makes a retry safe: a committed key gives its stored releases again and charges nothing. It stands
-            for one purpose and plan, and each of its releases for one question and mechanism.
-        analyst, waiver : str, optional
-            Public. Who asks; the owner's reason for a release without a promise.
-        """
-        if self.condition is not None:
-            purpose = f"{purpose} where {self.condition}"
-        if self.ledger.neighbors is None:  # else the ledger does so
-            check_relation(plan, self.neighbors, purpose)
-        self._check_sampled(plan, purpose)
-        for event in releases(plan):
-            if not self.keeps(event):
+    def _promise(self, plan: Event | Description) -> Promise:
+        return self._trust
+
+    def _request(self, plan: Event | Description, purpose: str) -> str:
+        """The purpose, which has the condition, and the plan; and its terms, where it has any."""
+        if isinstance(plan, Event):
+            return f"{purpose}\n{written(plan)}"
+        return f"{purpose}\n{written(plan.event)}\n{plan.terms}"
+
+    def _reused(self, purpose: str, key: str) -> DiscreetError | None:
+        return None
+
+    def _records(self, *columns: str) -> CuratedRecords:
+        """All records that fulfil the condition, and the bits of their curator; refused where nobody holds them."""
+        self.check_curated("read records")
+        trust: Any = self._trust
+        if self.condition is None:
+            return CuratedRecords(trust._view.everything(columns), trust._bits)
+        return CuratedRecords(FilteredView(trust.trust._view, self.condition).everything(columns), trust.trust._bits)
+
+    def _check_plan(self, plan: Event | Description, purpose: str, key: str | None) -> None:
+        event = plan if isinstance(plan, Event) else plan.event
+        self._check_sampled(event, purpose)
+        for one in releases(event):
+            if not self.keeps(one):
                 raise NotPermitted(
                     purpose,
-                    f"{type(self._trust).__name__} cannot keep the promise of {in_words(event)}",
+                    f"{type(self._trust).__name__} cannot keep the promise of {in_words(one)}",
                     "Ask bounded sums with Laplace or Gaussian noise, or under another trust model.",
                 )
         self._check_ready(key)
-        whole = f"{purpose}\n{written(plan)}"
-        secret = self._trust.secret
-        charge = self.ledger.reserve(
-            plan, purpose, request=whole, key=key, analyst=analyst, waiver=waiver, secret=secret
-        )
-        return Permit(self._trust, self.ledger, charge, plan, purpose, keyed=key is not None)
 
     def _check_ready(self, key: str | None) -> None:
         """Refuse records that cannot be read now, except for a retry, which reads none."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 from discreet.core.errors import UNTOUCHED
 from discreet.core.events import Event
 from discreet.schema.schema import Category
-from discreet.trust.permit import Permit
+from discreet.trust.permit import Description
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.edge_list import ENDS, refused
 
@@ -47,11 +46,11 @@ class PrivateGraph(PrivateData):
             return end.values
         return tuple(map(str, range(int(self.schema.number(ENDS[0]).upper) + 1)))
 
-    def permit(self, plan: Event, purpose: str, **options: Any) -> Permit:
-        """Charge the whole plan, as for private data; refused where the unit is a node."""
+    def _check_plan(self, plan: Event | Description, purpose: str, key: str | None) -> None:
+        """As for private data; refused where the unit is a node."""
         if self.unit.kind == "node":
             refused(UNTOUCHED)
-        return super().permit(plan, purpose, **options)
+        super()._check_plan(plan, purpose, key)
 
     def where(self, condition: str) -> PrivateData:
         """The edges that fulfil a condition, as for private data; refused where the unit is a node."""

@@ -59,7 +59,7 @@ class TrialPermit(Permit):
     """Access to the records of a curator for one trial: to releases that cost no more than it may."""
 
     def __init__(self, trust: Curator, price: Event) -> None:
-        self._trust: Curator = trust
+        self._promise: Curator = trust
         self._unspent: Counter[Event] = releases(price)
 
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:

@@ -118,7 +118,7 @@ def test_a_record_without_a_gradient_changes_no_digit_of_the_sum(
 
         monkeypatch.setattr("discreet.deep.training.private_tensors.dealt_to_chunks", fixed)
         one = asked(inputs, targets, chunk, **how)
-        sums.append(one._sums(one._data.chunks(PLAN.sample, chunk, CPU))["weight"])
+        sums.append(one._sums(one._data._chunks(PLAN.sample, chunk, CPU))["weight"])
     assert torch.equal(*sums)
     assert sums[0].norm() > 1000
 
@@ -126,7 +126,7 @@ def test_a_record_without_a_gradient_changes_no_digit_of_the_sum(
 def test_chunks_add_up_in_whatever_order() -> None:
     torch.manual_seed(0)
     one = asked(torch.randn(3000, 5) * torch.logspace(-9, 2, 3000)[:, None], torch.ones(3000), 50)
-    chunks = list(one._data.chunks(PLAN.sample, 50, CPU))
+    chunks = list(one._data._chunks(PLAN.sample, 50, CPU))
     assert torch.equal(one._sums(chunks)["weight"], one._sums(chunks[::-1])["weight"])
 
 

@@ -38,7 +38,7 @@ def test_a_record_moves_gradients_and_count_together_by_no_more_than_the_reach()
     longest = 0.0
     for length in (0.0, 0.1, 1.0, 1.99, 2.0, 2.01, 1e9, math.nan):
         one = asked(torch.tensor([[0.6 * length, 0.8 * length]]), plan)
-        sums = one._sums(one._data.chunks(plan.sample, 4, torch.device("cpu")))
+        sums = one._sums(one._data._chunks(plan.sample, 4, torch.device("cpu")))
         assert sums.keys() == {"weight", WITHIN}
         moved = math.hypot(float(sums["weight"].norm()), float(sums[WITHIN]))
         assert moved <= plan.reach(2.0)

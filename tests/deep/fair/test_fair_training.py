@@ -185,7 +185,7 @@ class ExactSizes(AttributeTraining):
     """Group sizes from the data, without noise: what the publication divides by."""
 
     def _count(self) -> None:
-        codes = self._attribute.codes()
+        codes = self._permit.records()
         self._sizes = np.array([[len(codes)]])
         self._shares = np.maximum(np.array([[np.mean(codes == 0), np.mean(codes == 1)]]), 0.05)
 
@@ -210,8 +210,9 @@ def canary(
         for one in model.parameters():
             one.fill_(0.01)
     plan = FairPlan(SecretSample(rate, "poisson_replace"), 1, multiplier)
-    attribute = SensitiveAttribute([group], (0, 1), BUDGET, bits=DeterministicBits(group + 3))
+    attribute = SensitiveAttribute([group], (0, 1), Budget(1e9, 0.5), bits=DeterministicBits(group + 3))
     training = kind(model, DemographicParity(), torch.full((1, 1), far), torch.ones(1), attribute, plan, Descent())
+    training._permit = attribute.permit(plan.event, "a canary").__enter__()
     training._count()
     return training
 
@@ -222,7 +223,7 @@ def outputs(release: Callable[[int], Callable[[], float]]) -> list[np.ndarray]:
 
 
 def gradient(training: AttributeTraining) -> float:
-    drawn = training._attribute.drawn(training.plan.sample)
+    drawn = training._attribute._drawn(training.plan.sample)
     return float(next(iter(training._private_gradient(drawn, OFF).values())).sum())
 
 
@@ -263,7 +264,7 @@ def test_the_loss_is_computed_on_records_that_show_nothing_of_the_sample() -> No
     for seed, held in ((1, group), (2, group), (1, 1 - group)):
         attribute = SensitiveAttribute(held, (0, 1), BUDGET, bits=DeterministicBits(seed))
         training = AttributeTraining(linear(), DemographicParity(), x, y, attribute, plan, Descent())
-        attribute.drawn(plan.sample)
+        attribute._drawn(plan.sample)
         found.append(training._public_gradient(OFF)["weight"])
     assert torch.equal(found[0], found[1])
     assert torch.equal(found[0], found[2])

@@ -15,6 +15,7 @@ from discreet.core.errors import BudgetExceeded, ParameterError
 from discreet.core.events import GaussianLoss, Repeated, Sampled
 from discreet.deep.models.abadi import AbadiPlan, _components, abadi_network
 from discreet.deep.models.moments_accountant import moments_epsilon
+from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.noise.deterministic import DeterministicBits
@@ -55,13 +56,18 @@ def test_the_plan_pays_for_the_projection_too() -> None:
     assert plan().published_epsilon(BUDGET.delta) > epsilon(plan().event, BUDGET.delta)
 
 
+def components(unit: torch.Tensor, number: int, chunk: int) -> torch.nn.Linear:
+    data = PrivateTensors(unit, unit, BUDGET, bits=DeterministicBits(1))
+    return _components(unit, data, Gaussian(4.0), number, chunk)
+
+
 def test_components_are_those_of_the_products_with_the_stated_noise() -> None:
     unit = torch.nn.functional.normalize(records(4000)[0], dim=1)
-    axes = _components(unit, Gaussian(4.0), 2, DeterministicBits(1), 1000).weight
+    axes = components(unit, 2, 1000).weight
     axes = axes / axes.norm(dim=1, keepdim=True)
     torch.testing.assert_close(axes @ axes.T, torch.eye(2), atol=1e-5, rtol=0)
     assert axes[:, :2].norm() ** 2 > 1.99
-    lost = _components(torch.zeros(0, 60), Gaussian(4.0), 60, DeterministicBits(1), 10)
+    lost = components(torch.zeros(0, 60), 60, 10)
     assert lost.weight.shape == (60, 60)
     assert lost.weight.isfinite().all()
 
@@ -69,7 +75,7 @@ def test_components_are_those_of_the_products_with_the_stated_noise() -> None:
 def test_coordinates_of_inputs_that_are_not_centered_are() -> None:
     inputs = torch.rand(4000, 12, generator=torch.Generator().manual_seed(0))
     unit = torch.nn.functional.normalize(inputs, dim=1)
-    found = _components(unit, Gaussian(4.0), 12, DeterministicBits(1), 1000)(unit)
+    found = components(unit, 12, 1000)(unit)
     assert found.mean(dim=0).abs().max() < 0.15
     assert 0.7 < found.std(dim=0).mean() < 1.3
 
@@ -83,7 +89,7 @@ def test_it_learns_and_is_charged_once() -> None:
     fresh, wanted = records(500, seed=1)
     assert (found.model(fresh).argmax(dim=1) == wanted).float().mean() > 0.95
     (entry,) = account.entries()
-    assert (entry.event, entry.key, entry.committed) == (plan().event, found.charge.key, True)
+    assert (entry.event, entry.key, entry.committed) == (plan().event, found.receipt.key, True)
     with pytest.raises(BudgetExceeded):
         abadi_network(inputs, targets, plan(), account, classes=3, components=2, hidden=20)
 

@@ -146,7 +146,7 @@ def test_a_ledger_pays_where_one_is_given(tmp_path: Path) -> None:
     )
     model = clone(EACH[0]).fit(points(50), np.zeros(50), ledger=account)
     (entry,) = account.entries()
-    assert (entry.key, entry.head, entry.committed) == (model.receipt_.key, model.receipt_.head, True)
+    assert (entry.key, account.head, entry.committed) == (model.receipt_.key, model.receipt_.head, True)
     with pytest.raises(BudgetExceeded):
         model.fit(points(50), np.zeros(50), ledger=account)
 

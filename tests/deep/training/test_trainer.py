@@ -19,7 +19,7 @@ from torch.utils.data import DataLoader, TensorDataset
 from discreet.accounting.accountant import epsilon
 from discreet.audit.verdict import judged
 from discreet.core.budget import Budget
-from discreet.core.errors import BudgetExceeded, ParameterError
+from discreet.core.errors import BudgetExceeded, ParameterError, UnplannedRelease
 from discreet.core.events import GaussianLoss
 from discreet.core.neighbors import Neighbors
 from discreet.core.secret_sample import SecretSample
@@ -83,7 +83,7 @@ def test_chunks_do_not_change_what_is_asked() -> None:
     for chunk in (7, 64, 1000):
         data = PrivateTensors(*people(600), Budget(100.0, 1e-5))
         one = NoisyGradients(network(), crossed, data, plan, chunk)
-        sums = one._sums(data.chunks(plan.sample, chunk, torch.device("cpu")))
+        sums = one._sums(data._chunks(plan.sample, chunk, torch.device("cpu")))
         found.append(torch.cat([part.flatten() for part in sums.values()]))
     for other in found[1:]:
         torch.testing.assert_close(other, found[0], rtol=1e-5, atol=1e-4)
@@ -294,11 +294,11 @@ def test_a_schedule_that_follows_a_loss_is_refused_and_no_average_is_said_to_be_
 def test_samples_are_coins_of_every_record() -> None:
     x = torch.arange(2000.0)[:, None]
     data = PrivateTensors(x, x, BUDGET)
-    drawn = [chunk.inputs[chunk.there, 0] for chunk in data.chunks(SecretSample(0.3), 64, torch.device("cpu"), 2)]
+    drawn = [chunk.inputs[chunk.there, 0] for chunk in data._chunks(SecretSample(0.3), 64, torch.device("cpu"), 2)]
     found = torch.cat(drawn)
     assert len(set(found.tolist())) == len(found)
     assert abs(len(found) - 600) < 6 * math.sqrt(2000 * 0.3 * 0.7)
-    few = list(PrivateTensors(x[:1], x[:1], BUDGET).chunks(SecretSample(1e-9), 8, torch.device("cpu"), 3))
+    few = list(PrivateTensors(x[:1], x[:1], BUDGET)._chunks(SecretSample(1e-9), 8, torch.device("cpu"), 3))
     assert [chunk.inputs.shape for chunk in few] == [(8, 1)] * 3
     assert not any(chunk.there.any() for chunk in few)
 
@@ -380,7 +380,7 @@ def test_what_fails_after_the_charge_says_so() -> None:
 
 def test_records_are_neither_printed_nor_copied() -> None:
     data = PrivateTensors(torch.full((3, 1), 12345.0), torch.zeros(3), BUDGET)
-    (chunk,) = data.chunks(SecretSample(1.0), 8, torch.device("cpu"))
+    (chunk,) = data._chunks(SecretSample(1.0), 8, torch.device("cpu"))
     for one in (data, chunk):
         assert "12345" not in repr(one)
         with pytest.raises(TypeError):
@@ -486,3 +486,25 @@ def test_a_trainer_is_neither_copied_nor_pickled() -> None:
     for way in (copy.copy, copy.deepcopy, pickle.dumps):
         with pytest.raises(TypeError, match="neither copied nor pickled"):
             way(private)
+
+
+def test_a_permit_that_was_given_pays_for_the_steps_of_its_plan_and_no_more(tmp_path: Path) -> None:
+    account = ledger(tmp_path)
+    data, plan = PrivateTensors(*people(200), account), TrainingPlan(SecretSample(0.1), Gaussian(8.0), 3, 1.0, 1.0)
+    with data.permit(plan.event, "train and more") as permit:
+        trainer(data, plan, permit=permit).run()
+        with pytest.raises(UnplannedRelease):
+            trainer(data, plan, permit=permit).run()
+        permit.commit(b"weights")
+    (entry,) = account.entries()
+    assert (entry.purpose, entry.event, entry.committed) == ("train and more", plan.event, True)
+
+
+def test_a_permit_of_another_account_is_refused() -> None:
+    plan = TrainingPlan(SecretSample(0.1), Gaussian(8.0), 3, 1.0, 1.0)
+    data, others = (PrivateTensors(*people(200), BUDGET) for _ in range(2))
+    with (
+        others.permit(plan.event, "train") as permit,
+        pytest.raises(ParameterError, match="another account than that of the data"),
+    ):
+        trainer(data, plan, permit=permit)

@@ -123,7 +123,7 @@ def test_every_step_has_one_size_unless_there_are_more_records_than_stated(
 def test_no_more_records_than_the_most_are_looked_at() -> None:
     data = PrivateTensors(torch.ones(100, 1), torch.zeros(100), BUDGET)
     for _ in range(5):
-        drawn = list(data.chunks(SecretSample(0.5), 8, torch.device("cpu"), 2, most=16))
+        drawn = list(data._chunks(SecretSample(0.5), 8, torch.device("cpu"), 2, most=16))
         assert [len(chunk.there) for chunk in drawn] == [8, 8]
         assert sum(int(chunk.there.sum()) for chunk in drawn) == 16
     assert Truncation(5, 3, 1.0, 1).left_out(0.5) == ApproximateLoss(0.0, 0.0)

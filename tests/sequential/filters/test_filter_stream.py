@@ -22,7 +22,7 @@ from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.sequential import FilterStream, StateSpace, TransferFunction, open_stream, resume_stream, save_stream
+from discreet.sequential import FilterStream, StateSpace, StreamAccount, TransferFunction, resume_stream, save_stream
 from discreet.sequential.filters.placement import PLACES, Adjacency, Place
 from discreet.sequential.resumable import State
 
@@ -232,13 +232,13 @@ def test_an_account_pays_once_for_all_releases_and_for_whole_users() -> None:
     account = MemoryLedger(Budget(10.0, 1e-6), Neighbors.ADD_REMOVE, Unit("user", column="who", rows=3))
     for few in (1, 3):  # three rows that fall together move a sample farther than three that are apart
         with pytest.raises(NotPermitted, match="Allow as many contributions"):
-            open_stream(FilterStream(SMOOTH, Gaussian(1.0), contributions=few), account, purpose="one event")
+            StreamAccount(account).permit(FilterStream(SMOOTH, Gaussian(1.0), contributions=few), "one event")
     assert account.entries() == ()
     for stream in (
         FilterStream(SMOOTH, Gaussian(2.0), contributions=10),
         FilterStream(SMOOTH, Gaussian(2.0), adjacency="signal"),
     ):
-        open_stream(stream, account, purpose="a user")
+        StreamAccount(account).permit(stream, "a user").open(stream)
         assert account.entries()[-1].event == GaussianLoss(2.0)
 
 

@@ -18,7 +18,7 @@ from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.sequential import OnlineMoments, OnlineQuantiles, open_stream, resume_stream, save_stream
+from discreet.sequential import OnlineMoments, OnlineQuantiles, StreamAccount, resume_stream, save_stream
 from discreet.sequential.online_statistics.online_statistic import OnlineStatistic
 
 RUNS = 20_000
@@ -106,7 +106,7 @@ def test_a_stream_is_paid_once_and_resumed(tmp_path: Path) -> None:
     bits = DeterministicBits(1)
     whole = OnlineMoments((0.0, 1.0), Gaussian(1.0), bits=DeterministicBits(1))
     first, second = (OnlineMoments((0.0, 1.0), Gaussian(1.0), bits=bits) for _ in range(2))
-    open_stream(first, ledger, purpose="ages")
+    StreamAccount(ledger).permit(first, "ages").open(first)
     assert [entry.event for entry in ledger.entries()] == [GaussianLoss(1.0)]
     expected = [whole.update(value) for value in values]
     found = [first.update(value) for value in values[:20]]

@@ -21,7 +21,7 @@ from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.sequential import FAST, PIDController, open_stream, resume_stream, save_stream
+from discreet.sequential import FAST, PIDController, StreamAccount, resume_stream, save_stream
 
 RUNS = 40_000
 EACH = np.arange(RUNS)
@@ -155,7 +155,7 @@ def test_noise_is_that_of_all_samples_that_a_unit_is_in() -> None:
 def test_one_that_is_resumed_goes_on_and_pays_nothing_more(tmp_path: Path) -> None:
     ledger = MemoryLedger(Budget(1.0))
     first, again, whole = (FAST(40, Laplace(1.0), 12, bits=DeterministicBits(0)) for _ in range(3))
-    open_stream(first, ledger, purpose="visits", key="2026")
+    StreamAccount(ledger).permit(first, "visits", key="2026").open(first)
     visits = [np.ones(100 + 5 * time) for time in range(40)]
     expected = [whole.update(one) for one in visits]
     found = [first.update(one) for one in visits[:17]]

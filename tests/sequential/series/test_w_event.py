@@ -18,7 +18,7 @@ from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.noise.deterministic import DeterministicBits
-from discreet.sequential import BudgetAbsorption, BudgetDistribution, open_stream, resume_stream, save_stream
+from discreet.sequential import BudgetAbsorption, BudgetDistribution, StreamAccount, resume_stream, save_stream
 from discreet.sequential.series.w_event import HALF, Shares, WEventStream
 
 RUNS = 40_000
@@ -124,7 +124,7 @@ def test_one_that_is_resumed_goes_on_and_a_window_is_no_larger_unit(tmp_path: Pa
     for kind in KINDS:
         first, again, whole = (kind(4, 5.0, bits=DeterministicBits(0)) for _ in range(3))
         ledger = MemoryLedger(Budget(5.0))
-        open_stream(first, ledger, purpose="visits")
+        StreamAccount(ledger).permit(first, "visits").open(first)
         visits = [np.ones(100 * (1 + time // 5)) for time in range(20)]
         expected = [whole.update(one) for one in visits]
         found = [first.update(one) for one in visits[:9]]
@@ -136,7 +136,7 @@ def test_one_that_is_resumed_goes_on_and_a_window_is_no_larger_unit(tmp_path: Pa
         assert len(ledger.entries()) == 1
         users = MemoryLedger(Budget(5.0), Neighbors.ADD_REMOVE, Unit("user", column="who", rows=2))
         with pytest.raises(NotPermitted, match="has at most 2 rows of each"):
-            open_stream(kind(4, 5.0), users, purpose="visits")
+            StreamAccount(users).permit(kind(4, 5.0), "visits")
 
 
 def test_what_cannot_be_is_refused() -> None:

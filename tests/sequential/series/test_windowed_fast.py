@@ -17,7 +17,7 @@ from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
-from discreet.sequential import PIDController, WindowedFAST, open_stream, resume_stream, save_stream
+from discreet.sequential import PIDController, StreamAccount, WindowedFAST, resume_stream, save_stream
 from tests.sequential.series.test_fast import EACH, RUNS, evidence, measured
 
 
@@ -61,7 +61,7 @@ def test_noise_is_that_of_the_samples_of_a_window() -> None:
 def test_one_that_is_resumed_goes_on_and_a_window_is_no_larger_unit(tmp_path: Path) -> None:
     first, again, whole = (WindowedFAST(6, Laplace(1.0), 2, bits=DeterministicBits(0)) for _ in range(3))
     ledger = MemoryLedger(Budget(1.0))
-    open_stream(first, ledger, purpose="visits")
+    StreamAccount(ledger).permit(first, "visits").open(first)
     visits = [np.ones(100 + 5 * time) for time in range(30)]
     expected = [whole.update(one) for one in visits]
     found = [first.update(one) for one in visits[:14]]
@@ -73,7 +73,7 @@ def test_one_that_is_resumed_goes_on_and_a_window_is_no_larger_unit(tmp_path: Pa
     assert len(ledger.entries()) == 1
     users = MemoryLedger(Budget(1.0), Neighbors.ADD_REMOVE, Unit("user", column="who", rows=2))
     with pytest.raises(NotPermitted, match="has at most 2 rows of each"):
-        open_stream(WindowedFAST(6, Laplace(1.0), 2), users, purpose="visits")
+        StreamAccount(users).permit(WindowedFAST(6, Laplace(1.0), 2), "visits")
 
 
 def test_more_samples_than_times_are_refused() -> None:

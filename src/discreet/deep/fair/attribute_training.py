@@ -13,7 +13,6 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.held import Held, exclusive
-from discreet.core.neighbors import Neighbors
 from discreet.core.progress_bar import tracked
 from discreet.core.receipt import Receipt
 from discreet.deep.checks.check import check
@@ -30,7 +29,7 @@ from discreet.deep.fair.multipliers import Multipliers, PublishedMultipliers, de
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute
 from discreet.deep.noise.noisy_sum import noisy_sum
 from discreet.deep.training.digest import digest
-from discreet.trust.charged import Payer
+from discreet.trust.permit import Permit
 
 ASKED = "train a fair network"
 MOVED = math.sqrt(2)  # how far counts move where one record goes from one group to another
@@ -92,7 +91,7 @@ class AttributeTraining(Held):
         self._strata = constraint.stratum(labels).numpy()
         self._cells = Cells(constraint.strata, len(attribute.groups))
         self._public = torch.Generator().manual_seed(seed)
-        self.payer = Payer(attribute.ledger, Neighbors.REPLACE, attribute.unit, attribute.bits)
+        self._permit: Permit
         self.multipliers: Multipliers | PublishedMultipliers
         self._taken: list[Layer] | None = None
 
@@ -103,10 +102,10 @@ class AttributeTraining(Held):
         self._taken = rehearsed(self.model, self._weighted, self._inputs, self._labels.new_zeros(0, 2))
         few = np.arange(min(1, len(self._inputs)))
         self._clipped(few, np.zeros(len(few)), self.descent.clip)
-        with self.payer.charged(self.plan.event, ASKED) as paid:
+        with self._attribute.permit(self.plan.event, ASKED) as self._permit:
             self._train()
-            paid.result = digest(self.model.state_dict())
-        return paid.receipt
+            self._permit.commit(digest(self.model.state_dict()))
+        return self._permit.receipt
 
     @property
     def multipliers_stddev(self) -> Array:
@@ -123,7 +122,7 @@ class AttributeTraining(Held):
         walk = Walk(self.model, self.descent.learning_rate, self.plan.steps)
         state = ModelState(self.model)
         for _ in tracked(self.plan.steps, "steps of training"):
-            drawn = self._attribute.drawn(self.plan.sample)
+            drawn = self._attribute._drawn(self.plan.sample)
             with secret_draws(self._attribute.bits, self._inputs.device):
                 self.multipliers.move(self._excess(drawn))
                 found = weights(self.multipliers)
@@ -136,7 +135,7 @@ class AttributeTraining(Held):
     def _count(self) -> None:
         """Release how many records each cell has. How many a stratum has is public."""
         ones = np.ones(len(self._attribute))
-        centred = self._cells.centred(ones, self._strata, self._attribute.codes())
+        centred = self._cells.centred(ones, self._strata, self._permit.records())
         noisy = noisy_sum(centred, MOVED, self.plan.counts_noise, self._attribute.bits)
         self._sizes = np.bincount(self._strata, minlength=self._cells.strata)[:, None]
         self._shares = floored_shares(
@@ -149,7 +148,7 @@ class AttributeTraining(Held):
         Records say by how much their score is above one half, which is half as far as the score may be from zero.
         """
         scores = self._score(self._inputs, self._labels) - 0.5
-        exact = self._cells.centred(scores[drawn], self._strata[drawn], self._attribute.codes()[drawn])
+        exact = self._cells.centred(scores[drawn], self._strata[drawn], self._permit.records()[drawn])
         noisy = noisy_sum(exact, self._cells.radius, self.plan.histogram_noise, self._attribute.bits)
         return self._above_all(noisy / self.plan.sample.rate, scores)
 
@@ -168,7 +167,7 @@ class AttributeTraining(Held):
         if reach == 0:
             return {name: torch.zeros_like(one) for name, one in self._trained.items()}
         table = np.concatenate([found, found.mean(axis=1, keepdims=True)], axis=1) - middle
-        off = table[self._strata[drawn], self._attribute.codes()[drawn]] / reach
+        off = table[self._strata[drawn], self._permit.records()[drawn]] / reach
         return self._released(drawn, off, reach)
 
     def _released(self, drawn: Codes, factors: Array, scale: float) -> dict[str, Tensor]:

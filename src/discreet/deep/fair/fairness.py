@@ -11,7 +11,6 @@ from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.neighbors import Neighbors
 from discreet.core.receipt import Receipt
 from discreet.deep.fair.attribute_training import MOVED
 from discreet.deep.fair.constraint import Constraint, constraint_of
@@ -23,7 +22,6 @@ from discreet.questions.tables.contingency import contingency_of
 from discreet.releases.ask import asked
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
-from discreet.trust.charged import Payer
 from discreet.trust.private_data import PrivateData
 
 ASKED = "measure fairness"
@@ -72,15 +70,14 @@ def attribute_fairness(
     noise = calibrate(Gaussian if delta > 0 else Laplace, Budget(epsilon, delta))
     scale = noise.multiplier * (MOVED if delta > 0 else 2.0)
     shape = (2, kind.strata, len(attribute.groups))
-    payer = Payer(attribute.ledger, Neighbors.REPLACE, attribute.unit, attribute.bits)
-    with payer.charged(noise.event, ASKED) as paid:
-        codes = attribute.codes()
+    with attribute.permit(noise.event, ASKED) as permit:
+        codes = permit.records()
         places = np.ravel_multi_index((outcomes, strata, np.maximum(codes, 0)), shape)[codes >= 0]
         exact = np.bincount(places, minlength=int(np.prod(shape))).reshape(shape)
         counts = (exact + noise.noise(attribute.bits, shape, scale)).astype(np.float64)
-        paid.result = counts.tobytes()
+        permit.commit(counts.tobytes())
     half_width = joint_half_width(noise.law, noise.deviation * scale, counts.size, confidence)
-    return _rates(kind, attribute.groups, counts, half_width, paid.receipt, confidence)
+    return _rates(kind, attribute.groups, counts, half_width, permit.receipt, confidence)
 
 
 def fairness(

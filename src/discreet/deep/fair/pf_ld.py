@@ -128,13 +128,13 @@ class PFLDTraining(AttributeTraining):
 
     def _constraint_gradient(self, found: Array) -> dict[str, Tensor]:
         """Of the multipliers times the violations, each record's part clipped after it is weighted."""
-        drawn = self._attribute.drawn(self.plan.sample)
+        drawn = self._attribute._drawn(self.plan.sample)
         table = np.concatenate([found, np.zeros((len(found), 1))], axis=1)  # in no group: no weight
-        return self._released(drawn, table[self._strata[drawn], self._attribute.codes()[drawn]], 1.0)
+        return self._released(drawn, table[self._strata[drawn], self._permit.records()[drawn]], 1.0)
 
     def _violations(self) -> Array:
         """How far the mean score of each group is above that of all, from noisy sums over all records."""
         scores = self._score(self._inputs, self._labels) - 0.5
-        exact = self._cells.centred(scores, self._strata, self._attribute.codes())
+        exact = self._cells.centred(scores, self._strata, self._permit.records())
         noisy = noisy_sum(exact, MOVED / 2, self.plan.dual_noise, self._attribute.bits)
         return self._above_all(noisy, scores)

@@ -13,7 +13,6 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.held import Held, exclusive
-from discreet.core.neighbors import RECORD, Neighbors
 from discreet.core.progress_bar import tracked
 from discreet.core.receipt import Receipt
 from discreet.core.secret_sample import SecretSample
@@ -31,7 +30,6 @@ from discreet.deep.fair.multipliers import Multipliers, deviation, floored_share
 from discreet.deep.noise.noisy_sum import noisy_sum, on_grid, rounding_on_grid
 from discreet.deep.training.digest import digest
 from discreet.deep.training.private_tensors import Chunk, PrivateTensors
-from discreet.trust.charged import Payer
 
 ASKED = "train a fair network"
 CHUNK = 128  # records that are handed over at a time
@@ -86,7 +84,6 @@ class RecordTraining(Held):
         self._data, self._cells, self._batch = data, Cells(constraint.strata, groups), plan.sample.rate * size
         self._size = size
         self._device = torch.device("cpu")
-        self.payer = Payer(data.ledger, Neighbors.ADD_REMOVE, RECORD, data.bits)
         self.multipliers: Multipliers
         self._taken: list[Layer] | None = None
 
@@ -97,10 +94,10 @@ class RecordTraining(Held):
         self._score(blank)
         self._taken = rehearsed(self.model, self._losses, blank.inputs, blank.targets.to(blank.inputs))
         self._sums([blank], np.zeros((self._cells.strata, self._cells.groups)))
-        with self.payer.charged(self.plan.event, ASKED) as paid:
+        with self._data.permit(self.plan.event, ASKED) as permit:
             self._train()
-            paid.result = digest(self.model.state_dict())
-        return paid.receipt
+            permit.commit(digest(self.model.state_dict()))
+        return permit.receipt
 
     @property
     def multipliers_stddev(self) -> Array:
@@ -126,7 +123,7 @@ class RecordTraining(Held):
 
     def _drawn(self, sample: SecretSample) -> list[Chunk]:
         """The records of a fresh secret sample, dealt to chunks."""
-        return list(self._data.chunks(sample, CHUNK, self._device))
+        return list(self._data._chunks(sample, CHUNK, self._device))
 
     def _count(self) -> None:
         """Release how many records each cell has."""

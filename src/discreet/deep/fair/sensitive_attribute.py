@@ -19,13 +19,14 @@ from discreet.ledger.memory_ledger import account_of
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.bits import system_bits
 from discreet.schema.schema import Category
+from discreet.trust.holder import Holder
 from discreet.trust.sources.columns.decoding import codes
 from discreet.trust.sources.columns.raw_values import array_of
 
 ASKED = "sensitive attribute"
 
 
-class SensitiveAttribute(Secret):
+class SensitiveAttribute(Holder, Secret):
     """The group of each record. Neighbors differ in the group of one record; all else about the records is known.
 
     This protects less than records: whoever knows a person's features learns whether the person is there. Its account
@@ -49,6 +50,8 @@ class SensitiveAttribute(Secret):
     >>> SensitiveAttribute(["f", "m", "m"], ("f", "m"), Budget(1.0, 1e-5), name="sex")
     SensitiveAttribute(sex of 3 records: f, m)
     """
+
+    neighbors = Neighbors.REPLACE
 
     def __init__(
         self,
@@ -74,11 +77,16 @@ class SensitiveAttribute(Secret):
     def __repr__(self) -> str:
         return f"SensitiveAttribute({self.unit.column} of {len(self)} records: {', '.join(map(str, self.groups))})"
 
-    def codes(self) -> Codes:
-        """The place of each record's group, -1 for none: secret."""
+    @property
+    def secret(self) -> bool:
+        """Whether samples and noise are from secret bits."""
+        return self.bits.secret
+
+    def _records(self, *columns: str) -> Codes:
+        """The place of each record's group, -1 for none."""
         return self._codes
 
-    def drawn(self, sample: SecretSample) -> Codes:
+    def _drawn(self, sample: SecretSample) -> Codes:
         """The places of a fresh secret sample: each record is in by itself."""
         return np.flatnonzero(bernoulli(self.bits, len(self), sample.rate))
 

@@ -12,20 +12,20 @@ from torch.nn import functional
 from discreet.accounting.calibration import calibrate
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
-from discreet.core.errors import DiscreetError, ParameterError
+from discreet.core.errors import ParameterError
 from discreet.core.events import Composed, Event, Repeated
 from discreet.core.knob import check_whole
-from discreet.core.ledger import Ledger, Reservation
-from discreet.core.neighbors import RECORD, Neighbors
+from discreet.core.ledger import Ledger
+from discreet.core.receipt import Receipt
 from discreet.core.secret_sample import SecretSample
 from discreet.deep.models.moments_accountant import moments_epsilon
 from discreet.deep.training.noisy_gradients import NoisyGradients
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.deep.training.trainer import Trainer
 from discreet.deep.training.training_plan import TrainingPlan
-from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
-from discreet.trust.permit import KEPT
+from discreet.trust.holder import Described
+from discreet.trust.permit import Permit
 
 ASKED = "train as Abadi et al. 2016"
 
@@ -120,18 +120,18 @@ class UnitLength(nn.Module):
 
 @dataclass(frozen=True)
 class AbadiNetwork:
-    """A trained network, and where it was charged.
+    """A trained network, and what it cost.
 
     Parameters
     ----------
     model : Sequential
         Released. From inputs to a score for each class.
-    charge : Reservation
-        Its key and the head of the ledger.
+    receipt : Receipt
+        The whole plan, its key and the head of the ledger.
     """
 
     model: nn.Sequential
-    charge: Reservation
+    receipt: Receipt
 
 
 def abadi_network(
@@ -194,21 +194,16 @@ def abadi_network(
     if components > wide:
         obstacle = f"there are {wide} numbers in a record, and {components} components"
         raise ParameterError(ASKED, obstacle, "Ask for at most as many.")
-    request = f"{classes} {components} {hidden}"
-    charge = whole.ledger.reserve(plan.event, ASKED, request=request, secret=whole.bits.secret)
-    assert isinstance(charge, Reservation)  # its key is fresh
-    try:
-        model = _trained(whole, inputs, targets, plan, (classes, components, hidden), learning_rate, chunk)
-    except DiscreetError as error:
-        error.settle(KEPT)
-        raise
-    digest = torch.cat([one.detach().cpu().flatten() for one in model.parameters()]).numpy().tobytes()
-    whole.ledger.commit(charge, digest[:32])
-    return AbadiNetwork(model, charge)
+    with whole.permit(Described(plan.event, f"{classes} {components} {hidden}"), ASKED) as permit:
+        model = _trained(whole, permit, inputs, targets, plan, (classes, components, hidden), learning_rate, chunk)
+        weights = torch.cat([one.detach().cpu().flatten() for one in model.parameters()]).numpy().tobytes()
+        permit.commit(weights[:32])
+    return AbadiNetwork(model, permit.receipt)
 
 
 def _trained(
     whole: PrivateTensors,
+    permit: Permit,
     inputs: Tensor,
     targets: Tensor,
     plan: AbadiPlan,
@@ -219,21 +214,21 @@ def _trained(
     """Both releases of the plan, which was charged."""
     classes, components, hidden = sizes
     unit = UnitLength()(inputs)
-    projection = _components(unit, plan.projection, components, whole.bits, chunk)
+    permit.spend(plan.projection.event)
+    data = PrivateTensors(unit, unit, whole.ledger, bits=whole.bits)
+    projection = _components(unit, data, plan.projection, components, chunk)
     with torch.no_grad():
         coordinates = projection(unit)
     network = nn.Sequential(nn.Linear(components, hidden), nn.ReLU(), nn.Linear(hidden, classes)).to(inputs.device)
-    # The account of what is charged already: it pays for the steps alone.
-    prepaid = MemoryLedger(Budget(2.0**40, 0.5), Neighbors.ADD_REMOVE, RECORD)
-    data = PrivateTensors(coordinates, targets, prepaid, bits=whole.bits)
     optimizer = torch.optim.SGD(network.parameters(), lr=learning_rate)
     falling = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.1, plan.training.steps)
     each = nn.CrossEntropyLoss(reduction="none")
-    Trainer(network, optimizer, each, data, plan.training, chunk=chunk, schedule=falling).run()
+    data = PrivateTensors(coordinates, targets, whole.ledger, bits=whole.bits)
+    Trainer(network, optimizer, each, data, plan.training, chunk=chunk, schedule=falling, permit=permit).run()
     return nn.Sequential(UnitLength(), projection, *network)
 
 
-def _components(unit: Tensor, noise: Gaussian, components: int, bits: Bits, chunk: int) -> nn.Linear:
+def _components(unit: Tensor, data: PrivateTensors, noise: Gaussian, components: int, chunk: int) -> nn.Linear:
     """Coordinates along the principal components of a noisy sum of products, centered, and about one in size.
 
     The gradient of x'Mx by M is the product xx': so the sum is what one step of gradient descent asks. Inputs that are
@@ -242,7 +237,6 @@ def _components(unit: Tensor, noise: Gaussian, components: int, bits: Bits, chun
     wide = unit.shape[1]
     form = nn.Linear(wide, wide, bias=False).to(unit.device)
     plan = TrainingPlan(SecretSample(1.0), noise, 1, 1.0, 1.0)
-    data = PrivateTensors(unit, unit, Budget(2.0**40, 0.5), bits=bits)
     NoisyGradients(form, lambda given, wanted: (given * wanted).sum(dim=1), data, plan, chunk).draw()
     assert form.weight.grad is not None
     products = form.weight.grad.double()

@@ -14,9 +14,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from discreet.accounting.calibration import calibrate
-from discreet.accounting.price import price
 from discreet.core.budget import Budget
-from discreet.core.errors import ParameterError
+from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Array
 from discreet.core.knob import check_knob, check_one_of, check_whole
@@ -24,11 +23,11 @@ from discreet.core.ledger import Ledger
 from discreet.core.neighbors import RECORD, Neighbors
 from discreet.core.receipt import Receipt
 from discreet.core.secret_sample import SecretSample
-from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.noise.bits import system_bits
 from discreet.schema.schema import Category, Column, Number, Schema
-from discreet.trust.curated_records import CuratedRecords, curated_records
+from discreet.trust.curated_records import CuratedRecords
+from discreet.trust.permit import Permit
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.columns.decoding import decoded
 from discreet.trust.sources.columns.raw_values import unlisted
@@ -36,6 +35,7 @@ from discreet.trust.sources.matrix import Matrix
 
 if TYPE_CHECKING:  # torch is loaded by the first fit: predictions do without it
     from discreet.deep.clipping.clipped_sum import Losses
+    from discreet.deep.training.private_tensors import PrivateTensors
     from discreet.deep.training.training_plan import TrainingPlan
 
 ACTIVATIONS = ("tanh", "relu")
@@ -71,23 +71,30 @@ class PrivateMLP(BaseEstimator, ABC):
             The account that pays for arrays. By default one of its own, of epsilon and delta, for this fit alone.
             Private data have an account.
         """
-        from discreet.deep.training.private_tensors import PrivateTensors
-
         self._check()
         budget = Budget(self.epsilon, self.delta)
         if isinstance(X, PrivateData):
-            records, ledger = self._of_private(X, y, ledger), X.ledger
+            columns, plan = self._columns(X, y, ledger), self._plan(budget)
+            with X.permit(plan.event, self.purpose) as permit:
+                records: CuratedRecords = permit.records(*columns)
+                self._train(self._held(records, X.ledger), plan, permit)
         else:
-            records = self._of_arrays(X, y)
-        inputs, targets = self._scaled(records.values[:, :-1]), records.values[:, -1]
-        known = np.isfinite(inputs).all(axis=1) & np.isfinite(targets)
-        account = MemoryLedger(budget, Neighbors.ADD_REMOVE, RECORD) if ledger is None else ledger
-        data = PrivateTensors(*self._tensors(inputs[known], targets[known]), account, bits=records.bits)
-        self._train(data, self._plan(budget), inputs.shape[1])
+            data = self._held(self._of_arrays(X, y), budget if ledger is None else ledger)
+            plan = self._plan(budget)
+            with data.permit(plan.event, self.purpose) as permit:
+                self._train(data, plan, permit)
         return self
 
-    def _of_private(self, data: PrivateData, y: Any, ledger: Ledger | None) -> CuratedRecords:
-        """The numbers of private data, and then their target."""
+    def _held(self, records: CuratedRecords, ledger: Ledger | Budget) -> PrivateTensors:
+        """Records without missing values, in the box from -1 to 1, and then their targets."""
+        from discreet.deep.training.private_tensors import PrivateTensors
+
+        inputs, targets = self._scaled(records.values[:, :-1]), records.values[:, -1]
+        known = np.isfinite(inputs).all(axis=1) & np.isfinite(targets)
+        return PrivateTensors(*self._tensors(inputs[known], targets[known]), ledger, bits=records.bits)
+
+    def _columns(self, data: PrivateData, y: Any, ledger: Ledger | None) -> tuple[str, ...]:
+        """The numbers of private data, and then their target; refused where they cannot be sampled."""
         known = (y, ledger, self.bounds, getattr(self, "classes", None), getattr(self, "target_bounds", None))
         if any(given is not None for given in known):
             obstacle = "private data have their target, its values, their bounds and their account already"
@@ -102,7 +109,15 @@ class PrivateMLP(BaseEstimator, ABC):
         self.schema_ = Schema({name: columns[name] for name in features})
         self._take_target(columns[str(self.target)])
         self.feature_names_in_, self.n_features_in_ = np.array(features, dtype=object), len(features)
-        return curated_records(data, (*features, str(self.target)), self.purpose)
+        data.check_curated(self.purpose)
+        if data.neighbors is not Neighbors.ADD_REMOVE or data.unit != RECORD:
+            raise NotPermitted(
+                self.purpose,
+                f"it samples records that are added or removed, and the data set is for {data.neighbors.value} and"
+                f" {data.unit.kind}",
+                "Open the data set for records that are added or removed.",
+            )
+        return (*features, str(self.target))
 
     def _of_arrays(self, X: Any, y: Any) -> CuratedRecords:
         """Features inside their bounds, and then the target."""
@@ -163,32 +178,23 @@ class PrivateMLP(BaseEstimator, ABC):
         noise = calibrate(Gaussian, budget, times=steps, sample=sample)
         return TrainingPlan(sample, noise, steps, float(self.clip), 1.0)
 
-    def _train(self, data: Any, plan: TrainingPlan, features: int) -> None:
-        """Train a network, and keep its averaged weights and what they cost."""
+    def _train(self, data: PrivateTensors, plan: TrainingPlan, permit: Permit) -> None:
+        """Train a network under a permit, and keep its averaged weights and what they cost."""
         import torch
 
+        from discreet.deep.training.digest import digest
         from discreet.deep.training.trainer import Trainer
 
-        model = self._network((features, *self._hidden, self._outputs()))
+        model = self._network((self.n_features_in_, *self._hidden, self._outputs()))
         optimizer = torch.optim.Adam(model.parameters(), lr=self.learning_rate_init)
-        trainer = Trainer(model, optimizer, self._losses(), data, plan, decay=DECAY)
+        trainer = Trainer(model, optimizer, self._losses(), data, plan, decay=DECAY, permit=permit)
         trainer.run()
         layers = [one for one in trainer.average.children() if isinstance(one, torch.nn.Linear)]
         self.coefs_ = [one.weight.detach().numpy().T.copy() for one in layers]
         self.intercepts_ = [one.bias.detach().numpy().copy() for one in layers]
         self.n_iter_, self.event_ = int(self.max_iter), plan.event
-        charge, cost = trainer.charges[-1], price(plan.event, data.ledger.budget)
-        self.receipt_ = Receipt(
-            self.purpose,
-            plan.event,
-            cost.epsilon,
-            cost.delta,
-            Neighbors.ADD_REMOVE,
-            RECORD,
-            data.bits.secret,
-            charge.key,
-            charge.head,
-        )
+        permit.commit(digest(dict(trainer.average.named_parameters())))
+        self.receipt_ = permit.receipt
 
     def _network(self, sizes: Sequence[int]) -> Any:
         """Linear layers, started as Glorot and Bengio 2010 say, with the activation between them."""

@@ -33,7 +33,7 @@ WITHIN = "within the clip"  # beside the names of parameters
 
 
 class NoisyGradients(Held):
-    """Draws samples and noise; it charges nothing, which is `Trainer`'s work.
+    """Draws samples and noise; it charges nothing: its caller has a permit.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class NoisyGradients(Held):
     def _begin(self) -> None:
         """Begin a stream of noise, with groups of its own: what is correlated is of one run alone."""
         bands = self._plan.bands
-        self._turns = None if bands is None else self._data.turns(bands.count)
+        self._turns = None if bands is None else self._data._turns(bands.count)
         self._stream: NoiseStream[Any] | None = None if bands is None else NoiseStream(bands)
 
     @exclusive
@@ -106,7 +106,7 @@ class NoisyGradients(Held):
     def open(self) -> None:
         """Ask what a run asks before its first step, which must have been charged: whether samples are truncated."""
         truncation = self._plan.truncation
-        if truncation is not None and self._data.passes(truncation):
+        if truncation is not None and self._data._passes(truncation):
             self.most = truncation.most
 
     @exclusive
@@ -128,7 +128,7 @@ class NoisyGradients(Held):
         self._state = self._state or ModelState(self._model)
         self._state.renew()
         with secret_draws(self._data.bits, self._device):
-            sums = self._sums(self._data.chunks(*given))
+            sums = self._sums(self._data._chunks(*given))
         self._state.restore()
         return self._processes.released(sums, self._noisy)
 

@@ -22,6 +22,7 @@ from discreet.deep.training.turns import Turns
 from discreet.ledger.memory_ledger import account_of
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.bits import system_bits
+from discreet.trust.holder import Holder
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Chunk(Secret):
     there: Tensor = field(repr=False)
 
 
-class PrivateTensors(Secret):
+class PrivateTensors(Holder, Secret):
     """A data set of inputs and targets that a trainer may sample, and nobody may look at.
 
     Neighbors differ in one record, which is added or removed: the number of records is secret.
@@ -54,6 +55,8 @@ class PrivateTensors(Secret):
     Budget(epsilon=1.0, delta=1e-06)
     """
 
+    neighbors, unit = Neighbors.ADD_REMOVE, RECORD
+
     def __init__(self, inputs: Tensor, targets: Tensor, ledger: Ledger | Budget, *, bits: Bits | None = None) -> None:
         for part in (inputs, targets):
             if not isinstance(part, Tensor) or part.dim() == 0:
@@ -71,6 +74,11 @@ class PrivateTensors(Secret):
             raise ParameterError("private tensors", obstacle, "Open one for records that are added or removed.")
         self.bits = system_bits() if bits is None else bits
 
+    @property
+    def secret(self) -> bool:
+        """Whether samples and noise are from secret bits."""
+        return self.bits.secret
+
     def __repr__(self) -> str:
         return f"PrivateTensors(inputs of shape (secret, {', '.join(map(str, self._inputs.shape[1:]))}))"
 
@@ -81,15 +89,15 @@ class PrivateTensors(Secret):
         )
         return Chunk(inputs, targets, torch.zeros(size, dtype=torch.bool, device=device))
 
-    def passes(self, truncation: Truncation) -> bool:
+    def _passes(self, truncation: Truncation) -> bool:
         """Whether samples may be truncated: a release, which must have been charged."""
         return truncation.passes(len(self._inputs), self.bits)
 
-    def turns(self, count: int) -> Turns:
+    def _turns(self, count: int) -> Turns:
         """So many groups of records that take turns, dealt anew."""
         return Turns(len(self._inputs), count, self.bits)
 
-    def chunks(
+    def _chunks(
         self,
         sample: SecretSample,
         size: int,

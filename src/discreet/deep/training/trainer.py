@@ -22,8 +22,6 @@ from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.events import written
 from discreet.core.held import Held, exclusive
 from discreet.core.knob import check_whole
-from discreet.core.ledger import Reservation
-from discreet.core.neighbors import Neighbors
 from discreet.core.progress_bar import Progress, patient_bar
 from discreet.deep.checks.check import check
 from discreet.deep.checks.optimizer_check import check_optimizer
@@ -38,8 +36,8 @@ from discreet.deep.training.processes import current_processes
 from discreet.deep.training.training_plan import TrainingPlan
 from discreet.deep.training.weight_average import WeightAverage
 from discreet.deep.training.written_aside import written_aside
-from discreet.ledger.admission import check_relation
-from discreet.trust.permit import KEPT
+from discreet.trust.holder import Described
+from discreet.trust.permit import KEPT, Permit
 
 ASKED, RESUMED = "train", "resume"
 ANOTHER = "Give a checkpoint of a run with this plan, model and optimizer."
@@ -138,6 +136,9 @@ class Trainer(Held):
     compiler : callable, optional
         Public. What makes one fast graph of each step's computation, such as `torch.compile`, or with a mode
         `functools.partial(torch.compile, mode="reduce-overhead")` for CUDA graphs; by default, none.
+    permit : Permit, optional
+        Open, paid for by the account of the data, and of a plan that has the steps among its releases; by default, the
+        account is charged for each block.
 
     Guarantee
     ---------
@@ -178,9 +179,13 @@ class Trainer(Held):
         decay: float | None = None,
         precision: torch.dtype | None = None,
         compiler: Compiler | None = None,
+        permit: Permit | None = None,
     ) -> None:
         check_whole(ASKED, "chunk", chunk)
         check_whole(ASKED, "block", plan.steps if block is None else block)
+        if permit is not None and not permit.pays_from(data.ledger):
+            remedy = "Give a permit of the data, or of what they were made from, or none."
+            raise ParameterError(ASKED, "another account than that of the data has paid for the permit", remedy)
         self.checked = check(model)
         if self.checked.one_by_one:
             warnings.warn(str(self.checked), SlowLayers, stacklevel=2)
@@ -191,8 +196,9 @@ class Trainer(Held):
         self._schedule = schedule
         self._average = None if decay is None else WeightAverage(model, decay)
         self._data, self._block, self._done, self._opened = data, block or plan.steps, 0, False
-        self.charges: list[Reservation] = []
-        self._current: Reservation | None = None
+        self._given, self._permits = permit, dict[int, Permit]()
+        self._current: int | None = None
+        self._blocks = 0
         self._charged = data.ledger.balance().certified
 
     def steps(self) -> Iterator[Step]:
@@ -205,25 +211,25 @@ class Trainer(Held):
             warnings.warn(text, SlowLayers, stacklevel=2)
         while self._done < self.plan.steps:
             count = min(self._block, self.plan.steps - self._done)
-            charge = self._paid(count)
+            block = self._paid(count)
             for _ in range(count):
-                if (step := self._stepped(charge)) is None:
+                if (step := self._stepped(block)) is None:
                     break
                 yield step
-            self._committed(charge)
+            self._committed(block)
 
     @exclusive
-    def _paid(self, count: int) -> Reservation:
-        """The charge for so many steps, which is the present one from now on."""
-        charge, self._charged = self._processes.told(partial(self._charge, count))
-        self.charges.append(charge)
-        self._current = charge
-        return charge
+    def _paid(self, count: int) -> int:
+        """Pay for a block of so many steps; its number, which is the present one from now on."""
+        self._charged = self._processes.told(partial(self._pay, count))
+        self._blocks += 1
+        self._current = self._blocks
+        return self._blocks
 
     @exclusive
-    def _stepped(self, charge: Reservation) -> Step | None:
-        """One step; none if the run went back, or went on elsewhere: the rest of this charge is forfeited."""
-        if self._current is not charge:
+    def _stepped(self, block: int) -> Step | None:
+        """One step; none if the run went back, or went on elsewhere: the rest of this block is forfeited."""
+        if self._current != block:
             return None
         try:
             if not self._opened:
@@ -238,8 +244,8 @@ class Trainer(Held):
         return self._now()
 
     @exclusive
-    def _committed(self, charge: Reservation) -> None:
-        self._processes.told(partial(self._commit, charge))
+    def _committed(self, block: int) -> None:
+        self._processes.told(partial(self._commit, block))
 
     @property
     def average(self) -> nn.Module:
@@ -347,17 +353,19 @@ class Trainer(Held):
     def _now(self) -> Step:
         return Step(self._done, self.plan.steps, self._charged, self.plan, self._data.ledger.budget.delta)
 
-    def _charge(self, count: int) -> tuple[Reservation, float]:
-        ledger = self._data.ledger
+    def _pay(self, count: int) -> float:
+        """Pay for so many steps, by a permit of the data or from the one that was given; what the account has paid."""
         event = self.plan.event_of(count)
         event = event if self._opened else self.plan.opened(event)
-        check_relation(event, Neighbors.ADD_REMOVE, ASKED)
-        charge = ledger.reserve(event, ASKED, request=self._request(count), secret=self._data.bits.secret)
-        assert isinstance(charge, Reservation)  # its key is fresh
-        return charge, ledger.balance().certified
+        if self._given is not None:
+            self._given.spend(event)
+        else:
+            self._permits[self._blocks + 1] = self._data.permit(Described(event, self._request(count)), ASKED)
+        return self._data.ledger.balance().certified
 
-    def _commit(self, charge: Reservation) -> None:
-        self._data.ledger.commit(charge, digest(self._gradients.trained))
+    def _commit(self, block: int) -> None:
+        if self._given is None:
+            self._permits.pop(block).commit(digest(self._gradients.trained))
 
     def _move(self) -> None:
         """What follows from the noisy gradients alone."""

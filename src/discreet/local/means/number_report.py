@@ -14,8 +14,7 @@ from discreet.core.bits import Bits
 from discreet.core.bound import ULP
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
-from discreet.core.neighbors import RECORD, Neighbors
-from discreet.core.receipt import Receipt
+from discreet.local.device_receipt import device_receipt
 from discreet.local.randomizer import Randomizer, Reports, WorstPair
 from discreet.releases.estimate import Estimate
 from discreet.releases.release import check_confidence
@@ -112,9 +111,7 @@ class NumberReport(Randomizer):
         spread = (tally[2] / n - (tally[1] / n) ** 2) * n / max(n - 1, 1)
         error = unit * math.ldexp(math.sqrt(max(spread, 1.0)), -COARSE) / math.sqrt(n)
         name = f"mean from {n} reports"
-        receipt = Receipt(
-            name, self.event, self.epsilon, 0.0, Neighbors.REPLACE, RECORD, secret=not simulated, key="", head=""
-        )
+        receipt = device_receipt(name, self, simulated=simulated)
         return Estimate.around(
             name,
             middle + unit * math.ldexp(float(tally[0]), -FINE) / n,

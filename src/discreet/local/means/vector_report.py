@@ -15,8 +15,7 @@ from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_knob, check_whole
-from discreet.core.neighbors import RECORD, Neighbors
-from discreet.core.receipt import Receipt
+from discreet.local.device_receipt import device_receipt
 from discreet.local.means.report_reach import mean_misfit
 from discreet.local.randomizer import Randomizer, Reports, WorstPair, refused
 from discreet.releases.columns import Series
@@ -129,9 +128,7 @@ class VectorReport(Randomizer):
         """The mean in each coordinate, with intervals for the mean of these people."""
         check_confidence(f"estimate by {type(self).__name__}", confidence)
         name, error = f"mean vector from {n} reports", self.stddev / math.sqrt(n)
-        receipt = Receipt(
-            name, self.event, self.epsilon, 0.0, Neighbors.REPLACE, RECORD, secret=not simulated, key="", head=""
-        )
+        receipt = device_receipt(name, self, simulated=simulated)
         means = Series.around("mean", tally * self.unit / n, float(ndtri((1 + confidence) / 2)) * error, error)
         labels = {"coordinate": tuple(str(place) for place in range(self.size))}
         return Table(name=name, receipt=receipt, confidence=confidence, labels=labels, series=(means,))

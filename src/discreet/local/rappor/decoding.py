@@ -10,8 +10,7 @@ from scipy.special import ndtr
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
-from discreet.core.neighbors import RECORD, Neighbors
-from discreet.core.receipt import Receipt
+from discreet.local.device_receipt import device_receipt
 from discreet.local.rappor.bloom import bloom_design
 from discreet.local.rappor.count_regression import CountRegression, FittedShares
 from discreet.local.rappor.decoded_strings import DecodedStrings
@@ -109,9 +108,7 @@ def _result(
 ) -> DecodedStrings:
     order = np.flatnonzero(rejected)[np.argsort(-fit.shares[rejected], kind="stable")]
     purpose = f"strings in {n} RAPPOR reports"
-    receipt = Receipt(
-        purpose, rappor.event, rappor.epsilon, 0.0, Neighbors.REPLACE, RECORD, secret=not simulated, key="", head=""
-    )
+    receipt = device_receipt(purpose, rappor, simulated=simulated)
     return DecodedStrings(
         name=purpose,
         receipt=receipt,

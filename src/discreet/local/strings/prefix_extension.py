@@ -14,8 +14,7 @@ from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_whole
-from discreet.core.neighbors import RECORD
-from discreet.core.receipt import Receipt
+from discreet.local.device_receipt import device_receipt
 from discreet.local.miss_chance import miss_chance
 from discreet.local.oracles.hadamard_response import hadamard, odd
 from discreet.local.oracles.multiply_shift import hashed, public_functions
@@ -196,7 +195,7 @@ class PrefixExtension(Randomizer):
         half = level[-1].error * ndtri((1 + confidence) / 2)
         texts = [candidates[i].rstrip(b"\0").decode(errors="replace") for i in listed]
         series = Series.around("frequency", shares[listed], half, level[-1].error)
-        receipt = Receipt(name, self.event, self.epsilon, 0.0, self.neighbors, RECORD, not simulated, "", "")
+        receipt = device_receipt(name, self, simulated=simulated)
         of: dict[str, Any] = {"name": name, "receipt": receipt, "confidence": confidence, "population": True}
         return Table(**of, labels={"string": texts}, series=(series,))
 

@@ -14,8 +14,7 @@ from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
 from discreet.core.knob import check_knob, check_whole
-from discreet.core.neighbors import RECORD, Neighbors
-from discreet.core.receipt import Receipt
+from discreet.local.device_receipt import device_receipt
 from discreet.local.means.report_reach import ReportReach, mean_misfit
 from discreet.local.randomizer import Randomizer, Reports, WorstPair, refused
 from discreet.local.subspaces.half_vector import half_size, product_vectors, symmetric
@@ -133,15 +132,5 @@ class ProductReport(Randomizer):
     def estimated(self, tally: Steps, n: int, *, simulated: bool = False, **how: Any) -> ProductMoments:
         """The mean of x x' over people."""
         name = f"second moments from {n} reports"
-        receipt = Receipt(
-            name,
-            self.event,
-            self.epsilon,
-            self.delta,
-            Neighbors.REPLACE,
-            RECORD,
-            secret=not simulated,
-            key="",
-            head="",
-        )
+        receipt = device_receipt(name, self, simulated=simulated, delta=self.delta)
         return ProductMoments(symmetric(tally * self.unit / n, self.size), self.stddev / math.sqrt(n), n, receipt)

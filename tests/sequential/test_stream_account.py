@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from discreet.core.budget import Budget
-from discreet.core.errors import BudgetExceeded, NotPermitted, ParameterError
+from discreet.core.errors import BudgetExceeded, NotPermitted, ParameterError, UnplannedRelease
+from discreet.core.events import PureLoss
+from discreet.core.ledger import Reservation
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
@@ -20,8 +22,8 @@ from discreet.sequential import (
     GramSums,
     OnlineMoments,
     RunningSums,
+    StreamAccount,
     TreeCounter,
-    open_stream,
     resume_stream,
     save_stream,
 )
@@ -36,18 +38,18 @@ def test_each_stream_pays_its_event_and_more_is_refused() -> None:
     ]
     for stream in streams:
         ledger = MemoryLedger(Budget(1.0, 2e-6))
-        assert open_stream(stream, ledger, purpose="a trial") is stream
+        assert StreamAccount(ledger).permit(stream, "a trial").open(stream) is stream
         assert ledger.entries()[0].event == stream.event
         with pytest.raises(BudgetExceeded):
-            open_stream(stream, ledger, purpose="another")
+            StreamAccount(ledger).permit(stream, "another")
 
 
 def test_a_key_opens_one_stream_which_is_resumed_without_another_charge(tmp_path: Path) -> None:
     ledger = MemoryLedger(Budget(1.0))
     first, second = (TreeCounter(10, Laplace(1.0)) for _ in range(2))
-    open_stream(first, ledger, purpose="visits", key="2026")
+    StreamAccount(ledger).permit(first, "visits", key="2026").open(first)
     with pytest.raises(NotPermitted, match="opened under the key '2026' before"):
-        open_stream(second, ledger, purpose="visits", key="2026")
+        StreamAccount(ledger).permit(second, "visits", key="2026")
     save_stream(first, tmp_path / "state")
     resume_stream(second, tmp_path / "state")
     second.update(1.0)
@@ -58,25 +60,25 @@ def test_other_neighbors_and_larger_units_are_refused_before_any_charge() -> Non
     units = (Unit("user", column="who", rows=3), Unit("user", column="who", pooled=True), Unit("attribute", column="x"))
     replace = MemoryLedger(Budget(1.0), Neighbors.REPLACE)
     with pytest.raises(NotPermitted, match="Make the stream for the neighbors of the account"):
-        open_stream(TreeCounter(10, Laplace(1.0)), replace, purpose="visits")
+        StreamAccount(replace).permit(TreeCounter(10, Laplace(1.0)), "visits")
     for unit in units:
         ledger = MemoryLedger(Budget(1.0), Neighbors.ADD_REMOVE, unit)
         with pytest.raises(NotPermitted, match="Allow as many contributions"):
-            open_stream(TreeCounter(10, Laplace(1.0), contributions=2), ledger, purpose="visits")
+            StreamAccount(ledger).permit(TreeCounter(10, Laplace(1.0), contributions=2), "visits")
         assert ledger.entries() == ()
     paid = MemoryLedger(Budget(1.0), Neighbors.ADD_REMOVE, units[0])
-    open_stream(TreeCounter(10, Laplace(1.0), contributions=3), paid, purpose="visits")
+    StreamAccount(paid).permit(stream := TreeCounter(10, Laplace(1.0), contributions=3), "visits").open(stream)
     assert len(paid.entries()) == 1
 
 
 def test_an_account_of_users_opens_series_only_where_the_price_is_for_rows_that_fall_together() -> None:
     ledger = MemoryLedger(Budget(1.0, 1e-6), Neighbors.ADD_REMOVE, Unit("user", column="who", rows=3))
     with pytest.raises(NotPermitted, match="the price of the stream is for 1"):
-        open_stream(FAST(20, Gaussian(20.0), 20, contributions=3), ledger, purpose="visits")
+        StreamAccount(ledger).permit(FAST(20, Gaussian(20.0), 20, contributions=3), "visits")
     with pytest.raises(NotPermitted, match="the price of the stream is for 1"):
-        open_stream(FAST(20, Laplace(20.0), 1, contributions=3), ledger, purpose="visits")
+        StreamAccount(ledger).permit(FAST(20, Laplace(20.0), 1, contributions=3), "visits")
     assert ledger.entries() == ()
-    open_stream(FAST(20, Gaussian(20.0), 20, contributions=9), ledger, purpose="visits")
+    StreamAccount(ledger).permit(stream := FAST(20, Gaussian(20.0), 20, contributions=9), "visits").open(stream)
 
 
 def test_a_stream_from_known_bits_says_so_in_the_ledger() -> None:
@@ -91,19 +93,53 @@ def test_a_stream_from_known_bits_says_so_in_the_ledger() -> None:
     ]
     for stream in (*streams, TreeCounter(10, Laplace(1.0))):
         ledger = MemoryLedger(Budget(1.0, 2e-6))
-        open_stream(stream, ledger, purpose="a trial")
+        StreamAccount(ledger).permit(stream, "a trial").open(stream)
         assert ledger.entries()[0].secret is (stream not in streams)
 
 
 def test_nodes_whose_edges_nobody_limits_pay_for_no_stream() -> None:
     nodes = MemoryLedger(Budget(1.0), Neighbors.ADD_REMOVE, Unit("node"))
     with pytest.raises(NotPermitted, match="nothing limits how many updates these are"):
-        open_stream(TreeCounter(10, Laplace(1.0)), nodes, purpose="new edges")
+        StreamAccount(nodes).permit(TreeCounter(10, Laplace(1.0)), "new edges")
     assert nodes.entries() == ()
     edges = MemoryLedger(Budget(1.0), Neighbors.ADD_REMOVE, Unit("edge"))
-    open_stream(TreeCounter(10, Laplace(1.0)), edges, purpose="new edges")
+    StreamAccount(edges).permit(stream := TreeCounter(10, Laplace(1.0)), "new edges").open(stream)
 
 
-def test_a_budget_alone_is_no_account() -> None:
-    with pytest.raises(ParameterError, match=r"the account is Budget\(.*SqliteLedger.open\(path\)"):
-        open_stream(TreeCounter(10, Laplace(1.0)), Budget(1.0), purpose="visits")  # type: ignore[arg-type]
+def test_a_budget_alone_is_an_account_in_memory_and_anything_else_is_none() -> None:
+    account, stream = StreamAccount(Budget(1.0)), TreeCounter(10, Laplace(1.0))
+    permit = account.permit(stream, "visits")
+    assert permit.open(stream).receipt == permit.receipt
+    with pytest.raises(BudgetExceeded):
+        account.permit(TreeCounter(10, Laplace(1.0)), "visits")
+    with pytest.raises(ParameterError, match=r"the account is 1\.0.*SqliteLedger.open\(path\)"):
+        StreamAccount(1.0)  # type: ignore[arg-type]
+
+
+def test_a_permit_opens_the_stream_that_it_was_made_for_and_once() -> None:
+    account, stream = StreamAccount(Budget(1.0)), TreeCounter(10, Laplace(1.0))
+    permit = account.permit(stream, "visits")
+    with pytest.raises(NotPermitted, match="does not pay for TreeCounter"):
+        permit.open(TreeCounter(10, Laplace(1.0)))
+    permit.open(stream)
+    (entry,) = account.ledger.entries()
+    assert (stream.receipt, entry.committed) == (permit.receipt, True)
+    assert (permit.receipt.key, permit.receipt.head) == (entry.key, account.ledger.head)
+    with pytest.raises(UnplannedRelease):
+        permit.open(stream)
+
+
+def test_a_price_alone_opens_no_stream() -> None:
+    account = StreamAccount(Budget(1.0))
+    with pytest.raises(ParameterError, match="Give the stream itself as the plan"):
+        account.permit(PureLoss(1.0), "visits")
+    assert account.ledger.entries() == ()
+
+
+def test_a_stream_pays_under_the_request_that_ledgers_have_had_for_it() -> None:
+    ledger, stream = MemoryLedger(Budget(1.0)), TreeCounter(10, Laplace(1.0))
+    paid = ledger.reserve(stream.event, "visits", request=stream.terms, key="2026")
+    assert isinstance(paid, Reservation)
+    ledger.commit(paid, stream.terms.encode())
+    with pytest.raises(NotPermitted, match="opened under the key '2026' before"):
+        StreamAccount(ledger).permit(stream, "visits", key="2026")

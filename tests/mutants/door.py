@@ -1,0 +1,80 @@
+"""Mistakes at the door: charges and receipts beside it, records without a permit, permits that pay for more."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import of
+
+DOOR = "conformance/test_door.py"
+STREAMS = "sequential/test_stream_account.py"
+PERMITS = "trust/test_permit.py"
+
+MUTANTS = [
+    *of(
+        "trust/holder",
+        ("secret=promise.secret,", "secret=True,"),
+        ("        self._check_plan(plan, purpose, key)\n", ""),
+        ("isinstance(charge, Committed) and (refusal", "False and (refusal"),
+        ('return f"{purpose}\\n{written(plan)}" if isinstance(plan, Event) else plan.terms', "return purpose"),
+        tests=STREAMS,
+    ),
+    *of(
+        "trust/holder",
+        ("            check_relation(event, promise.neighbors, purpose)\n", "            pass\n"),
+        tests="trust/test_private_data.py",
+    ),
+    *of(
+        "trust/permit",
+        ("if stream is not self._described:", "if False:"),
+        ("        self._take(self._plan)\n        self.commit", "        self.commit"),
+        ("        stream.receipt = self.receipt\n", ""),
+        tests=STREAMS,
+    ),
+    *of(
+        "trust/permit",
+        ("        self._check_open()\n        if self._stored", "        if self._stored"),
+        (
+            "        if self._stored is not None:\n            raise self._another()\n        return self._read",
+            "        return self._read",
+        ),
+        ("        self._unspent.clear()\n        promise", "        promise"),
+        ("        self._check_open()\n        self._take", "        self._take"),
+        tests=f"{PERMITS} trust/test_private_data.py",
+    ),
+    *of(
+        "trust/private_data",
+        ("FilteredView(trust.trust._view, self.condition)", "trust.trust._view"),
+        ('        self.check_curated("read records")\n', ""),
+        tests=PERMITS,
+    ),
+    *of(
+        "deep/training/trainer",
+        ("self._given.spend(event)", "pass"),
+        ("permit is not None and not permit.pays_from(data.ledger)", "False"),
+        tests="deep/training/test_trainer.py",
+    ),
+    *of(
+        "deep/training/trainer",
+        ("self._given.spend(event)", 'self._data.ledger.reserve(event, ASKED, request="")'),
+        tests=DOOR,
+    ),
+    *of(
+        "deep/models/private_mlp",
+        ("if data.neighbors is not Neighbors.ADD_REMOVE or data.unit != RECORD:", "if False:"),
+        tests="deep/models/test_private_mlp.py",
+    ),
+    *of(
+        "deep/fair/sensitive_attribute",
+        ("    def _drawn(self", "    def codes(self) -> Codes:\n        return self._codes\n\n    def _drawn(self"),
+        tests=DOOR,
+    ),
+    *of("deep/training/private_tensors", ("    def _chunks(\n", "    def chunks(\n"), tests=DOOR),
+    *of(
+        "local/means/number_report",
+        (
+            "device_receipt(name, self, simulated=simulated)",
+            'Receipt(name, self.event, 0.0, 0.0, "", "", True, "", "")',
+        ),
+        tests=DOOR,
+    ),
+    *of("sequential/stream_account", ("if not all(hasattr(plan, name)", "if False and all(hasattr(plan, name)")),
+]
