@@ -16,7 +16,7 @@ FILES = dict(re.findall(r"\*\*`(?:src/)?([\w/]+)\.py`\*\*\n\n```python\n(.*?)```
 
 
 def test_every_example_is_a_file_and_its_test_and_passes(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert len(FILES) == 8
+    assert len(FILES) == 12
     monkeypatch.setattr("discreet.questions.recipe.RECIPES", dict(RECIPES))
     for path, code in FILES.items():
         name = path.replace("/", ".")
