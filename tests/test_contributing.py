@@ -17,7 +17,7 @@ FILES = dict(re.findall(r"\*\*`(?:src/)?([\w/]+)\.py`\*\*\n\n```python\n(.*?)```
 
 
 def test_every_example_is_a_file_and_its_test_and_passes(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert len(FILES) == 16
+    assert len(FILES) == 18
     load_rules()
     monkeypatch.setattr("discreet.questions.recipe.RECIPES", dict(RECIPES))
     monkeypatch.setattr("discreet.deep.layers.rule._RULES", dict(_RULES))
