@@ -7,7 +7,7 @@ PIP_FLAGS := --quiet --disable-pip-version-check -c constraints.txt
 # Byte code is kept, whatever the environment says: tests and examples start many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: start test checked tested soak mutants power walk look docs bench bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-sequential clean
+.PHONY: start test checked tested rooms soak mutants power walk look docs bench bench-foundation bench-sums bench-statistics bench-learners bench-deep bench-local bench-sequential clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -27,10 +27,19 @@ start: $(VENV)/.start
 test tested soak mutants power: export OMP_NUM_THREADS = 1
 
 # The checkers of types and imports have one process each: beside the tests, no processor waits for them.
+# ROOM=sequential, or a room inside it (ROOM=learners/linear), runs the tests of that room alone, its examples, and what
+# `tests/conformance` says about what lives there. WORDS= selects claims, as pytest's -k does.
+ifdef ROOM
+test: $(VENV)/.dev
+	$(BIN)/ruff check src/discreet/$(ROOM) tests/$(ROOM)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m 'not slow' --room $(ROOM) $(if $(WORDS),-k '$(WORDS)') \
+		tests/$(ROOM) src/discreet/$(ROOM) tests/conformance
+else
 test: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(MAKE) --no-print-directory -j 2 checked tested
+endif
 
 checked: $(VENV)/.dev
 	$(BIN)/mypy
@@ -47,6 +56,10 @@ soak: $(VENV)/.dev
 # One-line mistakes that tests have to notice; a word or two after WORDS= tries only some of them.
 mutants: $(VENV)/.dev
 	$(BIN)/python -m tests.mutants $(WORDS)
+
+# The table of rooms, in every page that shows it, from their docstrings and the import contracts.
+rooms: $(BIN)/python
+	$(BIN)/python docs/room_table.py
 
 # Whether the audits could see a mistake: each is held against two thirds of the noise, and all are listed.
 power: $(VENV)/.dev

@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from hypothesis import settings
+from tests import narrow
 from tests.power import Power
 
 from discreet.core.held import this_process
@@ -22,6 +23,9 @@ from discreet.noise import bits
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--fresh", action="store_true", help="draw fresh noise, as releases do, and twice the cases")
+    parser.addoption(
+        "--room", help="of the common trials, only what is about this room: `sequential`, `learners/linear`"
+    )
     parser.addoption("--keep", action="store_true", help="keep the pictures of `tests/look` as they look now")
 
 
@@ -30,8 +34,16 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.register_profile("replayed", deadline=None, max_examples=50, derandomize=True)
     settings.register_profile("fresh", deadline=None)
     settings.load_profile("fresh" if config.getoption("fresh") else "replayed")
+    narrow.room = config.getoption("room") or ""
     if not config.pluginmanager.has_plugin(Power.name):
         config.pluginmanager.register(Power(), Power.name)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the trials of what lives in other rooms than the one that was asked for."""
+    kept = [item for item in items if narrow.concerned(item)]
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = kept
 
 
 def pytest_collection_finish() -> None:

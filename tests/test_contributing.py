@@ -9,6 +9,7 @@ from types import ModuleType
 
 import pytest
 
+from discreet.deep.layers.rule import _RULES, load_rules
 from discreet.questions.recipe import RECIPES
 
 PAGE = (Path(__file__).parent.parent / "CONTRIBUTING.md").read_text()
@@ -16,8 +17,10 @@ FILES = dict(re.findall(r"\*\*`(?:src/)?([\w/]+)\.py`\*\*\n\n```python\n(.*?)```
 
 
 def test_every_example_is_a_file_and_its_test_and_passes(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert len(FILES) == 8
+    assert len(FILES) == 18
+    load_rules()
     monkeypatch.setattr("discreet.questions.recipe.RECIPES", dict(RECIPES))
+    monkeypatch.setattr("discreet.deep.layers.rule._RULES", dict(_RULES))
     for path, code in FILES.items():
         name = path.replace("/", ".")
         module = ModuleType(name)

@@ -6,18 +6,21 @@ import functools
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
 from discreet.core.bound import Bound
-from discreet.core.identity import Unidentified, identity
+from discreet.core.identity import Unidentified, former_identity, former_name, identity, lasting_name
 from discreet.core.neighbors import Neighbors
+from discreet.learners.bayes.gaussian_nb import GaussianNB
+from discreet.learners.preprocessing.standard_scaler import StandardScaler
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.online.mwem import MWEM
 from discreet.mechanisms.online.queries import Queries
@@ -25,8 +28,10 @@ from discreet.questions.block_sum import BlockSum
 from discreet.questions.columns.count import count_of
 from discreet.questions.question import BoundedSum
 from discreet.schema.schema import Number, Schema
+from tests.conformance.walk import learners, modules, rooms
 
 LEVEL = 1.0
+FORMER = (Path(__file__).parent / "former_names.txt").read_text().split()
 
 
 def above(level: Any) -> Callable[[Any], Any]:
@@ -128,6 +133,45 @@ def test_what_contains_itself_has_one_and_what_cannot_be_written_has_none() -> N
     assert identity(endless) != identity([1, [1]])
     with open(os.devnull) as file, pytest.raises(Unidentified):
         identity(above(file))
+
+
+def test_a_cached_function_is_the_function() -> None:
+    assert identity(functools.cache(above(1.0))) == identity(functools.cache(above(1.0)))
+    assert distinct(functools.cache(above(1.0)), functools.cache(above(2.0)), above(1.0))
+
+
+def named(inside: Any, module: ModuleType) -> Iterator[Any]:
+    """The classes and functions that are defined in a module, and those in its classes."""
+    for part in vars(inside).values():
+        if isinstance(part, type | FunctionType) and part.__module__ == module.__name__:
+            yield part
+            if isinstance(part, type) and part is not inside:
+                yield from named(part, module)
+
+
+def test_nothing_that_can_be_named_shares_its_name() -> None:
+    found = {part for room in rooms() for module in modules(room) for part in named(module, module)}
+    times = Counter(lasting_name(part) for part in found if "<locals>" not in part.__qualname__)
+    assert len(times) > 5000
+    assert [name for name, count in times.items() if count > 1] == []
+
+
+def test_files_may_move(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = [GaussianNB, GaussianNB(), [Neighbors.REPLACE], GaussianNB.fit]
+    before = [identity(value) for value in values]
+    monkeypatch.setattr(GaussianNB, "__module__", "discreet.core.bound")
+    monkeypatch.setattr(Neighbors, "__module__", "discreet.core.bound")
+    assert [identity(value) for value in values] == before
+    assert former_identity(GaussianNB) != before[0]
+    assert lasting_name(GaussianNB) == "discreet:GaussianNB"
+    assert lasting_name(GaussianNB) != lasting_name(StandardScaler)
+
+
+def test_former_names_are_those_that_ledgers_hold() -> None:
+    """As they were when learners lay in one folder, and a digest of then."""
+    assert set(FORMER) <= {former_name(kind) for kind in learners()}
+    held = [("scale", StandardScaler), ("fit", GaussianNB), Neighbors.REPLACE, identity]
+    assert former_identity(held) == "a42afa4e12df149cee1b30163eb437d75470c73c14ee0e0c25b6c14cfeaee8f3"
 
 
 def test_another_process_finds_the_same_identity(tmp_path: Path) -> None:

@@ -198,7 +198,7 @@ class Composition:
         terms = self.sizes * np.exp(1j * self.angles) / under
         return _Series(terms, terms * np.exp(-s), float(sizes.sum()), float((sizes * self.errors).sum()))
 
-    def _found(self, epsilon: float) -> _Found:
+    def _found(self, epsilon: float) -> _FoundMass:
         first = math.ceil((epsilon - self.origin) / self.step)
         gap = max(0.0, self.origin + first * self.step - epsilon)
         near, far = -math.expm1(-gap), -math.exp(-gap) * math.expm1(gap - self.step)
@@ -206,7 +206,7 @@ class Composition:
         phases = np.exp(2j * math.pi / self.length * turns)
         series = self._series
         total = near * float((series.terms * phases).sum().real) + far * float((series.next * phases).sum().real)
-        return _Found(self.log - self.tilt * (epsilon + gap), total / self.length, self._error(near, far))
+        return _FoundMass(self.log - self.tilt * (epsilon + gap), total / self.length, self._error(near, far))
 
     def _error(self, near: float, far: float) -> float:
         """The error of a sum over frequencies that takes `near` of each term and `far` of the next."""
@@ -230,7 +230,7 @@ class _Series:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _FoundMass:
     """exp(scale) * (total, give or take error) is delta, up to the period and the rounding of masses."""
 
     scale: float

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
@@ -13,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.installed import installed
+from discreet.core.installed import OWN, installed
 
 LOOSE = {"eval", "exec", "globals", "__import__"}
+SUBROOM = re.compile(rf"{OWN}\.learners\.\w+\.")  # learners lay in one folder when names were those of files
 SIMPLE = (type(None), bool, int, float, complex, str, bytes)
 
 
@@ -29,7 +31,8 @@ def identity(value: Any) -> str:
     A dataclass is its name and its fields, unless it says by `identified_by` what matters. A function is its code,
     its defaults, the values that it closes over and, unless it belongs to an installed library, the globals and the
     modules that it names; so for a class or module of one's own. A library's function is its name. An edited function,
-    or the same one around another value, is another.
+    or the same one around another value, is another. Ledgers keep these digests: names of this library do not say in
+    which folder a file lies, so that files may move.
 
     Parameters
     ----------
@@ -48,13 +51,57 @@ def identity(value: Any) -> str:
     >>> identity(above(1.0)) == identity(above(1.0)), identity(above(1.0)) == identity(above(2.0))
     (True, False)
     """
-    return _Walk().digest(value).hex()
+    return _Walk(lasting_name).digest(value).hex()
+
+
+def former_identity(value: Any) -> str:
+    """The digest as it was when classes and functions of this library were named after their files.
+
+    Ledgers hold it for pipelines and searches of that time, and for whatever else had a class or an enum among its
+    parameters.
+
+    Examples
+    --------
+    >>> former_identity(1.0) == identity(1.0), former_identity(dict) == identity(dict)
+    (True, True)
+    """
+    return _Walk(former_name).digest(value).hex()
+
+
+def lasting_name(value: Any) -> str:
+    """What a class or function of a library is called, for ever.
+
+    No two classes of this library share a name. Functions do: the name of the file and the parameters belong to theirs.
+
+    Examples
+    --------
+    >>> lasting_name(Unidentified), lasting_name(lasting_name), lasting_name(dict)
+    ('discreet:Unidentified', 'discreet:identity.lasting_name(value)', 'builtins:dict')
+    """
+    top, file = value.__module__.partition(".")[0], value.__module__.rpartition(".")[2]
+    if top != OWN:
+        return f"{value.__module__}:{value.__qualname__}"
+    if isinstance(value, FunctionType):
+        return f"{OWN}:{file}.{value.__qualname__}({', '.join(_parameters(value.__code__))})"
+    return f"{OWN}:{value.__qualname__}"
+
+
+def former_name(value: Any) -> str:
+    """The file that a class or function lay in, and its name there.
+
+    Examples
+    --------
+    >>> former_name(Unidentified)
+    'discreet.core.identity:Unidentified'
+    """
+    return f"{SUBROOM.sub(f'{OWN}.learners.', value.__module__)}:{value.__qualname__}"
 
 
 class _Walk:
     """One walk over a value. What contains itself is named, inside, by how far up it was met, so that cycles end."""
 
-    def __init__(self) -> None:
+    def __init__(self, named: Callable[[Any], str]) -> None:
+        self._named = named
         self._above: list[int] = []
         self._done: dict[int, tuple[Any, bytes]] = {}
 
@@ -78,12 +125,12 @@ class _Walk:
             case list() | tuple():
                 return self._all("list" if isinstance(value, list) else "tuple", *value)
             case set() | frozenset():
-                return _hashed("set", *sorted(_Walk().digest(one) for one in value))
+                return _hashed("set", *sorted(_Walk(self._named).digest(one) for one in value))
             case Mapping():
-                pairs = sorted((_Walk().digest(key), self.digest(part)) for key, part in value.items())
+                pairs = sorted((_Walk(self._named).digest(key), self.digest(part)) for key, part in value.items())
                 return _hashed("mapping", *(part for pair in pairs for part in pair))
             case Enum():
-                return _hashed("enum", _name(type(value)), value.name.encode())
+                return _hashed("enum", self._name(type(value)), value.name.encode())
             case ModuleType():
                 own = None if installed(value) else _said(value)
                 return self._all("module", value.__name__, own)
@@ -97,6 +144,8 @@ class _Walk:
                 return self._all("partial", value.func, value.args, value.keywords)
             case MethodType():
                 return self._all("method", value.__func__, value.__self__)
+            case functools._lru_cache_wrapper():
+                return self._all("cached", value.__wrapped__)
             case FunctionType():
                 return self._function(value)
             case CodeType():
@@ -116,7 +165,7 @@ class _Walk:
 
     def _function(self, function: FunctionType) -> bytes:
         if _named(function) and _installed(function):
-            return _hashed("function", _name(function))
+            return _hashed("function", self._name(function))
         cells = [_content(cell) for cell in function.__closure__ or ()]
         used = {} if _installed(function) else dict(_globals(function.__code__, function.__globals__))
         return self._all("code", function.__code__, function.__defaults__, function.__kwdefaults__, cells, used)
@@ -128,7 +177,7 @@ class _Walk:
 
     def _type(self, kind: type) -> bytes:
         if _installed(kind):
-            return _hashed("type", _name(kind))
+            return _hashed("type", self._name(kind))
         return self._all("own type", kind.__qualname__, kind.__bases__, _said(kind))
 
     def _pickled(self, value: Any) -> bytes:
@@ -138,10 +187,13 @@ class _Walk:
         except Exception as why:
             raise Unidentified(f"a {type(value).__name__} cannot be identified") from why
         if isinstance(parts, str):
-            return _hashed("name", _name(type(value)), parts.encode())
+            return _hashed("name", self._name(type(value)), parts.encode())
         make, arguments, *rest = parts
         listed = [list(part) if isinstance(part, Iterator) else part for part in rest]
         return self._all("object", make, arguments, listed)
+
+    def _name(self, value: Any) -> bytes:
+        return self._named(value).encode()
 
     def _all(self, kind: str, *parts: Any) -> bytes:
         return _hashed(kind, *map(self.digest, parts))
@@ -154,8 +206,8 @@ def _hashed(kind: str, *parts: bytes) -> bytes:
     return digest.digest()
 
 
-def _name(value: Any) -> bytes:
-    return f"{value.__module__}:{value.__qualname__}".encode()
+def _parameters(code: CodeType) -> tuple[str, ...]:
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
 def _named(function: Callable[..., Any]) -> bool:

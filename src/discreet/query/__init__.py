@@ -1,1 +1,1 @@
-"""Plans of bounded sums: schemas and reports."""
+"""Schema files, reports of whole tables, and forecasts of what questions would cost."""

@@ -158,7 +158,7 @@ class NumberAsk:
 
 
 @dataclass(frozen=True)
-class _Read:
+class _ReadOff:
     """A quantile, and the interval that holds it."""
 
     value: float
@@ -169,19 +169,19 @@ class _Read:
         return self.held.error(self.value)
 
 
-def _read_off(cells: ColumnCells, counts: Array, q: float) -> _Read:
+def _read_off(cells: ColumnCells, counts: Array, q: float) -> _ReadOff:
     """A quantile of a histogram."""
     edges = np.asarray(cells.edges)
-    return _Read(quantile_of(counts, edges, q), quantile_interval(counts, edges, q, cells.spread, cells.confidence))
+    return _ReadOff(quantile_of(counts, edges, q), quantile_interval(counts, edges, q, cells.spread, cells.confidence))
 
 
-def _narrower(found: Found, read: Sequence[_Read], cells: ColumnCells) -> list[_Read]:
+def _narrower(found: Found, read: Sequence[_ReadOff], cells: ColumnCells) -> list[_ReadOff]:
     """Each quantile as it was found, if to within a cell and where the histogram has it; else as it was read off."""
     edges, ends = np.asarray(cells.edges), np.zeros((2, len(read))) if found.ends is None else found.ends
     chosen = []
     for value, low, high, other in zip(found.values.tolist(), *ends.tolist(), read, strict=True):
         sure = high - low <= edges[1] - edges[0] and other.held.low <= high and low <= other.held.high
-        chosen.append(_Read(value, Enclosure(low, high)) if sure else other)
+        chosen.append(_ReadOff(value, Enclosure(low, high)) if sure else other)
     return chosen
 
 

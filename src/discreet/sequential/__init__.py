@@ -1,4 +1,4 @@
-"""Decisions and releases over time: private bandits, counters, streams."""
+"""Decisions and releases over time: private counters, series, filters, bandits."""
 
 import lazy_loader
 

@@ -1,1 +1,1 @@
-"""The command line, and services over HTTP."""
+"""The command line, and a collector of reports over HTTP."""

@@ -1,1 +1,1 @@
-"""Who may hold an exact answer: records, sources, curators, permits."""
+"""Who may hold an exact answer: records, sources, curators, parties, permits."""

@@ -14,7 +14,7 @@ from discreet.accounting.price import price
 from discreet.core.errors import DiscreetError, EngineFailure, KeyReused, NotPermitted, SchemaError, UnplannedRelease
 from discreet.core.events import Composed, Event, Repeated, written
 from discreet.core.held import Held, exclusive
-from discreet.core.identity import Unidentified, identity
+from discreet.core.identity import Unidentified, former_identity, identity
 from discreet.core.ledger import Committed, Ledger, Reservation
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors, Unit
@@ -151,6 +151,7 @@ class Permit(Held):
         condition = getattr(promise, "condition", None)
         self._where = None if condition is None else str(condition)
         self._stored = Stored.read(charge.result) if isinstance(charge, Committed) else None
+        self._known = {getattr(charge, "asked", None)} if self._stored is None else self._stored.digests
         self._open = False
         self.progress: Progress = patient_bar()
         self._done, self._planned = 0, sum(self._unspent.values())
@@ -326,8 +327,14 @@ class Permit(Held):
         return self._digest(asked) if self._storing else None
 
     def _digest(self, asked: Any) -> str | None:
+        """The digest of what is asked, in the form that the ledger has, where it has one of it."""
+        whole = self._trust.schema, asked
         try:
-            return identity((self._trust.schema, asked))
+            found = identity(whole)
+            if found in self._known or not any(self._known):
+                return found
+            former = former_identity(whole)
+            return former if former in self._known else found
         except Unidentified:
             return None
 

@@ -80,6 +80,11 @@ class Stored:
     releases: list[tuple[str, Any]] = field(default_factory=list)
     artefact: KeptArtefact | None = None
 
+    @property
+    def digests(self) -> set[str | None]:
+        """All that was asked."""
+        return {asked for asked, _ in self.releases} | ({self.artefact.asked} if self.artefact is not None else set())
+
     def add(self, asked: str, release: Any) -> None:
         """Remember a release."""
         self.releases.append((asked, release))

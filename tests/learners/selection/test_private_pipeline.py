@@ -14,6 +14,7 @@ from discreet.accounting.accountant import delta, epsilon, pure_epsilon
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, KeyReused
 from discreet.core.events import Composed, GaussianLoss
+from discreet.core.identity import former_identity
 from discreet.core.neighbors import RECORD, Neighbors
 from discreet.learners.bayes.gaussian_nb import GaussianNB
 from discreet.learners.clusters.kmeans import KMeans
@@ -183,9 +184,21 @@ def test_a_retry_with_its_key_gives_the_same_pipeline(tmp_path: Path) -> None:
     np.testing.assert_array_equal(first.steps_[1][1].mean_, again.steps_[1][1].mean_)
     np.testing.assert_array_equal(first.steps_[2][1].theta_, again.steps_[2][1].theta_)
     assert again.receipt_.replayed
-    other = PrivatePipeline(STEPS, target="ill", epsilon=0.9, delta=0.0).set_params(scale__reach=2.0)
+    other = clone(PrivatePipeline(STEPS, target="ill", epsilon=0.9, delta=0.0)).set_params(scale__reach=2.0)
     with pytest.raises(KeyReused):
         other.fit(data, key="k")
+
+
+def test_a_ledger_that_knows_it_by_former_names_gives_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = PrivateData.of(people(500), SCHEMA, MemoryLedger(Budget(3.0, 1e-6), Neighbors.ADD_REMOVE))
+    pipeline = PrivatePipeline(STEPS, target="ill", epsilon=0.9, delta=0.0)
+    with monkeypatch.context() as before:
+        before.setattr("discreet.trust.permit.identity", former_identity)
+        first = clone(pipeline).fit(data, key="k")
+    again = clone(pipeline).fit(data, key="k")
+    np.testing.assert_array_equal(first.steps_[2][1].theta_, again.steps_[2][1].theta_)
+    with pytest.raises(KeyReused):
+        clone(pipeline).set_params(scale__reach=2.0).fit(data, key="k")
 
 
 def test_it_is_a_scikit_learn_estimator_of_frames() -> None:

@@ -154,7 +154,7 @@ def captured(
     samples : int
         Public. How many there are.
     """
-    run = _Run(samples)
+    run = _CapturedRun(samples)
     with ExitStack() as changed:
         for layer in taken:
             module, function = layer.module, composite_of(layer.module)
@@ -175,7 +175,7 @@ def captured(
     return run.uses, found.detach()
 
 
-class _Run:
+class _CapturedRun:
     """What one forward pass calls, and with what."""
 
     def __init__(self, samples: int) -> None:

@@ -58,20 +58,20 @@ class NoisyCoefficients:
 
 
 @dataclass(frozen=True)
-class _Measured:
+class _MeasuredNoise:
     """A question, and how the noise on it spreads."""
 
     question: BoundedSum
     spread: Spread
 
     @classmethod
-    def least(cls, data: PrivateData, budget: Budget, questions: Sequence[BoundedSum]) -> _Measured:
+    def least(cls, data: PrivateData, budget: Budget, questions: Sequence[BoundedSum]) -> _MeasuredNoise:
         """With the least noise that the budget allows."""
         each = [cls(one, least_noise(data, one, budget)) for one in questions]
         return min(each, key=lambda one: one.spread.stddev)
 
     @classmethod
-    def of(cls, data: PrivateData, noise: Any, questions: Sequence[BoundedSum]) -> _Measured:
+    def of(cls, data: PrivateData, noise: Any, questions: Sequence[BoundedSum]) -> _MeasuredNoise:
         """With this noise."""
         return min((cls(one, spread(data, one, noise)) for one in questions), key=lambda one: one.spread.stddev)
 
@@ -112,7 +112,7 @@ class LowFrequencies:
 
     def fixed(self, coefficients: int) -> NoisyCoefficients:
         """So many frequencies, with all of the budget."""
-        one = _Measured.least(self.data, self.budget, self.asks(coefficients))
+        one = _MeasuredNoise.least(self.data, self.budget, self.asks(coefficients))
         with self.data.permit(one.spread.noise.event, self.purpose, key=self.key) as permit:
             numbers = permit.ask(one.question, one.spread.noise)
         critical = self._critical([((one, 1.0),)], [len(numbers)])
@@ -120,8 +120,8 @@ class LowFrequencies:
 
     def chosen(self) -> NoisyCoefficients:
         """As many as are worth their noise. What finds this out is paid for, unless noise does not grow with them."""
-        whole = _Measured.least(self.data, self.budget, self.asks(self.candidates[-1]))
-        if whole.spread.stddev <= LEVEL * _Measured.of(self.data, whole.spread.noise, self.asks(1)).spread.stddev:
+        whole = _MeasuredNoise.least(self.data, self.budget, self.asks(self.candidates[-1]))
+        if whole.spread.stddev <= LEVEL * _MeasuredNoise.of(self.data, whole.spread.noise, self.asks(1)).spread.stddev:
             return self._afterwards(whole)
         return self._by_tails() if self.data.curated else self._by_spectrum()
 
@@ -132,7 +132,7 @@ class LowFrequencies:
         found = {min(most, math.ceil(1.5**i)) for i in range(math.ceil(math.log(most, 1.5)) + 1)} | {most}
         return sorted(found)
 
-    def _afterwards(self, whole: _Measured) -> NoisyCoefficients:
+    def _afterwards(self, whole: _MeasuredNoise) -> NoisyCoefficients:
         """All frequencies are released with all of the budget; those that are mostly noise are left out afterwards."""
         with self.data.permit(whole.spread.noise.event, self.purpose, key=self.key) as permit:
             numbers = permit.ask(whole.question, whole.spread.noise)
@@ -158,7 +158,7 @@ class LowFrequencies:
     def _by_spectrum(self) -> NoisyCoefficients:
         """Half of the budget for a whole spectrum, which shows how many are worth asking for again with the rest."""
         half = Budget(FIRST * self.budget.epsilon * (1 - 2.0**-40), FIRST * self.budget.delta)
-        first, each = _Measured.least(self.data, half, self.asks(self.candidates[-1])), self._each(half)
+        first, each = _MeasuredNoise.least(self.data, half, self.asks(self.candidates[-1])), self._each(half)
         shares = [one.spread.stddev**-2 / (one.spread.stddev**-2 + first.spread.stddev**-2) for one in each]
         deviations = [math.sqrt(share) * one.spread.stddev for share, one in zip(shares, each, strict=True)]
         plan = Composed((first.spread.noise.event, each[0].spread.noise.event))
@@ -171,10 +171,10 @@ class LowFrequencies:
         critical = self._critical(parts, self._sizes)
         return self._made(self.candidates[best], numbers, deviations[best], critical, permit.receipt)
 
-    def _each(self, budget: Budget) -> list[_Measured]:
+    def _each(self, budget: Budget) -> list[_MeasuredNoise]:
         """Every candidate with one and the same noise, so that the price does not tell which is chosen."""
-        middle = _Measured.least(self.data, budget, self.asks(self.candidates[len(self.candidates) // 2]))
-        return [_Measured.of(self.data, middle.spread.noise, self.asks(k)) for k in self.candidates]
+        middle = _MeasuredNoise.least(self.data, budget, self.asks(self.candidates[len(self.candidates) // 2]))
+        return [_MeasuredNoise.of(self.data, middle.spread.noise, self.asks(k)) for k in self.candidates]
 
     @property
     def _sizes(self) -> list[int]:
@@ -186,7 +186,7 @@ class LowFrequencies:
         errors = [beyond[size] + size * own**2 for size, own in zip(self._sizes, deviations, strict=True)]
         return int(np.argmin(errors))
 
-    def _critical(self, parts: Sequence[Sequence[tuple[_Measured, float]]], sizes: list[int]) -> float:
+    def _critical(self, parts: Sequence[Sequence[tuple[_MeasuredNoise, float]]], sizes: list[int]) -> float:
         """How many deviations noise moves a series by, at all periods of all candidates, with this confidence."""
         simulation, farthest = Simulation(), []
         draws = max(1, min(DRAWS, AT_A_TIME // self.periods))

@@ -50,7 +50,7 @@ def verify(arguments: Namespace) -> int:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _FoundReceipt:
     """A receipt, and the names of what lies beside it in its file."""
 
     receipt: Receipt
@@ -58,7 +58,7 @@ class _Found:
 
 
 @dataclass(frozen=True)
-class _Held:
+class _HeldEntry:
     """What a ledger has under the key of a receipt."""
 
     entry: Entry | None
@@ -66,7 +66,7 @@ class _Held:
     heads: frozenset[str]
 
 
-def _read(file: str) -> _Found:
+def _read(file: str) -> _FoundReceipt:
     """The receipt in a file: by itself, or as a part of a result."""
     try:
         found: Any = json.loads(Path(file).read_text())
@@ -74,17 +74,17 @@ def _read(file: str) -> _Found:
         raise ParameterError(f"receipt {plain(file)}", f"it cannot be read ({why})", "Give the JSON of one.") from None
     whole = isinstance(found, dict) and "receipt" in found
     beside = tuple(name for name in found if name != "receipt") if whole else ()
-    return _Found(Receipt.read(json.dumps(found["receipt"] if whole else found)), beside)
+    return _FoundReceipt(Receipt.read(json.dumps(found["receipt"] if whole else found)), beside)
 
 
-def _held(receipt: Receipt, ledger: SqliteLedger) -> _Held:
+def _held(receipt: Receipt, ledger: SqliteLedger) -> _HeldEntry:
     entry = next((entry for entry in ledger.entries() if entry.key == receipt.key), None)
     links = [link for link in ledger.chain() if link.key == receipt.key and link.kind in ("reserve", "commit")]
     stated = next((link.fields.get("stated") for link in links if link.kind == "commit"), None)
-    return _Held(entry, stated, frozenset(link.hash for link in links))
+    return _HeldEntry(entry, stated, frozenset(link.hash for link in links))
 
 
-def _faults(receipt: Receipt, held: _Held, ledger: SqliteLedger) -> list[str]:
+def _faults(receipt: Receipt, held: _HeldEntry, ledger: SqliteLedger) -> list[str]:
     """In which the ledger differs from the receipt."""
     entry = held.entry
     if entry is None:
