@@ -105,7 +105,7 @@ MUTANTS = [
         tests="local/means/test_one_pass_sgd.py",
     ),
     *of(
-        "learners/task",
+        "fitting/task",
         ("if set(given) & set(described) and given != described:", "if False:"),
     ),
 ]

@@ -14,8 +14,8 @@ from discreet.accounting.gaussian import gaussian_multiplier
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import Composed, Event, GaussianLoss
-from discreet.learners.private_estimator import PrivateEstimator
-from discreet.learners.task import Task, features_of
+from discreet.fitting.private_estimator import PrivateEstimator
+from discreet.fitting.task import Task, features_of
 
 CLOSE = 0.005  # of epsilon that may stay unspent: finding the rest would take longer than it is worth
 ROUNDING = 1 + 4e-6  # of a multiplier: each step is calibrated to a millionth

@@ -15,10 +15,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet.core.errors import ParameterError
 from discreet.core.knob import check_knob, shown
-from discreet.learners.private_estimator import PrivateEstimator
+from discreet.fitting.private_estimator import PrivateEstimator
+from discreet.fitting.task import Task
 from discreet.learners.selection.last_step import last_has
 from discreet.learners.selection.pipeline_plan import PipelinePlan, calibrated, chained, check_step
-from discreet.learners.task import Task
 from discreet.trust.listed_permit import ListedPermit
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact

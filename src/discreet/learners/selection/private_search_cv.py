@@ -13,11 +13,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.knob import check_one_of, check_whole, shown
-from discreet.learners.private_estimator import PrivateEstimator
+from discreet.fitting.private_estimator import PrivateEstimator
+from discreet.fitting.task import Task
 from discreet.learners.selection.last_step import last_has
 from discreet.learners.selection.pipeline_plan import check_step
 from discreet.learners.selection.search_plan import SearchPlan, searched
-from discreet.learners.task import Task
 from discreet.questions.all_records import AllRecords
 from discreet.trust.permit import Permit
 from discreet.trust.random_stopping import RandomStopping, Trial, check_wait

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
+from discreet.fitting.task import features_of
 from discreet.learners.selection.row_by_row import NEAR, RowsTogether, row_by_row, treats_rows_alone
-from discreet.learners.task import features_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.tables.contingency import ONE_CELL, contingency_of
 from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, Transformation

@@ -20,7 +20,7 @@ from discreet.core.knob import check_knob, check_seed, check_whole, is_number
 from discreet.core.parameters import check_parameters
 from discreet.core.receipt import Receipt
 from discreet.display.notebook import carded, facts, folded
-from discreet.learners.task import Task, check_order, task_of_arrays, task_of_private
+from discreet.fitting.task import Task, check_order, task_of_arrays, task_of_private
 from discreet.schema.schema import Category, Column, Number
 from discreet.trust.permit import Permit
 from discreet.trust.private_data import PrivateData
