@@ -1,4 +1,4 @@
-"""Every learner, found by walking its room, is put through the same trial; its own test file says how it is set."""
+"""Every learner, found by walking all rooms, is put through the same trial; its own test file says how it is set."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local
 from discreet.trust.secure_sum import SecureSum
-from tests.conformance.walk import for_each, learners, mirror
+from tests.conformance.walk import for_each, learners
+from tests.conformance.walk import learner_trial as trial
 from tests.learners.trial import LearnerTrial
 
 FOUND = learners()
@@ -71,12 +72,6 @@ OF_READING = {  # of arrays and parameters, which the base of all learners reads
     "check_positive_only_tag_during_fit",
     "check_readonly_memmap_input",
 }
-
-
-def trial(kind: type[Any]) -> LearnerTrial:
-    """As its own test file sets it."""
-    found: LearnerTrial = mirror(kind).TRIAL
-    return found
 
 
 def exemptions(one: LearnerTrial) -> dict[str, str]:

@@ -10,6 +10,8 @@ from typing import Any
 
 import discreet
 from discreet.core.events import NoPromise
+from discreet.fitting.private_estimator import PrivateEstimator
+from tests.learners.trial import LearnerTrial
 
 ON_A_GPU = {"discreet.deep.forms.gpu_norms", "discreet.deep.forms.gpu_sums"}
 
@@ -71,8 +73,9 @@ def randomizers() -> list[type[Any]]:
 
 
 def learners() -> list[type[Any]]:
-    """Everything that can fit."""
-    return [kind for kind in public_classes("learners") if hasattr(kind, "fit") and not inspect.isabstract(kind)]
+    """Everything that can fit, in every room."""
+    found = (kind for room in rooms() for kind in public_classes(room))
+    return [kind for kind in found if issubclass(kind, PrivateEstimator) and not inspect.isabstract(kind)]
 
 
 def mirror(kind: type[Any]) -> Any:
@@ -81,6 +84,13 @@ def mirror(kind: type[Any]) -> Any:
         kind.__module__.replace(discreet.__name__, "tests", 1).rpartition(".")[0]
         + f".test_{kind.__module__.rpartition('.')[2]}"
     )
+
+
+def learner_trial(kind: type[Any]) -> LearnerTrial:
+    """How a learner is set for its trial: as its own test file says; by its name, where a file has several."""
+    brought = mirror(kind)
+    found: LearnerTrial = brought.TRIALS[kind.__name__] if hasattr(brought, "TRIALS") else brought.TRIAL
+    return found
 
 
 def statistics() -> list[Any]:

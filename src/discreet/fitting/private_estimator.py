@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet.accounting.calibration import LEAST, MOST
@@ -88,12 +88,15 @@ class PrivateEstimator(BaseEstimator, ABC):
         y : array of shape (n,), optional
             The target; not for private data, whose target is a column, nor for learners without one.
         key : str, optional
-            Public. Makes a retry safe; see `PrivateData.permit`.
+            Public. Makes a retry safe; see `PrivateData.permit`. It gives the same model again, from the ledger; one of
+            more than a megabyte is refused, since the ledger keeps its digest alone.
         """
         self.check_all()
         task = self._task(X, y, Budget(self.epsilon, self.delta))
         if is_classifier(self) and task.classes < 2:
             raise ParameterError(self.purpose, "there is one class", "Name at least two classes.")
+        if is_regressor(self):
+            task.schema.number(str(task.target))
         for name in task.columns:
             if isinstance(column := task.schema.columns[name], Number):
                 column.check_scale(name)
@@ -120,8 +123,10 @@ class PrivateEstimator(BaseEstimator, ABC):
         if isinstance(X, PrivateData):
             if y is not None:
                 raise ParameterError(self.purpose, "private data have their target among their columns", "Set target.")
-            if self.bounds is not None:
-                raise ParameterError(self.purpose, "the data set's schema has bounds already", "Leave them out.")
+            for name in ("bounds", "classes", "target_bounds"):
+                if getattr(self, name, None) is not None:
+                    known = name.replace("_", " ")
+                    raise ParameterError(self.purpose, f"the data set's schema has {known} already", "Leave them out.")
             target = getattr(self, "target", None)
             task = task_of_private(self.purpose, X, target, self.supervised, budget, self.categories, self.texts)
             self.feature_names_in_: NDArray[Any] = np.array(task.features, dtype=object)
