@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ class Listening:
     """A run that notes what it is given."""
 
     seen: list[tuple[Array, Bits]] = field(default_factory=list)
-    event: Event = LaplaceLoss(1.0)
+    event: ClassVar[Event] = LaplaceLoss(1.0)
 
     def made(self, records: Array, bits: Bits) -> int:
         self.seen.append((records, bits))
