@@ -215,10 +215,10 @@ def test_every_parameter_of_a_statistic_takes_any_value(function: Any, values: l
 def test_every_parameter_of_a_learner_takes_any_value(kind: Any, values: list[Any]) -> None:
     one = learner_trial(kind)
     rows = one.features(40)
-    one.of_private().fit(one.private(Curator(one.source(rows))))  # what is usual is answered
+    one.of_private().fit(one.private(one.trust(one.source(rows))))  # what is usual is answered
     for name in one.model.get_params(deep=False):
         for value in values:
-            data = one.private(Curator(one.source(rows)))
+            data = one.private(one.trust(one.source(rows)))
             wrong = fault(partial(one.of_private().set_params(**{name: value}).fit, data), data.ledger)
             assert wrong is None, f"{name} is {value!r:.50}: {wrong}"
 

@@ -94,7 +94,7 @@ def trust_of(one: LearnerTrial, trust: str, X: np.ndarray) -> Any:
 
 def trusts(one: LearnerTrial) -> tuple[str, ...]:
     """Those that the learner works under."""
-    return ("curator", "local", "secure") if one.sums else ("curator",)
+    return ("curator", "local", "secure") if one.sums else (one.trust.__name__.lower(),)
 
 
 def rows_of(one: LearnerTrial, name: str) -> np.ndarray:
@@ -104,8 +104,9 @@ def rows_of(one: LearnerTrial, name: str) -> np.ndarray:
     return np.repeat(np.array(VALUES[name])[:, None], 5, axis=0) * np.ones(3)
 
 
-def fitted(kind: type[Any], rows: str, trust: str = "curator") -> Any:
+def fitted(kind: type[Any], rows: str, trust: str | None = None) -> Any:
     """The learner, fitted once for all tests."""
+    trust = trust or trusts(trial(kind))[0]
     if (key := (kind, rows, trust)) not in FITS:
         one = trial(kind)
         FITS[key] = one.of_private().fit(one.private(trust_of(one, trust, rows_of(one, rows))))
@@ -159,7 +160,7 @@ def test_it_releases_only_what_its_docstring_names(kind: type[Any]) -> None:
 @each
 def test_its_questions_can_be_sent_and_built_again(kind: type[Any]) -> None:
     one = trial(kind)
-    trust, heard = trust_of(one, "curator", one.features(50)), []
+    trust, heard = trust_of(one, trusts(one)[0], one.features(50)), []
     ask = trust.ask
 
     def listening(question: Any, mechanism: Any) -> Any:
@@ -219,7 +220,7 @@ def test_its_docstring_says_what_is_public_and_what_it_promises(kind: type[Any])
 def test_a_fused_sum_is_the_sum_of_its_clipped_rows(kind: type[Any]) -> None:
     one, asked = trial(kind), []
     X = np.vstack([one.features(), [[np.nan, 0.0, 1.0]], [[1e308, -1e308, 0.0]]])
-    trust = trust_of(one, "curator", X)
+    trust = trust_of(one, trusts(one)[0], X)
     ask = trust.ask
 
     def listening(question: Any, mechanism: Any) -> Any:
@@ -267,7 +268,7 @@ def test_what_would_have_to_come_from_the_data_is_asked_for(kind: type[Any]) -> 
             with pytest.raises(DiscreetError, match=r"give a record away.*Nothing was released or spent"):
                 one.of_arrays().set_params(**{name: None}).fit(X, one.targets(X))
     if one.model.supervised:
-        data = one.private(trust_of(one, "curator", X))
+        data = one.private(trust_of(one, trusts(one)[0], X))
         with pytest.raises(DiscreetError, match=r"which column is the target.*Nothing was released or spent"):
             one.of_private().set_params(target=None).fit(data)
         with pytest.raises(DiscreetError, match=r"no column 'nobody'.*Nothing was released or spent"):
@@ -302,7 +303,7 @@ def test_what_it_makes_of_rows_comes_as_a_frame_where_one_is_wanted(kind: type[A
 def test_what_is_no_seed_is_refused_before_anything_is_spent(kind: type[Any]) -> None:
     one = trial(kind)
     for seed in ("a", -5, 3.5):
-        data = one.private(trust_of(one, "curator", rows_of(one, "usual")))
+        data = one.private(trust_of(one, trusts(one)[0], rows_of(one, "usual")))
         with pytest.raises(DiscreetError, match=r"random_state is .* Nothing was released or spent"):
             one.of_private().set_params(random_state=seed).fit(data)
         assert data.ledger.balance().certified == 0

@@ -36,7 +36,6 @@ from discreet.learners.linear.ridge import Ridge
 from discreet.learners.selection.evaluate import evaluate
 from discreet.learners.selection.evaluate_regression import evaluate_regression
 from discreet.ledger.memory_ledger import MemoryLedger
-from discreet.local.means.one_pass_sgd import LocalSGDClassifier, LocalSGDRegressor
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
@@ -332,16 +331,7 @@ def with_odd(y: Any, odd: bool) -> list[Any]:
     return values[: -len(ODD)] + (ODD if odd else [None] * len(ODD))
 
 
-MODELS: dict[str, Any] = {
-    "LocalSGDClassifier": LocalSGDClassifier(),
-    "LocalSGDRegressor": LocalSGDRegressor(),
-}
-
-
 def learner(kind: Any) -> tuple[Any, np.ndarray, Any]:
-    if kind.__name__ in MODELS:
-        model, X = MODELS[kind.__name__], np.random.default_rng(0).normal(size=(200, 3))
-        return model, X, np.sign(X[:, 0]) if kind.__name__.endswith("Regressor") else (X[:, 0] > 0).astype(int)
     trial = learner_trial(kind)
     X = trial.features(120)
     return trial.of_arrays(), X, trial.targets(X)

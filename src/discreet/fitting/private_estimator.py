@@ -47,6 +47,8 @@ class PrivateEstimator(BaseEstimator, ABC):
     """Whether categories are features, and not only numbers."""
     texts: bool = False
     """Whether columns of text are features, whose values a fit buys."""
+    local: ClassVar[bool] = False
+    """Whether the rows of arrays are those of people who trust nobody, and not of a curator."""
     free: bool = False
     """Whether a fit asks nothing, and so costs nothing."""
 
@@ -133,11 +135,16 @@ class PrivateEstimator(BaseEstimator, ABC):
             return task
         if self.supervised and y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        check_order(self.purpose, X, self.bounds)
+        bounds = self._bounds()
+        check_order(self.purpose, X, bounds)
         X = validate_data(self, unlisted(X), dtype=None, ensure_all_finite=False, ensure_min_samples=0)
         column = self._target_column() if self.supervised else None
         target = y if self.supervised else None
-        return task_of_arrays(self.purpose, X, target, column, self.bounds, budget, self.categories)
+        return task_of_arrays(self.purpose, X, target, column, bounds, budget, self.categories, self.local)
+
+    def _bounds(self) -> Any:
+        """Those of the features of arrays: from parameters, never from the data."""
+        return self.bounds
 
     def _target_column(self) -> Column:
         """What is known of the target of arrays: from parameters, never from the data."""

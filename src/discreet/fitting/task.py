@@ -14,9 +14,11 @@ from sklearn.exceptions import DataConversionWarning
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.schema.plain_schema import schema_of
 from discreet.schema.schema import Category, Column, Number, Schema, Text
 from discreet.trust.as_private import as_private
+from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.columns.decoding import decoded, known
 from discreet.trust.sources.columns.raw_values import array_of
@@ -109,8 +111,9 @@ def task_of_arrays(
     bounds: Any,
     budget: Budget,
     categories: bool = False,
+    local: bool = False,
 ) -> Task:
-    """The task of arrays or data frames, behind a curator of their own.
+    """The task of arrays or data frames, behind a curator of their own, or each row with a person who trusts nobody.
 
     What a value holds never raises: one that cannot be read, or is not among the classes, is missing.
 
@@ -130,6 +133,8 @@ def task_of_arrays(
         Public. The account of this fit.
     categories : bool
         Public. Whether the learner takes categories, of a schema.
+    local : bool
+        Public. Whether every row is that of a person who reports by itself.
     """
     bounds = schema_of(bounds) if isinstance(bounds, Mapping) else bounds
     if categories and isinstance(bounds, Schema):
@@ -146,7 +151,10 @@ def task_of_arrays(
     name = TARGET if TARGET not in features else f"{TARGET}_"
     schema = Schema({**alone.schema.columns, name: column})
     matrix = np.column_stack([Matrix(values, alone.schema).found(features), _read(target, column)])
-    return Task(PrivateData.of(Matrix(matrix, schema), schema, budget), features, name, budget)
+    source = Matrix(matrix, schema)
+    if local:
+        return Task(PrivateData(Local(source), MemoryLedger(budget)), features, name, budget)
+    return Task(PrivateData.of(source, schema, budget), features, name, budget)
 
 
 def encoded(values: np.ndarray, schema: Schema) -> Array:

@@ -25,8 +25,8 @@ from discreet.fitting.task import Task
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.questions.all_records import AllRecords
 from discreet.schema.schema import Column, Schema
-from discreet.trust.curated_run import CuratedRun
 from discreet.trust.permit import Permit
+from discreet.trust.run import CuratedRun
 from discreet.trust.sources.matrix import Matrix
 from discreet.trust.stored import Artefact
 

@@ -123,6 +123,11 @@ class PrivatePipeline(_BaseComposition, PrivateEstimator):
         return bool(self.steps) and bool(getattr(self.steps[0][1], "texts", False))
 
     @property
+    def local(self) -> bool:  # type: ignore[override]
+        """Whether the last step asks people who trust nobody."""
+        return bool(self.steps) and bool(getattr(self.steps[-1][1], "local", False))
+
+    @property
     def supervised(self) -> bool:  # type: ignore[override]
         """Whether the last step has a target."""
         return bool(self.steps) and bool(getattr(self.steps[-1][1], "supervised", False))

@@ -143,6 +143,11 @@ class PrivateSearchCV(PrivateEstimator):
         """Whether the estimator takes categories."""
         return bool(getattr(self.estimator, "categories", False))
 
+    @property
+    def local(self) -> bool:  # type: ignore[override]
+        """Whether the estimator asks people who trust nobody."""
+        return bool(getattr(self.estimator, "local", False))
+
     def check(self) -> None:
         """Refuse invalid parameters, before any data are read."""
         check_one_of(self.purpose, "method", self.method, (None, "random_stopping", "every"))

@@ -1,4 +1,4 @@
-"""A run on all records of a curator, by code that samples, clips and adds noise itself."""
+"""Runs on all records, by code that makes noise or reports itself: of a curator, or of people who trust nobody."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Run(Protocol):
 
     @property
     def event(self) -> Event:
-        """What the whole run costs, for units of one row that are added or removed."""
+        """What the whole run costs."""
         ...
 
     def made(self, records: Array, bits: Bits) -> Any:
@@ -77,3 +77,47 @@ class CuratedRun:
     def worst_neighbors(self) -> Apart:
         """No record, and one."""
         return Apart(*(Records(np.zeros((n, 1)), 1, Neighbors.ADD_REMOVE) for n in (0, 1)))
+
+
+@dataclass(frozen=True)
+class ReportedRun:
+    """Release what a run makes of the reports of people, each of whom reports once. Local trust alone can be asked.
+
+    What a person reports may depend on all reports before, as where people are asked in turn. The run plays the people:
+    of a record it uses nothing but the report that is drawn from it.
+
+    Parameters
+    ----------
+    run : Run
+        Public. What is run, at the price of one report.
+
+    Guarantee
+    ---------
+    That of the run, where the record of one person is replaced by any other.
+
+    Examples
+    --------
+    >>> from discreet.mechanisms.vectors.sphere_report import SphereReport
+    >>> class Nothing:
+    ...     event = SphereReport(1.0).event
+    ...     def made(self, records, bits):
+    ...         return records.shape[1]
+    >>> ReportedRun(Nothing()).event == SphereReport(1.0).event
+    True
+    """
+
+    run: Run
+    knob: ClassVar[str] = "run"
+
+    @property
+    def event(self) -> Event:
+        """The price of one person's report."""
+        return self.run.event
+
+    def played(self, answer: Records, bits: Bits) -> Any:
+        """What the run makes, where these records are those of people."""
+        return self.run.made(answer.values, bits)
+
+    def release(self, answer: Any, bits: Bits) -> Any:
+        """Refused: nobody holds what people report of."""
+        raise NotPermitted("reports in turn", "people report by themselves", "Ask under local trust.", KEPT)

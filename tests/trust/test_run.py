@@ -17,8 +17,8 @@ from discreet.core.neighbors import Neighbors, Unit
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.all_records import AllRecords
 from discreet.schema.schema import Schema
-from discreet.trust.curated_run import CuratedRun
 from discreet.trust.private_data import PrivateData
+from discreet.trust.run import CuratedRun
 
 SCHEMA, BUDGET = Schema.numeric(0.0, 1.0, 2), Budget(1.0)
 
