@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 import re
 import unittest
@@ -17,6 +18,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from discreet.core.errors import DiscreetError
 from discreet.core.events import read, written
 from discreet.core.neighbors import Neighbors
+from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.learners.linear.kernel_svc import KernelSVC
 from discreet.learners.selection.private_pipeline import PrivatePipeline
 from discreet.noise.deterministic import DeterministicBits
@@ -203,6 +205,12 @@ def test_its_event_survives_json_and_does_not_depend_on_data(kind: type[Any]) ->
     many = [fitted(kind, "usual", trust).event_ for trust in under]
     assert many == [fitted(kind, SHAPES[trust][0], trust).event_ for trust in under]
     assert [read(written(event)) for event in many] == many
+
+
+@each
+def test_it_has_the_one_base_of_all_estimators(kind: type[Any]) -> None:
+    assert issubclass(kind, PrivateEstimator)
+    assert kind.fit is PrivateEstimator.fit or "key" in inspect.signature(kind.fit).parameters
 
 
 @each

@@ -8,9 +8,10 @@ import pkgutil
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from sklearn.base import BaseEstimator
+
 import discreet
 from discreet.core.events import NoPromise
-from discreet.fitting.private_estimator import PrivateEstimator
 from tests.learners.trial import LearnerTrial
 
 ON_A_GPU = {"discreet.deep.forms.gpu_norms", "discreet.deep.forms.gpu_sums"}
@@ -73,9 +74,9 @@ def randomizers() -> list[type[Any]]:
 
 
 def learners() -> list[type[Any]]:
-    """Everything that can fit, in every room."""
+    """Every estimator, in every room."""
     found = (kind for room in rooms() for kind in public_classes(room))
-    return [kind for kind in found if issubclass(kind, PrivateEstimator) and not inspect.isabstract(kind)]
+    return [kind for kind in found if issubclass(kind, BaseEstimator) and not inspect.isabstract(kind)]
 
 
 def mirror(kind: type[Any]) -> Any:

@@ -47,6 +47,8 @@ class PrivateEstimator(BaseEstimator, ABC):
     """Whether categories are features, and not only numbers."""
     texts: bool = False
     """Whether columns of text are features, whose values a fit buys."""
+    others: tuple[str, ...] = ()
+    """Columns that a fit reads, and that are neither features nor the target."""
     local: ClassVar[bool] = False
     """Whether the rows of arrays are those of people who trust nobody, and not of a curator."""
     free: bool = False
@@ -94,7 +96,10 @@ class PrivateEstimator(BaseEstimator, ABC):
             more than a megabyte is refused, since the ledger keeps its digest alone.
         """
         self.check_all()
-        task = self._task(X, y, Budget(self.epsilon, self.delta))
+        return self._fitted(self._task(X, y, Budget(self.epsilon, self.delta)), key)
+
+    def _fitted(self, task: Task, key: str | None) -> Self:
+        """Plan, pay, learn, and keep what was learned."""
         if is_classifier(self) and task.classes < 2:
             raise ParameterError(self.purpose, "there is one class", "Name at least two classes.")
         if is_regressor(self):
@@ -130,7 +135,8 @@ class PrivateEstimator(BaseEstimator, ABC):
                     known = name.replace("_", " ")
                     raise ParameterError(self.purpose, f"the data set's schema has {known} already", "Leave them out.")
             target = getattr(self, "target", None)
-            task = task_of_private(self.purpose, X, target, self.supervised, budget, self.categories, self.texts)
+            how = (self.categories, self.texts, self.others)
+            task = task_of_private(self.purpose, X, target, self.supervised, budget, *how)
             self.feature_names_in_: NDArray[Any] = np.array(task.features, dtype=object)
             return task
         if self.supervised and y is None:

@@ -91,8 +91,8 @@ def chained(asked: str, steps: Sequence[tuple[str, PrivateEstimator]], task: Tas
     found, schema = [], task.schema
     for name, estimator in steps:
         taken = features_of(schema, estimator.categories, estimator.texts)
-        features = tuple(column for column in taken if column != task.target)
-        left = [column for column in features_of(schema, True) if column not in (*features, task.target)]
+        features = tuple(column for column in taken if column not in (task.target, *task.others))
+        left = [column for column in features_of(schema, True) if column not in (*features, task.target, *task.others)]
         if left:
             raise ParameterError(
                 asked,

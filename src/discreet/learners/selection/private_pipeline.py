@@ -123,6 +123,11 @@ class PrivatePipeline(_BaseComposition, PrivateEstimator):
         return bool(self.steps) and bool(getattr(self.steps[0][1], "texts", False))
 
     @property
+    def others(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Columns that the last step reads beside features and target."""
+        return tuple(getattr(self.steps[-1][1], "others", ())) if self.steps else ()
+
+    @property
     def local(self) -> bool:  # type: ignore[override]
         """Whether the last step asks people who trust nobody."""
         return bool(self.steps) and bool(getattr(self.steps[-1][1], "local", False))

@@ -144,6 +144,11 @@ class PrivateSearchCV(PrivateEstimator):
         return bool(getattr(self.estimator, "categories", False))
 
     @property
+    def others(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Columns that the estimator reads beside features and target."""
+        return tuple(getattr(self.estimator, "others", ()))
+
+    @property
     def local(self) -> bool:  # type: ignore[override]
         """Whether the estimator asks people who trust nobody."""
         return bool(getattr(self.estimator, "local", False))

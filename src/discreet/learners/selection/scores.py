@@ -113,7 +113,8 @@ def as_read(model: Any, data: PrivateData) -> PrivateData:
 def features_taken(model: Any, schema: Schema, target: str) -> tuple[str, ...]:
     """The columns that a model was fitted to."""
     named = getattr(model, "feature_names_in_", None)
-    found = tuple(name for name in features_of(schema, getattr(model, "categories", False)) if name != target)
+    apart = (target, *getattr(model, "others", ()))
+    found = tuple(name for name in features_of(schema, getattr(model, "categories", False)) if name not in apart)
     features = found if named is None else tuple(map(str, named))
     if len(features) != model.n_features_in_ or not set(features) <= set(schema.columns):
         obstacle = f"the model was fitted to {model.n_features_in_} features, and the data have {', '.join(found)}"
