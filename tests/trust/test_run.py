@@ -14,11 +14,15 @@ from discreet.core.errors import DiscreetError, UnplannedRelease
 from discreet.core.events import Event, LaplaceLoss
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors, Unit
+from discreet.ledger.memory_ledger import MemoryLedger
+from discreet.mechanisms.vectors.sphere_report import SphereReport
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.all_records import AllRecords
 from discreet.schema.schema import Schema
+from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
-from discreet.trust.run import CuratedRun
+from discreet.trust.run import CuratedRun, ReportedRun
+from discreet.trust.sources.matrix import Matrix
 
 SCHEMA, BUDGET = Schema.numeric(0.0, 1.0, 2), Budget(1.0)
 
@@ -57,4 +61,18 @@ def test_other_neighbors_than_it_promises_for_are_refused_unseen(how: dict[str, 
     data = PrivateData.of(table, SCHEMA, BUDGET, **how)
     with data.permit(run.event, "run") as permit, pytest.raises(DiscreetError, match="one row of each unit"):
         permit.ask(AllRecords(("x0", "x1")), CuratedRun(run))
+    assert not run.seen
+
+
+def test_people_who_trust_nobody_are_played_and_records_that_somebody_holds_are_not() -> None:
+    run, rows = Listening(), np.array([[0.5, 7.0], [np.nan, 0.25]])
+    people = PrivateData(Local(Matrix(rows, SCHEMA)), MemoryLedger(BUDGET))
+    with people.permit(run.event, "run") as permit:
+        assert permit.ask(AllRecords(("x0", "x1")), ReportedRun(run)) == 7
+    np.testing.assert_array_equal(run.seen.pop()[0], [[0.5, 1.0], [np.nan, 0.25]])
+    held = PrivateData.of(rows, SCHEMA, BUDGET)
+    with held.permit(run.event, "run") as permit, pytest.raises(DiscreetError, match="Ask under local trust"):
+        permit.ask(AllRecords(("x0", "x1")), ReportedRun(run))
+    with pytest.raises(DiscreetError, match=r"cannot keep the promise.*Nothing was released or spent"):
+        held.permit(SphereReport(0.5).event, "reports")
     assert not run.seen

@@ -102,7 +102,7 @@ class Local(Secret):
         """
         if hasattr(mechanism, "played"):
             records = question.answer(CuratorsView(self._source, self.neighbors, self._bits))
-            return mechanism.played(records, self._bits)  # type: ignore[no-any-return]
+            return mechanism.played(records, self._bits)
         if not isinstance(question, BoundedSum) or not hasattr(mechanism, "report"):
             raise NotPermitted(
                 "local trust",

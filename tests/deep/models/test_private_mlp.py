@@ -25,6 +25,7 @@ from discreet.deep.models.private_mlp_classifier import PrivateMLPClassifier
 from discreet.deep.models.private_mlp_regressor import PrivateMLPRegressor
 from discreet.learners import MinMaxScaler, PrivatePipeline, PrivateSearchCV
 from discreet.ledger.sqlite_ledger import SqliteLedger
+from discreet.noise.deterministic import DeterministicBits
 from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.private_data import PrivateData
 
@@ -146,6 +147,13 @@ def test_users_with_one_row_each_are_protected_and_those_with_more_are_refused_b
     with pytest.raises(DiscreetError, match=r"one row for each unit.*Nothing was released or spent"):
         clone(model).fit(several)
     assert not several.ledger.entries()
+
+
+def test_samples_and_noise_come_from_the_bits_of_the_curator() -> None:
+    model = PrivateMLPClassifier([4], target="same", rate=0.5, max_iter=2, random_state=0)
+    first, again = (clone(model).fit(people(50, bits=DeterministicBits(0))) for _ in range(2))
+    np.testing.assert_array_equal(first.coefs_[0], again.coefs_[0])
+    assert not first.receipt_.secret
 
 
 def test_only_the_records_that_fulfil_a_condition_are_trained_on() -> None:

@@ -78,7 +78,8 @@ def check_step(asked: str, name: str, step: Any) -> None:
             attribute.endswith("_") and not attribute.startswith("_") for attribute in getattr(step, "__dict__", ())
         )
         how = "was fitted to records" if fitted else "learns from records"
-        there = f"Use discreet.learners.{kind}." if kind in learners.__all__ else "Use steps of discreet.learners."
+        rooms = "Use steps of discreet.learners, discreet.deep or discreet.local."
+        there = f"Use discreet.learners.{kind}." if kind in learners.__all__ else rooms
         raise ParameterError(asked, f"step {name!r}, a {type(step).__module__}.{kind}, {how} without noise", there)
     given = [parameter for parameter in PASSED_ON if getattr(step, parameter, None) is not None]
     if given:
