@@ -137,7 +137,7 @@ MORE = {
         "core.mechanism.Mechanism",
         "core.mechanism.Noise",
         "core.mechanism.Share",
-        "learners.private_estimator.PrivateEstimator",
+        "fitting.private_estimator.PrivateEstimator",
         "trust.permit.Permit",
     ],
 }

@@ -26,7 +26,7 @@ from discreet.trust.local import Local
 from discreet.trust.permit import Permit
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.opening import source_of
-from tests.conformance.walk import learners, mirror, statistics
+from tests.conformance.walk import learner_trial, learners, statistics
 
 GIVEN: dict[str, Any] = {
     "column": "x",
@@ -213,19 +213,19 @@ def test_every_parameter_of_a_statistic_takes_any_value(function: Any, values: l
 @every_value
 @pytest.mark.parametrize("kind", learners(), ids=lambda kind: kind.__name__)
 def test_every_parameter_of_a_learner_takes_any_value(kind: Any, values: list[Any]) -> None:
-    one = mirror(kind).TRIAL
+    one = learner_trial(kind)
     rows = one.features(40)
-    one.of_private().fit(one.private(Curator(one.source(rows))))  # what is usual is answered
+    one.of_private().fit(one.private(one.trust(one.source(rows))))  # what is usual is answered
     for name in one.model.get_params(deep=False):
         for value in values:
-            data = one.private(Curator(one.source(rows)))
+            data = one.private(one.trust(one.source(rows)))
             wrong = fault(partial(one.of_private().set_params(**{name: value}).fit, data), data.ledger)
             assert wrong is None, f"{name} is {value!r:.50}: {wrong}"
 
 
 @pytest.mark.parametrize("kind", learners(), ids=lambda kind: kind.__name__)
 def test_no_bounds_of_a_learner_fail_after_the_charge(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    one, paid = mirror(kind).TRIAL, list[Any]()
+    one, paid = learner_trial(kind), list[Any]()
     entered = Permit.__enter__
 
     def noted(permit: Permit) -> Permit:

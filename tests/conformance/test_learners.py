@@ -1,7 +1,8 @@
-"""Every learner, found by walking its room, is put through the same trial; its own test file says how it is set."""
+"""Every learner, found by walking all rooms, is put through the same trial; its own test file says how it is set."""
 
 from __future__ import annotations
 
+import inspect
 import pickle
 import re
 import unittest
@@ -17,6 +18,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from discreet.core.errors import DiscreetError
 from discreet.core.events import read, written
 from discreet.core.neighbors import Neighbors
+from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.learners.linear.kernel_svc import KernelSVC
 from discreet.learners.selection.private_pipeline import PrivatePipeline
 from discreet.noise.deterministic import DeterministicBits
@@ -27,7 +29,8 @@ from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local
 from discreet.trust.secure_sum import SecureSum
-from tests.conformance.walk import for_each, learners, mirror
+from tests.conformance.walk import for_each, learners
+from tests.conformance.walk import learner_trial as trial
 from tests.learners.trial import LearnerTrial
 
 FOUND = learners()
@@ -73,12 +76,6 @@ OF_READING = {  # of arrays and parameters, which the base of all learners reads
 }
 
 
-def trial(kind: type[Any]) -> LearnerTrial:
-    """As its own test file sets it."""
-    found: LearnerTrial = mirror(kind).TRIAL
-    return found
-
-
 def exemptions(one: LearnerTrial) -> dict[str, str]:
     """Those of all, of its kind, and its own."""
     kinds = (
@@ -99,7 +96,7 @@ def trust_of(one: LearnerTrial, trust: str, X: np.ndarray) -> Any:
 
 def trusts(one: LearnerTrial) -> tuple[str, ...]:
     """Those that the learner works under."""
-    return ("curator", "local", "secure") if one.sums else ("curator",)
+    return ("curator", "local", "secure") if one.sums else (one.trust.__name__.lower(),)
 
 
 def rows_of(one: LearnerTrial, name: str) -> np.ndarray:
@@ -109,8 +106,9 @@ def rows_of(one: LearnerTrial, name: str) -> np.ndarray:
     return np.repeat(np.array(VALUES[name])[:, None], 5, axis=0) * np.ones(3)
 
 
-def fitted(kind: type[Any], rows: str, trust: str = "curator") -> Any:
+def fitted(kind: type[Any], rows: str, trust: str | None = None) -> Any:
     """The learner, fitted once for all tests."""
+    trust = trust or trusts(trial(kind))[0]
     if (key := (kind, rows, trust)) not in FITS:
         one = trial(kind)
         FITS[key] = one.of_private().fit(one.private(trust_of(one, trust, rows_of(one, rows))))
@@ -164,7 +162,7 @@ def test_it_releases_only_what_its_docstring_names(kind: type[Any]) -> None:
 @each
 def test_its_questions_can_be_sent_and_built_again(kind: type[Any]) -> None:
     one = trial(kind)
-    trust, heard = trust_of(one, "curator", one.features(50)), []
+    trust, heard = trust_of(one, trusts(one)[0], one.features(50)), []
     ask = trust.ask
 
     def listening(question: Any, mechanism: Any) -> Any:
@@ -210,6 +208,12 @@ def test_its_event_survives_json_and_does_not_depend_on_data(kind: type[Any]) ->
 
 
 @each
+def test_it_has_the_one_base_of_all_estimators(kind: type[Any]) -> None:
+    assert issubclass(kind, PrivateEstimator)
+    assert kind.fit is PrivateEstimator.fit or "key" in inspect.signature(kind.fit).parameters
+
+
+@each
 def test_its_docstring_says_what_is_public_and_what_it_promises(kind: type[Any]) -> None:
     text = kind.__doc__ or ""
     assert "Guarantee\n    ---------" in text
@@ -224,7 +228,7 @@ def test_its_docstring_says_what_is_public_and_what_it_promises(kind: type[Any])
 def test_a_fused_sum_is_the_sum_of_its_clipped_rows(kind: type[Any]) -> None:
     one, asked = trial(kind), []
     X = np.vstack([one.features(), [[np.nan, 0.0, 1.0]], [[1e308, -1e308, 0.0]]])
-    trust = trust_of(one, "curator", X)
+    trust = trust_of(one, trusts(one)[0], X)
     ask = trust.ask
 
     def listening(question: Any, mechanism: Any) -> Any:
@@ -272,7 +276,7 @@ def test_what_would_have_to_come_from_the_data_is_asked_for(kind: type[Any]) -> 
             with pytest.raises(DiscreetError, match=r"give a record away.*Nothing was released or spent"):
                 one.of_arrays().set_params(**{name: None}).fit(X, one.targets(X))
     if one.model.supervised:
-        data = one.private(trust_of(one, "curator", X))
+        data = one.private(trust_of(one, trusts(one)[0], X))
         with pytest.raises(DiscreetError, match=r"which column is the target.*Nothing was released or spent"):
             one.of_private().set_params(target=None).fit(data)
         with pytest.raises(DiscreetError, match=r"no column 'nobody'.*Nothing was released or spent"):
@@ -307,7 +311,7 @@ def test_what_it_makes_of_rows_comes_as_a_frame_where_one_is_wanted(kind: type[A
 def test_what_is_no_seed_is_refused_before_anything_is_spent(kind: type[Any]) -> None:
     one = trial(kind)
     for seed in ("a", -5, 3.5):
-        data = one.private(trust_of(one, "curator", rows_of(one, "usual")))
+        data = one.private(trust_of(one, trusts(one)[0], rows_of(one, "usual")))
         with pytest.raises(DiscreetError, match=r"random_state is .* Nothing was released or spent"):
             one.of_private().set_params(random_state=seed).fit(data)
         assert data.ledger.balance().certified == 0

@@ -30,15 +30,12 @@ from discreet.core.errors import ParameterError
 from discreet.core.events import Event, PureLoss
 from discreet.deep.fair.fair_classifier import FairClassifier
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute
-from discreet.deep.models.private_mlp_classifier import PrivateMLPClassifier
-from discreet.deep.models.private_mlp_regressor import PrivateMLPRegressor
 from discreet.graphs.graph_data import graph_data
 from discreet.learners.linear.logistic_regression import LogisticRegression
 from discreet.learners.linear.ridge import Ridge
 from discreet.learners.selection.evaluate import evaluate
 from discreet.learners.selection.evaluate_regression import evaluate_regression
 from discreet.ledger.memory_ledger import MemoryLedger
-from discreet.local.means.one_pass_sgd import LocalSGDClassifier, LocalSGDRegressor
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
@@ -52,7 +49,7 @@ from discreet.trust.curator import Curator
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.opening import source_of
 from tests.conformance import test_statistics
-from tests.conformance.walk import for_each, mirror
+from tests.conformance.walk import for_each, learner_trial
 
 
 class Failing(float):
@@ -334,19 +331,8 @@ def with_odd(y: Any, odd: bool) -> list[Any]:
     return values[: -len(ODD)] + (ODD if odd else [None] * len(ODD))
 
 
-MODELS: dict[str, Any] = {
-    "PrivateMLPClassifier": PrivateMLPClassifier((4,), max_iter=3, bounds=(-20, 20), classes=[0, 1]),
-    "PrivateMLPRegressor": PrivateMLPRegressor((4,), max_iter=3, bounds=(-20, 20), target_bounds=(-1, 1)),
-    "LocalSGDClassifier": LocalSGDClassifier(),
-    "LocalSGDRegressor": LocalSGDRegressor(),
-}
-
-
 def learner(kind: Any) -> tuple[Any, np.ndarray, Any]:
-    if kind.__name__ in MODELS:
-        model, X = MODELS[kind.__name__], np.random.default_rng(0).normal(size=(200, 3))
-        return model, X, np.sign(X[:, 0]) if kind.__name__.endswith("Regressor") else (X[:, 0] > 0).astype(int)
-    trial = mirror(kind).TRIAL
+    trial = learner_trial(kind)
     X = trial.features(120)
     return trial.of_arrays(), X, trial.targets(X)
 

@@ -8,8 +8,11 @@ import pkgutil
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from sklearn.base import BaseEstimator
+
 import discreet
 from discreet.core.events import NoPromise
+from tests.learners.trial import LearnerTrial
 from tests.narrow import here
 
 ON_A_GPU = {"discreet.deep.forms.gpu_norms", "discreet.deep.forms.gpu_sums"}
@@ -75,8 +78,9 @@ def randomizers() -> list[type[Any]]:
 
 
 def learners() -> list[type[Any]]:
-    """Everything that can fit."""
-    return [kind for kind in public_classes("learners") if hasattr(kind, "fit") and not inspect.isabstract(kind)]
+    """Every estimator, in every room."""
+    found = (kind for room in rooms() for kind in public_classes(room))
+    return [kind for kind in found if issubclass(kind, BaseEstimator) and not inspect.isabstract(kind)]
 
 
 def mirror(kind: type[Any]) -> Any:
@@ -85,6 +89,13 @@ def mirror(kind: type[Any]) -> Any:
         kind.__module__.replace(discreet.__name__, "tests", 1).rpartition(".")[0]
         + f".test_{kind.__module__.rpartition('.')[2]}"
     )
+
+
+def learner_trial(kind: type[Any]) -> LearnerTrial:
+    """How a learner is set for its trial: as its own test file says; by its name, where a file has several."""
+    brought = mirror(kind)
+    found: LearnerTrial = brought.TRIALS[kind.__name__] if hasattr(brought, "TRIALS") else brought.TRIAL
+    return found
 
 
 def statistics() -> list[Any]:

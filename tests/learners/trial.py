@@ -11,6 +11,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 from discreet.core.budget import Budget
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.schema.schema import Category, Number, Schema
+from discreet.trust.curator import Curator
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
 from discreet.trust.sources.source import Batched
@@ -29,12 +30,15 @@ class LearnerTrial:
         With bounds, and with what is public about its target.
     sums : bool
         Whether it asks bounded sums alone, and so works under every trust model.
+    trust : type
+        The trust model that it needs, if it asks for more than sums.
     exemptions : dict of str to str
         Checks of scikit-learn that it need not pass, with the reason.
     """
 
     model: Any
     sums: bool = True
+    trust: type[Any] = Curator
     exemptions: dict[str, str] = field(default_factory=dict)
 
     def of_arrays(self) -> Any:

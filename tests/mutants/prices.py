@@ -98,12 +98,12 @@ MUTANTS = [
         ("return len(each) == len(inner) and all(", "return all("),
     ),
     *of(
-        "learners/private_estimator",
+        "fitting/private_estimator",
         ("column.check_scale(name)", "pass"),
         tests="conformance/test_hostile_parameters.py::test_no_bounds_of_a_learner_fail_after_the_charge[KernelSVC]",
     ),
     *of(
-        "learners/private_estimator",
+        "fitting/private_estimator",
         ("check_parameters(self.purpose, type(self).__init__, given)", "pass"),
         tests=f"{ODD}[MinMaxScaler-odd]",
     ),

@@ -101,11 +101,11 @@ MUTANTS = [
     ),
     *of(
         "local/means/one_pass_sgd",
-        ("np.where(np.isfinite(rows).all(axis=1), inside, np.nan)", "inside"),
+        ("np.where(np.isfinite(features).all(axis=1), inside, np.nan)", "inside"),
         tests="local/means/test_one_pass_sgd.py",
     ),
     *of(
-        "learners/task",
+        "fitting/task",
         ("if set(given) & set(described) and given != described:", "if False:"),
     ),
 ]

@@ -12,8 +12,8 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet.core.grid import Array
-from discreet.learners.private_estimator import PrivateEstimator
-from discreet.learners.task import encoded
+from discreet.fitting.private_estimator import PrivateEstimator
+from discreet.fitting.task import encoded
 from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, Transformation
 from discreet.schema.schema import Column, Number, Schema
 from discreet.trust.sources.columns.decoding import bounded

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.learners.private_estimator import PrivateEstimator
-from discreet.learners.task import Task
+from discreet.fitting.private_estimator import PrivateEstimator
+from discreet.fitting.task import Task
 
 
 class Timed(PrivateEstimator):

@@ -18,6 +18,7 @@ from discreet.core.secret import Secret
 from discreet.mechanisms.vectors.sphere_report import promised
 from discreet.noise.bits import system_bits
 from discreet.questions.question import BoundedSum, Question
+from discreet.trust.curators_view import CuratorsView
 from discreet.trust.exact_sum import check_made_up, contributions
 from discreet.trust.permit import KEPT
 from discreet.trust.sources.source import Batched, check_counted
@@ -96,8 +97,12 @@ class Local(Secret):
     def ask(self, question: Question, mechanism: Mechanism[Release]) -> Release:
         """The sum of all reports, for a mechanism that adds noise or reports on the sphere.
 
-        Every report is a release of its own by the mechanism, of an answer to which one record contributes.
+        Every report is a release of its own by the mechanism, of an answer to which one record contributes. A
+        `ReportedRun` has people report in turn.
         """
+        if hasattr(mechanism, "played"):
+            records = question.answer(CuratorsView(self._source, self.neighbors, self._bits))
+            return mechanism.played(records, self._bits)
         if not isinstance(question, BoundedSum) or not hasattr(mechanism, "report"):
             raise NotPermitted(
                 "local trust",

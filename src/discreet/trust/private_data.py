@@ -17,11 +17,9 @@ from discreet.core.receipt import RELATIONS
 from discreet.display.notebook import carded, facts
 from discreet.display.plain import plain
 from discreet.ledger.memory_ledger import account_of
-from discreet.questions.filtered import FilteredView
 from discreet.schema.condition_text import condition_of
 from discreet.schema.plain_schema import PlainSchema, schema_of
 from discreet.schema.schema import Category
-from discreet.trust.curated_records import CuratedRecords
 from discreet.trust.curator import Curator
 from discreet.trust.filtered import Filtered
 from discreet.trust.holder import Holder
@@ -216,14 +214,6 @@ class PrivateData(Holder):
 
     def _reused(self, purpose: str, key: str) -> DiscreetError | None:
         return None
-
-    def _records(self, *columns: str) -> CuratedRecords:
-        """All records that fulfil the condition, and the bits of their curator; refused where nobody holds them."""
-        self.check_curated("read records")
-        trust: Any = self._trust
-        if self.condition is None:
-            return CuratedRecords(trust._view.everything(columns), trust._bits)
-        return CuratedRecords(FilteredView(trust.trust._view, self.condition).everything(columns), trust.trust._bits)
 
     def _check_plan(self, plan: Event | Description, purpose: str, key: str | None) -> None:
         event = plan if isinstance(plan, Event) else plan.event

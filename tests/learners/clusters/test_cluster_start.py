@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from discreet.core.budget import Budget
+from discreet.fitting.task import Task
 from discreet.learners.clusters.cluster_start import ClusterStart, shortened
 from discreet.learners.clusters.kmeans import KMeans
-from discreet.learners.task import Task
 from discreet.noise.deterministic import DeterministicBits
 from discreet.releases.shares import shared
 from discreet.schema.schema import Schema

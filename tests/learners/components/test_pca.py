@@ -9,8 +9,8 @@ from sklearn.decomposition import PCA as Exact
 from discreet.accounting.accountant import delta, pure_epsilon
 from discreet.core.errors import DiscreetError, UnplannedRelease
 from discreet.core.grid import Array
+from discreet.fitting.task import Task
 from discreet.learners.components.pca import METHODS, PCA, Method
-from discreet.learners.task import Task
 from discreet.noise.deterministic import DeterministicBits
 from discreet.releases.shares import SharedPlan
 from discreet.trust.local import Local

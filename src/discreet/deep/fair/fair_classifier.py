@@ -3,40 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 from torch import Tensor, nn
 
+from discreet.core.bits import Bits
 from discreet.core.budget import Budget
-from discreet.core.errors import ParameterError
+from discreet.core.errors import NotPermitted, ParameterError
+from discreet.core.events import Event
 from discreet.core.grid import Array
-from discreet.core.knob import check_one_of, check_whole
+from discreet.core.knob import check_whole
 from discreet.core.ledger import Ledger
 from discreet.deep.fair.attribute_training import AttributeTraining
-from discreet.deep.fair.constraint import constraint_of
+from discreet.deep.fair.constraint import Codes, Constraint, constraint_of
 from discreet.deep.fair.descent import Descent
 from discreet.deep.fair.fair_plan import FairPlan, Protects
 from discreet.deep.fair.pf_ld import PFLDPlan, PFLDTraining
 from discreet.deep.fair.record_training import RecordTraining
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute, checked_groups, coded
 from discreet.deep.training.private_tensors import PrivateTensors
+from discreet.fitting.scored_classifier import ScoredClassifier
+from discreet.fitting.task import Task, task_of_arrays
+from discreet.questions.all_records import AllRecords
+from discreet.schema.schema import Category
+from discreet.trust.permit import Permit
+from discreet.trust.private_data import PrivateData
+from discreet.trust.run import CuratedRun
 from discreet.trust.sources.columns.raw_values import array_of, numbers_in, unlisted
+from discreet.trust.stored import Artefact
 
-ASKED = "fair classifier"
 FARTHEST = 1e4  # features are cut to it, so that no record makes a network overflow
 STEPS_OF_EPOCH = 5  # by default
+SENSITIVE = "sensitive_features"
 
 Method = Literal["histogram", "pf_ld"]
-Training = AttributeTraining | RecordTraining
 
 
-class FairClassifier(ClassifierMixin, BaseEstimator):
+class FairClassifier(ScoredClassifier):
     """A network of two classes that treats groups alike, trained without giving away who is in which group.
 
     Parameters
@@ -47,11 +55,16 @@ class FairClassifier(ClassifierMixin, BaseEstimator):
     protects : {"attribute", "record"}
         Public. "attribute": the group of one person; features, classes and who is there at all are taken as known.
         "record": all about one person, and whether the person is there.
-    groups : sequence
-        Public. All groups, at least two. A record of another group counts nowhere in the constraint (with
-        `protects="attribute"`, as an equal part of every group).
-    classes : sequence of two
-        Public. The classes. A record of another class is left out.
+    groups : sequence, optional
+        Public. All groups, at least two; not for `PrivateData`, whose schema has them. A record of another group counts
+        nowhere in the constraint (with `protects="attribute"`, as an equal part of every group).
+    classes : sequence of two, optional
+        Public. The classes; not for `PrivateData`. A record of another class is left out.
+    target, sensitive : str, optional
+        Public. The columns of the class and of the group, of `PrivateData`.
+    bounds : (lower, upper), optional
+        Public. Of the features, for arrays of which records are protected; by default 10,000 on both sides of zero. Not
+        for `PrivateData`, whose schema has them.
     method : {"histogram", "pf_ld"}
         Public. Noisy histograms of every sample; or PF-LD (Tran, Fioretto and Van Hentenryck 2021), with its traps
         repaired, for `protects="attribute"` alone.
@@ -74,19 +87,27 @@ class FairClassifier(ClassifierMixin, BaseEstimator):
     ----------
     network_ : Module
         Released. One logit for each record.
-    multipliers_, multipliers_stddev_ : array of shape (strata, groups)
-        Released. The multipliers of the constraint, and how far noise may have moved them.
+    multipliers_ : array of shape (strata, groups)
+        Released. The multipliers of the constraint.
+    multipliers_stddev_ : array of shape (strata, groups)
+        Released. How far noise may have moved them.
     classes_ : array of shape (2,)
-        As declared.
-    event_, receipt_ : Event, Receipt
+        Public. As declared.
+    event_ : Event
         What the fit cost.
+    receipt_ : Receipt
+        The same, with whom it protects and where it was charged.
     n_features_in_ : int
-        How many features there are.
+        Public. The number of features.
+    feature_names_in_ : array of str
+        Public. Their names, where the data have names.
 
     Guarantee
     ---------
     `event_`, for neighbors that differ in the group of one record (`AttributeTraining`, `PFLDTraining`), or by one
-    record (`RecordTraining`). Features are used as they are: scale them by public numbers, or by a private scaler.
+    record, or one user who has one row, added or removed (`RecordTraining`). Released: `network_`, `multipliers_` and
+    `multipliers_stddev_`. After RaCO-DP, arXiv 2505.22703, and Tran, Fioretto and Van Hentenryck 2021. Features are
+    used as they are: scale them by public numbers, or by a private scaler, as in a `PrivatePipeline`.
 
     Examples
     --------
@@ -101,13 +122,21 @@ class FairClassifier(ClassifierMixin, BaseEstimator):
     'one attribute'
     """
 
+    purpose: ClassVar[str] = "fair classifier"
+    network_: nn.Module
+    multipliers_: Array
+    multipliers_stddev_: Array
+
     def __init__(
         self,
         constraint: str = "demographic_parity",
         *,
         protects: Protects = "attribute",
-        groups: Sequence[Any] | None = None,
-        classes: Sequence[Any] | None = None,
+        groups: Any = None,
+        classes: Any = None,
+        target: str | None = None,
+        sensitive: str | None = None,
+        bounds: Any = None,
         method: Method = "histogram",
         hidden_layer_sizes: Sequence[int] = (16,),
         epsilon: float = 1.0,
@@ -126,6 +155,9 @@ class FairClassifier(ClassifierMixin, BaseEstimator):
         self.protects = protects
         self.groups = groups
         self.classes = classes
+        self.target = target
+        self.sensitive = sensitive
+        self.bounds = bounds
         self.method = method
         self.hidden_layer_sizes = hidden_layer_sizes
         self.epsilon = epsilon
@@ -140,111 +172,227 @@ class FairClassifier(ClassifierMixin, BaseEstimator):
         self.smallest_share = smallest_share
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, *, sensitive_features: Any, ledger: Ledger | None = None) -> Self:
+    @property
+    def others(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The column of the groups, of private data."""
+        return () if self.sensitive is None else (self.sensitive,)
+
+    def check(self) -> None:
+        """Refuse parameters that cannot be, before any data are looked at."""
+        constraint_of(self.purpose, self.constraint)
+        for size in self.hidden_layer_sizes:
+            check_whole(self.purpose, "hidden_layer_sizes", size, most=2**14)
+        self._descent()
+        if self.protects == "record":
+            self._expected_size()
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        ledger: Ledger | None = None,
+        key: str | None = None,
+    ) -> Self:
         """Learn.
 
         Parameters
         ----------
-        X : array of shape (n, n_features)
+        X : PrivateData, array of shape (n, n_features), or data frame
             Features: known where the attribute is protected, secret where the record is. What is no finite number is 0.
-        y : array of shape (n,)
-            Classes.
-        sensitive_features : array of shape (n,)
-            The group of each record.
+            Private data protect records, and have class and group among their columns.
+        y : array of shape (n,), optional
+            Classes; not for private data.
+        sensitive_features : array of shape (n,), optional
+            The group of each record; not for private data.
         ledger : Ledger, optional
-            The account that pays; by default one for this fit alone. It was opened for replaced values of
-            `Unit("attribute", column="sensitive_features")`, or for records that are added or removed.
+            The account that pays where the attribute is protected; by default one for this fit alone. It was opened for
+            replaced values of `Unit("attribute", column="sensitive_features")`.
+        key : str, optional
+            Public. Makes a retry safe where records are protected; see `PrivateData.permit`. Where the attribute is, it
+            is refused, since nothing is stored that could be given again.
         """
-        check_one_of(ASKED, "protects", self.protects, ("attribute", "record"))
-        check_one_of(ASKED, "method", self.method, ("histogram", "pf_ld"))
-        groups, classes = checked_groups(ASKED, self.groups), self._classes()
-        rows = self._rows(X, reset=True)
-        labels, sensitive = coded(y, classes), array_of(sensitive_features)
-        if not len(rows) == len(labels) == len(sensitive):
-            raise ParameterError(ASKED, "X, y and sensitive_features differ in length", "Give one of each per record.")
-        there = labels >= 0
-        inputs = torch.from_numpy(_finite(rows[there])).float()
-        training = self._training(inputs, labels[there], sensitive[there], groups, ledger)
-        self.receipt_ = training.run()
-        self.event_, self.classes_ = self.receipt_.event, np.asarray(classes)
-        self.network_, self.multipliers_ = training.model, training.multipliers.signed
-        self.multipliers_stddev_ = training.multipliers_stddev
-        return self
+        self.check_all()
+        if isinstance(X, PrivateData):
+            if sensitive_features is not None or ledger is not None or self.groups is not None:
+                obstacle = "private data have their groups and their account already"
+                raise ParameterError(self.purpose, obstacle, "Name the column of the groups: sensitive.")
+            return super().fit(X, y, key=key)
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        if sensitive_features is None:
+            raise ParameterError(self.purpose, "the group of each record is not given", "Pass sensitive_features.")
+        groups, column = Category(checked_groups(self.purpose, self.groups)), self._target_column()
+        assert isinstance(column, Category)
+        if len(column.values) != 2:
+            raise self._not_two(len(column.values))
+        if self.protects == "attribute":
+            account = Budget(self.epsilon, self.delta) if ledger is None else ledger
+            return self._fit_attribute(X, coded(y, column.values), sensitive_features, groups.values, account, key)
+        if ledger is not None:
+            obstacle = "an account of records is that of private data"
+            raise ParameterError(self.purpose, obstacle, "Give PrivateData, which pays from its own.")
+        X = validate_data(self, unlisted(X), dtype=None, ensure_all_finite=False, ensure_min_samples=0)
+        bounds = (-FARTHEST, FARTHEST) if self.bounds is None else self.bounds
+        budget, others = Budget(self.epsilon, self.delta), {SENSITIVE: (sensitive_features, groups)}
+        return self._fitted(task_of_arrays(self.purpose, X, y, column, bounds, budget, others=others), key)
+
+    def plan(self, task: Task) -> FairPlan:
+        """Counts once, then a histogram and a gradient of every sample of records, with the least noise that fits."""
+        if self.protects != "record":
+            raise NotPermitted(
+                self.purpose,
+                'protects is "attribute", which takes features and classes as known, and this data set hides records',
+                'Set protects="record", or fit arrays with sensitive_features.',
+            )
+        if len(task.others) != 1:
+            obstacle = "it is not said which column holds the groups"
+            raise ParameterError(self.purpose, obstacle, "Set sensitive to a column of private data.")
+        checked_groups(self.purpose, task.schema.category(task.others[0]).values)
+        if task.classes != 2:
+            raise self._not_two(task.classes)
+        task.data.check_curated(self.purpose)
+        size = self._expected_size()
+        return FairPlan.of(task.budget, protects="record", batch=self._batch(size), size=size, epochs=self.epochs)
+
+    def learn(self, task: Task, plan: FairPlan, permit: Permit) -> Artefact:
+        """Train on secret samples of records, and keep the weights."""
+        groups = len(task.schema.category(task.others[0]).values)
+        model, constraint = self._network(len(task.features)), constraint_of(self.purpose, self.constraint)
+        run = FairRun(plan, task.budget, model, constraint, groups, self._descent(), self._expected_size())
+        found: Artefact = permit.ask(AllRecords(task.columns), CuratedRun(run))
+        return found
+
+    def adopt(self, task: Task, fitted: Artefact) -> None:
+        """Set the network, and the multipliers."""
+        super().adopt(task, {name: value for name, value in fitted.items() if name != "weights"})
+        self.network_ = self._network(len(task.features))
+        with torch.no_grad():
+            for one, weights in zip(self.network_.parameters(), fitted["weights"], strict=True):
+                one.copy_(torch.from_numpy(np.asarray(weights)))
 
     def decision_function(self, X: Any) -> Array:
-        """The logit of the second class."""
-        check_is_fitted(self)
-        rows = self._rows(X, reset=False)
+        """The logit of the second class; a missing value counts as 0."""
+        rows = _finite(self._rows(X))
         with torch.no_grad():
-            return self.network_(torch.from_numpy(_finite(rows)).float())[:, 0].double().numpy()
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row."""
-        second = self.decision_function(X) > 0
-        return self.classes_[second.astype(np.int64)]
+            return np.asarray(self.network_(torch.from_numpy(rows).float())[:, 0].double().numpy())
 
     def predict_proba(self, X: Any) -> Array:
         """The probabilities of both classes."""
         second = 1 / (1 + np.exp(-np.clip(self.decision_function(X), -500, 500)))
         return np.column_stack([1 - second, second])
 
-    def _rows(self, X: Any, *, reset: bool) -> Array:
-        """The features as numbers, nan where one is none."""
-        found = validate_data(
-            self, unlisted(X), dtype=None, ensure_all_finite=False, ensure_min_samples=0 if reset else 1, reset=reset
-        )
-        return numbers_in(found, found.shape)
+    def _fit_attribute(
+        self, X: Any, labels: Codes, sensitive: Any, groups: tuple[Any, ...], account: Ledger | Budget, key: str | None
+    ) -> Self:
+        """Learn where all but the groups is known."""
+        if key is not None:
+            obstacle = "a network that protects the attribute is not stored, so that no key can give it again"
+            raise ParameterError(self.purpose, obstacle, "Leave out the key, and keep the model.")
+        found = validate_data(self, unlisted(X), dtype=None, ensure_all_finite=False, ensure_min_samples=0)
+        rows, secret, there = numbers_in(found, found.shape), array_of(sensitive), labels >= 0
+        if not len(rows) == len(labels) == len(secret):
+            obstacle = "X, y and sensitive_features differ in length"
+            raise ParameterError(self.purpose, obstacle, "Give one of each per record.")
+        if not there.any():
+            raise ParameterError(self.purpose, "there are no records of the declared classes", "Give some.")
+        attribute = SensitiveAttribute(secret[there], groups, account, name=SENSITIVE)
+        inputs, known = torch.from_numpy(_finite(rows[there])).float(), torch.from_numpy(labels[there]).float()
+        training = self._attribute_training(inputs, known, attribute)
+        self.receipt_ = training.run()
+        self.event_, self.classes_ = self.receipt_.event, np.asarray(self.classes)
+        self.network_, self.multipliers_ = training.model, training.multipliers.signed
+        self.multipliers_stddev_ = training.multipliers_stddev
+        return self
 
-    def _training(
-        self, inputs: Tensor, labels: NDArray[np.int64], sensitive: NDArray[Any], groups: tuple[Any, ...], ledger: Any
-    ) -> Training:
-        budget, constraint = Budget(self.epsilon, self.delta), constraint_of(ASKED, self.constraint)
-        descent = Descent(self.learning_rate, self.multiplier_rate, self.tolerance, self.clip, self.smallest_share)
-        model, account = self._network(inputs.shape[1]), budget if ledger is None else ledger
-        size = self._size(len(inputs))
-        batch = max(1, size // STEPS_OF_EPOCH) if self.batch_size is None else self.batch_size
-        if self.protects == "record":
-            plan = FairPlan.of(budget, protects="record", batch=batch, size=size, epochs=self.epochs)
-            targets = torch.from_numpy(np.column_stack([labels, coded(sensitive, groups)])).float()
-            data = PrivateTensors(inputs, targets, account)
-            return RecordTraining(model, constraint, data, len(groups), plan, descent, size)
-        attribute = SensitiveAttribute(sensitive, groups, account, name="sensitive_features")
-        kinds = {"histogram": AttributeTraining, "pf_ld": PFLDTraining}
-        found: Any = (
-            FairPlan.of(budget, protects="attribute", batch=batch, size=size, epochs=self.epochs)
-            if self.method == "histogram"
-            else PFLDPlan.of(budget, batch=batch, size=size, epochs=self.epochs)
-        )
-        known = torch.from_numpy(labels).float()
-        return kinds[self.method](model, constraint, inputs, known, attribute, found, descent, self.random_state)
+    def _attribute_training(self, inputs: Tensor, labels: Tensor, attribute: SensitiveAttribute) -> AttributeTraining:
+        budget, size = Budget(self.epsilon, self.delta), len(inputs)
+        how: dict[str, Any] = {"batch": self._batch(size), "size": size, "epochs": self.epochs}
+        model, constraint = self._network(inputs.shape[1]), constraint_of(self.purpose, self.constraint)
+        given = model, constraint, inputs, labels, attribute
+        if self.method == "histogram":
+            plan = FairPlan.of(budget, protects="attribute", **how)
+            return AttributeTraining(*given, plan, self._descent(), self.random_state)
+        return PFLDTraining(*given, PFLDPlan.of(budget, **how), self._descent(), self.random_state)
 
-    def _size(self, n: int) -> int:
-        """The number of records that plans are made for: public."""
-        if self.protects == "attribute":
-            if n == 0:
-                raise ParameterError(ASKED, "there are no records of the declared classes", "Give some.")
-            return n
+    def _batch(self, size: int) -> int:
+        return max(1, size // STEPS_OF_EPOCH) if self.batch_size is None else self.batch_size
+
+    def _descent(self) -> Descent:
+        return Descent(self.learning_rate, self.multiplier_rate, self.tolerance, self.clip, self.smallest_share)
+
+    def _expected_size(self) -> int:
+        """The number of records that plans are made for, where it is secret."""
         if self.method != "histogram":
-            raise ParameterError(ASKED, 'method is "pf_ld", which protects the attribute alone', 'Use "histogram".')
+            obstacle = 'method is "pf_ld", which protects the attribute alone'
+            raise ParameterError(self.purpose, obstacle, 'Use "histogram".')
         if self.expected_size is None:
             obstacle = "expected_size is not given, and the number of records is secret"
-            raise ParameterError(ASKED, obstacle, "Give it, from what you know without the data.")
-        check_whole(ASKED, "expected_size", self.expected_size)
+            raise ParameterError(self.purpose, obstacle, "Give it, from what you know without the data.")
+        check_whole(self.purpose, "expected_size", self.expected_size)
         return int(self.expected_size)
 
-    def _classes(self) -> tuple[Any, ...]:
-        classes = () if self.classes is None else tuple(array_of(self.classes).tolist())
-        if len(set(classes)) != 2 or len(classes) != 2:
-            raise ParameterError(ASKED, f"the classes are {list(classes)}", "Declare two, from what you know.")
-        return classes
+    def _not_two(self, classes: int) -> ParameterError:
+        there = "there is one class" if classes == 1 else f"there are {classes} classes"
+        return ParameterError(self.purpose, there, "Declare two, from what you know.")
 
     def _network(self, features: int) -> nn.Module:
         """Linear layers with tanh between them, whose first weights are public."""
-        sizes = [features, *self.hidden_layer_sizes]
+        sizes = [features, *map(int, self.hidden_layer_sizes)]
         with torch.random.fork_rng():
             torch.manual_seed(self.random_state)
             hidden = [part for a, b in pairwise(sizes) for part in (nn.Linear(a, b), nn.Tanh())]
             return nn.Sequential(*hidden, nn.Linear(sizes[-1], 1))
+
+
+@dataclass(frozen=True)
+class FairRun:
+    """Fair training on records of features, class and group, as a `CuratedRun` has it.
+
+    Parameters
+    ----------
+    plan : FairPlan
+        Public. Samples and noises.
+    budget : Budget
+        Public. What the plan was made for.
+    model : Module
+        Public. The network, with its first weights.
+    constraint : Constraint
+        Public. What groups have to have in common.
+    groups : int
+        Public. How many there are.
+    descent : Descent
+        Public. How weights and multipliers move.
+    size : int
+        Public. How many records there are, about.
+    """
+
+    plan: FairPlan
+    budget: Budget
+    model: nn.Module
+    constraint: Constraint
+    groups: int
+    descent: Descent
+    size: int
+
+    @property
+    def event(self) -> Event:
+        """What all releases cost."""
+        return self.plan.event
+
+    def made(self, records: Array, bits: Bits) -> Artefact:
+        """Weights and multipliers. An account of its own keeps training from more than was paid for."""
+        known = records[np.isfinite(records[:, -2])]
+        targets = torch.from_numpy(np.nan_to_num(known[:, -2:], nan=-1.0)).float()
+        data = PrivateTensors(torch.from_numpy(_finite(known[:, :-2])).float(), targets, self.budget, bits=bits)
+        training = RecordTraining(self.model, self.constraint, data, self.groups, self.plan, self.descent, self.size)
+        training.run()
+        return {
+            "weights": [one.detach().numpy().copy() for one in self.model.parameters()],
+            "multipliers_": training.multipliers.signed,
+            "multipliers_stddev_": training.multipliers_stddev,
+        }
 
 
 def _finite(rows: Array) -> Array:

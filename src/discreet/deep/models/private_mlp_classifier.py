@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin
 
-from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.deep.models.private_mlp import PrivateMLP
-from discreet.schema.schema import Category, Column
+from discreet.fitting.task import Task
+from discreet.schema.schema import Column
 
 if TYPE_CHECKING:
     from discreet.deep.clipping.clipped_sum import Losses
@@ -73,9 +73,9 @@ class PrivateMLPClassifier(ClassifierMixin, PrivateMLP):
 
     Guarantee
     ---------
-    `event_`, for neighbors that differ by one record, added or removed; the number of records is secret. Released:
-    `coefs_` and `intercepts_`. Abadi et al. 2016, with the price of Poisson samples as the accountant has it; see
-    `Trainer`, also for what float32 leaves open.
+    `event_`, for neighbors that differ by one record, or by one user who has one row, added or removed; their number is
+    secret. Released: `coefs_` and `intercepts_`. Abadi et al. 2016, with the price of Poisson samples as the accountant
+    has it; see `Trainer`, also for what float32 leaves open. A curator alone can fit it.
 
     Examples
     --------
@@ -127,27 +127,13 @@ class PrivateMLPClassifier(ClassifierMixin, PrivateMLP):
         places = self._raw(X).argmax(axis=1)
         return np.asarray(self.classes_[places])
 
-    def _target(self) -> Category:
-        if self.classes is None:
-            raise ParameterError(
-                self.purpose,
-                "the classes are not given, and taking them from the data would give a record away",
-                "Pass classes=[...] from what you know without the data.",
-            )
-        return Category(tuple(np.asarray(self.classes).tolist()))
-
-    def _take_target(self, column: Column) -> None:
-        if not isinstance(column, Category) or len(column.values) < 2:
-            raise ParameterError(self.purpose, "the target is no category of two values", "Name at least two classes.")
-        self.classes_ = np.asarray(column.values if self.classes is None else self.classes)
-
-    def _tensors(self, inputs: Array, targets: Array) -> tuple[Any, Any]:
+    def _tensors(self, target: Column, inputs: Array, targets: Array) -> tuple[Any, Any]:
         import torch
 
         return torch.from_numpy(inputs).float(), torch.from_numpy(targets).long()
 
-    def _outputs(self) -> int:
-        return len(self.classes_)
+    def _outputs(self, task: Task) -> int:
+        return task.classes
 
     def _losses(self) -> Losses:
         from torch import nn

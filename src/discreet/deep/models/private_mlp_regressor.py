@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.deep.models.private_mlp import PrivateMLP
+from discreet.fitting.task import Task
 from discreet.schema.schema import Column, Number
+from discreet.trust.stored import Artefact
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -73,9 +74,9 @@ class PrivateMLPRegressor(RegressorMixin, PrivateMLP):
 
     Guarantee
     ---------
-    `event_`, for neighbors that differ by one record, added or removed; the number of records is secret. Released:
-    `coefs_` and `intercepts_`. Abadi et al. 2016, with the price of Poisson samples as the accountant has it; see
-    `Trainer`, also for what float32 leaves open.
+    `event_`, for neighbors that differ by one record, or by one user who has one row, added or removed; their number is
+    secret. Released: `coefs_` and `intercepts_`. Abadi et al. 2016, with the price of Poisson samples as the accountant
+    has it; see `Trainer`, also for what float32 leaves open. A curator alone can fit it.
 
     Examples
     --------
@@ -124,28 +125,19 @@ class PrivateMLPRegressor(RegressorMixin, PrivateMLP):
         lower, upper = self.target_.lower, self.target_.upper
         return np.asarray(lower + (upper - lower) * (scaled + 1) / 2)
 
-    def _target(self) -> Number:
-        if self.target_bounds is None:
-            raise ParameterError(
-                self.purpose,
-                "the bounds of the target are not given, and taking them from the data would give a record away",
-                "Pass target_bounds=(lower, upper) from what you know without the data.",
-            )
-        return Number(*self.target_bounds)
+    def adopt(self, task: Task, fitted: Artefact) -> None:
+        """Set the weights, and what is public about features and target."""
+        super().adopt(task, fitted)
+        self.target_ = task.schema.number(str(task.target))
 
-    def _take_target(self, column: Column) -> None:
-        if not isinstance(column, Number):
-            raise ParameterError(self.purpose, "the target is no number", "Name a column of numbers.")
-        self.target_ = column
-
-    def _tensors(self, inputs: Array, targets: Array) -> tuple[Any, Any]:
+    def _tensors(self, target: Column, inputs: Array, targets: Array) -> tuple[Any, Any]:
         import torch
 
-        lower, upper = self.target_.lower, self.target_.upper
-        scaled = 2 * (np.clip(targets, lower, upper) - lower) / (upper - lower) - 1
+        assert isinstance(target, Number)
+        scaled = 2 * (np.clip(targets, target.lower, target.upper) - target.lower) / (target.upper - target.lower) - 1
         return torch.from_numpy(inputs).float(), torch.from_numpy(scaled).float()
 
-    def _outputs(self) -> int:
+    def _outputs(self, task: Task) -> int:
         return 1
 
     def _losses(self) -> Losses:

@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from discreet.core.bound import Norm
 from discreet.core.grid import Array
 from discreet.core.knob import check_knob, check_whole
+from discreet.fitting.task import Task, encoded
 from discreet.learners.bayes.naive_bayes import NaiveBayes, counts_of, shrinkage
-from discreet.learners.task import Task, encoded
 from discreet.questions.tables.class_marginals import class_marginals_of
 from discreet.questions.tables.domain import MOST_BINS, Domain
 from discreet.releases.sum_plan import SumPlan, planned

@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 
 from discreet.core.grid import Array
 from discreet.core.knob import check_one_of, check_whole
+from discreet.fitting.task import Task
 from discreet.learners.bayes.box_law import BoxLaw
 from discreet.learners.bayes.moments_plan import (
     SQUARE,
@@ -20,7 +21,6 @@ from discreet.learners.bayes.moments_plan import (
 )
 from discreet.learners.bayes.naive_bayes import NaiveBayes, counts_of
 from discreet.learners.bayes.shrunk_moments import NoisyMoments
-from discreet.learners.task import Task
 from discreet.questions.columns.box import GUESS
 from discreet.questions.vectors.coordinates import Coordinates
 from discreet.releases.spread import spread

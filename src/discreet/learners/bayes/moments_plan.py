@@ -9,7 +9,7 @@ from discreet.accounting.calibration import calibrate
 from discreet.core.bound import Norm
 from discreet.core.budget import Budget
 from discreet.core.events import Event
-from discreet.learners.task import Task
+from discreet.fitting.task import Task
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.questions.question import BoundedSum
 from discreet.questions.vectors.class_moments import class_moments_of

@@ -13,7 +13,7 @@ from scipy.stats import norm
 from sklearn.base import ClassifierMixin
 
 from discreet.core.grid import Array
-from discreet.learners.private_estimator import PrivateEstimator
+from discreet.fitting.private_estimator import PrivateEstimator
 
 TINY = 1e-12
 FEWEST = 0.5  # records of a class, whatever the noise says

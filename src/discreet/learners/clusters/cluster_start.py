@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.learners.task import Task
+from discreet.fitting.task import Task
 from discreet.questions.vectors.coordinates import Coordinates
 from discreet.questions.vectors.directed_products import on_grid
 from discreet.questions.vectors.distances import distances_of, radius_of

@@ -13,12 +13,12 @@ from sklearn.utils import check_random_state
 
 from discreet.core.grid import Array
 from discreet.core.knob import check_one_of, check_whole
+from discreet.fitting.private_estimator import PrivateEstimator
+from discreet.fitting.task import Task
 from discreet.learners.clusters.cluster_start import ClusterStart
 from discreet.learners.clusters.kmeans import shifted
 from discreet.learners.clusters.mixture import CovarianceType, Mixture
 from discreet.learners.clusters.published_mixture import PublishedSteps
-from discreet.learners.private_estimator import PrivateEstimator
-from discreet.learners.task import Task
 from discreet.questions.vectors.cluster_residuals import cluster_residuals_of
 from discreet.questions.vectors.clusters import Scaling
 from discreet.releases.shares import BudgetShare, SharedPlan, shared

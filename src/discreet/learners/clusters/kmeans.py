@@ -13,10 +13,10 @@ from sklearn.utils import check_random_state
 from discreet.core.bound import Norm
 from discreet.core.grid import Array
 from discreet.core.knob import check_one_of, check_whole
+from discreet.fitting.private_estimator import PrivateEstimator
+from discreet.fitting.task import Task
 from discreet.learners.clusters.cluster_start import ClusterStart, shortened
 from discreet.learners.clusters.mean_start import MeanStart
-from discreet.learners.private_estimator import PrivateEstimator
-from discreet.learners.task import Task
 from discreet.questions.columns.box import GUESS
 from discreet.questions.vectors.cluster_residuals import COUNT, cluster_residuals_of
 from discreet.questions.vectors.clusters import Scaling, clusters_of, count_weight

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from discreet.fitting.task import Task
 from discreet.learners.clusters.cluster_start import UNKNOWN, Start, shortened
-from discreet.learners.task import Task
 from discreet.questions.question import BoundedSum
 from discreet.questions.vectors.center import center_of, count_weight
 from discreet.questions.vectors.directed_products import on_grid

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from discreet.core.grid import Array
+from discreet.fitting.task import Task
 from discreet.learners.clusters.cluster_start import shortened
-from discreet.learners.task import Task
 from discreet.questions.vectors.directed_products import on_grid
 from discreet.questions.vectors.mixture_moments import COUNT, RESIDUAL, mixture_moments_of
 from discreet.questions.vectors.second_moments import CROSS, weights_of

@@ -13,8 +13,8 @@ from sklearn.utils import check_random_state
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.grid import Array
+from discreet.fitting.task import Task
 from discreet.learners.components.place import Place
-from discreet.learners.task import Task
 from discreet.mechanisms.vectors.bingham import Bingham
 from discreet.questions.vectors.coordinates import Coordinates
 from discreet.questions.vectors.directed_products import directed_products_of, on_grid

@@ -12,10 +12,10 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_knob, check_one_of, check_whole
+from discreet.fitting.private_estimator import PrivateEstimator
+from discreet.fitting.task import Task
 from discreet.learners.components.components import AnalyzeGauss, ComponentSearch, OneByOne, Power, Sulq
 from discreet.learners.components.place import PlaceSearch
-from discreet.learners.private_estimator import PrivateEstimator
-from discreet.learners.task import Task
 from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, Transformation
 from discreet.questions.vectors.coordinates import SHORTEST
 from discreet.releases.shares import SharedPlan

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.grid import Array
-from discreet.learners.task import Task
+from discreet.fitting.task import Task
 from discreet.questions.vectors.center import center_of, count_weight
 from discreet.questions.vectors.directed_products import on_grid
 from discreet.questions.vectors.distances import distances_of, radius_of

@@ -11,9 +11,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_knob, check_whole
+from discreet.fitting.private_estimator import PrivateEstimator
+from discreet.fitting.task import Task
 from discreet.learners.components.components import signed
-from discreet.learners.private_estimator import PrivateEstimator
-from discreet.learners.task import Task
 from discreet.questions.vectors.coordinates import SHORTEST, Coordinates
 from discreet.questions.vectors.distances import distances_of, radius_of
 from discreet.questions.vectors.second_moments import central_moments_of, unfolded

@@ -13,9 +13,9 @@ from discreet.core.budget import Budget
 from discreet.core.events import Composed
 from discreet.core.grid import Array
 from discreet.core.knob import check_knob
+from discreet.fitting.scored_classifier import LinearScores, own_units
+from discreet.fitting.task import Task
 from discreet.learners.linear.risk_minimizer import Perturbed, RiskMinimizer, RiskPlan
-from discreet.learners.scored_classifier import LinearScores, own_units
-from discreet.learners.task import Task
 from discreet.mechanisms.learning.margin_losses import LogisticLoss, LossName
 from discreet.questions.columns.box import GUESS
 from discreet.questions.columns.column_moments import ColumnMoments, column_moments_of

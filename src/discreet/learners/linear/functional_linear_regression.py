@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from discreet.core.grid import Array
+from discreet.fitting.task import Task
 from discreet.learners.linear.functional_mechanism import FunctionalMechanism
-from discreet.learners.task import Task
 from discreet.questions.vectors.coordinates import Coordinates
 from discreet.releases.sum_plan import SumPlan
 from discreet.trust.permit import Permit

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discreet.core.grid import Array
+from discreet.fitting.scored_classifier import LinearScores, own_units
+from discreet.fitting.task import Task
 from discreet.learners.linear.functional_mechanism import FunctionalMechanism
-from discreet.learners.scored_classifier import LinearScores, own_units
-from discreet.learners.task import Task
 from discreet.mechanisms.learning.margin_losses import LogisticLoss
 from discreet.questions.vectors.coordinates import Coordinates
 from discreet.releases.sum_plan import SumPlan

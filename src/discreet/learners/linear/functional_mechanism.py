@@ -8,8 +8,8 @@ import numpy as np
 
 from discreet.accounting.calibration import calibrate
 from discreet.core.grid import Array
-from discreet.learners.private_estimator import PrivateEstimator
-from discreet.learners.task import Task
+from discreet.fitting.private_estimator import PrivateEstimator
+from discreet.fitting.task import Task
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.questions.gradients.squared_loss import squared_loss_of, targets_of
 from discreet.releases.spread import spread

@@ -9,8 +9,8 @@ import numpy as np
 
 from discreet.core.grid import Array
 from discreet.core.knob import check_knob, check_whole
+from discreet.fitting.task import Task
 from discreet.learners.linear.risk_minimizer import Perturbed, RiskMinimizer, RiskPlan
-from discreet.learners.task import Task
 from discreet.mechanisms.learning.margin_losses import LossName
 from discreet.questions.columns.box import GUESS
 from discreet.questions.gradients.signed_records import Waves, scaled

@@ -9,8 +9,8 @@ import numpy as np
 
 from discreet.core.grid import Array
 from discreet.core.knob import check_whole
-from discreet.learners.scored_classifier import LinearScores, own_units
-from discreet.learners.task import Task
+from discreet.fitting.scored_classifier import LinearScores, own_units
+from discreet.fitting.task import Task
 from discreet.questions.columns.column_moments import ColumnMoments, column_moments_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.vectors.coordinates import Coordinates

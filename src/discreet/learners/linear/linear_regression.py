@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from discreet.core.grid import Array
-from discreet.learners.private_estimator import PrivateEstimator
-from discreet.learners.task import Task
+from discreet.fitting.private_estimator import PrivateEstimator
+from discreet.fitting.task import Task
 from discreet.questions.columns.column_moments import ColumnMoments, column_moments_of
 from discreet.questions.vectors.mapped_coordinates import MappedCoordinates
 from discreet.questions.vectors.mapped_moments import mapped_moments_of

@@ -9,10 +9,10 @@ import numpy as np
 
 from discreet.core.grid import Array
 from discreet.core.knob import check_knob, check_one_of, check_whole
+from discreet.fitting.task import Task
 from discreet.learners.linear.erm_classifier import ERMClassifier
 from discreet.learners.linear.linear_classifier import LinearClassifier
 from discreet.learners.linear.risk_minimizer import RiskPlan
-from discreet.learners.task import Task
 from discreet.questions.columns.box import GUESS
 from discreet.questions.gradients.gradients import contrasts
 from discreet.questions.gradients.softmax_gradients import softmax_gradients_of

@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_knob, check_whole
-from discreet.learners.task import Task
+from discreet.fitting.task import Task
 from discreet.learners.timed import Timed
 from discreet.questions.series.product_tree import prefixes_of, product_tree_of
 from discreet.questions.vectors.coordinates import SHORTEST, Coordinates

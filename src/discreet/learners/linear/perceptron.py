@@ -9,9 +9,9 @@ import numpy as np
 
 from discreet.core.grid import Array
 from discreet.core.knob import check_whole
+from discreet.fitting.scored_classifier import own_units
+from discreet.fitting.task import Task
 from discreet.learners.linear.linear_classifier import LinearClassifier
-from discreet.learners.scored_classifier import own_units
-from discreet.learners.task import Task
 from discreet.questions.columns.count import count_of
 from discreet.questions.gradients.margin_gradients import margin_gradients_of
 from discreet.questions.question import BoundedSum

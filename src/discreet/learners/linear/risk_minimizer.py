@@ -13,8 +13,8 @@ from discreet.accounting.calibration import calibrate
 from discreet.core.events import Event, Repeated
 from discreet.core.grid import Array
 from discreet.core.knob import check_knob, check_one_of, check_whole
-from discreet.learners.scored_classifier import ScoredClassifier
-from discreet.learners.task import Task
+from discreet.fitting.scored_classifier import ScoredClassifier
+from discreet.fitting.task import Task
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.learning.margin_losses import LOSSES, LossName
 from discreet.mechanisms.learning.objective_perturbation import ObjectivePerturbation

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from discreet.core.knob import check_whole
+from discreet.fitting.task import Task
 from discreet.learners.preprocessing.category_purchase import CategoryPurchase
 from discreet.learners.private_transformer import PrivateTransformer
-from discreet.learners.task import Task
 from discreet.releases.shares import SharedPlan
 from discreet.schema.schema import Category, Schema, Text
 from discreet.trust.permit import Permit

@@ -10,8 +10,8 @@ import numpy as np
 from discreet.core.bound import Norm
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.fitting.task import Task
 from discreet.learners.private_transformer import PrivateTransformer, numbers_of, rescaled
-from discreet.learners.task import Task
 from discreet.questions.tables.tree import Tree, trees
 from discreet.questions.transformation import Transformation
 from discreet.releases.shares import BudgetShare, SharedPlan, shared

@@ -9,8 +9,8 @@ import numpy as np
 
 from discreet.core.errors import ParameterError
 from discreet.core.knob import check_knob
+from discreet.fitting.task import Task
 from discreet.learners.private_transformer import PrivateTransformer, numbers_of, rescaled
-from discreet.learners.task import Task
 from discreet.questions.columns.column_moments import ColumnMoments, column_moments_of
 from discreet.questions.transformation import Transformation
 from discreet.questions.vectors.coordinates import Coordinates

@@ -10,6 +10,7 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_whole
+from discreet.fitting.task import TARGET
 from discreet.learners.selection.evaluation import Evaluation
 from discreet.learners.selection.scores import (
     ASKED,
@@ -21,7 +22,6 @@ from discreet.learners.selection.scores import (
     placed,
     target_column,
 )
-from discreet.learners.task import TARGET
 from discreet.questions.question import BoundedSum
 from discreet.questions.tables.contingency import contingency_of
 from discreet.releases.ask import asked

@@ -8,10 +8,10 @@ import numpy as np
 
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
+from discreet.fitting.task import TARGET
 from discreet.learners.selection.regression_evaluation import RegressionEvaluation
 from discreet.learners.selection.residual_moments import RESIDUAL, predicted, residual_moments_of, residual_schema
 from discreet.learners.selection.scores import ASKED, as_read, target_column
-from discreet.learners.task import TARGET
 from discreet.questions.columns.column_moments import column_moments_of
 from discreet.releases.ask import asked
 from discreet.releases.release import check_confidence

@@ -14,8 +14,8 @@ from discreet.accounting.gaussian import gaussian_multiplier
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.events import Composed, Event, GaussianLoss
-from discreet.learners.private_estimator import PrivateEstimator
-from discreet.learners.task import Task, features_of
+from discreet.fitting.private_estimator import PrivateEstimator
+from discreet.fitting.task import Task, features_of
 
 CLOSE = 0.005  # of epsilon that may stay unspent: finding the rest would take longer than it is worth
 ROUNDING = 1 + 4e-6  # of a multiplier: each step is calibrated to a millionth
@@ -78,7 +78,8 @@ def check_step(asked: str, name: str, step: Any) -> None:
             attribute.endswith("_") and not attribute.startswith("_") for attribute in getattr(step, "__dict__", ())
         )
         how = "was fitted to records" if fitted else "learns from records"
-        there = f"Use discreet.learners.{kind}." if kind in learners.__all__ else "Use steps of discreet.learners."
+        rooms = "Use steps of discreet.learners, discreet.deep or discreet.local."
+        there = f"Use discreet.learners.{kind}." if kind in learners.__all__ else rooms
         raise ParameterError(asked, f"step {name!r}, a {type(step).__module__}.{kind}, {how} without noise", there)
     given = [parameter for parameter in PASSED_ON if getattr(step, parameter, None) is not None]
     if given:
@@ -91,8 +92,8 @@ def chained(asked: str, steps: Sequence[tuple[str, PrivateEstimator]], task: Tas
     found, schema = [], task.schema
     for name, estimator in steps:
         taken = features_of(schema, estimator.categories, estimator.texts)
-        features = tuple(column for column in taken if column != task.target)
-        left = [column for column in features_of(schema, True) if column not in (*features, task.target)]
+        features = tuple(column for column in taken if column not in (task.target, *task.others))
+        left = [column for column in features_of(schema, True) if column not in (*features, task.target, *task.others)]
         if left:
             raise ParameterError(
                 asked,

@@ -15,10 +15,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet.core.errors import ParameterError
 from discreet.core.knob import check_knob, shown
-from discreet.learners.private_estimator import PrivateEstimator
+from discreet.fitting.private_estimator import PrivateEstimator
+from discreet.fitting.task import Task
 from discreet.learners.selection.last_step import last_has
 from discreet.learners.selection.pipeline_plan import PipelinePlan, calibrated, chained, check_step
-from discreet.learners.task import Task
 from discreet.trust.listed_permit import ListedPermit
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
@@ -121,6 +121,16 @@ class PrivatePipeline(_BaseComposition, PrivateEstimator):
     def texts(self) -> bool:  # type: ignore[override]
         """Whether the first step buys the values of text columns."""
         return bool(self.steps) and bool(getattr(self.steps[0][1], "texts", False))
+
+    @property
+    def others(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Columns that the last step reads beside features and target."""
+        return tuple(getattr(self.steps[-1][1], "others", ())) if self.steps else ()
+
+    @property
+    def local(self) -> bool:  # type: ignore[override]
+        """Whether the last step asks people who trust nobody."""
+        return bool(self.steps) and bool(getattr(self.steps[-1][1], "local", False))
 
     @property
     def supervised(self) -> bool:  # type: ignore[override]

@@ -13,11 +13,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.knob import check_one_of, check_whole, shown
-from discreet.learners.private_estimator import PrivateEstimator
+from discreet.fitting.private_estimator import PrivateEstimator
+from discreet.fitting.task import Task
 from discreet.learners.selection.last_step import last_has
 from discreet.learners.selection.pipeline_plan import check_step
 from discreet.learners.selection.search_plan import SearchPlan, searched
-from discreet.learners.task import Task
 from discreet.questions.all_records import AllRecords
 from discreet.trust.permit import Permit
 from discreet.trust.random_stopping import RandomStopping, Trial, check_wait
@@ -142,6 +142,16 @@ class PrivateSearchCV(PrivateEstimator):
     def categories(self) -> bool:  # type: ignore[override]
         """Whether the estimator takes categories."""
         return bool(getattr(self.estimator, "categories", False))
+
+    @property
+    def others(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Columns that the estimator reads beside features and target."""
+        return tuple(getattr(self.estimator, "others", ()))
+
+    @property
+    def local(self) -> bool:  # type: ignore[override]
+        """Whether the estimator asks people who trust nobody."""
+        return bool(getattr(self.estimator, "local", False))
 
     def check(self) -> None:
         """Refuse invalid parameters, before any data are read."""

@@ -11,9 +11,9 @@ import numpy as np
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.fitting.task import features_of
 from discreet.learners.selection.row_by_row import NEAR, RowsTogether, row_by_row, treats_rows_alone
 from discreet.learners.selection.scores import ASKED, features_taken, values_of
-from discreet.learners.task import features_of
 from discreet.questions.columns.column_moments import column_moments_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, Transformation

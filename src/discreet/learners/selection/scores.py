@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
+from discreet.fitting.task import features_of
 from discreet.learners.selection.row_by_row import NEAR, RowsTogether, row_by_row, treats_rows_alone
-from discreet.learners.task import features_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.tables.contingency import ONE_CELL, contingency_of
 from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, Transformation
@@ -113,7 +113,8 @@ def as_read(model: Any, data: PrivateData) -> PrivateData:
 def features_taken(model: Any, schema: Schema, target: str) -> tuple[str, ...]:
     """The columns that a model was fitted to."""
     named = getattr(model, "feature_names_in_", None)
-    found = tuple(name for name in features_of(schema, getattr(model, "categories", False)) if name != target)
+    apart = (target, *getattr(model, "others", ()))
+    found = tuple(name for name in features_of(schema, getattr(model, "categories", False)) if name not in apart)
     features = found if named is None else tuple(map(str, named))
     if len(features) != model.n_features_in_ or not set(features) <= set(schema.columns):
         obstacle = f"the model was fitted to {model.n_features_in_} features, and the data have {', '.join(found)}"

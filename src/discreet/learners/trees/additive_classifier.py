@@ -11,7 +11,7 @@ from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
 
 from discreet.core.grid import Array
-from discreet.learners.task import Task
+from discreet.fitting.task import Task
 from discreet.learners.trees.additive_model import AdditiveModel
 from discreet.questions.gradients.shape_gradients import Loss
 

@@ -12,8 +12,8 @@ from discreet.core.bound import Norm
 from discreet.core.grid import Array
 from discreet.core.held import unheld
 from discreet.core.knob import check_whole
-from discreet.learners.private_estimator import PrivateEstimator
-from discreet.learners.task import Task
+from discreet.fitting.private_estimator import PrivateEstimator
+from discreet.fitting.task import Task
 from discreet.questions.columns.column_cells import cells_of, column_cells_of, edges_of
 from discreet.questions.gradients.shape_gradients import STEEPEST, Loss, shape_gradients_of
 from discreet.questions.question import BoundedSum

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from discreet.core.grid import Array
-from discreet.learners.task import Task
+from discreet.fitting.task import Task
 from discreet.learners.trees.additive_model import AdditiveModel
 from discreet.questions.gradients.shape_gradients import Loss
 from discreet.trust.permit import Permit

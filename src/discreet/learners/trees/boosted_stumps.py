@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from discreet.core.bound import Norm
 from discreet.core.grid import Array
 from discreet.core.knob import check_whole
-from discreet.learners.scored_classifier import ScoredClassifier
-from discreet.learners.task import Task, encoded
+from discreet.fitting.scored_classifier import ScoredClassifier
+from discreet.fitting.task import Task, encoded
 from discreet.questions.gradients.boosting_weights import boosting_weights_of, cells_among, scores_among
 from discreet.questions.question import BoundedSum
 from discreet.questions.tables.domain import Domain

@@ -9,7 +9,7 @@ import numpy as np
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.events import Composed, Event, Repeated
-from discreet.learners.task import Task
+from discreet.fitting.task import Task
 from discreet.learners.trees.random_trees import ForestPlan, Trees, drawn_trees, sample_question
 from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from discreet.questions.trees.tree_scores import leaf_counts_of, tree_scores_of

@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.knob import check_one_of, check_whole
-from discreet.learners.private_estimator import PrivateEstimator
-from discreet.learners.task import Task
+from discreet.fitting.private_estimator import PrivateEstimator
+from discreet.fitting.task import Task
 from discreet.learners.trees.grown_tree import AtRandom, ByChoice, FromCounts, Growth, GrowthPlan
 from discreet.learners.trees.labelled_tree import LabelledTree, labelled_levels
 from discreet.learners.trees.tree import GrownTree

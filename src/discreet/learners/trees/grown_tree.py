@@ -14,7 +14,7 @@ from discreet.core.budget import Budget
 from discreet.core.events import Event, Repeated
 from discreet.core.grid import Array
 from discreet.core.mechanism import Noise
-from discreet.learners.task import Task
+from discreet.fitting.task import Task
 from discreet.learners.trees.random_trees import Trees, drawn_trees
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace

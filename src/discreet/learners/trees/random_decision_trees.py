@@ -10,7 +10,7 @@ import numpy as np
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
 from discreet.core.grid import Array
-from discreet.learners.task import Task
+from discreet.fitting.task import Task
 from discreet.learners.trees.random_trees import ForestPlan, RandomTrees, sample_question
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.questions.columns.box import GUESS

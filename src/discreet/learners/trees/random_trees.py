@@ -16,8 +16,8 @@ from discreet.core.bound import Norm
 from discreet.core.events import Event
 from discreet.core.grid import Array
 from discreet.core.knob import check_whole
-from discreet.learners.private_estimator import PrivateEstimator
-from discreet.learners.task import Task
+from discreet.fitting.private_estimator import PrivateEstimator
+from discreet.fitting.task import Task
 from discreet.learners.trees.tree import GrownTree
 from discreet.questions.question import BoundedSum
 from discreet.questions.trees.forest_leaves import DEEPEST, forest_leaves_of, leaves_of

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, clone
 import discreet
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
-from discreet.learners.private_estimator import PrivateEstimator
+from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.query.report import profile
 from discreet.trust.private_data import PrivateData
 

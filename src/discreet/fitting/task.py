@@ -14,9 +14,11 @@ from sklearn.exceptions import DataConversionWarning
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.schema.plain_schema import schema_of
 from discreet.schema.schema import Category, Column, Number, Schema, Text
 from discreet.trust.as_private import as_private
+from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.columns.decoding import decoded, known
 from discreet.trust.sources.columns.raw_values import array_of
@@ -41,6 +43,8 @@ class Task:
         Public. What the fit may cost.
     transformed : Schema, optional
         Public. Of the records as the steps before make them, where there are any.
+    others : tuple of str
+        Public. Columns that are read, and that are neither features nor the target.
     """
 
     data: PrivateData
@@ -48,6 +52,7 @@ class Task:
     target: str | None
     budget: Budget
     transformed: Schema | None = None
+    others: tuple[str, ...] = ()
 
     @property
     def schema(self) -> Schema:
@@ -70,8 +75,8 @@ class Task:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The features, and then the target."""
-        return self.features if self.target is None else (*self.features, self.target)
+        """The features, then the target, then what else is read."""
+        return (*self.features, *([] if self.target is None else [self.target]), *self.others)
 
 
 def features_of(schema: Schema, categories: bool, texts: bool = False) -> tuple[str, ...]:
@@ -88,17 +93,19 @@ def task_of_private(
     budget: Budget,
     categories: bool = False,
     texts: bool = False,
+    others: tuple[str, ...] = (),
 ) -> Task:
-    """The task of private data: all columns that the learner takes, except the target, are features."""
+    """The task of private data: all columns that the learner takes, except the target and others, are features."""
     if supervised and target is None:
         names = ", ".join(data.schema.columns)
         raise ParameterError(asked, "it is not said which column is the target", f"Set target to one of {names}.")
-    if target is not None and target not in data.schema.columns:
-        raise ParameterError(asked, f"there is no column {target!r}", f"There are {', '.join(data.schema.columns)}.")
-    features = tuple(name for name in features_of(data.schema, categories, texts) if name != target)
+    for name in ([] if target is None else [target]) + [*others]:
+        if name not in data.schema.columns:
+            raise ParameterError(asked, f"there is no column {name!r}", f"There are {', '.join(data.schema.columns)}.")
+    features = tuple(name for name in features_of(data.schema, categories, texts) if name not in (target, *others))
     if not features:
         raise ParameterError(asked, "the schema has no column that it could learn from", "Describe at least one.")
-    return Task(data, features, target, budget)
+    return Task(data, features, target, budget, others=others)
 
 
 def task_of_arrays(
@@ -109,8 +116,10 @@ def task_of_arrays(
     bounds: Any,
     budget: Budget,
     categories: bool = False,
+    local: bool = False,
+    others: Mapping[str, tuple[ArrayLike, Column]] | None = None,
 ) -> Task:
-    """The task of arrays or data frames, behind a curator of their own.
+    """The task of arrays or data frames, behind a curator of their own, or each row with a person who trusts nobody.
 
     What a value holds never raises: one that cannot be read, or is not among the classes, is missing.
 
@@ -130,6 +139,10 @@ def task_of_arrays(
         Public. The account of this fit.
     categories : bool
         Public. Whether the learner takes categories, of a schema.
+    local : bool
+        Public. Whether every row is that of a person who reports by itself.
+    others : mapping of str to (array, Column), optional
+        More columns that are read, with what is known of them.
     """
     bounds = schema_of(bounds) if isinstance(bounds, Mapping) else bounds
     if categories and isinstance(bounds, Schema):
@@ -140,13 +153,16 @@ def task_of_arrays(
     features = features_of(alone.schema, categories)
     if y is None or column is None:
         return Task(alone, features, None, budget)
-    values, target = array_of(X), _column_of(asked, y)
-    if len(target) != len(values):
-        raise ParameterError(asked, f"X has {len(values)} rows and y has {len(target)}", "Give one target for each.")
-    name = TARGET if TARGET not in features else f"{TARGET}_"
-    schema = Schema({**alone.schema.columns, name: column})
-    matrix = np.column_stack([Matrix(values, alone.schema).found(features), _read(target, column)])
-    return Task(PrivateData.of(Matrix(matrix, schema), schema, budget), features, name, budget)
+    name, read = TARGET if TARGET not in features else f"{TARGET}_", others or {}
+    more = {name: (y, column), **{one if one not in features else f"{one}_": read[one] for one in read}}
+    values, columns = array_of(X), [_read(asked, given, known) for given, known in more.values()]
+    if any(len(one) != len(values) for one in columns):
+        lengths = " and ".join(str(len(one)) for one in columns)
+        raise ParameterError(asked, f"X has {len(values)} rows and y has {lengths}", "Give one target for each.")
+    schema = Schema({**alone.schema.columns, **{one: known for one, (_, known) in more.items()}})
+    source = Matrix(np.column_stack([Matrix(values, alone.schema).found(features), *columns]), schema)
+    data = PrivateData(Local(source), MemoryLedger(budget)) if local else PrivateData.of(source, schema, budget)
+    return Task(data, features, name, budget, others=tuple(more)[1:])
 
 
 def encoded(values: np.ndarray, schema: Schema) -> Array:
@@ -171,13 +187,13 @@ def check_order(asked: str, X: Any, bounds: Any) -> None:
 def _column_of(asked: str, y: ArrayLike) -> np.ndarray:
     target = array_of(y)
     if target.ndim == 2 and target.shape[1] == 1:
-        warnings.warn("A column-vector y was passed when a 1d array was expected.", DataConversionWarning, stacklevel=4)
+        warnings.warn("A column-vector y was passed when a 1d array was expected.", DataConversionWarning, stacklevel=6)
         target = target[:, 0]
     if target.ndim != 1:
         raise ParameterError(asked, f"the shape of y is {target.shape}", "Give one target for each row.")
     return target
 
 
-def _read(target: np.ndarray, column: Column) -> Array:
+def _read(asked: str, given: ArrayLike, column: Column) -> Array:
     assert isinstance(column, Number | Category)
-    return decoded(target, column)
+    return decoded(_column_of(asked, given), column)

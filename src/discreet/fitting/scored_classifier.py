@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from discreet.core.grid import Array
-from discreet.learners.private_estimator import PrivateEstimator
+from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.questions.vectors.coordinates import Coordinates
 from discreet.trust.stored import Artefact
 

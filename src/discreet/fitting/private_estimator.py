@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet.accounting.calibration import LEAST, MOST
@@ -21,7 +21,7 @@ from discreet.core.knob import check_knob, check_seed, check_whole, is_number
 from discreet.core.parameters import check_parameters
 from discreet.core.receipt import Receipt
 from discreet.display.notebook import carded, facts, folded
-from discreet.learners.task import Task, check_order, task_of_arrays, task_of_private
+from discreet.fitting.task import Task, check_order, task_of_arrays, task_of_private
 from discreet.schema.schema import Category, Column, Number
 from discreet.trust.permit import Permit
 from discreet.trust.private_data import PrivateData
@@ -48,6 +48,10 @@ class PrivateEstimator(BaseEstimator, ABC):
     """Whether categories are features, and not only numbers."""
     texts: bool = False
     """Whether columns of text are features, whose values a fit buys."""
+    others: tuple[str, ...] = ()
+    """Columns that a fit reads, and that are neither features nor the target."""
+    local: ClassVar[bool] = False
+    """Whether the rows of arrays are those of people who trust nobody, and not of a curator."""
     free: bool = False
     """Whether a fit asks nothing, and so costs nothing."""
 
@@ -89,12 +93,18 @@ class PrivateEstimator(BaseEstimator, ABC):
         y : array of shape (n,), optional
             The target; not for private data, whose target is a column, nor for learners without one.
         key : str, optional
-            Public. Makes a retry safe; see `PrivateData.permit`.
+            Public. Makes a retry safe; see `PrivateData.permit`. It gives the same model again, from the ledger; one of
+            more than a megabyte is refused, since the ledger keeps its digest alone.
         """
         self.check_all()
-        task = self._task(X, y, Budget(self.epsilon, self.delta))
+        return self._fitted(self._task(X, y, Budget(self.epsilon, self.delta)), key)
+
+    def _fitted(self, task: Task, key: str | None) -> Self:
+        """Plan, pay, learn, and keep what was learned."""
         if is_classifier(self) and task.classes < 2:
             raise ParameterError(self.purpose, "there is one class", "Name at least two classes.")
+        if is_regressor(self):
+            task.schema.number(str(task.target))
         for name in task.columns:
             if isinstance(column := task.schema.columns[name], Number):
                 column.check_scale(name)
@@ -121,19 +131,27 @@ class PrivateEstimator(BaseEstimator, ABC):
         if isinstance(X, PrivateData):
             if y is not None:
                 raise ParameterError(self.purpose, "private data have their target among their columns", "Set target.")
-            if self.bounds is not None:
-                raise ParameterError(self.purpose, "the data set's schema has bounds already", "Leave them out.")
+            for name in ("bounds", "classes", "target_bounds"):
+                if getattr(self, name, None) is not None:
+                    known = name.replace("_", " ")
+                    raise ParameterError(self.purpose, f"the data set's schema has {known} already", "Leave them out.")
             target = getattr(self, "target", None)
-            task = task_of_private(self.purpose, X, target, self.supervised, budget, self.categories, self.texts)
+            how = (self.categories, self.texts, self.others)
+            task = task_of_private(self.purpose, X, target, self.supervised, budget, *how)
             self.feature_names_in_: NDArray[Any] = np.array(task.features, dtype=object)
             return task
         if self.supervised and y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        check_order(self.purpose, X, self.bounds)
+        bounds = self._bounds()
+        check_order(self.purpose, X, bounds)
         X = validate_data(self, unlisted(X), dtype=None, ensure_all_finite=False, ensure_min_samples=0)
         column = self._target_column() if self.supervised else None
         target = y if self.supervised else None
-        return task_of_arrays(self.purpose, X, target, column, self.bounds, budget, self.categories)
+        return task_of_arrays(self.purpose, X, target, column, bounds, budget, self.categories, self.local)
+
+    def _bounds(self) -> Any:
+        """Those of the features of arrays: from parameters, never from the data."""
+        return self.bounds
 
     def _target_column(self) -> Column:
         """What is known of the target of arrays: from parameters, never from the data."""

@@ -1,0 +1,1 @@
+"""The base of estimators: what they learn from, how they are fitted and paid for."""

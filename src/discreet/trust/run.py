@@ -1,0 +1,123 @@
+"""Runs on all records, by code that makes noise or reports itself: of a curator, or of people who trust nobody."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from discreet.core.answer import Apart, Records
+from discreet.core.bits import Bits
+from discreet.core.errors import NotPermitted
+from discreet.core.events import Event
+from discreet.core.grid import Array
+from discreet.core.neighbors import Neighbors
+from discreet.trust.permit import KEPT
+
+ASKED = "a run on all records"
+
+
+class Run(Protocol):
+    """What is run, with its price: both follow from one plan."""
+
+    @property
+    def event(self) -> Event:
+        """What the whole run costs."""
+        ...
+
+    def made(self, records: Array, bits: Bits) -> Any:
+        """What is released of these records, all randomness that hides them being drawn from these bits."""
+        ...
+
+
+@dataclass(frozen=True)
+class CuratedRun:
+    """Release what a run makes of all records. Ask it about `AllRecords`, of a curator.
+
+    Where the sums of a run cannot be written as questions of this library, as those of a network, the run is given the
+    records themselves, behind the same door: it is charged for as a whole before it sees one.
+
+    Parameters
+    ----------
+    run : Run
+        Public. What is run.
+
+    Guarantee
+    ---------
+    That of the run, for neighbors that differ by one unit of one row, added or removed.
+
+    Examples
+    --------
+    >>> from discreet.core.events import LaplaceLoss
+    >>> from discreet.noise.deterministic import DeterministicBits
+    >>> class Nothing:
+    ...     event = LaplaceLoss(1.0)
+    ...     def made(self, records, bits):
+    ...         return records.shape[1]
+    >>> CuratedRun(Nothing()).release(Records(np.zeros((5, 2)), 1, Neighbors.ADD_REMOVE), DeterministicBits(0))
+    2
+    """
+
+    run: Run
+    knob: ClassVar[str] = "run"
+
+    @property
+    def event(self) -> Event:
+        """The price of the run."""
+        return self.run.event
+
+    def release(self, answer: Records, bits: Bits) -> Any:
+        """What the run makes."""
+        if answer.rows != 1 or answer.neighbors is not Neighbors.ADD_REMOVE:
+            obstacle = f"a unit has {answer.rows} rows, under {answer.neighbors.value}"
+            raise NotPermitted(ASKED, obstacle, "Keep one row of each unit, added or removed.", KEPT)
+        return self.run.made(answer.values, bits)
+
+    def worst_neighbors(self) -> Apart:
+        """No record, and one."""
+        return Apart(*(Records(np.zeros((n, 1)), 1, Neighbors.ADD_REMOVE) for n in (0, 1)))
+
+
+@dataclass(frozen=True)
+class ReportedRun:
+    """Release what a run makes of the reports of people, each of whom reports once. Local trust alone can be asked.
+
+    What a person reports may depend on all reports before, as where people are asked in turn. The run plays the people:
+    of a record it uses nothing but the report that is drawn from it.
+
+    Parameters
+    ----------
+    run : Run
+        Public. What is run, at the price of one report.
+
+    Guarantee
+    ---------
+    That of the run, where the record of one person is replaced by any other.
+
+    Examples
+    --------
+    >>> from discreet.mechanisms.vectors.sphere_report import SphereReport
+    >>> class Nothing:
+    ...     event = SphereReport(1.0).event
+    ...     def made(self, records, bits):
+    ...         return records.shape[1]
+    >>> ReportedRun(Nothing()).event == SphereReport(1.0).event
+    True
+    """
+
+    run: Run
+    knob: ClassVar[str] = "run"
+
+    @property
+    def event(self) -> Event:
+        """The price of one person's report."""
+        return self.run.event
+
+    def played(self, answer: Records, bits: Bits) -> Any:
+        """What the run makes, where these records are those of people."""
+        return self.run.made(answer.values, bits)
+
+    def release(self, answer: Any, bits: Bits) -> Any:
+        """Refused: nobody holds what people report of."""
+        raise NotPermitted("reports in turn", "people report by themselves", "Ask under local trust.", KEPT)

@@ -1,0 +1,28 @@
+"""A perceptron for classes: how it is tried, and what it learns."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet.deep.models.private_mlp_classifier import PrivateMLPClassifier
+from tests.deep.models.test_private_mlp import points
+from tests.learners import trial
+from tests.learners.trial import LearnerTrial
+
+TRIAL = LearnerTrial(
+    PrivateMLPClassifier([4], rate=0.5, max_iter=2, bounds=trial.BOUNDS, classes=[0, 1, 2]),
+    sums=False,
+    exemptions={
+        "check_classifiers_train": "at epsilon 1, 200 records leave no accuracy above 0.83",
+        "check_classifiers_classes": "classes are public: those of the check are others",
+        "check_classifiers_regression_target": "a target that is no class counts for nothing: an error would show it",
+    },
+)
+
+
+def test_it_learns_what_no_line_does() -> None:
+    X, fresh = points(6000), points(1000, seed=1)
+    told = PrivateMLPClassifier([16], bounds=(-1, 1), classes=["no", "yes"], epsilon=2.0, random_state=0, rate=0.2)
+    told.fit(X, np.where(X[:, 0] * X[:, 1] > 0, "yes", "no"))
+    assert told.score(fresh, np.where(fresh[:, 0] * fresh[:, 1] > 0, "yes", "no")) > 0.9
+    assert np.allclose(told.predict_proba(fresh).sum(axis=1), 1)

@@ -1,0 +1,50 @@
+"""Mistakes of what all estimators share, and of runs that are given whole records."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import of
+
+MLP = "deep/models/test_private_mlp.py::test_"
+FAIR = "deep/fair/test_fair_classifier.py::test_"
+LOCAL = "local/means/test_one_pass_sgd.py"
+
+MUTANTS = [
+    *of("trust/run", ("if answer.rows != 1 or answer.neighbors is not Neighbors.ADD_REMOVE:", "if False:")),
+    *of(
+        "fitting/private_estimator",
+        ('for name in ("bounds", "classes", "target_bounds"):', 'for name in ("bounds",):'),
+        ("task.schema.number(str(task.target))", "pass"),
+    ),
+    *of(
+        "fitting/task",
+        ("if name not in (target, *others))", "if name != target)"),
+        tests=f"{FAIR}a_pipeline_and_a_search_end_with_it_and_keep_the_groups_apart",
+    ),
+    *of(
+        "deep/models/private_mlp",
+        ("PrivateTensors(*tensors, self.budget, bits=bits)", "PrivateTensors(*tensors, self.budget)"),
+        tests=f"{MLP}samples_and_noise_come_from_the_bits_of_the_curator",
+    ),
+    *of(
+        "deep/models/private_mlp",
+        ("known = records[np.isfinite(records).all(axis=1)]", "known = np.nan_to_num(records)"),
+        tests=f"{MLP}records_that_cannot_be_read_count_for_nothing",
+    ),
+    *of(
+        "deep/fair/fair_classifier",
+        ('if self.protects != "record":', "if False:"),
+        tests=f"{FAIR}private_data_of_which_the_attribute_alone_would_be_hidden_are_refused",
+    ),
+    *of(
+        "deep/fair/fair_classifier",
+        ("if key is not None:", "if False:"),
+        tests=f"{FAIR}a_key_gives_the_network_of_records_again_and_is_refused_for_that_of_an_attribute",
+    ),
+    *of(
+        "local/means/one_pass_sgd",
+        ("if not task.data.local:", "if False:"),
+        ("if task.data.condition is not None:", "if False:"),
+        ("np.array_split(np.arange(len(rows)), steps)", "[np.arange(len(rows))] * steps"),
+        tests=LOCAL,
+    ),
+]
