@@ -32,7 +32,6 @@ from discreet.schema.schema import Category, Number, Schema
 from discreet.statistics.tables.conversation import Conversation
 from discreet.trust.curator import Curator
 from discreet.trust.local import Local
-from discreet.trust.moving_table import MovingTable
 from discreet.trust.permit import KEPT, REPLAYED
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.opening import source_of
@@ -268,20 +267,3 @@ def test_a_committed_key_gives_no_records_again() -> None:
                 continue
             with pytest.raises(KeyReused):
                 permit.records("x0")
-
-
-def test_records_that_nobody_holds_are_not_read() -> None:
-    source: Any = source_of(np.ones((9, 1)), Schema.numeric(0, 100, 1))
-    with (
-        pytest.raises(NotPermitted, match="it takes a curator who holds all records"),
-        PrivateData(Local(source), MemoryLedger(Budget(9.0))).permit(NOISE.event, "train") as permit,
-    ):
-        permit.records("x0")
-
-
-def test_what_answers_no_question_says_so() -> None:
-    with (
-        pytest.raises(NotPermitted, match="a MovingTable answers no questions"),
-        MovingTable([[1.0]], 1.0, Budget(9.0)).permit(NOISE.event, "count") as permit,
-    ):
-        permit.ask(heads(), NOISE)
