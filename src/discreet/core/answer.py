@@ -13,6 +13,7 @@ import numpy as np
 from discreet.core.bound import ORDER, ULP, Bound, Norm
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid, Steps
+from discreet.core.held import unheld
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.rounding import upwards
 from discreet.core.secret import Secret
@@ -23,6 +24,7 @@ FEWEST_CELLS = 24  # for noise that is shared among parties, in bits
 MOST_CELLS = 40  # bits between a noise scale and the step of the grid it is drawn on
 
 
+@unheld("cache")
 @dataclass(frozen=True)
 class Answer(Secret):
     """An exact sum on a grid, and how far one unit can move it.
