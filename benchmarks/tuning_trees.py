@@ -18,7 +18,7 @@ from sklearn import datasets
 
 from benchmarks.learning_data import Split
 from discreet.core.neighbors import Neighbors
-from discreet.learners import (
+from discreet.learners.trees import (
     additive_classifier,
     additive_model,
     boosted_stumps,
