@@ -41,6 +41,11 @@ MUTANTS = [
         tests=f"{PERMITS} trust/test_private_data.py",
     ),
     *of(
+        "trust/permit",
+        *((f"    @exclusive\n    def {name}", f"    def {name}") for name in ("spend", "records", "open", "commit")),
+        tests="conformance/test_changing_classes.py",
+    ),
+    *of(
         "trust/private_data",
         ("FilteredView(trust.trust._view, self.condition)", "trust.trust._view"),
         ('        self.check_curated("read records")\n', ""),

@@ -23,7 +23,7 @@ from discreet.accounting.accountant import epsilon
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, DiscreetError, ParameterError
 from discreet.core.events import read, written
-from discreet.core.neighbors import RECORD, Neighbors
+from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.deep.models.private_mlp_classifier import PrivateMLPClassifier
 from discreet.deep.models.private_mlp_regressor import PrivateMLPRegressor
 from discreet.ledger.sqlite_ledger import SqliteLedger
@@ -104,6 +104,7 @@ def test_they_learn_from_private_data_what_they_learn_from_arrays(tmp_path: Path
         (PrivateMLPClassifier(target="same", bounds=(-1, 1)), {}),
         (PrivateMLPRegressor(target="same"), {}),
         (PrivateMLPClassifier(target="same"), {"neighbors": Neighbors.REPLACE}),
+        (PrivateMLPClassifier(target="same"), {"unit": Unit("event")}),
     ],
 )
 def test_private_data_that_cannot_be_learned_from_cost_nothing(model: Any, how: dict[str, Any]) -> None:
