@@ -42,9 +42,10 @@ MUTANTS = [
     ),
     *of(
         "trust/permit",
-        *((f"    @exclusive\n    def {name}", f"    def {name}") for name in ("spend", "records", "open", "commit")),
+        *((f"    @exclusive\n    def {name}", f"    def {name}") for name in ("spend", "open", "commit")),
         tests="conformance/test_changing_classes.py",
     ),
+    *of("trust/permit", ("    @exclusive\n    def records", "    def records"), tests="trust/test_forks.py"),
     *of(
         "trust/private_data",
         ("FilteredView(trust.trust._view, self.condition)", "trust.trust._view"),
