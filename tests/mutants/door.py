@@ -41,6 +41,12 @@ MUTANTS = [
         tests=f"{PERMITS} trust/test_private_data.py",
     ),
     *of(
+        "trust/permit",
+        *((f"    @exclusive\n    def {name}", f"    def {name}") for name in ("spend", "open", "commit")),
+        tests="conformance/test_changing_classes.py",
+    ),
+    *of("trust/permit", ("    @exclusive\n    def records", "    def records"), tests="trust/test_forks.py"),
+    *of(
         "trust/private_data",
         ("FilteredView(trust.trust._view, self.condition)", "trust.trust._view"),
         ('        self.check_curated("read records")\n', ""),

@@ -56,9 +56,9 @@ MUTANTS = [
         "trust/permit",
         ("    @exclusive\n    def ask", "    def ask"),
         ("    @exclusive\n    def artefact", "    def artefact"),
-        ("    @exclusive\n    def __exit__", "    def __exit__"),
         tests=FORKS,
     ),
+    *of("trust/permit", ("    @exclusive\n    def __exit__", "    def __exit__"), tests=WALK),
     *of(
         "trust/curators_view",
         ("        return found\n\n    @property", "        return self._listing\n\n    @property"),
