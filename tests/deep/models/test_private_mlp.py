@@ -96,7 +96,7 @@ def test_a_fit_costs_what_was_asked_whatever_the_data_are() -> None:
 def test_records_that_cannot_be_read_count_for_nothing() -> None:
     """By the weights of a network that was trained with hardly any noise on all records."""
     X, y = points(40), (points(40)[:, 0] > 0).astype(float)
-    odd, strange = np.vstack([X, [[np.nan, 0.5]], [[0.5, 0.5]]]), np.append(y, [1.0, 17.0])
+    odd, strange = np.vstack([X, [[np.nan, 0.5], [0.5, 0.5]] * 100]), np.append(y, [1.0, 17.0] * 100)
     sure: dict[str, Any] = {"bounds": (-1, 1), "classes": [0, 1], "rate": 1.0, "epsilon": 1e9, "max_iter": 3}
     first, second = (
         PrivateMLPClassifier([4], random_state=0, **sure).fit(*given) for given in ((X, y), (odd, strange))
