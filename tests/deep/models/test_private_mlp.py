@@ -169,7 +169,8 @@ def test_only_the_records_that_fulfil_a_condition_are_trained_on() -> None:
 
 def test_private_pipelines_and_searches_end_with_a_network_and_pay_once() -> None:
     X = points(4000)
-    y, given = X[:, 0] * X[:, 1] > 0, {"bounds": (-1, 1), "classes": [False, True], "epsilon": 4.0}
+    given: dict[str, Any] = {"bounds": (-1, 1), "classes": [False, True], "epsilon": 4.0}
+    y = X[:, 0] * X[:, 1] > 0
     network = PrivateMLPClassifier([16], rate=0.2, max_iter=15)
     steps = [("scale", MinMaxScaler()), ("network", network)]
     line = PrivatePipeline(steps, **given).fit(X, y)
