@@ -121,3 +121,7 @@ class ReportedRun:
     def release(self, answer: Any, bits: Bits) -> Any:
         """Refused: nobody holds what people report of."""
         raise NotPermitted("reports in turn", "people report by themselves", "Ask under local trust.", KEPT)
+
+    def worst_neighbors(self) -> Apart:
+        """One person, who holds one record or another."""
+        return Apart(*(Records(np.full((1, 1), value), 1, Neighbors.REPLACE) for value in (0.0, 1.0)))

@@ -76,7 +76,8 @@ class FairTrial(LearnerTrial):
         return Schema({**super().schema.columns, "sex": Category(("f", "m"))})
 
     def source(self, X: np.ndarray) -> Batched:
-        targets = np.searchsorted(np.asarray(self.model.classes), self.targets(X)).astype(np.float64)
+        given: Any = self.targets(X)
+        targets = np.searchsorted(np.asarray(self.model.classes), given).astype(np.float64)
         return Matrix(np.column_stack([X, targets, X[:, 0] > 0]), self.schema)
 
 

@@ -97,7 +97,7 @@ def test_a_fit_costs_what_was_asked_whatever_the_data_are() -> None:
 def test_records_that_cannot_be_read_count_for_nothing() -> None:
     """By the weights of a network that was trained with hardly any noise on all records."""
     X, y = points(40), (points(40)[:, 0] > 0).astype(float)
-    odd, strange = np.vstack([X, [[np.nan, 0.5]], [[0.5, 0.5]]]), np.append(y, [1.0, 17.0])
+    odd, strange = np.vstack([X, [[np.nan, 0.5], [0.5, 0.5]] * 100]), np.append(y, [1.0, 17.0] * 100)
     sure: dict[str, Any] = {"bounds": (-1, 1), "classes": [0, 1], "rate": 1.0, "epsilon": 1e9, "max_iter": 3}
     first, second = (
         PrivateMLPClassifier([4], random_state=0, **sure).fit(*given) for given in ((X, y), (odd, strange))
@@ -170,7 +170,8 @@ def test_only_the_records_that_fulfil_a_condition_are_trained_on() -> None:
 
 def test_private_pipelines_and_searches_end_with_a_network_and_pay_once() -> None:
     X = points(4000)
-    y, given = X[:, 0] * X[:, 1] > 0, {"bounds": (-1, 1), "classes": [False, True], "epsilon": 4.0}
+    given: dict[str, Any] = {"bounds": (-1, 1), "classes": [False, True], "epsilon": 4.0}
+    y = X[:, 0] * X[:, 1] > 0
     network = PrivateMLPClassifier([16], rate=0.2, max_iter=15)
     steps = [("scale", MinMaxScaler()), ("network", network)]
     line = PrivatePipeline(steps, **given).fit(X, y)

@@ -71,7 +71,7 @@ class OnePassSGD(PrivateEstimator):
         """Ask people in turn, and give the model in their own units."""
         lower, upper = self.target_ends(task)
         run = OnePass(plan, self.slopes, float(self.radius), float(self.coefficient_radius), lower, upper)
-        found = permit.ask(AllRecords(task.columns), ReportedRun(run))
+        found: Array = permit.ask(AllRecords(task.columns), ReportedRun(run))
         return {
             "coef_": found[:-1] / self.radius,
             "intercept_": float(found[-1]),
