@@ -47,12 +47,6 @@ MUTANTS = [
     ),
     *of("trust/permit", ("    @exclusive\n    def records", "    def records"), tests="trust/test_forks.py"),
     *of(
-        "trust/private_data",
-        ("FilteredView(trust.trust._view, self.condition)", "trust.trust._view"),
-        ('        self.check_curated("read records")\n', ""),
-        tests=PERMITS,
-    ),
-    *of(
         "deep/training/trainer",
         ("self._given.spend(event)", "pass"),
         ("permit is not None and not permit.pays_from(data.ledger)", "False"),
@@ -62,11 +56,6 @@ MUTANTS = [
         "deep/training/trainer",
         ("self._given.spend(event)", 'self._data.ledger.reserve(event, ASKED, request="")'),
         tests=DOOR,
-    ),
-    *of(
-        "deep/models/private_mlp",
-        ("if data.neighbors is not Neighbors.ADD_REMOVE or data.unit != RECORD:", "if False:"),
-        tests="deep/models/test_private_mlp.py",
     ),
     *of(
         "deep/fair/sensitive_attribute",

@@ -18,10 +18,7 @@ MUTANTS = [
     ),
     *of(
         "trust/private_graph",
-        (
-            "refused(UNTOUCHED)\n        return super().permit",
-            "pass\n        return super().permit",
-        ),
+        ("refused(UNTOUCHED)\n        super()._check_plan", "pass\n        super()._check_plan"),
         ("refused(UNTOUCHED)\n        return super().where", "pass\n        return super().where"),
         tests="graphs/test_graph_data.py",
     ),
@@ -794,7 +791,7 @@ MUTANTS = [
     ),
     *of(
         "trust/permit",
-        ("identity((self._trust.schema, asked))", "identity(asked)"),
+        ("whole = self._trust.schema, asked", "whole = asked"),
         ("self._identity((question, mechanism))", "self._identity(mechanism)"),
         ("self._identity((question, mechanism))", "self._identity(question)"),
         tests="trust/test_permit.py",
@@ -1214,7 +1211,7 @@ MUTANTS = [
         ('self.clip = float(state["clip"])\n        self._begin()', 'self.clip = float(state["clip"])'),
         ("noisy[name] / self._plan.batch", "noisy[name] / self._plan.batch**2"),
         ("self._sums([blank])", "pass"),
-        ("and self._data.passes(truncation)", ""),
+        ("and self._data._passes(truncation)", ""),
         ("self._begin()  # a turn", "pass  # a turn"),
         ("self._views.check(blank.inputs)", "pass"),
         tests="deep/noise/test_bands.py deep/clipping/test_clip_quantile.py deep/training/test_truncation.py "
