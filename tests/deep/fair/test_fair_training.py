@@ -217,9 +217,9 @@ def canary(
     return training
 
 
-def outputs(release: Callable[[int], Callable[[], float]]) -> list[np.ndarray]:
+def outputs(release: Callable[[int], Callable[[], float]], runs: int = RUNS) -> list[np.ndarray]:
     """What neighbors release, again and again."""
-    return [np.array([once() for _ in range(RUNS)]) for once in (release(0), release(1))]
+    return [np.array([once() for _ in range(runs)]) for once in (release(0), release(1))]
 
 
 def gradient(training: AttributeTraining) -> float:
@@ -272,13 +272,13 @@ def test_the_loss_is_computed_on_records_that_show_nothing_of_the_sample() -> No
 
 @pytest.mark.slow
 def test_an_audit_of_sampled_gradients_holds() -> None:
-    plan = canary(AttributeTraining, 0, rate=0.5).plan
+    plan = canary(AttributeTraining, 0, rate=0.5, multiplier=0.2).plan
 
     def release(group: int) -> Callable[[], float]:
-        training = canary(AttributeTraining, group, rate=0.5)
+        training = canary(AttributeTraining, group, rate=0.5, multiplier=0.2)
         return lambda: gradient(training)
 
-    assert not refuted(plan.sample.event(plan.gradient_noise.event), outputs(release))
+    assert not refuted(plan.sample.event(plan.gradient_noise.event), outputs(release, 3 * RUNS))
 
 
 def test_an_audit_of_histograms_and_of_dual_steps_holds_and_has_power() -> None:
