@@ -22,6 +22,7 @@ SOURCE = Path(discreet.__file__).parent
 MAY_HAVE_ENGINES = {"deep", "trust", "query", "service"}
 MAY_CHOOSE = {
     "audit",
+    "fitting",
     "graphs",
     "learners",
     "query",

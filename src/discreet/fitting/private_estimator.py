@@ -97,10 +97,7 @@ class PrivateEstimator(BaseEstimator, ABC):
             more than a megabyte is refused, since the ledger keeps its digest alone.
         """
         self.check_all()
-        return self._fitted(self._task(X, y, Budget(self.epsilon, self.delta)), key)
-
-    def _fitted(self, task: Task, key: str | None) -> Self:
-        """Plan, pay, learn, and keep what was learned."""
+        task = X if isinstance(X, Task) else self._task(X, y, Budget(self.epsilon, self.delta))
         if is_classifier(self) and task.classes < 2:
             raise ParameterError(self.purpose, "there is one class", "Name at least two classes.")
         if is_regressor(self):

@@ -18,7 +18,7 @@ from discreet.trust.permit import KEPT
 ASKED = "a run on all records"
 
 
-class Run(Protocol):
+class RecordsRun(Protocol):
     """What is run, with its price: both follow from one plan."""
 
     @property
@@ -40,7 +40,7 @@ class CuratedRun:
 
     Parameters
     ----------
-    run : Run
+    run : RecordsRun
         Public. What is run.
 
     Guarantee
@@ -59,7 +59,7 @@ class CuratedRun:
     2
     """
 
-    run: Run
+    run: RecordsRun
     knob: ClassVar[str] = "run"
 
     @property
@@ -88,7 +88,7 @@ class ReportedRun:
 
     Parameters
     ----------
-    run : Run
+    run : RecordsRun
         Public. What is run, at the price of one report.
 
     Guarantee
@@ -106,7 +106,7 @@ class ReportedRun:
     True
     """
 
-    run: Run
+    run: RecordsRun
     knob: ClassVar[str] = "run"
 
     @property

@@ -61,7 +61,7 @@ def same_records(monkeypatch: pytest.MonkeyPatch) -> None:
         half = len(self._inputs) // 2
         yield Chunk(self._inputs[:half], self._targets[:half], torch.ones(half, dtype=torch.bool))
 
-    monkeypatch.setattr(PrivateTensors, "chunks", wrong)
+    monkeypatch.setattr(PrivateTensors, "_chunks", wrong)
 
 
 def test_a_run_shows_less_than_it_claims_and_not_nothing() -> None:

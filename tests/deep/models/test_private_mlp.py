@@ -68,7 +68,6 @@ def test_they_learn_from_private_data_what_they_learn_from_arrays(tmp_path: Path
         (PrivateMLPClassifier(target="same", bounds=(-1, 1)), {}),
         (PrivateMLPRegressor(target="same"), {}),
         (PrivateMLPClassifier(target="same"), {"neighbors": Neighbors.REPLACE}),
-        (PrivateMLPClassifier(target="same"), {"unit": Unit("event")}),
     ],
 )
 def test_private_data_that_cannot_be_learned_from_cost_nothing(model: Any, how: dict[str, Any]) -> None:

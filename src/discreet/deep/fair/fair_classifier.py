@@ -236,7 +236,8 @@ class FairClassifier(ScoredClassifier):
         X = validate_data(self, unlisted(X), dtype=None, ensure_all_finite=False, ensure_min_samples=0)
         bounds = (-FARTHEST, FARTHEST) if self.bounds is None else self.bounds
         budget, others = Budget(self.epsilon, self.delta), {SENSITIVE: (sensitive_features, groups)}
-        return self._fitted(task_of_arrays(self.purpose, X, y, column, bounds, budget, others=others), key)
+        task = task_of_arrays(self.purpose, X, y, column, bounds, budget, others=others)
+        return super().fit(task, key=key)
 
     def plan(self, task: Task) -> FairPlan:
         """Counts once, then a histogram and a gradient of every sample of records, with the least noise that fits."""
