@@ -193,7 +193,7 @@ class Permit(Held):
 
         Parameters
         ----------
-        columns : str
+        *columns : str
             Public. Which, of a table.
         """
         self._check_open()
