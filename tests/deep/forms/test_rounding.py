@@ -25,6 +25,7 @@ from discreet.deep.forms.rounding import (
     BETWEEN,
     CANCELLING,
     MARGIN,
+    MOST,
     ROWS,
     SLACK,
     TERM,
@@ -167,7 +168,7 @@ def test_blocks_of_kernels_are_as_long_as_the_margin_allows() -> None:
     for places in (*range(1, 40), 128, 197, 208, 500, 577, 960, 961, 1500, 4096, 70_001):
         for samples in (None, 7, 256):
             blocks = kernel_blocks(places, samples)
-            assert places <= blocks.places < places + max(64, 64 * math.ceil(places / 960))
+            assert places <= blocks.places < places + max(64, 64 * math.ceil(places / MOST))
             assert blocks.long % ROWS == 0
             whole = blocks.long == blocks.samples * blocks.places
             assert whole or (blocks.samples == 1 and blocks.places % blocks.long == 0)
@@ -176,6 +177,7 @@ def test_blocks_of_kernels_are_as_long_as_the_margin_allows() -> None:
             assert kernel_blocks(blocks.places).long >= blocks.long
     assert kernel_blocks(1).share < kernel_blocks(2).share < 0.07
     assert 4 * 2.0**-24 * BETWEEN <= 2.0**-8
+    assert all((k + 2) * 2.0**-23 <= k * TERM for k in (4, 8, 16))  # addends and the result, each cut off once
 
 
 def test_lengths_of_cut_factors_are_those_of_what_is_added_up_at_least() -> None:

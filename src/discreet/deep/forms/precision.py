@@ -24,8 +24,8 @@ def on_processor(values: Tensor) -> bool:
 def unit(values: Tensor) -> float:
     """What an addition in float32 may be off by, relative to its terms: matrix instructions cut off what others round.
 
-    From sums of 16 products on, with two digits more inside (compute capability 9), of 8 with one more (8), and of 4
-    with none (7; Fasi, Higham, Mikaitis and Pranesh 2021): so much for each of their terms.
+    One that adds k products to what it had is off by (k + 2) units of the largest, 2^-23, if it spares no digit beyond:
+    1.5 of them for each term where k is 4 at least (Fasi, Higham, Mikaitis and Pranesh 2021). Guards have twice this.
     """
     if on_processor(values):
         return 2.0**-24

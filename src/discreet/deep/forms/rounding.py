@@ -21,8 +21,8 @@ CANCELLING = 64.0
 """By how much a device may let the products of a sample be longer than what is left of them."""
 KERNEL_MARGIN = 2.0**-5 + 2.0**-8
 """Of the clip: what rounding inside blocks, and between them, may add to it where a kernel adds them up on a GPU."""
-ROWS, MOST = 64, 960  # rows that a kernel multiplies at a time, and that are a block
-TERM = 2.0**-23  # what a matrix instruction may be off by for each of its terms, relative to its sums
+ROWS, MOST = 64, 640  # rows that a kernel multiplies at a time, and that are a block
+TERM = 1.5 * 2.0**-23  # what a matrix instruction may be off by for each of its terms, relative to its sums
 BETWEEN = 2**14  # blocks * samples of a part, which float32 holds the sum of: 4 * 2**-24 of them is 2**-8
 
 
@@ -123,7 +123,7 @@ def kernel_blocks(places: int, samples: int | None = None) -> KernelBlocks:
     Examples
     --------
     >>> kernel_blocks(128, 256), kernel_blocks(197)
-    (KernelBlocks(places=128, long=512, samples=4), KernelBlocks(places=208, long=832, samples=4))
+    (KernelBlocks(places=128, long=512, samples=4), KernelBlocks(places=224, long=448, samples=2))
     """
     if places > MOST:
         parts = math.ceil(places / MOST)
