@@ -35,7 +35,7 @@ Step = Callable[[], object]
 
 
 @dataclass(frozen=True)
-class Asked:
+class NoiseContext:
     """A case at one size, how often it is timed, and how much longer than a plain step a private one may take."""
 
     case: str
@@ -44,7 +44,11 @@ class Asked:
     goal: float
 
 
-ASKED = (Asked("MLP", 256, 15, 1.6), Asked("ResNet-20", 64, 4, 1.6), Asked("transformer 6x512", 8, 3, 1.6))
+ASKED = (
+    NoiseContext("MLP", 256, 15, 1.6),
+    NoiseContext("ResNet-20", 64, 4, 1.6),
+    NoiseContext("transformer 6x512", 8, 3, 1.6),
+)
 
 
 def plain(case: Case, samples: int) -> Step:
@@ -106,7 +110,7 @@ def least_seconds(steps: dict[str, Step], rounds: int) -> dict[str, float | str]
     return found
 
 
-def rows(asked: Asked) -> list[Row]:
+def rows(asked: NoiseContext) -> list[Row]:
     """One case: over plain training, and how much faster than the fastest way of Opacus."""
     case, name = CASES[asked.case], f"{asked.case}, {asked.samples}, one core"
     steps = {"plain": plain(case, asked.samples), "ours": private(case, asked.samples)}

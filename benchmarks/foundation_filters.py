@@ -24,7 +24,7 @@ from discreet.core.events import (
     Repeated,
     Sampled,
 )
-from discreet.ledger.standing import Standing
+from discreet.ledger.account_state import AccountState
 
 DELTA = 1e-6
 EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)
@@ -46,7 +46,7 @@ class Workload:
 
     def paid(self, budget: Budget) -> bool:
         """Whether an account pays for all of them."""
-        standing = Standing(budget)
+        standing = AccountState(budget)
         for charge in self.charges:
             standing = standing.after(charge)
             if not standing.holds:
@@ -161,7 +161,7 @@ def _speed() -> Iterator[Row]:
         begun = time.process_time()
         chosen(Budget(5.0123, DELTA), first)
         yield at_most(f"processor seconds of a first charge, {name}", time.process_time() - begun, 2.0)
-    standing = Standing(Budget(5.0, DELTA)).after(LaplaceLoss(50.0))
+    standing = AccountState(Budget(5.0, DELTA)).after(LaplaceLoss(50.0))
     begun = time.process_time()
     for number in range(200):
         standing = standing.after(LaplaceLoss(50.0 + number) if number % 2 else GaussianLoss(100.0 + number))

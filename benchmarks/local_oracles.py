@@ -18,8 +18,8 @@ from discreet.core.grid import Array, Steps
 from discreet.local.aggregator import Aggregator
 from discreet.local.frequency_oracle import KINDS, frequency_oracle
 from discreet.local.oracle import Oracle
+from discreet.local.oracles.generalized_randomized_response import GeneralizedRandomizedResponse
 from discreet.local.oracles.local_hashing import LocalHashing
-from discreet.local.oracles.randomized_response import KaryResponse
 from discreet.local.oracles.unary_encoding import OptimizedUnary
 from discreet.noise.bits import system_bits
 
@@ -31,7 +31,7 @@ Run = Callable[[Steps], Any]
 def rows() -> list[Row]:
     """Speed beside both peers, and errors beside the theory."""
     found = [
-        *beside("GRR, 128 values", ours(KaryResponse(EPSILON, 128)), 128, "grr", 20, people=PEOPLE),
+        *beside("GRR, 128 values", ours(GeneralizedRandomizedResponse(EPSILON, 128)), 128, "grr", 20, people=PEOPLE),
         *beside("OUE, 128 values", ours(OptimizedUnary(EPSILON, 128)), 128, "oue", 20, people=20_000),
         *beside("OLH, 128 values", ours(LocalHashing(EPSILON, 128)), 128, "olh", 30, people=4000),
         *beside("default, 10,000 values", ours(frequency_oracle(10_000, EPSILON).oracle), 10_000, "olh", 1000, 50),

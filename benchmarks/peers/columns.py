@@ -59,7 +59,7 @@ class Offer:
 
 
 @dataclass(frozen=True)
-class Asked:
+class NoiseContext:
     """What is asked of a column, at a price."""
 
     statistic: str
@@ -115,16 +115,19 @@ OFFERS: dict[str, tuple[Offer, ...]] = {
 OFFERS["discreet"] = tuple(dict.fromkeys(offer for offers in OFFERS.values() for offer in offers))
 
 
-def cells(who: str) -> list[Asked]:
+def cells(who: str) -> list[NoiseContext]:
     """All that somebody is asked."""
     everywhere = list(product(COLUMNS, SIZES, EPSILONS))
     return [
-        Asked(offer.statistic, offer.relation, offer.on_grid, *where) for where in everywhere for offer in OFFERS[who]
+        NoiseContext(offer.statistic, offer.relation, offer.on_grid, *where)
+        for where in everywhere
+        for offer in OFFERS[who]
     ]
 
 
-def timed_cells(who: str) -> list[Asked]:
+def timed_cells(who: str) -> list[NoiseContext]:
     """What the clock is held to."""
     return [
-        Asked(offer.statistic, offer.relation, offer.on_grid, TIMED, MILLION, TIMED_EPSILON) for offer in OFFERS[who]
+        NoiseContext(offer.statistic, offer.relation, offer.on_grid, TIMED, MILLION, TIMED_EPSILON)
+        for offer in OFFERS[who]
     ]

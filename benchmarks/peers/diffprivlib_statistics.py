@@ -18,7 +18,7 @@ from diffprivlib import tools
 from diffprivlib.mechanisms import Exponential, GeometricTruncated, LaplaceBoundedDomain, LaplaceTruncated
 from numpy.random import RandomState
 
-from benchmarks.peers.columns import BINS, Asked
+from benchmarks.peers.columns import BINS, NoiseContext
 from benchmarks.peers.trials import Releases, main
 
 
@@ -29,7 +29,7 @@ class CheckedOnce(Exponential):
         return True
 
 
-def whole(asked: Asked, values: np.ndarray, seed: RandomState | None = None) -> Any:
+def whole(asked: NoiseContext, values: np.ndarray, seed: RandomState | None = None) -> Any:
     """One release by `tools`."""
     given = {"epsilon": asked.epsilon, "random_state": seed}
     match asked.statistic:
@@ -43,12 +43,12 @@ def whole(asked: Asked, values: np.ndarray, seed: RandomState | None = None) -> 
             return tools.quantile(values, asked.shares, bounds=asked.of.bounds, **given)
 
 
-def job(asked: Asked) -> Callable[[], Any]:
+def job(asked: NoiseContext) -> Callable[[], Any]:
     values = asked.values
     return lambda: whole(asked, values)
 
 
-def releases(asked: Asked) -> Releases:
+def releases(asked: NoiseContext) -> Releases:
     first, sure = apart(asked, RandomState(1))(), whole(asked, np.clip(asked.values, *asked.of.bounds), RandomState(1))
     if not np.array_equal(np.ravel(first), np.ravel(sure)):
         raise SystemExit(f"{asked}: {first} is not what diffprivlib releases, which is {sure}")
@@ -56,7 +56,7 @@ def releases(asked: Asked) -> Releases:
     return lambda count: [release() for _ in range(count)]
 
 
-def apart(asked: Asked, seed: RandomState) -> Callable[[], Any]:
+def apart(asked: NoiseContext, seed: RandomState) -> Callable[[], Any]:
     """One release after another, by mechanisms that are made once."""
     lower, upper = asked.of.bounds
     values, size, width = np.clip(asked.values, lower, upper), asked.size, upper - lower

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.peers.columns import BINS, SINGLE, STEPS, Asked
+from benchmarks.peers.columns import BINS, SINGLE, STEPS, NoiseContext
 from benchmarks.peers.trials import Releases, error, main
 from discreet.accounting.calibration import calibrate
 from discreet.core.answer import Answer, Records
@@ -26,33 +26,33 @@ from discreet.questions.columns.moments import moments_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.tables.contingency import contingency_of
 from discreet.releases.ask import ColumnOf
-from discreet.releases.joint_plan import Together
+from discreet.releases.joint_plan import JointPlan
 from discreet.releases.least_noise import least_noise
 from discreet.schema.schema import Number, Schema
 from discreet.statistics.moments.column_moments import Moments
 from discreet.statistics.moments.mean import mean
 from discreet.statistics.moments.variance import variance
 from discreet.statistics.ranks.quantile import quantile
-from discreet.statistics.ranks.wanted import Method, Wanted
+from discreet.statistics.ranks.quantile_request import Method, QuantileRequest
 from discreet.statistics.tables.histogram import histogram
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
 
 
-def schema(asked: Asked) -> Schema:
+def schema(asked: NoiseContext) -> Schema:
     return Schema({"x": Number(*asked.of.bounds)})
 
 
-def step(asked: Asked) -> float | None:
+def step(asked: NoiseContext) -> float | None:
     return (asked.of.upper - asked.of.lower) / STEPS if asked.on_grid else None
 
 
-def private(asked: Asked, values: np.ndarray, bits: Bits | None = None) -> PrivateData:
+def private(asked: NoiseContext, values: np.ndarray, bits: Bits | None = None) -> PrivateData:
     neighbors = Neighbors(asked.relation)
     return PrivateData.of(values[:, None], schema(asked), Budget(asked.epsilon), neighbors=neighbors, bits=bits)
 
 
-def whole(asked: Asked, values: np.ndarray, bits: Bits | None = None, method: Method | None = None) -> Any:
+def whole(asked: NoiseContext, values: np.ndarray, bits: Bits | None = None, method: Method | None = None) -> Any:
     """One release by the public function."""
     data, epsilon = private(asked, values, bits), asked.epsilon
     match asked.statistic:
@@ -71,12 +71,12 @@ def whole(asked: Asked, values: np.ndarray, bits: Bits | None = None, method: Me
             return found.values
 
 
-def job(asked: Asked) -> Callable[[], Any]:
+def job(asked: NoiseContext) -> Callable[[], Any]:
     values = asked.values
     return lambda: whole(asked, values)
 
 
-def releases(asked: Asked) -> Releases:
+def releases(asked: NoiseContext) -> Releases:
     values = asked.values
     if asked.statistic == "variance" or (asked.statistic == "deciles" and asked.relation == "replace"):
         return lambda count: [whole(asked, values) for _ in range(count)]
@@ -89,17 +89,17 @@ def releases(asked: Asked) -> Releases:
     return apart(asked, system_bits())
 
 
-def many(asked: Asked, values: np.ndarray, method: Method, count: int) -> Any:
+def many(asked: NoiseContext, values: np.ndarray, method: Method, count: int) -> Any:
     return [whole(asked, values, method=method) for _ in range(count)]
 
 
-def apart(asked: Asked, bits: Bits) -> Releases:
+def apart(asked: NoiseContext, bits: Bits) -> Releases:
     """Releases of a sum that is added up once, or of records that are looked at once."""
     values, budget, neighbors = asked.values, Budget(asked.epsilon), Neighbors(asked.relation)
     data, size = private(asked, values), asked.size if asked.relation == "replace" else None
     if asked.statistic in SINGLE:
-        wanted = Wanted(ColumnOf(data, "x"), asked.shares, None, False, step(asked), budget)
-        (mechanism,) = calibrate(Together(wanted.way.parts), budget).mechanisms
+        wanted = QuantileRequest(ColumnOf(data, "x"), asked.shares, None, False, step(asked), budget)
+        (mechanism,) = calibrate(JointPlan(wanted.way.parts), budget).mechanisms
         records = Records(np.clip(values, *asked.of.bounds)[:, None], 1, neighbors)
         return lambda count: mechanism.release(records.stacked(count), bits)
     if asked.statistic == "mean":
@@ -116,7 +116,7 @@ def apart(asked: Asked, bits: Bits) -> Releases:
     return lambda count: np.maximum(noise.release(answer.stacked(count), bits), least)
 
 
-def added_up(question: BoundedSum, values: np.ndarray, asked: Asked) -> Answer:
+def added_up(question: BoundedSum, values: np.ndarray, asked: NoiseContext) -> Answer:
     steps = Matrix(values[:, None], schema(asked)).sum(question)
     return Answer(steps, question.grid, question.bound, Neighbors(asked.relation))
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.peers.columns import Asked, cells, timed_cells
+from benchmarks.peers.columns import NoiseContext, cells, timed_cells
 from benchmarks.peers.rounds import timed
 
 FEWEST, MOST, SECONDS = 50, 10_000, 0.3  # repetitions of a cell, and what they take, about
@@ -45,7 +45,9 @@ def seconds(job: Callable[[], Any]) -> float:
     return timed(lambda: [job() for _ in range(times)])["cpu"] / times
 
 
-def main(who: str, releases: Callable[[Asked], Releases], job: Callable[[Asked], Callable[[], Any]]) -> None:
+def main(
+    who: str, releases: Callable[[NoiseContext], Releases], job: Callable[[NoiseContext], Callable[[], Any]]
+) -> None:
     """Print as JSON what the argument says: `errors` or `seconds`."""
     match sys.argv[1:]:
         case ["errors"]:

@@ -30,7 +30,7 @@ from discreet.core.secret_sample import SecretSample
 class Normal:
     multiplier: float = 1.0
     note: str = ""
-    knob: ClassVar[str] = "multiplier"
+    calibrated: ClassVar[str] = "multiplier"
 
     @property
     def event(self) -> Event:
@@ -40,7 +40,7 @@ class Normal:
 @dataclass(frozen=True)
 class Doubled:
     multiplier: float = 1.0
-    knob: ClassVar[str] = "multiplier"
+    calibrated: ClassVar[str] = "multiplier"
 
     @property
     def event(self) -> Event:
@@ -50,7 +50,7 @@ class Doubled:
 @dataclass(frozen=True)
 class Chooser:
     epsilon: float = 1.0
-    knob: ClassVar[str] = "epsilon"
+    calibrated: ClassVar[str] = "epsilon"
 
     @property
     def event(self) -> Event:
@@ -61,7 +61,7 @@ class Chooser:
 class Response:
     epsilon: float = 1.0
     failure: float = 0.0
-    knob: ClassVar[str] = "epsilon"
+    calibrated: ClassVar[str] = "epsilon"
 
     @property
     def event(self) -> Event:
@@ -99,9 +99,9 @@ def test_the_result_fits_the_budget_and_a_millionth_less_noise_does_not(case: in
     event = plan(found, times, sampling)
     assert epsilon(event, budget.delta) <= budget.epsilon
     assert delta(event, budget.epsilon) <= budget.delta
-    value = getattr(found, found.knob)
-    less = value * (1 - 3e-6) if found.knob == "multiplier" else value * (1 + 3e-6)
-    worse = plan(type(found)(**{**vars(found), found.knob: less}), times, sampling)
+    value = getattr(found, found.calibrated)
+    less = value * (1 - 3e-6) if found.calibrated == "multiplier" else value * (1 + 3e-6)
+    worse = plan(type(found)(**{**vars(found), found.calibrated: less}), times, sampling)
     assert epsilon(worse, budget.delta) > budget.epsilon or delta(worse, budget.epsilon) > budget.delta
 
 
@@ -139,12 +139,12 @@ def test_a_failure_probability_above_the_budget_is_refused() -> None:
         calibrate(Response(failure=1e-6), Budget(1.0, 1e-6), 100)
 
 
-def test_an_unknown_knob_and_no_releases_are_refused() -> None:
+def test_an_unknown_calibrated_field_and_no_releases_are_refused() -> None:
     @dataclass(frozen=True)
     class Odd(Normal):
-        knob: ClassVar[str] = "note"
+        calibrated: ClassVar[str] = "note"
 
-    with pytest.raises(ParameterError, match="knob"):
+    with pytest.raises(ParameterError, match="calibrated"):
         calibrate(Odd, Budget(1.0, 1e-6))
     with pytest.raises(ParameterError, match="times"):
         calibrate(Normal, Budget(1.0, 1e-6), 0)

@@ -11,7 +11,7 @@ from discreet.accounting.filters.amount import DELTA_UNITS, LOSS_UNITS
 from discreet.accounting.filters.gaussian_filter import GaussianFilter
 from discreet.core.budget import Budget
 from discreet.core.events import ApproximateLoss, Composed, Event, GaussianLoss, Sampled
-from discreet.ledger.standing import Standing
+from discreet.ledger.account_state import AccountState
 
 DELTA = 1e-4
 
@@ -28,7 +28,7 @@ FIRST = Composed((GaussianLoss(0.8932), rare(0.9 * DELTA)))  # takes all of (5, 
 class Filled:
     """An account and all that it has admitted."""
 
-    standing: Standing
+    standing: AccountState
     admitted: tuple[Event, ...] = ()
     granted: float = 0.0
 
@@ -64,7 +64,7 @@ class Filled:
 
 def filled_and_raised(raises: int) -> Filled:
     """From (5, 1e-4) to (20, 1e-4): slack where the room is small, and then Gaussian noise for nearly all of it."""
-    account = Filled(Standing(Budget(5.0, DELTA)))
+    account = Filled(AccountState(Budget(5.0, DELTA)))
     assert account.charge(FIRST)
     for number in range(raises - 1):
         account.standing = account.standing.raised(Budget(5 + 0.055 * 5.2 ** (number / (raises - 2)), DELTA))

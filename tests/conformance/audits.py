@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from discreet.audit.verdict import Verdict, judged
-from discreet.core.answer import Answer, Apart, KeyedAnswer, Records, whole_numbers
+from discreet.core.answer import Answer, KeyedAnswer, NeighborPair, Records, whole_numbers
 from discreet.core.bound import Bound
 from discreet.core.events import Event
 from discreet.core.neighbors import Neighbors
@@ -35,7 +35,7 @@ class Audit:
         What is tried.
     mechanism : Mechanism
         The accused; not always with its defaults.
-    pair : Apart, or callable
+    pair : NeighborPair, or callable
         Answers of neighbors; or what finds, for a mechanism, those that tell most about it.
     claim : Event, optional
         What the theorem allows between these two, where that is less than the whole event: only one part of the
@@ -50,7 +50,7 @@ class Audit:
 
     name: str
     mechanism: Any
-    pair: Apart | Callable[[Any], Apart]
+    pair: NeighborPair | Callable[[Any], NeighborPair]
     claim: Event | None = None
     view: Callable[[np.ndarray], np.ndarray] = field(default=np.asarray)
     runs: int = RUNS
@@ -68,9 +68,9 @@ class Audit:
         """The same trial with these parts of the runs, and with all."""
         return [dataclasses.replace(self, runs=self.runs // part) for part in (*parts, 1)]
 
-    def pair_for(self, mechanism: Any) -> Apart:
+    def pair_for(self, mechanism: Any) -> NeighborPair:
         """The neighbors on which this mechanism is tried."""
-        return self.pair if isinstance(self.pair, Apart) else self.pair(mechanism)
+        return self.pair if isinstance(self.pair, NeighborPair) else self.pair(mechanism)
 
     def __str__(self) -> str:
         return f"{type(self.mechanism).__name__}: {self.name}"
@@ -89,13 +89,13 @@ def outputs(mechanism: Any, answer: Any, runs: int, seed: int) -> np.ndarray:
 
 def with_less_noise(mechanism: Any, times: float) -> Any:
     """The same mechanism, calibrated for a loss so many times as large."""
-    value = getattr(mechanism, mechanism.knob)
+    value = getattr(mechanism, mechanism.calibrated)
     return dataclasses.replace(
-        mechanism, **{mechanism.knob: value * times if mechanism.knob == "epsilon" else value / times}
+        mechanism, **{mechanism.calibrated: value * times if mechanism.calibrated == "epsilon" else value / times}
     )
 
 
-def varied(mechanism: Any, pair: Apart | None = None, name: str = "a whole bound", **how: Any) -> list[Audit]:
+def varied(mechanism: Any, pair: NeighborPair | None = None, name: str = "a whole bound", **how: Any) -> list[Audit]:
     """The trial on a pair, and with less noise on those that other relations, units and grids allow in its place."""
     pair = mechanism.worst_neighbors() if pair is None else pair
     found, other = [Audit(name, mechanism, pair, **how)], with_less_noise(mechanism, 1.3)
@@ -115,9 +115,9 @@ def part(row: int, place: int) -> Callable[[np.ndarray], np.ndarray]:
     return lambda releases: releases[:, row, place]
 
 
-def tripled(pair: Apart) -> Apart:
+def tripled(pair: NeighborPair) -> NeighborPair:
     """Every record three times, and three of them are one unit's."""
-    return Apart(*(_tripled(records) for records in (pair.first, pair.second)))
+    return NeighborPair(*(_tripled(records) for records in (pair.first, pair.second)))
 
 
 def _tripled(records: Any) -> Records:
@@ -125,12 +125,12 @@ def _tripled(records: Any) -> Records:
     return dataclasses.replace(records, values=np.repeat(records.values, 3, axis=0), rows=3 * records.rows)
 
 
-def stretched(pair: Apart, neighbors: Neighbors, rows: int, floored: int) -> Apart:
+def stretched(pair: NeighborPair, neighbors: Neighbors, rows: int, floored: int) -> NeighborPair:
     """A pair whose distance is the bound of one row under add/remove, for units that move an answer farther.
 
     Flooring moves every coordinate by up to as much again as one row does.
     """
-    return Apart(*(_stretched(answer, neighbors, rows, floored) for answer in (pair.first, pair.second)))
+    return NeighborPair(*(_stretched(answer, neighbors, rows, floored) for answer in (pair.first, pair.second)))
 
 
 def _stretched(answer: Any, neighbors: Neighbors, rows: int, floored: int) -> Answer:

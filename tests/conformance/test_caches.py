@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.core.answer import Answer, Apart, KeyedAnswer, Records
+from discreet.core.answer import Answer, KeyedAnswer, NeighborPair, Records
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.changing import Method, Source, changing, sources
 from tests.conformance.walk import mechanisms, modules, rooms
@@ -41,19 +41,19 @@ def _recording(cached: Any, seen: Looked) -> Any:
     return looking
 
 
-def neighbors_of(kind: type[Any]) -> Iterator[Apart]:
+def neighbors_of(kind: type[Any]) -> Iterator[NeighborPair]:
     """The worst neighbors, and some that have nothing special."""
     worst = kind().worst_neighbors()
     yield worst
     rng, first = np.random.default_rng(0), worst.first
     if isinstance(first, Records):
         values = rng.uniform(0, 1000, (41, first.values.shape[1]))
-        yield Apart(*(Records(some, first.rows, first.neighbors) for some in (values, values[:-1])))
+        yield NeighborPair(*(Records(some, first.rows, first.neighbors) for some in (values, values[:-1])))
     elif isinstance(first, KeyedAnswer):
-        yield Apart(*(KeyedAnswer(("a", "b"), np.array([9, n]), first.rows, first.neighbors) for n in (1, 2)))
+        yield NeighborPair(*(KeyedAnswer(("a", "b"), np.array([9, n]), first.rows, first.neighbors) for n in (1, 2)))
     elif isinstance(first, Answer):
         steps = rng.integers(0, 20, first.size)
-        yield Apart(*(Answer(steps + n, first.grid, first.bound, first.neighbors, first.slack) for n in (0, 1)))
+        yield NeighborPair(*(Answer(steps + n, first.grid, first.bound, first.neighbors, first.slack) for n in (0, 1)))
 
 
 def test_neighbors_look_up_the_same(looked_up: Looked) -> None:

@@ -1,6 +1,6 @@
 """What a mechanism says of its errors, `stddev` and `half_width`, is what its releases show.
 
-Mechanisms that say so are found by walking their room, and tried with both relations, several bounds, sizes and knobs.
+Mechanisms that say so are found by walking their room, and tried with both relations, several bounds, sizes and noise.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ def test_it_is_a_frozen_dataclass_with_defaults(kind: type[Any]) -> None:
     mechanism: Any = kind()
     assert dataclasses.fields(mechanism)
     with pytest.raises(dataclasses.FrozenInstanceError):
-        setattr(mechanism, mechanism.knob, 2.0)
+        setattr(mechanism, mechanism.calibrated, 2.0)
     assert hash(mechanism) == hash(kind())
 
 
@@ -103,7 +103,7 @@ def test_it_has_a_broken_twin(kind: type[Any]) -> None:
 
 
 @every
-def test_the_knob_can_be_calibrated(kind: type[Any]) -> None:
+def test_it_can_be_calibrated(kind: type[Any]) -> None:
     assert delta(calibrate(kind, Budget(0.8, 1e-5)).event, 0.8) <= 1e-5
 
 
@@ -162,7 +162,7 @@ def test_its_audits_are_for_both_relations_several_rows_floored_grids_and_other_
 @pytest.mark.slow
 @pytest.mark.parametrize("value", [0.2, 1.0, 5.0])
 def test_the_audit_does_not_refute_the_claim_at_other_prices(kind: type[Any], value: float) -> None:
-    mechanism = dataclasses.replace(kind(), **{kind.knob: value})
+    mechanism = dataclasses.replace(kind(), **{kind.calibrated: value})
     found = Audit("worst neighbors", mechanism, mechanism.worst_neighbors(), runs=1_000_000).verdict()
     assert found.holds, str(found)
 

@@ -56,7 +56,7 @@ def test_no_audit_refutes_the_claim_and_each_does_with_two_thirds_of_the_noise(k
 def test_it_is_a_frozen_dataclass_that_promises_something_under_replacement(kind: type[Any]) -> None:
     randomizer = kind()
     with pytest.raises(dataclasses.FrozenInstanceError):
-        setattr(randomizer, randomizer.knob, 2.0)
+        setattr(randomizer, randomizer.calibrated, 2.0)
     assert hash(randomizer) == hash(kind())
     assert randomizer.event == read(written(randomizer.event))
     assert randomizer.neighbors is Neighbors.REPLACE

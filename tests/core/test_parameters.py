@@ -8,8 +8,8 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
+from discreet.core.checks import check_one_of, check_positive, check_whole
 from discreet.core.errors import ParameterError
-from discreet.core.knob import check_knob, check_one_of, check_whole
 from discreet.core.parameters import checked, fits
 
 
@@ -39,7 +39,7 @@ def test_what_fits_is_passed_on_and_what_does_not_is_refused_by_name() -> None:
 def test_truth_values_texts_and_numbers_beyond_64_bits_are_no_numbers() -> None:
     for value in (True, "3", 10**400, 3j, None, [1], np.array([1.0])):
         with pytest.raises(ParameterError):
-            check_knob("noise", "multiplier", value)  # type: ignore[arg-type]
+            check_positive("noise", "multiplier", value)  # type: ignore[arg-type]
         with pytest.raises(ParameterError):
             check_whole("noise", "times", value)  # type: ignore[arg-type]
         with pytest.raises(ParameterError):

@@ -23,10 +23,10 @@ from discreet.trust.sources.matrix import Matrix
 from tests.learners.audited_sum import check, reached
 
 RUNS = 10_000
-Asked = tuple[BoundedSum, Any]
+NoiseContext = tuple[BoundedSum, Any]
 
 
-def transcript(model: Any, records: Array, schema: Schema) -> list[Asked]:
+def transcript(model: Any, records: Array, schema: Schema) -> list[NoiseContext]:
     """Every sum that a fit asks, with its noise. Each question follows from releases before it, and so is public."""
     trust, heard = Curator(Matrix(records, schema), bits=DeterministicBits(1)), []
     ask = trust.ask
@@ -47,7 +47,7 @@ def check_fit(model: Any, records: Array, schema: Schema, canaries: Iterable[Arr
 
 
 def audited_fit(
-    model: Any, heard: list[Asked], schema: Schema, canaries: Iterable[Array], share: float, runs: int
+    model: Any, heard: list[NoiseContext], schema: Schema, canaries: Iterable[Array], share: float, runs: int
 ) -> Verdict:
     """The verdict on a fit with Gaussian noise, of which only this share is added, and so much for a smaller bound as
     the record leaves of it.

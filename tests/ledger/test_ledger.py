@@ -36,9 +36,9 @@ from discreet.core.events import (
 )
 from discreet.core.ledger import Committed, Ledger, Reservation
 from discreet.core.neighbors import Neighbors, Unit
+from discreet.ledger.account_state import AccountState
 from discreet.ledger.ledger_view import verify
 from discreet.ledger.sqlite_ledger import SqliteLedger
-from discreet.ledger.standing import Standing
 from discreet.ledger.statement import show
 
 ADD_REMOVE, REPLACE = Neighbors.ADD_REMOVE, Neighbors.REPLACE
@@ -244,7 +244,7 @@ def test_the_relation_and_the_unit_are_kept(path: Path) -> None:
     ledger = SqliteLedger.open(path)
     assert (ledger.name, ledger.neighbors, ledger.unit) == ("clinic", REPLACE, unit)
     assert ledger.budget == Budget(2.0, 1e-6)
-    assert ledger.accounts[None] == Standing(Budget(2.0, 1e-6))
+    assert ledger.accounts[None] == AccountState(Budget(2.0, 1e-6))
 
 
 def test_a_reopened_account_stands_as_it_stood(path: Path) -> None:

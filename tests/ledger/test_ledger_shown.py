@@ -22,10 +22,10 @@ from discreet.core.events import GaussianLoss, LaplaceLoss, PureLoss
 from discreet.core.ledger import Reservation
 from discreet.core.neighbors import Neighbors
 from discreet.ledger import book_ledger, chain
+from discreet.ledger.account_state import AccountState
 from discreet.ledger.ledger_view import verify
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.ledger.sqlite_ledger import SqliteLedger
-from discreet.ledger.standing import Standing
 from discreet.ledger.statement import show
 from discreet.noise.deterministic import DeterministicBits
 from discreet.schema.schema import Number, Schema
@@ -221,7 +221,7 @@ def test_a_ledger_that_was_read_only_is_charged_once_it_may_be_written(tmp_path:
 
 
 def test_a_ledger_that_did_not_count_slacks_is_read_as_one_that_granted_them_in_proportion() -> None:
-    account = Standing(Budget(1.0, 1e-6))
+    account = AccountState(Budget(1.0, 1e-6))
     charge = account.charged(account.after(LaplaceLoss(10.0)))
     for part in (*charge["spent"], *(member["cap"] for member in charge["members"])):
         part.pop("slack", None)

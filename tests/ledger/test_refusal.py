@@ -19,9 +19,9 @@ from discreet.core.events import (
     Repeated,
     Sampled,
 )
+from discreet.ledger.account_state import AccountState
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.ledger.refusal import fitting, with_less
-from discreet.ledger.standing import Standing
 
 
 def refused(budget: Budget, before: list[Event], event: Event) -> BudgetExceeded:
@@ -53,7 +53,7 @@ def test_a_refusal_names_delta_and_how_much_of_it_is_left() -> None:
     "event", [GaussianLoss(2.0), ConcentratedLoss(0.3), Repeated(LaplaceLoss(4.0), 20), PureLoss(1.5)]
 )
 def test_what_is_said_to_fit_is_paid_and_a_little_more_is_not(event: Event) -> None:
-    account = Standing(Budget(1.0, 1e-6)).after(LaplaceLoss(5.0))
+    account = AccountState(Budget(1.0, 1e-6)).after(LaplaceLoss(5.0))
     assert not account.affords(event)
     factors = [number / 200 for number in range(1, 200)]
     paid = [factor for factor in factors if account.affords(with_less(event, factor) or event)]
@@ -66,7 +66,7 @@ def test_what_is_said_to_fit_is_paid_and_a_little_more_is_not(event: Event) -> N
     assert not account.affords(larger)
     prices = [price(each, account.budget).epsilon for each in (smaller, larger)]
     assert 0.999 * prices[0] <= found <= prices[1]
-    assert fitting(Standing(Budget(1.0, 1e-6)), event) is None
+    assert fitting(AccountState(Budget(1.0, 1e-6)), event) is None
 
 
 def test_events_are_made_smaller_part_by_part_or_not_at_all() -> None:

@@ -19,17 +19,17 @@ from discreet.local.attributes.sampled_attribute import SampledAttribute
 from discreet.local.means.half_sphere import HalfSphereVector
 from discreet.local.means.piecewise import PiecewiseReport
 from discreet.local.oracles.count_mean_sketch import CountMeanSketch
+from discreet.local.oracles.generalized_randomized_response import GeneralizedRandomizedResponse
 from discreet.local.oracles.hadamard_sketch import HadamardSketch
-from discreet.local.oracles.randomized_response import KaryResponse
 from discreet.local.oracles.subset_selection import SubsetSelection
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.walk import for_each, randomizers
 
 BITS = DeterministicBits(3)
-SURVEY = KaryResponse(1.0, ("no", "yes"))
+SURVEY = GeneralizedRandomizedResponse(1.0, ("no", "yes"))
 
 
-def filled(n: int = 10) -> Aggregator[KaryResponse]:
+def filled(n: int = 10) -> Aggregator[GeneralizedRandomizedResponse]:
     made = Aggregator(SURVEY)
     made.add(SURVEY.reports(["yes"] * n, DeterministicBits(1)))
     return made
@@ -38,7 +38,11 @@ def filled(n: int = 10) -> Aggregator[KaryResponse]:
 def test_files_that_are_not_this_tally_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "tally"
     filled().save(path)
-    for other in (KaryResponse(2.0, ("no", "yes")), KaryResponse(1.0, ("yes", "no")), KaryResponse(1.0, 2)):
+    for other in (
+        GeneralizedRandomizedResponse(2.0, ("no", "yes")),
+        GeneralizedRandomizedResponse(1.0, ("yes", "no")),
+        GeneralizedRandomizedResponse(1.0, 2),
+    ):
         with pytest.raises(ParameterError, match="and not of"):
             Aggregator.load(path, other)
     body = path.read_bytes()[:-32]
@@ -101,7 +105,7 @@ def test_a_tally_is_loaded_only_if_reports_may_add_up_to_it(kind: Any) -> None:
 @pytest.mark.parametrize(
     ("randomizer", "tally"),
     [
-        (KaryResponse(1.0, 3), [1, 1, 1]),
+        (GeneralizedRandomizedResponse(1.0, 3), [1, 1, 1]),
         (SubsetSelection(1.0, 4), [2, 0, 0, 1]),
         (HadamardSketch(1.0, 4, functions=1, cells=8), [1] + [0] * 7),
         (HadamardSketch(1.0, 4, functions=1, cells=8), [2, 2] + [0] * 6),

@@ -10,9 +10,9 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.local.consistency import bayesian_update, norm_mul, norm_sub
 from discreet.local.oracles.code_oracle import CodeOracle
+from discreet.local.oracles.generalized_randomized_response import GeneralizedRandomizedResponse
 from discreet.local.oracles.hadamard_response import HadamardResponse
 from discreet.local.oracles.projective_geometry import ProjectiveGeometry
-from discreet.local.oracles.randomized_response import KaryResponse
 from discreet.local.oracles.unary_encoding import OptimizedUnary
 from discreet.noise.deterministic import DeterministicBits
 from tests.local.test_oracle import found, zipf
@@ -36,7 +36,7 @@ def test_every_method_gives_shares_of_a_whole_even_where_nothing_is_positive() -
             assert made.min() >= 0
 
 
-@pytest.mark.parametrize("kind", [KaryResponse, HadamardResponse, ProjectiveGeometry])
+@pytest.mark.parametrize("kind", [GeneralizedRandomizedResponse, HadamardResponse, ProjectiveGeometry])
 def test_bayesian_updates_end_at_the_maximum_of_the_likelihood(kind: type[CodeOracle]) -> None:
     oracle = kind(1.0, 5)
     tally = oracle.tallied(oracle.reports([0] * 600 + [1] * 300 + [4] * 100, DeterministicBits(3)))

@@ -12,9 +12,9 @@ from discreet.core.grid import Array, Steps
 from discreet.local.aggregator import Aggregator
 from discreet.local.oracle import Oracle
 from discreet.local.oracles.code_oracle import CodeOracle
+from discreet.local.oracles.generalized_randomized_response import GeneralizedRandomizedResponse
 from discreet.local.oracles.hadamard_response import HadamardResponse
 from discreet.local.oracles.projective_geometry import ProjectiveGeometry
-from discreet.local.oracles.randomized_response import KaryResponse
 from discreet.local.oracles.unary_encoding import OptimizedUnary
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.walk import for_each, randomizers
@@ -50,7 +50,14 @@ def test_errors_are_those_of_the_theory_and_of_the_standard_errors(kind: type[Or
         assert np.mean([each.shares.mean() for each in estimates]) == pytest.approx(1 / SIZE, abs=0.01)
 
 
-@for_each([KaryResponse(1.0, 5), HadamardResponse(3.0, 12), HadamardResponse(0.5, 6), ProjectiveGeometry(1.0, 11)])
+@for_each(
+    [
+        GeneralizedRandomizedResponse(1.0, 5),
+        HadamardResponse(3.0, 12),
+        HadamardResponse(0.5, 6),
+        ProjectiveGeometry(1.0, 11),
+    ]
+)
 def test_each_code_has_the_probability_that_the_promise_is_computed_from(oracle: CodeOracle) -> None:
     """Counts of codes within five standard deviations of their expectations."""
     runs = 100_000
@@ -88,7 +95,7 @@ def test_the_most_frequent_value_is_found_by_its_label() -> None:
 
 
 def test_intervals_for_the_population_are_wider() -> None:
-    oracle = KaryResponse(3.0, 4)
+    oracle = GeneralizedRandomizedResponse(3.0, 4)
     votes = Aggregator(oracle)
     votes.add(oracle.reports([0] * 500 + [1] * 500, DeterministicBits(2)))
     people, population = votes.estimate(), votes.estimate(population=True)
@@ -97,12 +104,15 @@ def test_intervals_for_the_population_are_wider() -> None:
 
 
 def test_values_outside_the_domain_are_refused() -> None:
-    for survey, value in ((KaryResponse(1.0, ("no", "yes")), "maybe"), (KaryResponse(1.0, 4), 4)):
+    for survey, value in (
+        (GeneralizedRandomizedResponse(1.0, ("no", "yes")), "maybe"),
+        (GeneralizedRandomizedResponse(1.0, 4), 4),
+    ):
         for wrong in (value, -1, 0.5, None):
             with pytest.raises(ParameterError, match="is not one of"):
                 survey.reports([wrong], DeterministicBits(1))
     with pytest.raises(ParameterError, match="twice"):
-        KaryResponse(1.0, ("a", "a"))
+        GeneralizedRandomizedResponse(1.0, ("a", "a"))
     for size in (1, 2**24 + 1, 2.5):
         with pytest.raises(ParameterError, match=r"number of values is|domain is"):
-            KaryResponse(1.0, size)  # type: ignore[arg-type]
+            GeneralizedRandomizedResponse(1.0, size)  # type: ignore[arg-type]

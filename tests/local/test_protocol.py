@@ -21,7 +21,7 @@ def test_every_kind_comes_back_from_its_parameters() -> None:
     for kind in map(pkgutil.resolve_name, RANDOMIZERS.values()):
         names = {field.name for field in dataclasses.fields(kind)}
         how = labels if "domain" in names else several if "domains" in names else {}
-        for randomizer in (kind(), dataclasses.replace(kind(), **{kind.knob: 0.5}), kind(**how)):
+        for randomizer in (kind(), dataclasses.replace(kind(), **{kind.calibrated: 0.5}), kind(**how)):
             document = json.loads(json.dumps(published(randomizer)))
             again = randomizer_of(document["parameters"])
             assert (again, again.fingerprint.hex()) == (randomizer, document["fingerprint"])

@@ -10,11 +10,11 @@ import pytest
 
 from discreet.core.errors import KeyReused, ParameterError
 from discreet.local import report_store
-from discreet.local.oracles.randomized_response import KaryResponse
+from discreet.local.oracles.generalized_randomized_response import GeneralizedRandomizedResponse
 from discreet.local.report_store import Acknowledged, Envelope, ReportStore
 from discreet.noise.deterministic import DeterministicBits
 
-SURVEY = KaryResponse(1.0, 4)
+SURVEY = GeneralizedRandomizedResponse(1.0, 4)
 
 
 def sent(count: int, first: int = 0) -> list[Envelope]:
@@ -67,7 +67,7 @@ def test_a_batch_with_one_mistake_is_not_counted_at_all(tmp_path: Path) -> None:
 def test_a_file_of_another_protocol_or_none_is_refused(tmp_path: Path) -> None:
     ReportStore(tmp_path / "reports", SURVEY).close()
     with pytest.raises(ParameterError, match="not of"):
-        ReportStore(tmp_path / "reports", KaryResponse(2.0, 4))
+        ReportStore(tmp_path / "reports", GeneralizedRandomizedResponse(2.0, 4))
     with pytest.raises(ParameterError, match="no such file"):
         ReportStore(tmp_path / "nothing")
     (tmp_path / "text").write_text("this is not a database, and long enough to be read as one" * 20)

@@ -16,10 +16,10 @@ import pytest
 from discreet.core.errors import BudgetExceeded, NotPermitted, ParameterError
 from discreet.local.means.half_sphere import HalfSphereVector
 from discreet.local.means.hybrid import HybridReport
-from discreet.local.oracles.randomized_response import KaryResponse
+from discreet.local.oracles.generalized_randomized_response import GeneralizedRandomizedResponse
 from discreet.local.reporter import Reporter
 
-SURVEY = KaryResponse(0.5, 1000)
+SURVEY = GeneralizedRandomizedResponse(0.5, 1000)
 
 
 def test_a_value_is_reported_once_and_others_within_the_budget() -> None:
@@ -34,7 +34,7 @@ def test_a_value_is_reported_once_and_others_within_the_budget() -> None:
 
 
 def test_ten_tenths_fit_and_no_rounding_lets_an_eleventh_pass() -> None:
-    device = Reporter(KaryResponse(0.125, 100), budget=1.25)
+    device = Reporter(GeneralizedRandomizedResponse(0.125, 100), budget=1.25)
     for value in range(10):
         device.message(value)
     with pytest.raises(BudgetExceeded):
@@ -48,7 +48,7 @@ def test_the_account_outlives_the_process_and_one_of_another_survey_is_refused(t
     assert (again.message(7), again.spent) == (message, 0.5)
     with pytest.raises(BudgetExceeded):
         again.message(8)
-    for other in (KaryResponse(0.5, 999), KaryResponse(0.6, 1000)):
+    for other in (GeneralizedRandomizedResponse(0.5, 999), GeneralizedRandomizedResponse(0.6, 1000)):
         with pytest.raises(ParameterError, match="not the account of this reporter"):
             Reporter(other, path=path)
     path.write_bytes(path.read_bytes()[:-5])
@@ -77,13 +77,13 @@ def test_fifty_reporters_and_their_threads_on_one_file_send_one_report_for_one_p
 
 def test_threads_of_one_reporter_send_one_report_for_one_price(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where a report takes long, so that all threads come before the first is made."""
-    device, made = Reporter(KaryResponse(0.5, 2**16)), KaryResponse.encode
+    device, made = Reporter(GeneralizedRandomizedResponse(0.5, 2**16)), GeneralizedRandomizedResponse.encode
 
-    def slowly(self: KaryResponse, report: Any) -> bytes:
+    def slowly(self: GeneralizedRandomizedResponse, report: Any) -> bytes:
         time.sleep(0.05)
         return made(self, report)
 
-    monkeypatch.setattr(KaryResponse, "encode", slowly)
+    monkeypatch.setattr(GeneralizedRandomizedResponse, "encode", slowly)
     with ThreadPoolExecutor(4) as pool:
         assert len(set(pool.map(lambda _: device.message(7), range(8)))) == 1
 
@@ -135,14 +135,14 @@ def test_values_are_known_by_what_their_report_depends_on() -> None:
     numbers = Reporter(HybridReport(1.0, 0, 10))
     assert numbers.message(10) == numbers.message(np.float32(10.0)) == numbers.message(11)
     assert numbers.spent == 1.0
-    labels = Reporter(KaryResponse(1.0, ("a", "b")))
+    labels = Reporter(GeneralizedRandomizedResponse(1.0, ("a", "b")))
     assert labels.message("a") == labels.message(np.str_("a"))
     with pytest.raises(BudgetExceeded):
         labels.message("b")
 
 
 def test_the_owner_and_not_the_collector_says_what_may_be_spent() -> None:
-    dear = KaryResponse(11.0, 4)
+    dear = GeneralizedRandomizedResponse(11.0, 4)
     with pytest.raises(ParameterError, match="pays 10 at most"):
         Reporter(dear)
     assert Reporter(dear, budget=11.0).message(1)
@@ -153,5 +153,5 @@ def test_the_owner_and_not_the_collector_says_what_may_be_spent() -> None:
 
 def test_accounts_name_no_values(tmp_path: Path) -> None:
     path = tmp_path / "account"
-    Reporter(KaryResponse(1.0, ("well", "very ill")), path=path).message("very ill")
+    Reporter(GeneralizedRandomizedResponse(1.0, ("well", "very ill")), path=path).message("very ill")
     assert "ill" not in "".join(json.loads(path.read_bytes())["reports"])

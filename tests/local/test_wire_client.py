@@ -19,14 +19,14 @@ import pytest
 from discreet.local import miss_chance, wire_client
 from discreet.local.oracle import Oracle
 from discreet.local.oracles.code_oracle import CodeOracle
+from discreet.local.oracles.generalized_randomized_response import GeneralizedRandomizedResponse
 from discreet.local.oracles.hadamard_response import HadamardResponse
 from discreet.local.oracles.projective_geometry import ProjectiveGeometry
-from discreet.local.oracles.randomized_response import KaryResponse
 from discreet.local.oracles.unary_encoding import OptimizedUnary, SymmetricUnary
 from discreet.local.protocol import published, randomizer_of
 
 KINDS: list[Oracle] = [
-    KaryResponse(1.0, ("no", "yes", "perhaps")),
+    GeneralizedRandomizedResponse(1.0, ("no", "yes", "perhaps")),
     SymmetricUnary(1.5, 11),
     OptimizedUnary(1.5, 11),
     HadamardResponse(3.0, 20),
@@ -116,7 +116,7 @@ def test_the_test_vectors_of_the_manual_are_those_of_the_library_and_of_the_clie
 
 
 def test_what_would_harm_is_refused() -> None:
-    protocol = published(KaryResponse(1.0, 3))
+    protocol = published(GeneralizedRandomizedResponse(1.0, 3))
     for parameters in ({"epsilon": 11.0}, {"epsilon": 0.0}, {"kind": "olh"}):
         hostile: dict[str, Any] = protocol | {"parameters": protocol["parameters"] | parameters}
         with pytest.raises(ValueError, match="nothing was sent"):
@@ -125,7 +125,7 @@ def test_what_would_harm_is_refused() -> None:
 
 def test_a_value_outside_the_domain_is_answered_by_a_random_report() -> None:
     """Each of three values is reported in a third of 900 reports, within five standard errors."""
-    for survey in (KaryResponse(1.0, 3), KaryResponse(1.0, ("0", "1", "b"))):
+    for survey in (GeneralizedRandomizedResponse(1.0, 3), GeneralizedRandomizedResponse(1.0, ("0", "1", "b"))):
         odd: Any
         for odd in (3, -1, 1.0, True, None, "c", "x" * 5000, ["b"], {}):
             assert len(wire_client.message(published(survey), odd)) == 10

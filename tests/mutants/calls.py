@@ -16,7 +16,7 @@ MUTANTS = [
         tests="ledger/test_memory_ledger.py",
     ),
     *of(
-        "core/knob",
+        "core/checks",
         ("value.__class__ is int and -EXACT <= value <= EXACT", "value.__class__ is int"),
         tests="core/test_parameters.py",
     ),

@@ -81,7 +81,7 @@ MUTANTS = [
         tests="ledger/test_ledger.py",
     ),
     *of("ledger/ledger_file", ('for suffix in ("", "-wal"):', 'for suffix in ("",):'), tests=SHOWN),
-    *of("ledger/standing", ("slack=max(granted, last.slack if last else 0)", "slack=0"), tests=SHOWN),
+    *of("ledger/account_state", ("slack=max(granted, last.slack if last else 0)", "slack=0"), tests=SHOWN),
     *of(
         "core/ledger",
         ("return max(0.0, self.budget.epsilon - self.certified)", "return self.budget.epsilon - 2 * self.certified"),

@@ -87,7 +87,7 @@ MUTANTS = [
         tests="conformance/test_plain_text.py::test_receipts_ledgers_errors_and_trees_are_plain",
     ),
     *of(
-        "core/knob",
+        "core/checks",
         ("isinstance(value, Real) and not isinstance(value, bool)", "isinstance(value, Real)"),
         ("    except OverflowError:\n        return False", "    except ZeroDivisionError:\n        return False"),
         tests="core/test_parameters.py",

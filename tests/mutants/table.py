@@ -627,7 +627,7 @@ MUTANTS = [
         ("common, apart = 1 - p - q, 1 - 2 * q", "common, apart = 1 - p - q, 1 - 2 * q - 0.01"),
     ),
     *of(
-        "ledger/standing",
+        "ledger/account_state",
         ("if budget.epsilon < old.epsilon or budget.delta < old.delta or budget == old:", "if budget == old:"),
         ("if Union(members).delta > budget.delta:", "if False:"),
         ("if standing.union is not None and not all(member.sound", "if False and not all(member.sound"),
@@ -705,7 +705,7 @@ MUTANTS = [
         ("failures - Fraction(renyi(first, 2.0).delta))", "failures)"),
     ),
     *of(
-        "ledger/standing",
+        "ledger/account_state",
         ("return replace(self, spent=self.union.after(event, self.spent))", "return self"),
         ("if union.delta > self.budget.delta:", "if False:"),
         ("after is None or (before is not None and before.within(after))", "True"),
@@ -1214,8 +1214,9 @@ MUTANTS = [
         ("and self._data._passes(truncation)", ""),
         ("self._begin()  # a turn", "pass  # a turn"),
         ("self._views.check(blank.inputs)", "pass"),
-        tests="deep/noise/test_bands.py deep/clipping/test_clip_quantile.py deep/training/test_truncation.py "
-        "deep/clipping/test_views.py deep/training/test_trainer.py",
+        tests="deep/noise/test_banded_factorization.py deep/clipping/test_clip_quantile.py "
+        "deep/training/test_truncation.py deep/clipping/test_augmentation_multiplicity.py "
+        "deep/training/test_trainer.py",
     ),
     *of(
         "deep/training/training_plan",
@@ -1225,10 +1226,11 @@ MUTANTS = [
         ("-(-steps // self.bands.count)", "steps // self.bands.count"),
         ("if self.bands is not None and (self.quantile", "if None and (self.quantile"),
         ("SecretSample(batch * bands / expected_size)", "SecretSample(batch / expected_size)"),
-        tests="deep/clipping/test_clip_quantile.py deep/training/test_truncation.py deep/noise/test_bands.py",
+        tests="deep/clipping/test_clip_quantile.py deep/training/test_truncation.py "
+        "deep/noise/test_banded_factorization.py",
     ),
     *of(
-        "deep/noise/bands",
+        "deep/noise/banded_factorization",
         ("float(found @ found) <= 1", "float(found @ found) > 0"),
         ("found / np.linalg.norm(found)", "found"),
     ),
@@ -1236,12 +1238,12 @@ MUTANTS = [
         "deep/noise/noise_stream",
         ("self._added(self._column[0] * sums, self._sums, 1.0)", "self._column[0] * sums"),
         ("self._added(row, self._released, -1.0)", "row"),
-        tests="deep/noise/test_bands.py",
+        tests="deep/noise/test_banded_factorization.py",
     ),
     *of(
         "deep/training/turns",
         ("self._groups == self._step % self._count", "self._groups >= 0"),
-        tests="deep/noise/test_bands.py",
+        tests="deep/noise/test_banded_factorization.py",
     ),
     *of(
         "deep/checks/optimizer_check",
@@ -1315,7 +1317,7 @@ MUTANTS = [
         ("self._done = done", "self._done = 0 * done"),
         ("if self._current != block:", "if False:"),
         ("self._done = done\n        self._current = None", "self._done = done"),
-        tests="deep/training/test_trainer.py deep/training/test_truncation.py deep/noise/test_bands.py",
+        tests="deep/training/test_trainer.py deep/training/test_truncation.py deep/noise/test_banded_factorization.py",
     ),
     # local
     *of(
@@ -1324,7 +1326,7 @@ MUTANTS = [
         ("while not holds(chance):", "while False:"),
     ),
     *of(
-        "local/oracles/randomized_response",
+        "local/oracles/generalized_randomized_response",
         ("others += others >= truth", "others += others > truth"),
         ("uniform_integers(bits, len(truth), self.size - 1)", "uniform_integers(bits, len(truth), self.size)"),
         tests=f"local/test_oracle.py {REPORTS}",
@@ -1638,7 +1640,7 @@ MUTANTS = [
         ("count**2 - wide**2", "count**2"),
     ),
     *of(
-        "sequential/online_statistics/apart_bound",
+        "sequential/online_statistics/diameter_bound",
         ("min(general, self.apart)", "self.apart / 2"),
         ("+ 2.0**-23 * math.sqrt(size)", "+ 0 * math.sqrt(size)"),
         tests="sequential/online_statistics/test_online_quantiles.py",
@@ -1651,10 +1653,10 @@ MUTANTS = [
         ("rows = rows - self._tied[:, None] * rows[-1]", "pass"),
     ),
     *of(
-        "local/means/two_point",
+        "local/means/duchi_report",
         ("return miss_chance(self.epsilon)", "return miss_chance(2 * self.epsilon)"),
         ("return 1 / (1 - 2 * self.lie)", "return 1 / (1 - self.lie)"),
-        tests=f"local/means/test_two_point.py {REPORTS}",
+        tests=f"local/means/test_duchi_report.py {REPORTS}",
     ),
     *of(
         "local/means/piecewise",

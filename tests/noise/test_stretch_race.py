@@ -11,7 +11,7 @@ from scipy import stats
 from discreet.core.errors import ParameterError
 from discreet.noise import stretch_race as module
 from discreet.noise.deterministic import DeterministicBits
-from discreet.noise.stretch_race import Loose, stretch_race
+from discreet.noise.stretch_race import UnevenStretches, stretch_race
 from tests.noise.fit import ALARM, ScriptedBits
 
 LENGTHS, DISTANCES = np.array([3, 1, 0, 4, 2]), np.array([3, 1, 0, 2, 5])
@@ -48,7 +48,7 @@ def test_integers_win_as_by_permuting_and_flipping(scale: float) -> None:
 def test_distances_of_loose_stretches_are_those_of_their_integers() -> None:
     own = EACH.copy()
     own[:3], own[-2:] = [7, 4, 3], [5, 8]
-    loose = Loose(np.array([True, False, False, False, True]), lambda place: int(own[place]))
+    loose = UnevenStretches(np.array([True, False, False, False, True]), lambda place: int(own[place]))
     found = stretch_race(DeterministicBits(2), LENGTHS, DISTANCES, 4.0, 700, loose)
     assert fits(found, own, 4.0) > ALARM
     assert fits(found, EACH, 4.0) < ALARM
@@ -78,7 +78,7 @@ def test_error_bars_hold_the_logarithm_of_the_least_uniform(length: int) -> None
     words = DeterministicBits(5).words(40).copy()
     words[:10] |= np.uint64(2**64 - 2**20)  # where an exponential real is known worst
     words[10:20] >>= np.uint64(40)
-    sure = Loose(np.zeros(1, np.bool_), int)
+    sure = UnevenStretches(np.zeros(1, np.bool_), int)
     course = module._Course(np.zeros(1, np.int64), np.array([length]), np.array([3]), sure, 0.75)
     bounds = course.bounds(words[:, None])
     with localcontext(Context(prec=60)):

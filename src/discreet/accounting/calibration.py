@@ -15,12 +15,12 @@ from discreet.accounting.laplace import laplace_multiplier
 from discreet.accounting.loss_distribution import ACCURACY
 from discreet.accounting.terms import Term, terms
 from discreet.core.budget import Budget
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event, GaussianLoss, LaplaceLoss, Repeated
-from discreet.core.knob import check_knob, check_whole
 from discreet.core.secret_sample import SecretSample
 
-TOLERANCE = 1e-6  # of the knob, relative
+TOLERANCE = 1e-6  # of the calibrated field, relative
 ROUGH = 400 * ACCURACY
 FARTHEST = 1e9
 DOUBLINGS = 60  # of what is added to the noise until it fits
@@ -30,12 +30,12 @@ HEADROOM = 2.0**-24  # of epsilon: ten charges of a tenth fit an account of one,
 
 
 class Tunable(Protocol):
-    """A frozen dataclass whose field `knob` sets its noise, and whose event follows from it.
+    """A frozen dataclass whose field named by `calibrated` sets its noise, and whose event follows from it.
 
-    The knob is "multiplier", where more is safer, or "epsilon", where less is.
+    That field is "multiplier", where more is safer, or "epsilon", where less is.
     """
 
-    knob: ClassVar[str]
+    calibrated: ClassVar[str]
 
     @property
     def event(self) -> Event: ...
@@ -45,7 +45,7 @@ M = TypeVar("M", bound=Tunable)
 
 
 def calibrate(mechanism: M | type[M], budget: Budget, times: int = 1, sample: SecretSample | None = None) -> M:
-    """Set a mechanism's knob to the least noise with which its releases fit the budget.
+    """Calibrate a mechanism to the least noise with which its releases fit the budget.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def calibrate(mechanism: M | type[M], budget: Budget, times: int = 1, sample: Se
     Returns
     -------
     dataclass
-        The mechanism with its knob set, to within a millionth on the safe side. The accountant has checked that
+        The mechanism, calibrated to within a millionth on the safe side. The accountant has checked that
         the releases fit: `epsilon(releases, budget.delta) <= budget.epsilon` and
         `delta(releases, budget.epsilon) <= budget.delta`.
 
@@ -75,7 +75,7 @@ def calibrate(mechanism: M | type[M], budget: Budget, times: int = 1, sample: Se
     >>> @dataclass(frozen=True)
     ... class Noise:
     ...     multiplier: float = 1.0
-    ...     knob: ClassVar[str] = "multiplier"
+    ...     calibrated: ClassVar[str] = "multiplier"
     ...     @property
     ...     def event(self) -> Event:
     ...         return GaussianLoss(self.multiplier)
@@ -84,7 +84,7 @@ def calibrate(mechanism: M | type[M], budget: Budget, times: int = 1, sample: Se
     """
     template: Any = mechanism() if isinstance(mechanism, type) else mechanism
     check_whole("calibrate", "times", times)
-    check_knob("calibrate", "epsilon", budget.epsilon, LEAST, MOST)
+    check_positive("calibrate", "epsilon", budget.epsilon, LEAST, MOST)
     return cast(M, _found(template, budget, int(times), sample))
 
 
@@ -104,14 +104,14 @@ class _Search:
     sample: SecretSample | None
 
     def tuned(self, noise: float) -> Any:
-        knob = self.template.knob
-        if knob not in ("multiplier", "epsilon"):
+        calibrated = self.template.calibrated
+        if calibrated not in ("multiplier", "epsilon"):
             raise ParameterError(
                 f"calibrate {type(self.template).__name__}",
-                f"its knob is {knob!r}",
+                f"its calibrated field is {calibrated!r}",
                 'Knobs are "multiplier" and "epsilon".',
             )
-        return dataclasses.replace(self.template, **{knob: noise if knob == "multiplier" else 1 / noise})
+        return dataclasses.replace(self.template, **{calibrated: noise if calibrated == "multiplier" else 1 / noise})
 
     def event(self, noise: float) -> Event:
         event = cast(Event, self.tuned(noise).event)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from discreet.accounting.terms import ROUNDING, folded, refusal, terms
+from discreet.core.checks import check_whole
 from discreet.core.events import (
     ApproximateLoss,
     ConcentratedLoss,
@@ -13,7 +14,6 @@ from discreet.core.events import (
     LaplaceLoss,
     PureLoss,
 )
-from discreet.core.knob import check_whole
 
 REMEDY = "Turn it into an ApproximateLoss at some delta first."
 

@@ -8,10 +8,10 @@ from functools import lru_cache
 
 import numpy as np
 
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import ApproximateLoss, DiscreteLoss
 from discreet.core.grid import Array
-from discreet.core.knob import check_whole
 from discreet.core.loss_cells import LossCells
 
 UP = 1 + 2.0**-48

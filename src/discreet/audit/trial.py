@@ -31,7 +31,7 @@ class Neighboring(Protocol):
     def second(self) -> Any: ...
 
 
-class Accused(Protocol):
+class Auditable(Protocol):
     """Anything that releases answers, says what that costs, and names the neighbors to try it on."""
 
     @property
@@ -43,7 +43,7 @@ class Accused(Protocol):
 
 
 def trial(
-    mechanism: Accused,
+    mechanism: Auditable,
     bits: Bits,
     *,
     neighbors: Neighboring | None = None,
@@ -54,7 +54,7 @@ def trial(
 
     Parameters
     ----------
-    mechanism : Accused
+    mechanism : Auditable
         Its releases must be numbers, the first axis counting the copies. Turn other releases into numbers and call
         `judged`.
     bits : Bits
@@ -76,5 +76,5 @@ def trial(
     return judged(mechanism.event, first, second, confidence=confidence)
 
 
-def _releases(mechanism: Accused, answer: Repeatable, bits: Bits, runs: int) -> Values:
+def _releases(mechanism: Auditable, answer: Repeatable, bits: Bits, runs: int) -> Values:
     return np.asarray(mechanism.release(answer.stacked(runs), bits))

@@ -293,7 +293,7 @@ AnyAnswer = GraphAnswer | Answer | SampledAnswer | KeyedAnswer | Records | GramA
 
 
 @dataclass(frozen=True)
-class Apart:
+class NeighborPair:
     """Two answers of neighboring data sets that are hardest to hide from each other."""
 
     first: AnyAnswer

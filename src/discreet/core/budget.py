@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from discreet.core.checks import is_number, shown
 from discreet.core.errors import ParameterError
-from discreet.core.knob import is_number, shown
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,11 @@ Release_co = TypeVar("Release_co", covariant=True)
 class Mechanism(Protocol[Release_co]):
     """A frozen dataclass that turns an answer into a release, and knows its price before any data.
 
-    `knob` names the field that calibration turns: "multiplier" (more is more private) or "epsilon" (more is less).
+    `calibrated` names the field that calibration sets: "multiplier" (more is more private) or "epsilon" (more is less).
     `worst_neighbors` gives the two answers that the audit tries to distinguish.
     """
 
-    knob: ClassVar[str]
+    calibrated: ClassVar[str]
 
     @property
     def event(self) -> Event: ...
@@ -32,7 +32,7 @@ class Mechanism(Protocol[Release_co]):
 
 
 @dataclass(frozen=True)
-class Asked:
+class NoiseContext:
     """What is public about a sum that noise is chosen for.
 
     Parameters

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
-from discreet.core.knob import check_knob, check_whole
 
 MOST_ROWS = 2**30  # of a unit, so that noise for all of them fits the grids
 
@@ -128,7 +128,7 @@ class Unit:
             obstacle = f"the unit is a {self.kind} and the reach is {self.reach}"
             raise ParameterError("privacy unit", obstacle, 'Write Unit("position", reach=...); no other unit has one.')
         if self.kind == "position":
-            check_knob("privacy unit", "reach", self.reach or 0.0, 2.0**-500, 2.0**500)
+            check_positive("privacy unit", "reach", self.reach or 0.0, 2.0**-500, 2.0**500)
             if self.column is not None or self.rows != 1 or self.pooled:
                 obstacle = "a position is that of one row, in all columns"
                 raise ParameterError("privacy unit", obstacle, 'Write Unit("position", reach=...), and nothing else.')

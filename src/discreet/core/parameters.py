@@ -13,8 +13,8 @@ from typing import Any, Literal, ParamSpec, Self, TypeVar, Union
 
 import numpy as np
 
+from discreet.core.checks import is_number, shown
 from discreet.core.errors import ParameterError
-from discreet.core.knob import is_number, shown
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -96,7 +96,7 @@ def _check(asked: str, kinds: Mapping[str, _Kind], values: Mapping[str, object])
         if name in kinds and value.__class__ not in kinds[name].surely and not fits(value, kinds[name].kind):
             remedy = f"Give {in_words(kinds[name].kind)}."
             words = repr(value[:80]) if isinstance(value, str) else shown(value)
-            raise ParameterError(asked, f"{name} is {words}", remedy, knob=name, value=value)
+            raise ParameterError(asked, f"{name} is {words}", remedy, parameter=name, value=value)
 
 
 def fits(value: Any, kind: Any) -> bool:

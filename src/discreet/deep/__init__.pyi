@@ -1,10 +1,10 @@
 from .checks.check import Checked as Checked
 from .checks.check import check as check
 from .checks.dirac_canaries import DiracCanaries as DiracCanaries
+from .clipping.augmentation_multiplicity import AugmentationMultiplicity as AugmentationMultiplicity
 from .clipping.clip_quantile import ClipQuantile as ClipQuantile
 from .clipping.clipped_sum import ClippedSum as ClippedSum
 from .clipping.clipped_sum import clipped_sum as clipped_sum
-from .clipping.views import Views as Views
 from .fair.fair_classifier import FairClassifier as FairClassifier
 from .fair.fairness import attribute_fairness as attribute_fairness
 from .fair.fairness import fairness as fairness
@@ -23,7 +23,7 @@ from .models.private_mlp_classifier import PrivateMLPClassifier as PrivateMLPCla
 from .models.private_mlp_regressor import PrivateMLPRegressor as PrivateMLPRegressor
 from .models.public_features import PublicFeatures as PublicFeatures
 from .models.scattering import Scattering as Scattering
-from .noise.bands import Bands as Bands
+from .noise.banded_factorization import BandedFactorization as BandedFactorization
 from .training.private_tensors import PrivateTensors as PrivateTensors
 from .training.processes import DistributedProcesses as DistributedProcesses
 from .training.trainer import SlowLayers as SlowLayers

@@ -14,10 +14,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet.accounting.calibration import LEAST, MOST
 from discreet.core.budget import Budget
+from discreet.core.checks import check_positive, check_seed, check_whole, is_number
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Array
-from discreet.core.knob import check_knob, check_seed, check_whole, is_number
 from discreet.core.parameters import check_parameters
 from discreet.core.receipt import Receipt
 from discreet.display.notebook import carded, facts, folded
@@ -69,7 +69,7 @@ class PrivateEstimator(BaseEstimator, ABC):
         for name in WHOLE & {*given}:
             if is_number(given[name]):
                 check_whole(self.purpose, name, given[name], least=0, most=LARGEST)
-        check_knob(self.purpose, "epsilon", given["epsilon"], LEAST, MOST)
+        check_positive(self.purpose, "epsilon", given["epsilon"], LEAST, MOST)
         seed = given.get("random_state")
         if not isinstance(seed, np.random.RandomState):
             check_seed(self.purpose, seed)

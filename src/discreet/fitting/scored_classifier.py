@@ -16,7 +16,7 @@ from discreet.trust.stored import Artefact
 
 
 class ScoredClassifier(ClassifierMixin, PrivateEstimator):
-    """The class of the greatest score; where there are two, of the sign of one."""
+    """The class with the greatest score; for two classes, the second where the only score is positive."""
 
     supervised: ClassVar[bool] = True
 

@@ -9,10 +9,10 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from discreet.core.budget import Budget
+from discreet.core.checks import check_seed
 from discreet.core.errors import ParameterError
 from discreet.core.events import Composed
 from discreet.core.grid import Array, Steps
-from discreet.core.knob import check_seed
 from discreet.core.progress_bar import tracked
 from discreet.core.receipt import Receipt
 from discreet.graphs.asking import whole_graph

@@ -14,6 +14,7 @@ from discreet.core.events import Event, written
 from discreet.core.ledger import Committed, Reservation
 from discreet.core.neighbors import Unit
 from discreet.display.notebook import carded
+from discreet.ledger.account_state import AccountState
 from discreet.ledger.admission import check_relation, waived
 from discreet.ledger.book import Book, BookPage
 from discreet.ledger.chain import Account, ChainEntry, day
@@ -22,7 +23,6 @@ from discreet.ledger.memory_book import MemoryBook, MemoryPage
 from discreet.ledger.often import often
 from discreet.ledger.refusal import refusal
 from discreet.ledger.replay import check_same, committed, paid, request_digest, result_digest
-from discreet.ledger.standing import Standing
 from discreet.ledger.statement import html, text
 
 Page = BookPage | MemoryPage
@@ -65,7 +65,7 @@ class BookLedger(LedgerView):
         before = concerned(self.accounts, analyst, purpose)
         check_relation(event, self.neighbors, purpose)
         promised = not waived(event, waiver, purpose)
-        expected: dict[Account, Standing] = {}
+        expected: dict[Account, AccountState] = {}
         if promised:  # the work is done, or at least remembered, before the lock is taken
             price(event, before[None].budget)
             for account, standing in before.items():
@@ -79,7 +79,7 @@ class BookLedger(LedgerView):
                 return committed(done, page.result(done), replayed=True)
             cost = price(event, standings[None].budget) if promised else None
             _check_open(page, standings, purpose)
-            after: dict[Account, Standing] = {}
+            after: dict[Account, AccountState] = {}
             for account, standing in standings.items():
                 if cost:
                     unmoved = standing is before.get(account)
@@ -153,7 +153,9 @@ def fresh_key() -> str:
     return secrets.token_hex(16)
 
 
-def concerned(accounts: Mapping[Account, Standing], analyst: str | None, purpose: str) -> Mapping[Account, Standing]:
+def concerned(
+    accounts: Mapping[Account, AccountState], analyst: str | None, purpose: str
+) -> Mapping[Account, AccountState]:
     """The data set's account and, where analysts have caps, that of the one who asks."""
     if len(accounts) == 1:
         return dict(accounts)

@@ -40,7 +40,7 @@ from discreet.core.events import Event, read
 from discreet.core.held import unheld
 from discreet.core.ledger import Entry
 from discreet.core.neighbors import Neighbors, Unit
-from discreet.ledger.standing import Standing, recompute, recompute_raise
+from discreet.ledger.account_state import AccountState, recompute, recompute_raise
 
 BEFORE_ALL = "0" * 64
 Account = str | None
@@ -93,13 +93,13 @@ class Chain:
         self.name = ""
         self.neighbors: Neighbors | None = None
         self.unit: Unit | None = None
-        self.accounts: dict[Account, Standing] = {}
+        self.accounts: dict[Account, AccountState] = {}
         self.reserved: set[str] = set()
         self.dangling: dict[str, int] = {}
         self.waiting: dict[str, str] = {}
         self.turns: Counter[str] = Counter()
 
-    def charges(self, after: Mapping[Account, Standing]) -> list[dict[str, Any]]:
+    def charges(self, after: Mapping[Account, AccountState]) -> list[dict[str, Any]]:
         """The charges after which accounts stand like this, as an entry holds them."""
         found = []
         for account, then in after.items():
@@ -165,7 +165,7 @@ class Chain:
             case other:
                 raise ValueError(f"there is no kind {other!r}")
 
-    def _charge(self, before: Standing, charge: dict[str, Any], fields: dict[str, Any]) -> None:
+    def _charge(self, before: AccountState, charge: dict[str, Any], fields: dict[str, Any]) -> None:
         self.accounts[charge["account"]] = before.followed(charge, _price(fields), partial(_event, fields))
 
     def _raise(self, account: Account, fields: dict[str, Any]) -> None:
@@ -175,13 +175,13 @@ class Chain:
         for fields in opened:
             if fields["account"] in self.accounts:
                 raise ValueError(f"the account of {fields['account']} is opened twice")
-            self.accounts[fields["account"]] = Standing(Budget(fields["epsilon"], fields["delta"]))
+            self.accounts[fields["account"]] = AccountState(Budget(fields["epsilon"], fields["delta"]))
 
 
 class RecomputedChain(Chain):
     """A chain that also computes every cap and every charge anew from the events."""
 
-    def _charge(self, before: Standing, charge: dict[str, Any], fields: dict[str, Any]) -> None:
+    def _charge(self, before: AccountState, charge: dict[str, Any], fields: dict[str, Any]) -> None:
         recompute(before, charge, _event(fields))
         super()._charge(before, charge, fields)
 

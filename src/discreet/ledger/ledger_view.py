@@ -10,11 +10,11 @@ from discreet.core.budget import Budget
 from discreet.core.errors import NotPermitted
 from discreet.core.ledger import Balance, Entry
 from discreet.core.neighbors import Neighbors, Unit
+from discreet.ledger.account_state import AccountState
 from discreet.ledger.book import Book, Verified
 from discreet.ledger.chain import Account, ChainEntry
 from discreet.ledger.ledger_file import LedgerFile, links
 from discreet.ledger.memory_book import MemoryBook
-from discreet.ledger.standing import Standing
 
 
 class LedgerView:
@@ -45,7 +45,7 @@ class LedgerView:
         return self._book.chain.unit
 
     @property
-    def accounts(self) -> Mapping[Account, Standing]:
+    def accounts(self) -> Mapping[Account, AccountState]:
         """How the data set's account stands, under None, and that of every analyst."""
         with self._book.reading():
             return dict(self._book.chain.accounts)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from discreet.accounting.terms import terms
 from discreet.core.events import ApproximateLoss, ConcentratedLoss, Event, GaussianLoss, LaplaceLoss, PureLoss, Repeated
-from discreet.ledger.standing import Standing
+from discreet.ledger.account_state import AccountState
 
 ONE_BY_ONE = 64
 ADDED = (PureLoss, LaplaceLoss, ApproximateLoss, GaussianLoss, ConcentratedLoss)
 
 
-def often(standing: Standing, event: Event, most: int) -> int:
+def often(standing: AccountState, event: Event, most: int) -> int:
     """How many equal charges the account admits from now on, at most `most`.
 
     After the first ones, charges of noise alone are tried many at a time: together they cost what they cost one by one,
@@ -19,7 +19,7 @@ def often(standing: Standing, event: Event, most: int) -> int:
     Examples
     --------
     >>> from discreet.core.budget import Budget
-    >>> often(Standing(Budget(1.0, 1e-6)), PureLoss(0.125), 100)
+    >>> often(AccountState(Budget(1.0, 1e-6)), PureLoss(0.125), 100)
     8
     """
     growing = all(isinstance(term.event, ADDED) for term in terms(event))

@@ -19,14 +19,14 @@ from discreet.core.events import (
     PureLoss,
     Repeated,
 )
-from discreet.ledger.standing import Standing, holder
+from discreet.ledger.account_state import AccountState, holder
 
 STEPS = 12  # of the search for the most that fits
 LEAST = 2.0**-100
 
 
 def refusal(
-    standing: Standing, after: Standing, asked: str, event: Event, cost: Price, account: str | None
+    standing: AccountState, after: AccountState, asked: str, event: Event, cost: Price, account: str | None
 ) -> BudgetExceeded | None:
     """Why the event, after which the account would stand like this, cannot be paid, if it cannot."""
     if after.holds:
@@ -80,7 +80,7 @@ def _down(value: float) -> str:
     return f"{math.floor(value / unit * (1 + 1e-12)) * unit:.3g}"
 
 
-def _failures(standing: Standing, after: Standing) -> float | None:
+def _failures(standing: AccountState, after: AccountState) -> float | None:
     """The delta that is left for failures, if more of it is what the charge lacks."""
     if after.union is None:
         return None
@@ -94,13 +94,13 @@ def _failures(standing: Standing, after: Standing) -> float | None:
     return max(left, default=None)
 
 
-def fitting(standing: Standing, event: Event) -> float | None:
+def fitting(standing: AccountState, event: Event) -> float | None:
     """The epsilon of the largest question of this kind that the account pays now; None if that cannot be told quickly.
 
     Examples
     --------
     >>> from discreet.core.budget import Budget
-    >>> account = Standing(Budget(1.0, 1e-6)).after(PureLoss(0.75))
+    >>> account = AccountState(Budget(1.0, 1e-6)).after(PureLoss(0.75))
     >>> round(fitting(account, LaplaceLoss(2.0)), 3)
     0.25
     """

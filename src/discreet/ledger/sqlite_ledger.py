@@ -9,12 +9,12 @@ from typing import Any
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import RECORD, Neighbors, Unit, check_protected
+from discreet.ledger.account_state import AccountState
 from discreet.ledger.book import Book, expect
 from discreet.ledger.book_ledger import BookLedger, unit_fields
 from discreet.ledger.chain import opened
 from discreet.ledger.ledger_file import LedgerFile
 from discreet.ledger.ledger_view import FileView, unknown
-from discreet.ledger.standing import Standing
 
 
 class SqliteLedger(BookLedger, FileView):
@@ -172,7 +172,7 @@ class SqliteLedger(BookLedger, FileView):
                 raise no
             page.add("expire", self._book.chain.head, account=analyst, reason=reason)
 
-    def _known(self, asked: str, analyst: str | None) -> Standing:
+    def _known(self, asked: str, analyst: str | None) -> AccountState:
         accounts = self._book.chain.accounts
         if analyst not in accounts:
             raise unknown(asked, analyst)

@@ -35,9 +35,9 @@ class Aggregator(Generic[R]):
 
     Examples
     --------
-    >>> from discreet.local.oracles.randomized_response import KaryResponse
+    >>> from discreet.local.oracles.generalized_randomized_response import GeneralizedRandomizedResponse
     >>> from discreet.noise.deterministic import DeterministicBits
-    >>> randomizer = KaryResponse(epsilon=2.0, domain=("no", "yes"))
+    >>> randomizer = GeneralizedRandomizedResponse(epsilon=2.0, domain=("no", "yes"))
     >>> votes = Aggregator(randomizer, simulated=True)
     >>> votes.add(randomizer.reports(["yes"] * 700 + ["no"] * 300, DeterministicBits(1)))
     >>> votes.n

@@ -63,7 +63,7 @@ def bayesian_update(oracle: Oracle, tally: Steps) -> Array:
         raise ParameterError(
             "iterative Bayesian updates",
             f"the tally of {type(oracle).__name__} does not determine the likelihood of its reports",
-            "Use norm_sub, or KaryResponse, HadamardResponse or ProjectiveGeometry.",
+            "Use norm_sub, or GeneralizedRandomizedResponse, HadamardResponse or ProjectiveGeometry.",
             "The estimates are as they were.",
         )
     seen, shares = tally / tally.sum(), np.full(oracle.size, 1 / oracle.size)

@@ -12,9 +12,9 @@ from scipy.special import ndtri
 
 from discreet.accounting import accountant
 from discreet.accounting.shuffling import shuffled, shuffled_response
+from discreet.core.checks import check_one_of, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
-from discreet.core.knob import check_one_of, check_whole
 from discreet.local.consistency import METHODS, bayesian_update, norm_mul, norm_sub
 from discreet.local.device_receipt import device_receipt
 from discreet.releases.columns import Columns, Series
@@ -45,9 +45,9 @@ class Frequencies(Tabular):
     Examples
     --------
     >>> from discreet.local.aggregator import Aggregator
-    >>> from discreet.local.oracles.randomized_response import KaryResponse
+    >>> from discreet.local.oracles.generalized_randomized_response import GeneralizedRandomizedResponse
     >>> from discreet.noise.deterministic import DeterministicBits
-    >>> randomizer = KaryResponse(epsilon=2.0, domain=("no", "yes"))
+    >>> randomizer = GeneralizedRandomizedResponse(epsilon=2.0, domain=("no", "yes"))
     >>> votes = Aggregator(randomizer, simulated=True)
     >>> votes.add(randomizer.reports(["yes"] * 700 + ["no"] * 300, DeterministicBits(1)))
     >>> found = votes.estimate()

@@ -12,18 +12,18 @@ from discreet.display.notebook import carded
 from discreet.display.plain import plain
 from discreet.local.oracle import Domain, Oracle
 from discreet.local.oracles.count_mean_sketch import CountMeanSketch
+from discreet.local.oracles.generalized_randomized_response import GeneralizedRandomizedResponse
 from discreet.local.oracles.hadamard_response import HadamardResponse
 from discreet.local.oracles.hadamard_sketch import HadamardSketch
 from discreet.local.oracles.local_hashing import LocalHashing
 from discreet.local.oracles.projective_geometry import ProjectiveGeometry
-from discreet.local.oracles.randomized_response import KaryResponse
 from discreet.local.oracles.subset_selection import SubsetSelection
 from discreet.local.oracles.unary_encoding import OptimizedUnary, SymmetricUnary
 from discreet.local.randomizer import HEADER
 from discreet.releases.columns import Columns, Series
 
 KINDS: tuple[type[Oracle], ...] = (  # the first is preferred where variances are alike
-    KaryResponse,
+    GeneralizedRandomizedResponse,
     ProjectiveGeometry,
     HadamardResponse,
     SubsetSelection,

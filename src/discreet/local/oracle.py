@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.bits import Bits
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
-from discreet.core.knob import check_whole
 from discreet.local.frequencies import Frequencies, frequencies_of
 from discreet.local.randomizer import Randomizer, Reports, WorstPair, refused
 from discreet.noise.uniform import uniform_integers

@@ -19,7 +19,7 @@ RANDOMIZERS = {kind.kind: f"{kind.__module__}:{kind.__name__}" for kind in KINDS
         "rsfd": "attributes.fake_data:FakeData",
         "pem": "strings.prefix_extension:PrefixExtension",
         "rappor": "rappor.rappor:Rappor",
-        "two_point": "means.two_point:TwoPointReport",
+        "two_point": "means.duchi_report:DuchiReport",
         "piecewise": "means.piecewise:PiecewiseReport",
         "hybrid": "means.hybrid:HybridReport",
         "sphere_vector": "means.sphere_vector:SphereVector",
@@ -42,7 +42,7 @@ def randomizer_of(parameters: Any) -> Randomizer:
     Examples
     --------
     >>> randomizer_of({"kind": "grr", "epsilon": 1.0, "domain": ["no", "yes"]})
-    KaryResponse(epsilon=1.0, domain=('no', 'yes'))
+    GeneralizedRandomizedResponse(epsilon=1.0, domain=('no', 'yes'))
     """
     if not isinstance(parameters, dict) or parameters.get("kind") not in ("auto", *RANDOMIZERS):
         known = ", ".join(["auto", *RANDOMIZERS])
@@ -94,7 +94,7 @@ def agreed(document: Any) -> Randomizer:
     Examples
     --------
     >>> agreed(published(frequency_oracle(2).oracle))
-    KaryResponse(epsilon=1.0, domain=2)
+    GeneralizedRandomizedResponse(epsilon=1.0, domain=2)
     """
     found = randomizer_of(document.get("parameters") if isinstance(document, dict) else None)
     ours = json.loads(json.dumps(published(found)))

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.bits import Bits
+from discreet.core.checks import check_positive
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event, PureLoss
 from discreet.core.grid import Array, Steps
-from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
 
@@ -55,8 +55,8 @@ class Randomizer(CheckedParameters, ABC):
 
     Examples
     --------
-    >>> from discreet.local.oracles.randomized_response import KaryResponse
-    >>> randomizer = KaryResponse(epsilon=1.0, domain=("no", "yes"))
+    >>> from discreet.local.oracles.generalized_randomized_response import GeneralizedRandomizedResponse
+    >>> randomizer = GeneralizedRandomizedResponse(epsilon=1.0, domain=("no", "yes"))
     >>> isinstance(randomizer, Randomizer), randomizer.event
     (True, PureLoss(epsilon=1.0))
     """
@@ -64,12 +64,12 @@ class Randomizer(CheckedParameters, ABC):
     epsilon: float = 1.0
     kind: ClassVar[str]
     """A permanent name: it is part of the fingerprint."""
-    knob: ClassVar[str] = "epsilon"
+    calibrated: ClassVar[str] = "epsilon"
     neighbors: ClassVar[Neighbors] = Neighbors.REPLACE
 
     def __post_init__(self) -> None:
         self._settle_numbers()
-        check_knob(type(self).__name__, "epsilon", self.epsilon, least=2.0**-20, most=MOST_EPSILON)
+        check_positive(type(self).__name__, "epsilon", self.epsilon, least=2.0**-20, most=MOST_EPSILON)
 
     def _settle_numbers(self) -> None:
         """Write each number in the type of its field, so that 1, 1.0 and 1.00 are one protocol."""

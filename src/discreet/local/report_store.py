@@ -70,9 +70,9 @@ class ReportStore(Held):
     Examples
     --------
     >>> import tempfile
-    >>> from discreet.local.oracles.randomized_response import KaryResponse
+    >>> from discreet.local.oracles.generalized_randomized_response import GeneralizedRandomizedResponse
     >>> from discreet.noise.bits import system_bits
-    >>> survey = KaryResponse(1.0, ("no", "yes"))
+    >>> survey = GeneralizedRandomizedResponse(1.0, ("no", "yes"))
     >>> sent = Envelope(bytes(16), survey.encode(survey.report("yes", system_bits())))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     store = ReportStore(folder + "/survey.reports", survey)

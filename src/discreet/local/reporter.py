@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.bits import Bits
+from discreet.core.checks import check_positive
 from discreet.core.errors import BudgetExceeded, ParameterError
 from discreet.core.events import PureLoss
 from discreet.core.held import Held, exclusive
-from discreet.core.knob import check_knob
 from discreet.ledger.file_lock import locked
 from discreet.ledger.own_file import read_own, replace_own
 from discreet.local.randomizer import DEVICE_EPSILON, Randomizer
@@ -54,15 +54,15 @@ class Reporter(Held):
 
     Examples
     --------
-    >>> from discreet.local.oracles.randomized_response import KaryResponse
-    >>> device = Reporter(KaryResponse(1.0, ("no", "yes")))
+    >>> from discreet.local.oracles.generalized_randomized_response import GeneralizedRandomizedResponse
+    >>> device = Reporter(GeneralizedRandomizedResponse(1.0, ("no", "yes")))
     >>> message = device.message("yes")
     >>> device.message("yes") == message, device.spent
     (True, 1.0)
     >>> device.message("no")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    discreet.core.errors.BudgetExceeded: report by KaryResponse: another value would make epsilon 2 of 1. ...
+    discreet.core.errors.BudgetExceeded: report by GeneralizedRandomizedResponse: another value ... epsilon 2 of 1. ...
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Reporter(Held):
             remedy = "Give a budget, if that is what the owner wants."
             obstacle = f"a report costs epsilon {self._each:g}, and the device pays {DEVICE_EPSILON:g} at most"
             raise ParameterError("reporter", obstacle, remedy, epsilon=self._each)
-        check_knob("reporter", "budget", self._each if budget is None else budget)
+        check_positive("reporter", "budget", self._each if budget is None else budget)
         self.randomizer, self.budget = randomizer, self._each if budget is None else budget
         self._path = None if path is None else Path(path).resolve()
         self._bits = system_bits() if bits is None else bits

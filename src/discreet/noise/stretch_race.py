@@ -29,7 +29,7 @@ Distance = Callable[[int], int]
 
 
 @dataclass(frozen=True)
-class Loose:
+class UnevenStretches:
     """Stretches whose integers may have greater distances than the stretch.
 
     Parameters
@@ -45,7 +45,7 @@ class Loose:
 
 
 def stretch_race(
-    bits: Bits, lengths: Steps, distances: Steps, scale: float, copies: int, loose: Loose | None = None
+    bits: Bits, lengths: Steps, distances: Steps, scale: float, copies: int, loose: UnevenStretches | None = None
 ) -> Steps:
     """Choose the integer whose U exp(distance / scale) is least, for a uniform real U of each: permute-and-flip.
 
@@ -72,7 +72,7 @@ def stretch_race(
         Public. Positive, in the units of the distances.
     copies : int
         How many races there are.
-    loose : Loose, optional
+    loose : UnevenStretches, optional
         Of which stretches `distances` has no more than the least distance of their integers.
         The winners, counted from the first integer of the first stretch.
 
@@ -87,8 +87,10 @@ def stretch_race(
         raise ParameterError("race", f"the scale is {scale}, or no stretch has a length", "Give both above 0.")
     there = np.flatnonzero(lengths > 0)
     starts = (np.cumsum(lengths) - lengths)[there]
-    loose = Loose(np.zeros(len(lengths), np.bool_), int) if loose is None else loose
-    course = _Course(starts, lengths[there], distances[there], Loose(loose.those[there], loose.distance), scale)
+    loose = UnevenStretches(np.zeros(len(lengths), np.bool_), int) if loose is None else loose
+    course = _Course(
+        starts, lengths[there], distances[there], UnevenStretches(loose.those[there], loose.distance), scale
+    )
     out, step = np.empty(copies, np.int64), max(1, CHUNK // len(there))
     for start in range(0, copies, step):
         out[start : start + step] = course.winners(bits, len(out[start : start + step]))
@@ -130,7 +132,7 @@ class _Course:
     starts: Steps
     lengths: Steps
     distances: Steps
-    loose: Loose
+    loose: UnevenStretches
     scale: float
 
     def winners(self, bits: Bits, copies: int) -> Steps:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.bits import Bits
+from discreet.core.checks import check_whole
 from discreet.core.grid import Steps
-from discreet.core.knob import check_whole
 from discreet.noise.bars import Bars, exponentials
 from discreet.noise.interval import Interval, Uniform
 from discreet.noise.libm import assure

@@ -30,8 +30,8 @@ from discreet.schema.dates import Temporal
 from discreet.schema.schema import Category, Number, Text
 from discreet.statistics.moments.column_moments import Figure, Moments
 from discreet.statistics.ranks.bracketed_quantiles import BracketedQuantiles
+from discreet.statistics.ranks.quantile_request import cells_between
 from discreet.statistics.ranks.rank_width import Found
-from discreet.statistics.ranks.wanted import cells_between
 from discreet.statistics.tables.histogram import Histogram, quantile_of
 from discreet.statistics.tables.key_counts import NamedCounts
 from discreet.trust.private_data import PrivateData

@@ -56,7 +56,7 @@ class Plan:
     family: type[Additive] = Laplace
     delta: float = 0.0
     multiplier: float = 1.0
-    knob: ClassVar[str] = "multiplier"
+    calibrated: ClassVar[str] = "multiplier"
 
     @property
     def noise(self) -> Additive:

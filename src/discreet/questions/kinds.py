@@ -31,7 +31,9 @@ def fitted(asked: str, readings: Mapping[str, Reading], parameters: Mapping[str,
         try:
             found[name] = readings[name](value)
         except TypeError as why:
-            raise ParameterError(asked, f"{name} is not {why}", "Give what its signature says.", knob=name) from why
+            raise ParameterError(
+                asked, f"{name} is not {why}", "Give what its signature says.", parameter=name
+            ) from why
     return found
 
 

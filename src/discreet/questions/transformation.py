@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
+from discreet.core.checks import check_size
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.knob import check_size
 from discreet.core.quiet import quiet
 from discreet.schema.schema import Category, Column, Number, Schema
 

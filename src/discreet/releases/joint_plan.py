@@ -27,15 +27,15 @@ def priced(mechanism: Any, factor: float) -> Any:
     >>> priced(Laplace(6.0), 2.0)
     Laplace(multiplier=3.0)
     """
-    value = getattr(mechanism, mechanism.knob)
+    value = getattr(mechanism, mechanism.calibrated)
     return dataclasses.replace(
-        mechanism, **{mechanism.knob: value * factor if mechanism.knob == "epsilon" else value / factor}
+        mechanism, **{mechanism.calibrated: value * factor if mechanism.calibrated == "epsilon" else value / factor}
     )
 
 
 @dataclass(frozen=True)
-class Together:
-    """Mechanisms that are paid for together, with one knob for all.
+class JointPlan:
+    """Mechanisms that are paid for together, with one price for all.
 
     Parameters
     ----------
@@ -49,14 +49,14 @@ class Together:
     >>> from discreet.mechanisms.additive.laplace import Laplace
     >>> from discreet.accounting.calibration import calibrate
     >>> from discreet.core.budget import Budget
-    >>> halves = calibrate(Together((Laplace(2.0), Laplace(2.0))), Budget(0.5))
+    >>> halves = calibrate(JointPlan((Laplace(2.0), Laplace(2.0))), Budget(0.5))
     >>> [round(part.multiplier, 4) for part in halves.mechanisms]
     [4.0, 4.0]
     """
 
     parts: tuple[Any, ...]
     epsilon: float = 1.0
-    knob: ClassVar[str] = "epsilon"
+    calibrated: ClassVar[str] = "epsilon"
 
     @cached_property
     def mechanisms(self) -> tuple[Any, ...]:
@@ -111,7 +111,7 @@ def staged(data: PrivateData, stages: Sequence[Stage], budget: Budget) -> Staged
     noises = [calibrate(noise, budget) for noise in best]
     parts = [priced(noise, (stage.share / stage.times) ** power) for noise, stage in zip(noises, stages, strict=True)]
     every = tuple([part for part, stage in zip(parts, stages, strict=True) for _ in range(stage.times)])
-    plan = calibrate(Together(every), budget)
+    plan = calibrate(JointPlan(every), budget)
     ends = accumulate(stage.times for stage in stages)
     last = [plan.mechanisms[end - 1] for end in ends]
     spreads = tuple([spread(data, stage.question, noise) for stage, noise in zip(stages, last, strict=True)])

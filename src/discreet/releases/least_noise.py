@@ -11,7 +11,7 @@ from typing import Any
 
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
-from discreet.core.mechanism import Asked
+from discreet.core.mechanism import NoiseContext
 from discreet.mechanisms import additive, vectors
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.questions.question import BoundedQuestion
@@ -44,7 +44,7 @@ def least_noise(data: PrivateData, question: BoundedQuestion, budget: Budget, ti
     Of all mechanisms that suit the question, those whose promise the trust model can keep. On whole numbers, discrete
     Laplace noise has a lesser variance than rounded Laplace noise, by more than half at epsilon 3.
     """
-    asked = Asked(
+    asked = NoiseContext(
         question.size,
         question.grid.exponent == 0 and not data.unit.pooled,
         budget.delta,

@@ -8,8 +8,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from discreet.core.checks import is_number, shown
 from discreet.core.errors import ParameterError
-from discreet.core.knob import is_number, shown
 from discreet.core.receipt import Receipt
 from discreet.display.notebook import carded, facts, folded
 from discreet.display.plain import plain

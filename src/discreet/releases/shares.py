@@ -13,7 +13,7 @@ from discreet.core.events import Composed, Event
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.vectors.spherical_laplace import SphericalLaplace
 from discreet.questions.question import BoundedSum
-from discreet.releases.joint_plan import Together
+from discreet.releases.joint_plan import JointPlan
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import spread
 from discreet.trust.private_data import PrivateData
@@ -59,7 +59,7 @@ def shared(data: PrivateData, budget: Budget, shares: Sequence[BudgetShare]) -> 
     if budget.delta > 0:
         total = sum(share.part for share in shares)
         parts = tuple(Gaussian(math.sqrt(total / share.part)) for share in shares)
-        return SharedPlan(calibrate(Together(parts), budget).mechanisms)
+        return SharedPlan(calibrate(JointPlan(parts), budget).mechanisms)
     parts_of_epsilon = [share.part ** (2 / 3) for share in shares]
     whole = sum(parts_of_epsilon) * (1 + 2.0**-40)
     return SharedPlan(

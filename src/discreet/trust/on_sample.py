@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from discreet.core.answer import Answer, Apart, SampledAnswer, whole_numbers
+from discreet.core.answer import Answer, NeighborPair, SampledAnswer, whole_numbers
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.errors import NotPermitted
@@ -48,7 +48,7 @@ class OnSample:
 
     noise: Noise = field(default_factory=Gaussian)
     sample: SecretSample = field(default_factory=lambda: SecretSample(0.5))
-    knob: ClassVar[str] = "noise"
+    calibrated: ClassVar[str] = "noise"
     refines: ClassVar[bool] = False
 
     @property
@@ -86,8 +86,8 @@ class OnSample:
         """Refused: people would have to be left out in secret."""
         raise NotPermitted("OnSample", "people report by themselves", "Ask sums over all records.", NOTHING)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """An empty sample, and one with a unit of the whole bound."""
         bound = Bound("l2", 2.0**20)
         first, second = (SampledAnswer(whole_numbers([value], bound), self.sample) for value in (0, 2**20))
-        return Apart(first, second)
+        return NeighborPair(first, second)

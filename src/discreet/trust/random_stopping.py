@@ -13,11 +13,11 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from discreet.accounting.renyi import renyi
-from discreet.core.answer import Apart, Records
+from discreet.core.answer import NeighborPair, Records
 from discreet.core.bits import Bits
+from discreet.core.checks import check_positive
 from discreet.core.errors import NotPermitted, ParameterError, UnplannedRelease
 from discreet.core.events import Event, RenyiLoss, written
-from discreet.core.knob import check_knob
 from discreet.core.mechanism import Mechanism
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.selection.exponential import ORDERS
@@ -127,7 +127,7 @@ class RandomStopping:
     schema: Schema
     stop: float
     release_after: float | None = None
-    knob: ClassVar[str] = "stop"
+    calibrated: ClassVar[str] = "stop"
 
     def __post_init__(self) -> None:
         check_wait(ASKED, self.release_after)
@@ -165,10 +165,10 @@ class RandomStopping:
         for _ in range(self.trials - made):
             self._tried(trust, bits)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """No record, and one."""
         rows = np.zeros((1, len(self.schema.columns)))
-        return Apart(*(Records(some, 1, Neighbors.ADD_REMOVE) for some in (rows[:0], rows)))
+        return NeighborPair(*(Records(some, 1, Neighbors.ADD_REMOVE) for some in (rows[:0], rows)))
 
     def _tried(self, trust: Curator, bits: Bits) -> Trial:
         candidate = int(uniform_integers(bits, 1, len(self.prices))[0])
@@ -178,7 +178,7 @@ class RandomStopping:
 def check_wait(asked: str, seconds: float | None) -> None:
     """Refuse what is no time to wait."""
     if seconds is not None:
-        check_knob(asked, "release_after", seconds, 0.0, LONGEST)
+        check_positive(asked, "release_after", seconds, 0.0, LONGEST)
 
 
 @lru_cache(maxsize=256)

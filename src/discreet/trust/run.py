@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from discreet.core.answer import Apart, Records
+from discreet.core.answer import NeighborPair, Records
 from discreet.core.bits import Bits
 from discreet.core.errors import NotPermitted
 from discreet.core.events import Event
@@ -60,7 +60,7 @@ class CuratedRun:
     """
 
     run: RecordsRun
-    knob: ClassVar[str] = "run"
+    calibrated: ClassVar[str] = "run"
 
     @property
     def event(self) -> Event:
@@ -74,9 +74,9 @@ class CuratedRun:
             raise NotPermitted(ASKED, obstacle, "Keep one row of each unit, added or removed.", KEPT)
         return self.run.made(answer.values, bits)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """No record, and one."""
-        return Apart(*(Records(np.zeros((n, 1)), 1, Neighbors.ADD_REMOVE) for n in (0, 1)))
+        return NeighborPair(*(Records(np.zeros((n, 1)), 1, Neighbors.ADD_REMOVE) for n in (0, 1)))
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class ReportedRun:
     """
 
     run: RecordsRun
-    knob: ClassVar[str] = "run"
+    calibrated: ClassVar[str] = "run"
 
     @property
     def event(self) -> Event:
@@ -122,6 +122,6 @@ class ReportedRun:
         """Refused: nobody holds what people report of."""
         raise NotPermitted("reports in turn", "people report by themselves", "Ask under local trust.", KEPT)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """One person, who holds one record or another."""
-        return Apart(*(Records(np.full((1, 1), value), 1, Neighbors.REPLACE) for value in (0.0, 1.0)))
+        return NeighborPair(*(Records(np.full((1, 1), value), 1, Neighbors.REPLACE) for value in (0.0, 1.0)))

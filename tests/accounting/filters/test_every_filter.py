@@ -41,8 +41,8 @@ from discreet.core.events import (
     fails,
     loses,
 )
+from discreet.ledger.account_state import AccountState
 from discreet.ledger.memory_ledger import MemoryLedger
-from discreet.ledger.standing import Standing
 from tests.accounting.games import Law, hockey_stick, response
 
 FIRSTS: list[Event] = [LaplaceLoss(10.0), GaussianLoss(12.0), GaussianLoss(6.0), RenyiLoss((2.0, 8.0), (0.001, 0.01))]
@@ -132,7 +132,7 @@ def test_a_plain_price_keeps_its_event_with_its_slack_and_the_slack_is_in_propor
     )
 
 
-def charged_until_refused(standing: Standing, event: Event, most: int) -> tuple[Standing, int]:
+def charged_until_refused(standing: AccountState, event: Event, most: int) -> tuple[AccountState, int]:
     for count in range(most):
         after = standing.after(event)
         if not after.holds:
@@ -144,7 +144,7 @@ def charged_until_refused(standing: Standing, event: Event, most: int) -> tuple[
 def test_rare_disclosures_are_refused_before_their_chances_add_up_to_delta() -> None:
     for budget, rate in ((Budget(1.0, 1e-6), 1e-8), (Budget(1.0, 1e-2), 1.5e-4)):
         event = Sampled(GaussianLoss(0.1), rate)
-        start = Standing(budget).after(LaplaceLoss(10.0))
+        start = AccountState(budget).after(LaplaceLoss(10.0))
         _, count = charged_until_refused(start, event, 10_000)
         assert count < budget.delta / rate
     ledger = MemoryLedger(Budget(1.0, 1e-6))
@@ -166,7 +166,7 @@ def test_rare_disclosures_are_refused_before_their_chances_add_up_to_delta() -> 
 def test_slacks_that_were_granted_before_a_raise_count_after_it() -> None:
     """Each raise leaves the same delta, and the pure filter is filled before the next."""
     event, granted = GaussianLoss(40.0), 0.0
-    standing = Standing(Budget(1.0, 1e-6)).after(LaplaceLoss(10.0))
+    standing = AccountState(Budget(1.0, 1e-6)).after(LaplaceLoss(10.0))
     for _ in range(12):
         assert standing.union is not None
         rule, *_ = standing.union.members
@@ -175,7 +175,7 @@ def test_slacks_that_were_granted_before_a_raise_count_after_it() -> None:
         while spent and (price := rule.price(event, spent)) and (spent + price).within(rule.cap):
             spent += price
             granted += delta_of(event, price.loss / LOSS_UNITS)
-        standing = Standing(standing.budget, standing.union, (spent, *rest))
+        standing = AccountState(standing.budget, standing.union, (spent, *rest))
         standing = standing.raised(Budget(standing.budget.epsilon * 1.3, 1e-6))
     assert 0 < granted <= rule.aside / DELTA_UNITS * (1 + 1e-6)
 
@@ -205,7 +205,7 @@ def test_no_long_game_of_tiny_charges_with_raises_in_between_exceeds_the_budget(
     event = Sampled(GaussianLoss(0.1), 4e-8)
     chance = delta_interval(event, 20.0).lower
     assert chance > 2e-8
-    standing, asked = Standing(Budget(2.0, 1e-3)).after(LaplaceLoss(2.0)), 0
+    standing, asked = AccountState(Budget(2.0, 1e-3)).after(LaplaceLoss(2.0)), 0
     for turn in range(24):
         standing, count = charged_until_refused(standing, event, 2000)
         asked += count
@@ -297,7 +297,7 @@ def test_a_search_ends_whatever_it_is_asked_of() -> None:
 
 
 def test_pricing_ends_for_losses_whose_exponentials_overflow() -> None:
-    standing = Standing(Budget(1.0, 1e-6)).after(LaplaceLoss(10.0))
+    standing = AccountState(Budget(1.0, 1e-6)).after(LaplaceLoss(10.0))
     for event in (Sampled(GaussianLoss(0.03), 1e-9), Sampled(GaussianLoss(0.02), 1e-12)):
         after = standing.after(event)
         assert after.holds

@@ -37,14 +37,14 @@ from discreet.core.events import (
     Repeated,
     Sampled,
 )
-from discreet.ledger.standing import Standing
+from discreet.ledger.account_state import AccountState
 from tests.accounting.games import Law, Path, adaptively, hockey_stick, response, worst_law
 
 TRAINING = Repeated(Sampled(GaussianLoss(1.0), 0.01), 1000)
 
 
-def after_all(budget: Budget, events: list[Event]) -> Standing:
-    standing = Standing(budget)
+def after_all(budget: Budget, events: list[Event]) -> AccountState:
+    standing = AccountState(budget)
     for event in events:
         standing = standing.after(event)
         if not standing.holds:
@@ -54,7 +54,7 @@ def after_all(budget: Budget, events: list[Event]) -> Standing:
 
 def count(budget: Budget, event: Event, most: int) -> int:
     """How often the event is paid."""
-    standing, times = Standing(budget).after(event), 0
+    standing, times = AccountState(budget).after(event), 0
     while standing.holds and times < most:
         standing, times = standing.after(event), times + 1
     return times
@@ -76,7 +76,7 @@ def test_a_fresh_account_pays_a_plan_of_exactly_its_budget() -> None:
     ]
     for plan in plans:
         assert after_all(budget, [plan]).holds, plan
-        assert Standing(budget).affords(plan)
+        assert AccountState(budget).affords(plan)
     families: list[Callable[[float], Event]] = [
         GaussianLoss,
         lambda m: Repeated(GaussianLoss(5 * m), 25),
@@ -91,7 +91,7 @@ def test_a_fresh_account_pays_a_plan_of_exactly_its_budget() -> None:
             low, high = (low, middle) if delta_of(family(middle), epsilon) <= 1e-6 else (middle, high)
         assert after_all(budget, [family(high)]).holds, family(high)
         assert not after_all(budget, [family(low)]).holds, family(low)
-        assert [Standing(budget).affords(family(m)) for m in (low, high)] == [False, True]
+        assert [AccountState(budget).affords(family(m)) for m in (low, high)] == [False, True]
 
 
 def test_equal_questions_add_up_to_the_budget() -> None:

@@ -15,9 +15,9 @@ from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.secret_sample import SecretSample
 from discreet.deep.checks.rehearsal import rehearsed
+from discreet.deep.clipping.augmentation_multiplicity import AugmentationMultiplicity
 from discreet.deep.clipping.clipped_sum import clipped_sum
 from discreet.deep.clipping.compiled_sum import CompiledSum
-from discreet.deep.clipping.views import Views
 from discreet.deep.forms.rounding import MARGIN, SLACK
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.deep.training.trainer import SlowLayers, Trainer
@@ -249,9 +249,13 @@ def test_a_rehearsal_looks_at_shapes_alone_and_leaves_everything_as_it_was() -> 
 def test_a_table_of_one_row_and_views_and_dropout_are_rehearsed() -> None:
     single = nn.Sequential(nn.Embedding(1, 3), nn.Flatten(), nn.Linear(3, 2))
     rehearsed(single, crossed, torch.zeros(0, 1, dtype=torch.int64), torch.zeros(0, dtype=torch.int64))
-    flips = Views(lambda x: torch.where(torch.rand(len(x), 1) < 0.5, x, x.flip(1)) + torch.randn_like(x), 3)
+    flips = AugmentationMultiplicity(
+        lambda x: torch.where(torch.rand(len(x), 1) < 0.5, x, x.flip(1)) + torch.randn_like(x), 3
+    )
     model = nn.Sequential(nn.Linear(3, 4), nn.Dropout(0.3), nn.GRU(4, 2, 2, dropout=0.2, batch_first=True))
     last = lambda given, wanted: crossed(given[0][:, -1], wanted)  # noqa: E731
-    found = rehearsed(model, last, torch.zeros(0, 5, 3), torch.zeros(0, dtype=torch.int64), Views(lambda x: x, 2))
+    found = rehearsed(
+        model, last, torch.zeros(0, 5, 3), torch.zeros(0, dtype=torch.int64), AugmentationMultiplicity(lambda x: x, 2)
+    )
     assert [one.leads[0].each for one in found if one.leads] == [1, 1]
     rehearsed(nn.Linear(3, 2), crossed, torch.zeros(0, 3), torch.zeros(0, dtype=torch.int64), flips)

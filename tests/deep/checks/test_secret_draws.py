@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from discreet.core.budget import Budget
 from discreet.core.secret_sample import SecretSample
 from discreet.deep.checks.secret_draws import secret_draws
-from discreet.deep.clipping.views import Views
+from discreet.deep.clipping.augmentation_multiplicity import AugmentationMultiplicity
 from discreet.deep.training.noisy_gradients import NoisyGradients
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.deep.training.training_plan import TrainingPlan
@@ -19,7 +19,7 @@ CPU = torch.device("cpu")
 HARDLY = TrainingPlan(SecretSample(1.0), Gaussian(2.0**-20), 1, 1e3, 1.0)
 
 
-def step(known: bool, views: Views | None = None) -> Tensor:
+def step(known: bool, views: AugmentationMultiplicity | None = None) -> Tensor:
     """What one step adds up with hardly any noise, of a program that begins with a known seed."""
     bits = DeterministicBits(1) if known else None
     data = PrivateTensors(torch.ones(1, 64), torch.ones(1), Budget(1.0, 1e-5), bits=bits)
@@ -34,7 +34,7 @@ def step(known: bool, views: Views | None = None) -> Tensor:
 
 
 def test_who_knows_the_seed_of_the_program_does_not_know_what_is_dropped() -> None:
-    noisy = Views(lambda x: (torch.rand_like(x) < 0.5).to(x), 1)
+    noisy = AugmentationMultiplicity(lambda x: (torch.rand_like(x) < 0.5).to(x), 1)
     for views in (None, noisy):
         assert not torch.equal(step(known=False, views=views), step(known=False, views=views))
         assert torch.equal(step(known=True, views=views), step(known=True, views=views))

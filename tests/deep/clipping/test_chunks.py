@@ -19,7 +19,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Steps
 from discreet.core.secret_sample import SecretSample
 from discreet.deep.clipping.chunks import dealt_to_chunks
-from discreet.deep.noise.bands import Bands
+from discreet.deep.noise.banded_factorization import BandedFactorization
 from discreet.deep.noise.noisy_sum import fine_grid, noisy_sum, on_grid, rounding_on_grid
 from discreet.deep.training.noisy_gradients import NoisyGradients
 from discreet.deep.training.private_tensors import PrivateTensors
@@ -173,7 +173,7 @@ def test_noise_covers_two_chunks_that_are_rounded_by_themselves() -> None:
     assert apart == 2 * size**0.5
     assert rounding_on_grid(size) >= apart
     for count in (2, 4, 9):
-        column = np.array(Bands.of(count, 20).coefficients)
+        column = np.array(BandedFactorization.of(count, 20).coefficients)
         rows = [np.abs(c) * 2 + 1 for c in column]  # two steps times a coefficient, and one of each row
         assert rounding_on_grid(size, count) >= np.linalg.norm(rows) * size**0.5
 
@@ -186,7 +186,7 @@ def test_a_trainer_draws_its_noise_for_these_steps(monkeypatch: pytest.MonkeyPat
         return noisy_sum(*given, **named)
 
     monkeypatch.setattr("discreet.deep.training.noisy_gradients.noisy_sum", watched)
-    for bands, wanted in ((None, 2.0), (Bands.of(3, 9), 2 + 3**0.5)):
+    for bands, wanted in ((None, 2.0), (BandedFactorization.of(3, 9), 2 + 3**0.5)):
         data = PrivateTensors(torch.zeros(4, 9), torch.zeros(4), Budget(1e4, 1e-5))
         plan = TrainingPlan(SecretSample(0.5), Gaussian(1.0), 1, 1.0, 2.0, bands=bands)
         NoisyGradients(nn.Linear(9, 1, bias=False), first_output, data, plan).draw()

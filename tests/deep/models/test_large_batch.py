@@ -13,8 +13,8 @@ from torch.nn import functional
 from discreet.accounting.accountant import epsilon
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
+from discreet.deep.clipping.augmentation_multiplicity import AugmentationMultiplicity
 from discreet.deep.clipping.clipped_sum import clipped_sum
-from discreet.deep.clipping.views import Views
 from discreet.deep.forms.rounding import MARGIN, SLACK
 from discreet.deep.layers.standardized_convolution import StandardizedConv2d
 from discreet.deep.models.large_batch import LargeBatch, flipped_and_shifted, wide_residual_network
@@ -74,7 +74,7 @@ def test_views_are_the_image_shifted_and_flipped_by_itself() -> None:
         assert plain or mirrored
         flips += not plain
     assert 25 < flips < 75
-    Views(flipped_and_shifted, 2).check(given)
+    AugmentationMultiplicity(flipped_and_shifted, 2).check(given)
 
 
 def test_the_plan_fits_and_a_run_goes_through() -> None:

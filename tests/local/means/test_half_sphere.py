@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from discreet.local.means.duchi_report import DuchiReport
 from discreet.local.means.half_sphere import HalfSphereVector
-from discreet.local.means.two_point import TwoPointReport
 from tests.local.means.vector_trial import check_law, check_refusals
 
 RANDOMIZERS = [HalfSphereVector(1.0), HalfSphereVector(3.0, size=5, radius=7.0)]
@@ -18,7 +18,7 @@ def test_estimates_are_unbiased_with_the_variance_of_the_theory() -> None:
 
 def test_one_coordinate_is_one_bit() -> None:
     one = HalfSphereVector(1.0, size=1)
-    assert one.length == pytest.approx(TwoPointReport(1.0).reach)
+    assert one.length == pytest.approx(DuchiReport(1.0).reach)
 
 
 def test_other_reports_and_vectors_are_refused() -> None:

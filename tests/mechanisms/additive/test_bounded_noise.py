@@ -14,7 +14,7 @@ from scipy.stats import norm
 from discreet.accounting.accountant import delta, epsilon
 from discreet.accounting.calibration import calibrate
 from discreet.accounting.gaussian import gaussian_multiplier
-from discreet.core.answer import Answer, Apart, whole_numbers
+from discreet.core.answer import Answer, NeighborPair, whole_numbers
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
@@ -67,7 +67,7 @@ def hockey_stick(radius: float, shift: float, at: float) -> float:
     return sum(quad(excess, a, b, limit=200)[0] for a, b in itertools.pairwise(ends)) / whole
 
 
-BOTH = Apart(*(whole_numbers([value, value], Bound("linf", 2.0**20)) for value in (0, 2**20)))
+BOTH = NeighborPair(*(whole_numbers([value, value], Bound("linf", 2.0**20)) for value in (0, 2**20)))
 AUDITS = [
     *varied(BoundedNoise()),
     Audit("two coordinates", BoundedNoise(3.0, 2), BOTH),

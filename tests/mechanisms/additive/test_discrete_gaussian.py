@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from discreet.core.answer import Answer, Apart, whole_numbers
+from discreet.core.answer import Answer, NeighborPair, whole_numbers
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
@@ -30,7 +30,7 @@ class HalfTheVariance(DiscreteGaussian):
 BROKEN_TWINS = [HalfTheVariance()]
 
 
-APART = Apart(*(whole_numbers([value], Bound("l2", 1000.0)) for value in (0, 1000)))
+APART = NeighborPair(*(whole_numbers([value], Bound("l2", 1000.0)) for value in (0, 1000)))
 AUDITS = [
     *varied(DiscreteGaussian()),
     Audit("on a fine grid it is a Gaussian", DiscreteGaussian(0.8), APART, GaussianLoss(0.8 * (1 - 1e-6))),

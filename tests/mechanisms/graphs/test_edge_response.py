@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from discreet.core.answer import Apart, GraphAnswer
+from discreet.core.answer import GraphAnswer, NeighborPair
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import PureLoss
 from discreet.core.grid import Array
@@ -42,8 +42,8 @@ def coded(releases: Array) -> Array:
     return releases @ (1 << np.arange(releases.shape[1]))
 
 
-JOINED = Apart(graph((0, 1)), graph((0, 1), (1, 2)))
-REPLACED = Apart(*(graph(edge, neighbors=Neighbors.REPLACE) for edge in ((0, 1), (1, 2))))
+JOINED = NeighborPair(graph((0, 1)), graph((0, 1), (1, 2)))
+REPLACED = NeighborPair(*(graph(edge, neighbors=Neighbors.REPLACE) for edge in ((0, 1), (1, 2))))
 AUDITS = [
     Audit("an edge joins", EdgeResponse(), JOINED, view=coded),
     Audit("one is replaced", EdgeResponse(2.0), REPLACED, view=coded),

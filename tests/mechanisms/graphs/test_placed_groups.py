@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from discreet.core.answer import Apart, GraphAnswer
+from discreet.core.answer import GraphAnswer, NeighborPair
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import PureLoss
 from discreet.core.grid import Array, Steps
@@ -56,8 +56,8 @@ def together(releases: Array) -> Array:
     return (releases[:, :-1] == releases[:, -1:]) @ (1 << np.arange(releases.shape[1] - 1))
 
 
-FOLLOWED = Apart(graph([(0, 2)], 3), graph([(0, 2), (1, 2)], 3))
-REPLACED = Apart(*(graph([edge], 3, Neighbors.REPLACE) for edge in ((0, 2), (1, 2))))
+FOLLOWED = NeighborPair(graph([(0, 2)], 3), graph([(0, 2), (1, 2)], 3))
+REPLACED = NeighborPair(*(graph([edge], 3, Neighbors.REPLACE) for edge in ((0, 2), (1, 2))))
 AUDITS = [
     Audit("one edge joins", PlacedGroups(2.0), FOLLOWED, view=together),
     Audit("three groups", PlacedGroups(1.0, 3), FOLLOWED, view=together),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.core.answer import Apart, GraphAnswer
+from discreet.core.answer import GraphAnswer, NeighborPair
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import ApproximateLoss, LaplaceLoss, PureLoss
 from discreet.core.neighbors import Neighbors, Unit
@@ -38,9 +38,9 @@ class NoiseOfLocalSensitivity(SmoothGraphCount):
     def bound(self, answer: GraphAnswer) -> float:
         return self.figure.smooth_bound(answer.edges, answer.nodes, 60.0)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """No two nodes have a neighbor in common, so no edge makes a triangle; then two have, and one does."""
-        return Apart(graph([(0, 1)], 40), graph([(0, 1), (1, 2)], 40))
+        return NeighborPair(graph([(0, 1)], 40), graph([(0, 1), (1, 2)], 40))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,7 +52,7 @@ class EdgesForNodes(SmoothGraphCount):
     def bound(self, answer: GraphAnswer) -> float:
         return Triangles().smooth_bound(answer.edges, answer.nodes, self.noise.beta)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         return WHEEL
 
 
@@ -62,8 +62,10 @@ def wheel(spokes: bool) -> GraphAnswer:
     return graph(edges, 101, Neighbors.REPLACE, NODE)
 
 
-WHEEL = Apart(wheel(False), wheel(True))
-STARS = Apart(*(graph([(0, i) for i in range(2, 31)] + [end], 200, Neighbors.REPLACE) for end in ((0, 1), (50, 51))))
+WHEEL = NeighborPair(wheel(False), wheel(True))
+STARS = NeighborPair(
+    *(graph([(0, i) for i in range(2, 31)] + [end], 200, Neighbors.REPLACE) for end in ((0, 1), (50, 51)))
+)
 ADDED = SmoothGraphCount().worst_neighbors()
 BROKEN_TWINS: list[Any] = [
     NoiseOfLocalSensitivity(),
@@ -71,7 +73,7 @@ BROKEN_TWINS: list[Any] = [
 ]
 
 
-def claimed(mechanism: SmoothGraphCount, pair: Apart) -> PureLoss:
+def claimed(mechanism: SmoothGraphCount, pair: NeighborPair) -> PureLoss:
     """What Student's noise loses between graphs of one bound, whose counts are so far apart."""
     first, second = (answer for answer in (pair.first, pair.second) if isinstance(answer, GraphAnswer))
     apart = abs(mechanism.figure.count(first.edges, first.nodes) - mechanism.figure.count(second.edges, second.nodes))

@@ -11,7 +11,7 @@ import pytest
 
 from discreet.accounting.accountant import delta, pure_epsilon
 from discreet.accounting.calibration import calibrate
-from discreet.core.answer import Apart, Records
+from discreet.core.answer import NeighborPair, Records
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
@@ -62,12 +62,12 @@ BROKEN_TWINS = [
 ]
 
 
-def crossing(mechanism: ObjectivePerturbation) -> Apart:
+def crossing(mechanism: ObjectivePerturbation) -> NeighborPair:
     """Vectors and nearly their opposites, both on the wrong side of the others: all gradients are at their longest."""
     length, rows = mechanism.radius, mechanism.rows
     others = np.tile([0.0, length], (math.ceil(2 * mechanism.penalty), 1))
     own = [np.tile([sign * 0.95 * length, -0.3 * length], (rows, 1)) for sign in (1, -1)]
-    return Apart(*(Records(np.concatenate([others, part]), rows, mechanism.neighbors) for part in own))
+    return NeighborPair(*(Records(np.concatenate([others, part]), rows, mechanism.neighbors) for part in own))
 
 
 AUDITS = [

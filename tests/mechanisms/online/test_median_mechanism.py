@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from discreet.core.answer import Answer, Apart
+from discreet.core.answer import Answer, NeighborPair
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.events import LaplaceLoss
@@ -47,7 +47,7 @@ def sequences(cells: int, size: int, kept: list[tuple[Queries, float, float]], t
     return found
 
 
-ONE_MORE = Apart(counted([1, 0]), counted([2, 0]))
+ONE_MORE = NeighborPair(counted([1, 0]), counted([2, 0]))
 AUDITS = [
     Audit(
         "the total",

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from discreet.core.answer import Answer, Apart
+from discreet.core.answer import Answer, NeighborPair
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.events import LaplaceLoss
@@ -43,7 +43,7 @@ def bell(cells: int, records: int) -> Answer:
     return Answer(counts, Grid(0), Bound("l1", 1.0, nonnegative=True), Neighbors.ADD_REMOVE)
 
 
-ONE_MORE = Apart(counted([1, 0, 0]), counted([2, 0, 0]))
+ONE_MORE = NeighborPair(counted([1, 0, 0]), counted([2, 0, 0]))
 AUDITS = [
     Audit(
         name,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import epsilon
-from discreet.core.answer import Answer, Apart
+from discreet.core.answer import Answer, NeighborPair
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.events import Composed, LaplaceLoss, Repeated
@@ -69,14 +69,14 @@ AUDITS = [
     Audit(
         "everything",
         MWEM(4.0, 1, Queries([1, 0])),
-        Apart(counted([1, 0]), counted([2, 0])),
+        NeighborPair(counted([1, 0]), counted([2, 0])),
         view=lambda found: found[:, 1],
     ),
     *(
         Audit(
             name,
             MWEM(4.0, 1, Queries([1, 0])),
-            Apart(counted([1, 0]), counted([2, 0])),
+            NeighborPair(counted([1, 0]), counted([2, 0])),
             claim=LaplaceLoss(1.0),
             view=part(1, place),
         )
@@ -85,7 +85,7 @@ AUDITS = [
     Audit(
         "the choice, where one query is farther off and all others less",
         MWEM(4.0, 1, Queries([FIRST, *19 * [np.roll(FIRST, 1)]])),
-        Apart(*(counted([11 - more, 10 + more, *62 * [0]], Neighbors.REPLACE) for more in (0, 1))),
+        NeighborPair(*(counted([11 - more, 10 + more, *62 * [0]], Neighbors.REPLACE) for more in (0, 1))),
         claim=Exponential(1.0).event,
         view=lambda found: found[:, 0, 1],
     ),

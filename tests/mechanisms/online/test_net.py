@@ -10,7 +10,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from discreet.core.answer import Answer, Apart
+from discreet.core.answer import Answer, NeighborPair
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
@@ -58,14 +58,14 @@ AUDITS = [
     Audit(
         "the choice, where one database is nearer and the other farther",
         NetMechanism(4 / 3, 1),
-        Apart(*(counted([13 - more, 10 + more], Neighbors.REPLACE) for more in (0, 1))),
+        NeighborPair(*(counted([13 - more, 10 + more], Neighbors.REPLACE) for more in (0, 1))),
         claim=Exponential(1.0).event,
         view=lambda found: found[:, 1],
     ),
     Audit(
         "the total",
         NetMechanism(2.0, 1),
-        Apart(counted([1, 0]), counted([2, 0])),
+        NeighborPair(counted([1, 0]), counted([2, 0])),
         claim=LaplaceLoss(2.0),
         view=lambda found: found[:, 0],
     ),

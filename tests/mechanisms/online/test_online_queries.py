@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from discreet.core.answer import Answer, Apart
+from discreet.core.answer import Answer, NeighborPair
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.errors import NotPermitted
@@ -73,7 +73,7 @@ AUDITS = [
     Audit(
         "tests, of which all but the last rise",
         Doubter(2.6, queries=FIRST_AGAIN_AND_AGAIN),
-        Apart(*(histogram([0 + more, 1 - more], Neighbors.REPLACE) for more in (0, 1))),
+        NeighborPair(*(histogram([0 + more, 1 - more], Neighbors.REPLACE) for more in (0, 1))),
         claim=PureLoss(1.3),
         view=lambda release: release[:, 1, 1:],
         runs=120_000,
@@ -82,7 +82,7 @@ AUDITS = [
         Audit(
             f"what is measured, {neighbors.value}",
             Doubter(3.0, 2, Queries([1, 0]), -100.0),
-            Apart(histogram([1, 0], neighbors), histogram([2, 0], neighbors)),
+            NeighborPair(histogram([1, 0], neighbors), histogram([2, 0], neighbors)),
             claim=LaplaceLoss(2.0),
             view=lambda release: release[:, 0, 1],
         )

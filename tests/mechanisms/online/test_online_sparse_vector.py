@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 from scipy.integrate import quad
 
-from discreet.core.answer import Answer, Apart, whole_numbers
+from discreet.core.answer import Answer, NeighborPair, whole_numbers
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
@@ -39,9 +39,9 @@ class WithoutQueryNoise(SparseVector):
         bar = rounded_laplace(bits, (*answer.steps.shape[:-1], 1), answer.scale(2 / self.epsilon, "linf"))
         return (answer.steps >= bar).astype(np.int64)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         bound = Bound("linf", 1.0)
-        return Apart(whole_numbers([0, 1], bound), whole_numbers([1, 0], bound))
+        return NeighborPair(whole_numbers([0, 1], bound), whole_numbers([1, 0], bound))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,27 +63,27 @@ class ReleasesTheComparedValue(NumericSparseVector):
 
 
 BOUND = Bound("linf", 1.0)
-AGAINST_ONE = Apart(whole_numbers(5 * [0] + [1], BOUND), whole_numbers(5 * [1] + [0], BOUND))
+AGAINST_ONE = NeighborPair(whole_numbers(5 * [0] + [1], BOUND), whole_numbers(5 * [1] + [0], BOUND))
 RISING = Bound("linf", 1.0, nonnegative=True)
 AUDITS = [
     *varied(SparseVector(), AGAINST_ONE, runs=120_000),
     Audit(
         "a record that lifts all but the last",
         SparseVector(),
-        Apart(whole_numbers(5 * [0] + [1], RISING), whole_numbers(5 * [1] + [1], RISING)),
+        NeighborPair(whole_numbers(5 * [0] + [1], RISING), whole_numbers(5 * [1] + [1], RISING)),
         runs=120_000,
     ),
     Audit("what is found", NumericSparseVector(2.0), AGAINST_ONE, PureLoss(1.0), np.isfinite, 120_000),
     Audit(
         "the value",
         NumericSparseVector(2.0, threshold=-1e6),
-        Apart(whole_numbers([0], BOUND), whole_numbers([1], BOUND)),
+        NeighborPair(whole_numbers([0], BOUND), whole_numbers([1], BOUND)),
         claim=PureLoss(1.0),
     ),
     Audit(
         "the second of two values",
         NumericSparseVector(2.0, threshold=-1e6, count=2),
-        Apart(whole_numbers([0, 0], BOUND), whole_numbers([1, 1], BOUND)),
+        NeighborPair(whole_numbers([0, 0], BOUND), whole_numbers([1, 1], BOUND)),
         claim=PureLoss(0.5),
         view=lambda values: values[:, 1],
     ),

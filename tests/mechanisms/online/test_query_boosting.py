@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import epsilon
-from discreet.core.answer import Answer, Apart
+from discreet.core.answer import Answer, NeighborPair
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
@@ -63,7 +63,7 @@ class LastDrawAsIfOfOneRound(LastDraw):
 
 
 ONE = Queries([1, 0])
-MOVED = Apart(counted([1, 0]), counted([2, 0]))
+MOVED = NeighborPair(counted([1, 0]), counted([2, 0]))
 AWAY = Queries([[1, 0], *19 * [[0, 1]]])
 LAST = LastDraw(12.0, 6, 1, AWAY)
 AUDITS = [
@@ -74,14 +74,14 @@ AUDITS = [
     Audit(
         "another answer, replaced",
         QueryBoosting(6.0, 2, 1, ONE),
-        Apart(*(counted([1 + one, 1 - one], Neighbors.REPLACE) for one in (0, 1))),
+        NeighborPair(*(counted([1 + one, 1 - one], Neighbors.REPLACE) for one in (0, 1))),
         claim=LaplaceLoss(4 / 3),
         view=part(1, 2),
     ),
     Audit(
         "the last query, where one is farther off and all others less",
         LAST,
-        Apart(*(counted([14 - one, 14 + one], Neighbors.REPLACE) for one in (0, 1))),
+        NeighborPair(*(counted([14 - one, 14 + one], Neighbors.REPLACE) for one in (0, 1))),
         claim=LAST.choice(5).event,
     ),
 ]

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from discreet.core.answer import Apart
+from discreet.core.answer import NeighborPair
 from discreet.core.errors import ParameterError
 from discreet.core.events import LaplaceLoss
 from discreet.core.neighbors import Neighbors
@@ -30,7 +30,7 @@ class ForgetsTheTotal(SampledMedian):
         return Laplace(2 * self.updates / self.epsilon)
 
 
-ONE_MORE = Apart(counted([1, 0, 0]), counted([2, 0, 0]))
+ONE_MORE = NeighborPair(counted([1, 0, 0]), counted([2, 0, 0]))
 AUDITS = [
     Audit(
         name,

@@ -12,7 +12,7 @@ from scipy import stats
 from scipy.special import gammaincc
 
 from discreet.audit.trial import trial
-from discreet.core.answer import Apart, Records
+from discreet.core.answer import NeighborPair, Records
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.ranks.box_depth import BoxDepth, Boxes
@@ -37,8 +37,8 @@ class AsIfRowsOnlyJoined(BoxDepth):
     def steepness(self, neighbors: Neighbors) -> float:
         return super().steepness(Neighbors.ADD_REMOVE)
 
-    def worst_neighbors(self) -> Apart:
-        return Apart(*(records([[end], [100.0]], Neighbors.REPLACE) for end in (0.0, 1024.0)))
+    def worst_neighbors(self) -> NeighborPair:
+        return NeighborPair(*(records([[end], [100.0]], Neighbors.REPLACE) for end in (0.0, 1024.0)))
 
 
 BROKEN_TWINS = [TooSteep(), AsIfRowsOnlyJoined()]
@@ -58,8 +58,8 @@ def depths(values: np.ndarray, cells: int) -> np.ndarray:
     return np.minimum(below, above).min(axis=1)
 
 
-JOINED = Apart(records([[0.0], [922.0]]), records([[0.0], [922.0], [1024.0]]))
-REPLACED = Apart(*(records([[end], [100.0]], Neighbors.REPLACE) for end in (0.0, 1024.0)))
+JOINED = NeighborPair(records([[0.0], [922.0]]), records([[0.0], [922.0], [1024.0]]))
+REPLACED = NeighborPair(*(records([[end], [100.0]], Neighbors.REPLACE) for end in (0.0, 1024.0)))
 AUDITS = [
     Audit("a row joins", BoxDepth(), JOINED),
     Audit("three rows join", BoxDepth(1.5), tripled(JOINED)),
@@ -132,7 +132,7 @@ def test_no_pair_of_neighbors_on_a_small_grid_differs_by_more_than_epsilon(neigh
 
 def test_a_person_of_three_rows_is_hidden_too() -> None:
     first, second = [[0.0], [900.0]] * 3, [[0.0], [900.0]] * 3 + [[1024.0]] * 3
-    pair, careless = (Apart(records(first, rows=rows), records(second, rows=rows)) for rows in (3, 1))
+    pair, careless = (NeighborPair(records(first, rows=rows), records(second, rows=rows)) for rows in (3, 1))
     assert trial(BoxDepth(), DeterministicBits(6), neighbors=pair, runs=60_000).holds
     assert not trial(BoxDepth(), DeterministicBits(6), neighbors=careless, runs=60_000).holds
 

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from discreet.audit.trial import trial
-from discreet.core.answer import Apart, Records
+from discreet.core.answer import NeighborPair, Records
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.events import PureLoss
@@ -91,7 +91,7 @@ def test_the_audit_does_not_refute_other_shares_under_either_relation() -> None:
     for neighbors, share in itertools.product(Neighbors, (0.5, 0.1, 0.0, 1.0)):
         top = [1024.0] * 3
         first = [*top, 1024.0] if neighbors is Neighbors.REPLACE else top
-        pair = Apart(records(first, neighbors), records([*top, 100.0], neighbors))
+        pair = NeighborPair(records(first, neighbors), records([*top, 100.0], neighbors))
         verdict = trial(FlippedQuantile(1.0, share), DeterministicBits(5), neighbors=pair, runs=60_000)
         assert verdict.holds, str(verdict)
 

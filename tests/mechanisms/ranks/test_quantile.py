@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from discreet.audit.trial import trial
-from discreet.core.answer import Apart, Records
+from discreet.core.answer import NeighborPair, Records
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
@@ -55,9 +55,9 @@ def records(values: list[float] | np.ndarray, neighbors: Neighbors = Neighbors.A
 def audits(kind: type[Quantile]) -> list[Audit]:
     """The worst of all data sets of up to three values on this grid, by the exact law."""
     median, quartile = kind(1.0, 0.5, 0.0, 15.0, 15), kind(1.3, 0.25, 0.0, 15.0, 15)
-    joined = Apart(records([0.0] * 3), records([0.0] * 4))
-    replaced = Apart(*(records(values, Neighbors.REPLACE) for values in ([0.0, 0.0, 1.0], [0.0, 1.0, 15.0])))
-    moved = Apart(*(records(values, Neighbors.REPLACE) for values in ([0.0, 1.0], [1.0, 15.0])))
+    joined = NeighborPair(records([0.0] * 3), records([0.0] * 4))
+    replaced = NeighborPair(*(records(values, Neighbors.REPLACE) for values in ([0.0, 0.0, 1.0], [0.0, 1.0, 15.0])))
+    moved = NeighborPair(*(records(values, Neighbors.REPLACE) for values in ([0.0, 1.0], [1.0, 15.0])))
     return [
         Audit("a row joins", median, joined),
         Audit("three rows join", median, tripled(joined)),
@@ -100,7 +100,7 @@ def test_no_small_data_sets_lose_much_more_than_those_that_are_audited(neighbors
     worst = max(loss(*pair) for pair in neighboring(neighbors))
     pair = AUDITS[0 if neighbors is Neighbors.ADD_REMOVE else 2].pair
     assert worst <= 1
-    assert isinstance(pair, Apart)
+    assert isinstance(pair, NeighborPair)
     assert loss(*(answer.values[:, 0] for answer in (pair.first, pair.second))) >= 2 / 3 * worst  # type: ignore[union-attr]
 
 
@@ -132,14 +132,14 @@ def test_the_audit_does_not_refute_other_shares_under_either_relation() -> None:
     for neighbors, share in itertools.product(Neighbors, (0.5, 0.1, 0.0, 1.0)):
         top = [1024.0] * 3
         first = [*top, 1024.0] if neighbors is Neighbors.REPLACE else top
-        pair = Apart(records(first, neighbors), records([*top, 100.0], neighbors))
+        pair = NeighborPair(records(first, neighbors), records([*top, 100.0], neighbors))
         verdict = trial(Quantile(1.0, share), DeterministicBits(5), neighbors=pair, runs=60_000)
         assert verdict.holds, str(verdict)
 
 
 def test_a_person_of_three_rows_is_hidden_too() -> None:
     first, second = [1024.0] * 3, [1024.0] * 3 + [100.0] * 3
-    pair, careless = (Apart(records(first, rows=rows), records(second, rows=rows)) for rows in (3, 1))
+    pair, careless = (NeighborPair(records(first, rows=rows), records(second, rows=rows)) for rows in (3, 1))
     verdict = trial(Quantile(), DeterministicBits(6), neighbors=pair, runs=60_000)
     assert verdict.holds, str(verdict)
     assert not trial(Quantile(), DeterministicBits(6), neighbors=careless, runs=60_000).holds

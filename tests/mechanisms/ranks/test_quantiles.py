@@ -11,7 +11,7 @@ import pytest
 
 from discreet.accounting.accountant import pure_epsilon
 from discreet.audit.trial import trial
-from discreet.core.answer import Apart, Records
+from discreet.core.answer import NeighborPair, Records
 from discreet.core.errors import ParameterError
 from discreet.core.events import Repeated
 from discreet.core.neighbors import Neighbors
@@ -51,24 +51,26 @@ def chances(values: np.ndarray, share: float, exponent: float, cells: int) -> np
 
 LOW, HIGH = 12 * [500.0], 12 * [524.0]
 AUDITS = [
-    Audit("a row joins", Quantiles(1.0, (0.5,)), Apart(records([1024.0]), records([1024.0, 200.0]))),
-    Audit("three rows join", Quantiles(1.0, (0.5,)), tripled(Apart(records([1024.0]), records([1024.0, 200.0])))),
+    Audit("a row joins", Quantiles(1.0, (0.5,)), NeighborPair(records([1024.0]), records([1024.0, 200.0]))),
+    Audit(
+        "three rows join", Quantiles(1.0, (0.5,)), tripled(NeighborPair(records([1024.0]), records([1024.0, 200.0])))
+    ),
     Audit(
         "a row is replaced",
         Quantiles(1.3, (0.5,)),
-        Apart(*(records(values, Neighbors.REPLACE) for values in ([0.0, 200.0], [200.0, 1024.0]))),
+        NeighborPair(*(records(values, Neighbors.REPLACE) for values in ([0.0, 200.0], [200.0, 1024.0]))),
     ),
     Audit(
         "a row joins one part of the second level",
         Quantiles(3.0, (0.0, 0.5)),
-        Apart(records(LOW + HIGH), records([400.0, *LOW, *HIGH])),
+        NeighborPair(records(LOW + HIGH), records([400.0, *LOW, *HIGH])),
         claim=Exponential(1.5).event,
         view=lambda found: found[:, 0],
     ),
     Audit(
         "a row changes parts of the second level",
         Quantiles(4.0, (0.0, 0.5, 1.0)),
-        Apart(*(records([one, *LOW, *HIGH], Neighbors.REPLACE) for one in (80.0, 608.0))),
+        NeighborPair(*(records([one, *LOW, *HIGH], Neighbors.REPLACE) for one in (80.0, 608.0))),
         claim=Exponential(2.0).event,
         view=lambda found: np.array([found[:, 0] <= 80, found[:, 2] < 608]).T,
         runs=120_000,
@@ -102,7 +104,7 @@ def test_the_audit_does_not_refute_other_shares_under_either_relation() -> None:
     for neighbors, shares in itertools.product(Neighbors, ((0.1, 0.9), (0.25, 0.5, 0.75), (0.0, 0.5, 1.0))):
         top = [1024.0] * 3
         first = [*top, 1024.0] if neighbors is Neighbors.REPLACE else top
-        pair = Apart(records(first, neighbors), records([*top, 100.0], neighbors))
+        pair = NeighborPair(records(first, neighbors), records([*top, 100.0], neighbors))
         verdict = trial(Quantiles(1.0, shares), DeterministicBits(5), neighbors=pair, runs=20_000)
         assert verdict.holds, str(verdict)
 

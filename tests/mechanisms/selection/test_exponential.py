@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import epsilon
-from discreet.core.answer import Answer, Apart, whole_numbers
+from discreet.core.answer import Answer, NeighborPair, whole_numbers
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
@@ -39,7 +39,9 @@ def _shares(scores: list[int], bound: Bound, price: float) -> np.ndarray:
     return np.bincount(chosen, minlength=len(scores)) / 200_000
 
 
-RISING = Apart(*(whole_numbers(scores, Bound("linf", 1.0, nonnegative=True)) for scores in (20 * [0], [0, *19 * [1]])))
+RISING = NeighborPair(
+    *(whole_numbers(scores, Bound("linf", 1.0, nonnegative=True)) for scores in (20 * [0], [0, *19 * [1]]))
+)
 AUDITS = [
     *varied(Exponential()),
     Audit("all scores but one rise", Exponential(1.3), RISING, runs=120_000),

@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from discreet.core.answer import Apart, KeyedAnswer
+from discreet.core.answer import KeyedAnswer, NeighborPair
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.events import ApproximateLoss, Composed, LaplaceLoss
@@ -37,13 +37,13 @@ def counted(rows: int = 1, neighbors: Neighbors = Neighbors.ADD_REMOVE, **counts
 
 
 AUDITS = [
-    Audit("a row joins", KeySelection(), Apart(counted(a=100), counted(a=101))),
-    Audit("three rows join", KeySelection(0.7), Apart(counted(3, a=100), counted(3, a=103))),
+    Audit("a row joins", KeySelection(), NeighborPair(counted(a=100), counted(a=101))),
+    Audit("three rows join", KeySelection(0.7), NeighborPair(counted(3, a=100), counted(3, a=103))),
     *(
         Audit(
             f"{rows} rows leave a key for another",
             KeySelection(0.7),
-            Apart(counted(rows, Neighbors.REPLACE, a=100), counted(rows, Neighbors.REPLACE, a=100 + rows)),
+            NeighborPair(counted(rows, Neighbors.REPLACE, a=100), counted(rows, Neighbors.REPLACE, a=100 + rows)),
             claim=LaplaceLoss(1.4),
         )
         for rows in (1, 3)

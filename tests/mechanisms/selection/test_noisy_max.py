@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from discreet.core.answer import Answer, Apart, whole_numbers
+from discreet.core.answer import Answer, NeighborPair, whole_numbers
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
@@ -42,7 +42,9 @@ class AsIfMonotone(NoisyMax):
 BROKEN_TWINS = [AsIfMonotone(), WithTheNoisyScore()]
 
 
-RISING = Apart(*(whole_numbers(scores, Bound("linf", 1.0, nonnegative=True)) for scores in (20 * [0], [0, *19 * [1]])))
+RISING = NeighborPair(
+    *(whole_numbers(scores, Bound("linf", 1.0, nonnegative=True)) for scores in (20 * [0], [0, *19 * [1]]))
+)
 AUDITS = [
     *varied(NoisyMax()),
     Audit("all scores but one rise", NoisyMax(1.3), RISING, runs=120_000),

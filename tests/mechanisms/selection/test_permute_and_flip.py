@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from discreet.core.answer import Answer, Apart, whole_numbers
+from discreet.core.answer import Answer, NeighborPair, whole_numbers
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
@@ -35,7 +35,9 @@ class WithoutTheTwo(PermuteAndFlip):
 BROKEN_TWINS = [WithoutTheTwo()]
 
 
-RISING = Apart(*(whole_numbers(scores, Bound("linf", 1.0, nonnegative=True)) for scores in (20 * [0], [0, *19 * [1]])))
+RISING = NeighborPair(
+    *(whole_numbers(scores, Bound("linf", 1.0, nonnegative=True)) for scores in (20 * [0], [0, *19 * [1]]))
+)
 AUDITS = [
     *varied(PermuteAndFlip()),
     Audit("all scores but one rise", PermuteAndFlip(1.3), RISING, runs=120_000),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import epsilon
-from discreet.core.answer import Answer, Apart, whole_numbers
+from discreet.core.answer import Answer, NeighborPair, whole_numbers
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
@@ -29,7 +29,7 @@ class ForThePriceOfOne(TopK):
 
 BOUND = Bound("linf", 1.0)
 AUDITS = [
-    *varied(TopK(2.0), Apart(whole_numbers([1, 1, 0, 0, 0], BOUND), whole_numbers([0, 0, 1, 1, 1], BOUND))),
+    *varied(TopK(2.0), NeighborPair(whole_numbers([1, 1, 0, 0, 0], BOUND), whole_numbers([0, 0, 1, 1, 1], BOUND))),
     Audit("one of twenty", TopK(1.0, 1), Exponential(1.0).worst_neighbors()),
 ]
 

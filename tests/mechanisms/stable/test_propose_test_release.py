@@ -12,7 +12,7 @@ import pytest
 
 from discreet.accounting.accountant import delta
 from discreet.audit.trial import trial
-from discreet.core.answer import Apart, Records
+from discreet.core.answer import NeighborPair, Records
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.events import ApproximateLoss, LaplaceLoss
@@ -38,9 +38,9 @@ class RetriesUntilItPasses(ProposeTestRelease):
             released = np.where(np.isnan(released), super().release(answer, bits), released)
         return released
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """Most single tests fail, and hardly ever do all."""
-        return Apart(records(41 * [0.0] + 41 * [725.0]), records(41 * [0.0] + 42 * [725.0]))
+        return NeighborPair(records(41 * [0.0] + 41 * [725.0]), records(41 * [0.0] + 42 * [725.0]))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,9 +50,9 @@ class WithoutAThreshold(ProposeTestRelease):
     def threshold(self, rows: int) -> float:
         return 0.0
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """One row more, and the range is in another class."""
-        return Apart(records([0.0, 0.0, 0.0, 100.0]), records([0.0, 0.0, 0.0, 100.0, 100.0]))
+        return NeighborPair(records([0.0, 0.0, 0.0, 100.0]), records([0.0, 0.0, 0.0, 100.0, 100.0]))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,28 +64,28 @@ class FreeRelease(ProposeTestRelease):
     def release(self, answer: Records, bits: Bits) -> Array:
         return ProposeTestRelease(2 * self.epsilon, self.delta, self.figures).release(answer, bits)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """Far from a jump of more than half the line, so the release is what counts."""
         low, high = 200 * [256.0], [768.0]
-        return Apart(records(low + 200 * high), records(low + 201 * high))
+        return NeighborPair(records(low + 200 * high), records(low + 201 * high))
 
 
 BROKEN_TWINS = [RetriesUntilItPasses(), WithoutAThreshold(), FreeRelease()]
 
 
-def nearly_passing(neighbors: Neighbors, rows: int) -> Callable[[ProposeTestRelease], Apart]:
+def nearly_passing(neighbors: Neighbors, rows: int) -> Callable[[ProposeTestRelease], NeighborPair]:
     """All values are 0, as many as the test asks for; then one unit's are not, or there is one unit less."""
 
-    def pair(mechanism: ProposeTestRelease) -> Apart:
+    def pair(mechanism: ProposeTestRelease) -> NeighborPair:
         number = math.floor(mechanism.threshold(rows)) + 1
         rest = [0.0] * (number - rows) + ([1024.0] * rows if neighbors is Neighbors.REPLACE else [])
-        return Apart(records([0.0] * number, neighbors, rows), records(rest, neighbors, rows))
+        return NeighborPair(records([0.0] * number, neighbors, rows), records(rest, neighbors, rows))
 
     return pair
 
 
 LEAST, HALF = (StableQuantile(q=0.0),), (StableQuantile(bound=512),)
-JUMP = Apart(*(records([256.0] * (200 - i) + [768.0] * (200 + i), Neighbors.REPLACE) for i in (0, 1)))
+JUMP = NeighborPair(*(records([256.0] * (200 - i) + [768.0] * (200 + i), Neighbors.REPLACE) for i in (0, 1)))
 AUDITS = [
     *(
         Audit(
@@ -121,7 +121,7 @@ def test_the_audit_does_not_refute_the_claim_next_to_a_jump() -> None:
     ):
         values = [0.0] * 20 + [100.0] * 19
         more = [*values[1:], 100.0] if neighbors is Neighbors.REPLACE else [*values, 100.0]
-        pair = Apart(records(values, neighbors), records(more, neighbors))
+        pair = NeighborPair(records(values, neighbors), records(more, neighbors))
         verdict = trial(mechanism, DeterministicBits(2), neighbors=pair, runs=60_000)
         assert verdict.holds, str(verdict)
 

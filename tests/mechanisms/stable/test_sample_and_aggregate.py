@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from discreet.core.answer import Apart, Records
+from discreet.core.answer import NeighborPair, Records
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
@@ -54,12 +54,12 @@ def filled(blocks: Array) -> Array:
     return np.nan_to_num(first_rows(blocks))
 
 
-REPLACED = Apart(*(records([end, 100.0], Neighbors.REPLACE) for end in (0.0, 1024.0)))
+REPLACED = NeighborPair(*(records([end, 100.0], Neighbors.REPLACE) for end in (0.0, 1024.0)))
 AUDITS = [
     Audit("a row is replaced", SampleAndAggregate(), REPLACED),
     Audit("a row is replaced, two deals", SampleAndAggregate(deals=2), REPLACED),
     Audit("three rows are replaced", SampleAndAggregate(1.5, blocks=6), tripled(REPLACED)),
-    Audit("a row joins", SampleAndAggregate(of=filled), Apart(records([100.0]), records([1024.0, 100.0]))),
+    Audit("a row joins", SampleAndAggregate(of=filled), NeighborPair(records([100.0]), records([1024.0, 100.0]))),
 ]
 
 
@@ -68,7 +68,7 @@ class Shown:
     """Releases what it is shown: to see what is dealt."""
 
     epsilon: float = 1.0
-    knob = "epsilon"
+    calibrated = "epsilon"
 
     def release(self, answer: Records, bits: Bits) -> Array:
         assert answer.neighbors is Neighbors.REPLACE
@@ -164,7 +164,7 @@ def test_a_mechanism_without_an_epsilon_is_refused() -> None:
 
 def test_the_worst_neighbors_are_neighbors() -> None:
     pair = SampleAndAggregate().worst_neighbors()
-    assert isinstance(pair, Apart)
+    assert isinstance(pair, NeighborPair)
     assert isinstance(pair.first, Records)
     assert isinstance(pair.second, Records)
     assert (pair.first.values != pair.second.values).sum() == 1

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 from scipy.optimize import brentq, minimize_scalar
 
-from discreet.core.answer import Apart, Records
+from discreet.core.answer import NeighborPair, Records
 from discreet.core.bits import Bits
 from discreet.core.errors import ParameterError
 from discreet.core.events import ApproximateLoss, GaussianLoss, LaplaceLoss, PureLoss
@@ -39,10 +39,10 @@ def records(values: list[float] | np.ndarray, neighbors: Neighbors = Neighbors.A
     return Records(np.asarray(values, dtype=np.float64).reshape(-1, 1), rows, neighbors)
 
 
-def on_the_brink() -> Apart:
+def on_the_brink() -> NeighborPair:
     """The median stays, but one more row makes it ready to jump across the gap."""
     low, high = [256.0] * 6, [768.0]
-    return Apart(records(low + 4 * high), records(low + 5 * high))
+    return NeighborPair(records(low + 4 * high), records(low + 5 * high))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,7 +52,7 @@ class GaussianOfLocalSensitivity(SmoothGaussian):
     def bound(self, found: OrderStatistic, rows: int) -> float:
         return found.smooth_bound(60.0)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         return on_the_brink()
 
 
@@ -63,7 +63,7 @@ class LaplaceOfLocalSensitivity(SmoothLaplace):
     def bound(self, found: OrderStatistic, rows: int) -> float:
         return found.smooth_bound(60.0)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         return on_the_brink()
 
 
@@ -74,7 +74,7 @@ class BetaOfAnotherNoise(SmoothStudent):
     def bound(self, found: OrderStatistic, rows: int) -> float:
         return found.smooth_bound(2 * self.epsilon)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         return on_the_brink()
 
 
@@ -88,7 +88,7 @@ class PublishesTheBound(SmoothStudent):
         noisy = super().release(answer, bits)
         return np.stack([noisy, np.full_like(noisy, round(scale))], axis=-1)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         return on_the_brink()
 
 
@@ -115,9 +115,9 @@ def three_rows_lose(epsilon: float, degrees: int) -> float:
     return (degrees + 1) * math.asinh(move / (2 * math.sqrt(degrees)))
 
 
-MOVED = Apart(records(60 * [256.0] + 60 * [768.0]), records(60 * [256.0] + 61 * [768.0]))
-REPLACED = Apart(*(records((61 - i) * [256.0] + (60 + i) * [768.0], Neighbors.REPLACE) for i in (0, 1)))
-SHRUNK = Apart(records(3 * [0.0]), records(4 * [0.0]))  # the least value stays, the bound falls by exp(beta)
+MOVED = NeighborPair(records(60 * [256.0] + 60 * [768.0]), records(60 * [256.0] + 61 * [768.0]))
+REPLACED = NeighborPair(*(records((61 - i) * [256.0] + (60 + i) * [768.0], Neighbors.REPLACE) for i in (0, 1)))
+SHRUNK = NeighborPair(records(3 * [0.0]), records(4 * [0.0]))  # the least value stays, the bound falls by exp(beta)
 AUDITS = [
     *(
         Audit(f"the quantile moves{name}", mechanism, pair, claim=claim)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import pure_epsilon
-from discreet.core.answer import Apart, GramAnswer
+from discreet.core.answer import GramAnswer, NeighborPair
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
@@ -51,10 +51,10 @@ class ForgetsTheUnit(Bingham):
 
 
 RUNS = 240_000  # only directions close to the record that joined tell much, and few are
-JOINED = Apart(gram(5, 0, longest=4), gram(5, 4, longest=4))
-REPLACED = Apart(*(gram(*squares, neighbors=Neighbors.REPLACE, longest=4) for squares in ((13, 0), (9, 4))))
-TRIPLED = Apart(gram(4, 0, rows=3), gram(4, 3, rows=3))
-SECOND = Apart(gram(9, 5, 0, longest=4), gram(9, 5, 4, longest=4))
+JOINED = NeighborPair(gram(5, 0, longest=4), gram(5, 4, longest=4))
+REPLACED = NeighborPair(*(gram(*squares, neighbors=Neighbors.REPLACE, longest=4) for squares in ((13, 0), (9, 4))))
+TRIPLED = NeighborPair(gram(4, 0, rows=3), gram(4, 3, rows=3))
+SECOND = NeighborPair(gram(9, 5, 0, longest=4), gram(9, 5, 4, longest=4))
 AUDITS = [
     Audit("one record joins", Bingham(3.0), JOINED, view=last, runs=RUNS),
     Audit("one is replaced", Bingham(3.0), REPLACED, view=last, runs=RUNS),

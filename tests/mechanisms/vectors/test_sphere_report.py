@@ -14,7 +14,7 @@ from scipy.special import ndtr
 from scipy.stats import norm
 
 from discreet.accounting.accountant import epsilon, pure_epsilon
-from discreet.core.answer import Answer, Apart, whole_numbers
+from discreet.core.answer import Answer, NeighborPair, whole_numbers
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound, Norm
 from discreet.core.errors import NotPermitted, ParameterError
@@ -53,9 +53,9 @@ class ForgetsToLift(SphereReport):
         short = answer.grid.values(answer.steps) / answer.bound.radius
         return leaning_gaussian(bits, short.reshape(-1, answer.size), 2.0**20, self.cap).astype(np.float64)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         bound = Bound("l2", 2.0**20)
-        return Apart(*(whole_numbers([steps], bound, Neighbors.REPLACE) for steps in (2**19, -(2**20))))
+        return NeighborPair(*(whole_numbers([steps], bound, Neighbors.REPLACE) for steps in (2**19, -(2**20))))
 
 
 BROKEN_TWINS = [SmallerChance(), ForgetsToLift()]
@@ -66,8 +66,10 @@ def people(contributions: Array, bound: Bound) -> Answer:
     return Answer(grid.cut(contributions).astype(np.int64), grid, bound, Neighbors.REPLACE)
 
 
-OPPOSITE = Apart(*(whole_numbers([0, sign * 2**20, 0], Bound("l2", 2.0**20), Neighbors.REPLACE) for sign in (1, -1)))
-CORNERS = Apart(
+OPPOSITE = NeighborPair(
+    *(whole_numbers([0, sign * 2**20, 0], Bound("l2", 2.0**20), Neighbors.REPLACE) for sign in (1, -1))
+)
+CORNERS = NeighborPair(
     *(
         whole_numbers(one, Bound("linf", 2.0**20, nonnegative=True), Neighbors.REPLACE)
         for one in ([0, 0], [2**20, 2**20])
@@ -80,9 +82,9 @@ AUDITS = [
 ]
 
 
-@pytest.mark.parametrize("knob", [2.0**-40, 1e-6, 0.1, 1.0, 4.0, 8.0, 40.0])
-def test_the_price_is_epsilon(knob: float) -> None:
-    assert pure_epsilon(SphereReport(knob).event) == pytest.approx(knob, rel=1e-9)
+@pytest.mark.parametrize("price", [2.0**-40, 1e-6, 0.1, 1.0, 4.0, 8.0, 40.0])
+def test_the_price_is_epsilon(price: float) -> None:
+    assert pure_epsilon(SphereReport(price).event) == pytest.approx(price, rel=1e-9)
 
 
 def test_many_reports_cost_less_than_pure_ones() -> None:
@@ -114,14 +116,14 @@ def worst(probabilities: Array) -> tuple[float, float]:
 
 def test_no_two_contributions_differ_by_more_on_a_coarse_grid() -> None:
     """All probabilities, added up: rounding moves a draw by at most half the diagonal of a cell."""
-    for knob, (stddev, dimension) in itertools.product((0.3, 1.0, 4.0), ((1.0, 2), (3.0, 2), (1.0, 3))):
+    for price, (stddev, dimension) in itertools.product((0.3, 1.0, 4.0), ((1.0, 2), (3.0, 2), (1.0, 3))):
         rounding = math.sqrt(dimension) / (2 * stddev)
-        cap = cap_for(knob, rounding)
+        cap = cap_for(price, rounding)
         loss, variation = worst(laws(stddev, dimension, cap))
-        assert loss <= knob
+        assert loss <= price
         assert variation <= advantage(cap, rounding)
-        forgetful, _ = worst(laws(stddev, dimension, cap_for(knob, 0.0)))
-        assert forgetful > knob
+        forgetful, _ = worst(laws(stddev, dimension, cap_for(price, 0.0)))
+        assert forgetful > price
 
 
 def test_all_rounding_together_is_within_what_the_cap_allows_for() -> None:
@@ -133,37 +135,37 @@ def test_all_rounding_together_is_within_what_the_cap_allows_for() -> None:
     assert 1.1 * (lengths + cells + product) < ROUNDING
 
 
-@pytest.mark.parametrize("knob", [0.1, 1.0, 3.0, 5.0])
-def test_two_opposite_contributions_lose_what_the_event_says(knob: float) -> None:
+@pytest.mark.parametrize("price", [0.1, 1.0, 3.0, 5.0])
+def test_two_opposite_contributions_lose_what_the_event_says(price: float) -> None:
     """The continuous law: one cap, its opposite, and the space between them."""
-    report = SphereReport(knob)
+    report = SphereReport(price)
     mass = norm.sf(report.cap.threshold)
-    whole = 1 + math.expm1(knob) * mass
-    exact = LossTable(-1, (mass / whole, 1 - (math.exp(knob) + 1) * mass / whole, math.exp(knob) * mass / whole))
+    whole = 1 + math.expm1(price) * mass
+    exact = LossTable(-1, (mass / whole, 1 - (math.exp(price) + 1) * mass / whole, math.exp(price) * mass / whole))
     np.testing.assert_allclose(report.event.remove.probabilities, exact.probabilities, atol=1e-4)
     assert report.event.remove.probabilities[2] >= exact.probabilities[2] * (1 - 1e-5)
 
 
-@pytest.mark.parametrize("knob", [0.05, 0.5, 1.0, 2.0, 4.0, 5.5])
-def test_no_other_plane_has_less_error(knob: float) -> None:
+@pytest.mark.parametrize("price", [0.05, 0.5, 1.0, 2.0, 4.0, 5.5])
+def test_no_other_plane_has_less_error(price: float) -> None:
     """Asi, Feldman and Talwar's scale, f(t) (p / (1 - q) - (1 - p) / q) for cap mass 1 - q and odds p, maximised."""
 
     def scale(threshold: float) -> float:
         q = norm.cdf(threshold)
-        p = 1 / (1 + math.exp(-knob) * q / (1 - q))
+        p = 1 / (1 + math.exp(-price) * q / (1 - q))
         return float(norm.pdf(threshold) * (p / (1 - q) - (1 - p) / q))
 
     best = minimize_scalar(lambda threshold: -scale(threshold), bounds=(0.0, 6.0), method="bounded")
-    assert SphereReport(knob).stddev(Bound("l2", 1.0), 3, Neighbors.REPLACE) == pytest.approx(-1 / best.fun, rel=2e-5)
+    assert SphereReport(price).stddev(Bound("l2", 1.0), 3, Neighbors.REPLACE) == pytest.approx(-1 / best.fun, rel=2e-5)
 
 
 def test_reports_have_the_mean_and_the_deviation_they_say() -> None:
     """Five deviations of every mean; the covariance is that of noise, along the contribution and across it."""
-    for knob, size in itertools.product((0.5, 4.0), (1, 8, 64)):
+    for price, size in itertools.product((0.5, 4.0), (1, 8, 64)):
         bound, runs = Bound("l2", 3.0), 400_000 // (size + 7)
         truth = np.full(size, 2.9 / math.sqrt(size))
-        reports = SphereReport(knob).release(people(np.tile(truth, (runs, 1)), bound), DeterministicBits(1))
-        deviation = SphereReport(knob).stddev(bound, size, Neighbors.REPLACE)
+        reports = SphereReport(price).release(people(np.tile(truth, (runs, 1)), bound), DeterministicBits(1))
+        deviation = SphereReport(price).stddev(bound, size, Neighbors.REPLACE)
         np.testing.assert_allclose(reports.mean(axis=0), truth, atol=5 * deviation / math.sqrt(runs))
         np.testing.assert_allclose(reports.std(axis=0), deviation, rtol=5 / math.sqrt(runs))
         along = reports @ truth / np.linalg.norm(truth)
@@ -236,7 +238,7 @@ def test_too_many_coordinates_are_refused() -> None:
         SphereReport().release(Answer(one, Grid(0), Bound("l2", 1.0), Neighbors.REPLACE), DeterministicBits(1))
 
 
-@pytest.mark.parametrize("knob", [0.0, -1.0, math.inf, math.nan, 701.0, "1"])
-def test_an_epsilon_without_meaning_is_refused(knob: float) -> None:
+@pytest.mark.parametrize("price", [0.0, -1.0, math.inf, math.nan, 701.0, "1"])
+def test_an_epsilon_without_meaning_is_refused(price: float) -> None:
     with pytest.raises(ParameterError, match="Nothing was released or spent"):
-        SphereReport(knob)
+        SphereReport(price)

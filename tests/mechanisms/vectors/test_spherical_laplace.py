@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.accounting.accountant import pure_epsilon
-from discreet.core.answer import Answer, Apart, whole_numbers
+from discreet.core.answer import Answer, NeighborPair, whole_numbers
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.events import LaplaceLoss
@@ -30,15 +30,17 @@ class ScalarLength(SphericalLaplace):
         lengths = np.abs(super().noise(bits, (*shape[:-1], 1), scale))
         return np.rint(vectors * (lengths / np.linalg.norm(vectors, axis=-1, keepdims=True))).astype(np.int64)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         bound = Bound("l2", 2.0**20)
-        return Apart(whole_numbers([0, 0], bound), whole_numbers([2**20, 0], bound))
+        return NeighborPair(whole_numbers([0, 0], bound), whole_numbers([2**20, 0], bound))
 
 
 BROKEN_TWINS = [ScalarLength()]
 
 
-ASKEW = Apart(*(whole_numbers(point, Bound("l2", 5.0 * 2**18)) for point in ([0, 0, 0], [3 * 2**18, 0, 4 * 2**18])))
+ASKEW = NeighborPair(
+    *(whole_numbers(point, Bound("l2", 5.0 * 2**18)) for point in ([0, 0, 0], [3 * 2**18, 0, 4 * 2**18]))
+)
 AUDITS = [
     *varied(SphericalLaplace()),
     Audit("a vector", SphericalLaplace(0.8), ASKEW, view=lambda found: found @ [3.0, 0.0, 4.0]),

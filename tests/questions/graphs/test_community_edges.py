@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.core.answer import Answer, Apart
+from discreet.core.answer import Answer, NeighborPair
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
@@ -67,7 +67,7 @@ def holds(moved: str, radius: float = 3.0, neighbors: Neighbors | None = None) -
     *graphs, relation = MOVED[moved]
     one, other = (question.of(edges).sum(axis=0) for edges in graphs)
     bound = Bound("l1", radius, nonnegative=True)
-    pair = Apart(
+    pair = NeighborPair(
         *(Answer(steps.astype(np.int64), question.grid, bound, neighbors or relation) for steps in (one, other))
     )
 

@@ -23,7 +23,7 @@ import pytest
 
 from discreet.core.errors import ParameterError
 from discreet.local import wire_client
-from discreet.local.oracles.randomized_response import KaryResponse
+from discreet.local.oracles.generalized_randomized_response import GeneralizedRandomizedResponse
 from discreet.local.protocol import randomizer_of
 from discreet.local.report_store import Acknowledged, Envelope, ReportStore
 from discreet.noise.bits import system_bits
@@ -32,7 +32,7 @@ from discreet.service.cli.command import main
 from discreet.service.collector import collector
 from discreet.service.collector.collector import Collector, envelopes
 
-SURVEY = KaryResponse(2.0, ("no", "yes"))
+SURVEY = GeneralizedRandomizedResponse(2.0, ("no", "yes"))
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from scipy import stats
 from discreet.accounting.accountant import pure_epsilon
 from discreet.core.budget import Budget
 from discreet.core.neighbors import Neighbors
-from discreet.releases.joint_plan import Together
+from discreet.releases.joint_plan import JointPlan
 from discreet.schema.schema import Schema
 from discreet.statistics.fits.block_slopes import ScaledColumns, slopes_of
 from discreet.statistics.fits.dealing import Blocks, smallest_block
@@ -36,7 +36,7 @@ def width(columns: int, size: int, **more: float) -> VoteWidth:
 def test_the_parts_cost_one_together(neighbors: Neighbors) -> None:
     for max_iter, confidence in product((1, 2), (None, 0.95)):
         way = SlopesByDepth(blocks(neighbors), 4, max_iter, confidence, False)
-        assert pure_epsilon(Together(way.parts).event) == pytest.approx(1.0, rel=1e-9)
+        assert pure_epsilon(JointPlan(way.parts).event) == pytest.approx(1.0, rel=1e-9)
 
 
 def test_a_public_number_of_records_is_not_paid_for() -> None:

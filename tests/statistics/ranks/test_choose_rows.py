@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.core.answer import Apart
+from discreet.core.answer import NeighborPair
 from discreet.core.budget import Budget
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import Neighbors, Unit
@@ -51,7 +51,7 @@ def test_one_person_more_moves_every_score_and_count_by_one_at_most() -> None:
         sizes = rng.geometric(0.2, 30)
         more = np.append(sizes, rng.integers(1, 1000))
         for question in (LimitScores((1, 2, 3, 5, 9, 40), 7), CrowdedUnits((1, 2, 3, 5, 9, 40))):
-            pair = Apart(question.answer(view(sizes)), question.answer(view(more)))
+            pair = NeighborPair(question.answer(view(sizes)), question.answer(view(more)))
             moved = np.abs(pair.first.steps - pair.second.steps)  # type: ignore[union-attr]
             assert moved.max() <= pair.first.bound.radius == 1.0  # type: ignore[union-attr]
 

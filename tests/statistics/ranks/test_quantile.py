@@ -25,9 +25,9 @@ from discreet.releases.table import Table
 from discreet.schema.schema import Number, Schema
 from discreet.statistics.ranks.interquartile_range import interquartile_range
 from discreet.statistics.ranks.quantile import median, quantile
+from discreet.statistics.ranks.quantile_request import QuantileRequest
 from discreet.statistics.ranks.quantiles_by_records import ByRecords
 from discreet.statistics.ranks.quantiles_by_tree import ByTree
-from discreet.statistics.ranks.wanted import Wanted
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
@@ -35,14 +35,14 @@ from discreet.trust.sources.matrix import Matrix
 AGES = np.random.default_rng(0).gamma(8, 5, 4000)
 METHODS: tuple[Any, ...] = ("records", "tree")
 SCHEMA = Schema({"x": Number(-20, 20)})
-Asked = Callable[[PrivateData, bool], tuple[float, float]]
+NoiseContext = Callable[[PrivateData, bool], tuple[float, float]]
 
 
 def data(values: np.ndarray, seed: int, budget: Budget, neighbors: Neighbors = Neighbors.ADD_REMOVE) -> PrivateData:
     return PrivateData.of({"x": values}, SCHEMA, budget, neighbors=neighbors, bits=DeterministicBits(seed))
 
 
-def one(q: float, **more: Any) -> Asked:
+def one(q: float, **more: Any) -> NoiseContext:
     def asked(private: PrivateData, population: bool) -> tuple[float, float]:
         found = quantile(private, "x", q, population=population, epsilon=1.0, **more)
         assert isinstance(found, Estimate)
@@ -52,7 +52,7 @@ def one(q: float, **more: Any) -> Asked:
     return asked
 
 
-def of_many(place: int) -> Asked:
+def of_many(place: int) -> NoiseContext:
     def asked(private: PrivateData, population: bool) -> tuple[float, float]:
         found = quantile(private, "x", [0.5, 0.1, 0.75], population=population, epsilon=1.0)
         assert isinstance(found, Table)
@@ -72,7 +72,7 @@ class Covered:
 
     law: Any
     number: int
-    asked: Asked
+    asked: NoiseContext
     levels: tuple[float, ...]
     neighbors: Neighbors = Neighbors.ADD_REMOVE
 
@@ -148,7 +148,7 @@ def test_a_quantile_is_near_the_exact_one() -> None:
 def test_the_interval_of_one_quantile_costs_a_tenth_of_its_error_at_most() -> None:
     """The error of the exponential mechanism is inversely proportional to its epsilon."""
     of = ColumnOf(data(AGES, 0, Budget(1.0)), "x")
-    alone, with_ends = (Wanted(of, (0.5,), one, False, None, Budget(1.0)).way for one in (None, 0.95))
+    alone, with_ends = (QuantileRequest(of, (0.5,), one, False, None, Budget(1.0)).way for one in (None, 0.95))
     assert with_ends.parts[1].epsilon >= alone.parts[0].epsilon / 1.1
 
 
@@ -319,5 +319,7 @@ def test_a_public_number_shows_when_a_tree_is_closer(neighbors: Neighbors, numbe
     budget = Budget(0.3)
     data = PrivateData.of(np.zeros((number, 1)), Schema({"x": Number(0, 100)}), budget, neighbors=neighbors)
     several = tuple(np.arange(1, shares + 1) / (shares + 1))
-    assert isinstance(Wanted(ColumnOf(data, "x"), several, None, False, None, budget).way, way)
-    assert isinstance(Wanted(ColumnOf(data, "x"), several, None, False, None, budget, "records").way, ByRecords)
+    assert isinstance(QuantileRequest(ColumnOf(data, "x"), several, None, False, None, budget).way, way)
+    assert isinstance(
+        QuantileRequest(ColumnOf(data, "x"), several, None, False, None, budget, "records").way, ByRecords
+    )

@@ -81,7 +81,7 @@ def test_a_failing_query_does_not_quote_a_record(unit: Unit) -> None:
 
 
 def test_names_that_the_engine_takes_for_one_are_refused() -> None:
-    """Asked for "X", DuckDB would give the column "x"."""
+    """NoiseContext for "X", DuckDB would give the column "x"."""
     with pytest.raises(SchemaError, match="more than one column 'X'"):
         source_of(duckdb.connect().sql('SELECT 1 AS x, 2 AS "X"'), Schema({"X": Number(0, 9)}))
     with pytest.raises(SchemaError, match="no column 'X'"):

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
-from discreet.core.knob import check_whole
+from discreet.core.checks import check_whole
 from discreet.core.ledger import Ledger
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.noise.bernoulli import bernoulli

@@ -15,10 +15,10 @@ from torch.utils._pytree import tree_flatten
 from discreet.core.errors import ParameterError
 from discreet.deep.checks.model_state import ModelState, differing
 from discreet.deep.checks.same_draws import SameDraws, same
+from discreet.deep.clipping.augmentation_multiplicity import AugmentationMultiplicity
 from discreet.deep.clipping.capture import ASKED, Layer, Lead, captured, layers
 from discreet.deep.clipping.clipped_sum import Losses, by_parameter, one_each
 from discreet.deep.clipping.indices_in_range import IndicesInRange
-from discreet.deep.clipping.views import Views
 from discreet.deep.forms.precision import LEAST
 from discreet.deep.layers.rule import rule_of
 
@@ -59,7 +59,7 @@ class MadeUp:
 
 
 def rehearsed(
-    model: nn.Module, losses: Losses, inputs: Tensor, targets: Tensor, views: Views | None = None
+    model: nn.Module, losses: Losses, inputs: Tensor, targets: Tensor, views: AugmentationMultiplicity | None = None
 ) -> list[Layer]:
     """The layers, and how each is called; refuses, on made-up records, what is not a sum over records.
 
@@ -76,7 +76,7 @@ def rehearsed(
         Public. Of what the model gives and the targets: one loss for each record.
     inputs, targets : Tensor
         Only their shapes, kinds and device are looked at.
-    views : Views, optional
+    views : AugmentationMultiplicity, optional
         Public. Of each record.
     """
     rehearsal = _Rehearsal(model, losses, views, MadeUp.like(inputs, targets, 0, 2), 2)
@@ -86,7 +86,9 @@ def rehearsed(
 
 
 class _Rehearsal:
-    def __init__(self, model: nn.Module, losses: Losses, views: Views | None, three: MadeUp, whole: int) -> None:
+    def __init__(
+        self, model: nn.Module, losses: Losses, views: AugmentationMultiplicity | None, three: MadeUp, whole: int
+    ) -> None:
         self.model, self.losses, self.views, self.three, self.whole = model, losses, views, three, whole
         self.count = 1 if views is None else views.count
         self.device = three.inputs.device

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from discreet.core.knob import check_knob
+from discreet.core.checks import check_positive
 
 ASKED = "follow a quantile of lengths"
 PRECISION = 20.0  # the noise of the share below the clip is one over this, unless that takes too much
@@ -46,9 +46,9 @@ class ClipQuantile:
     speed: float = 0.2
 
     def __post_init__(self) -> None:
-        check_knob(ASKED, "level", self.level, most=1 - 2.0**-40)
-        check_knob(ASKED, "weight", self.weight)
-        check_knob(ASKED, "speed", self.speed)
+        check_positive(ASKED, "level", self.level, most=1 - 2.0**-40)
+        check_positive(ASKED, "weight", self.weight)
+        check_positive(ASKED, "speed", self.speed)
 
     @classmethod
     def of(cls, level: float, multiplier: float, batch: float) -> ClipQuantile:

@@ -12,8 +12,8 @@ from weakref import ref
 import torch
 from torch import Tensor, nn
 
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
-from discreet.core.knob import check_knob, check_whole
 from discreet.core.secret import Secret
 from discreet.deep.clipping.capture import Layer, Use, captured
 from discreet.deep.clipping.indices_in_range import IndicesInRange
@@ -97,7 +97,7 @@ def clipped_sum(
     >>> bool(found.gradients["weight"].norm() <= 5 * 0.5)
     True
     """
-    check_knob("clipped_sum", "clip", clip)
+    check_positive("clipped_sum", "clip", clip)
     check_whole("clipped_sum", "views", views)
     if len(inputs) == 0:  # an empty sample: shapes would not be known inside
         trained = {name: torch.zeros_like(one) for name, one in model.named_parameters() if one.requires_grad}
@@ -109,7 +109,7 @@ def clipped_sum(
 def rehearsed_layers(model: nn.Module, losses: Losses, inputs: Tensor, targets: Tensor, views: int = 1) -> list[Layer]:
     """The layers as a rehearsal finds them, or as the last ones of this model and loss have found them."""
     from discreet.deep.checks.rehearsal import rehearsed  # it looks at clipped sums itself
-    from discreet.deep.clipping.views import Views
+    from discreet.deep.clipping.augmentation_multiplicity import AugmentationMultiplicity
 
     modules = tuple((name, id(module), module.training) for name, module in model.named_modules())
     trained = tuple(name for name, one in model.named_parameters() if one.requires_grad)
@@ -118,7 +118,7 @@ def rehearsed_layers(model: nn.Module, losses: Losses, inputs: Tensor, targets: 
     for kept, loss, known, found in _LAST:
         if kept() is model and loss == losses and known == key:
             return [layer._replace(module=model.get_submodule(layer.name)) for layer in found]
-    same = Views(lambda x: x, views) if views > 1 else None
+    same = AugmentationMultiplicity(lambda x: x, views) if views > 1 else None
     fresh = rehearsed(model, losses, inputs, targets, same)
     _LAST.appendleft((ref(model), losses, key, [layer._replace(module=_NONE) for layer in fresh]))
     return fresh

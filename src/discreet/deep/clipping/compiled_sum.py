@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn.utils.stateless import _reparametrize_module
 
+from discreet.core.checks import check_positive
 from discreet.core.errors import ParameterError
-from discreet.core.knob import check_knob
 from discreet.deep.clipping.capture import Layer
 from discreet.deep.clipping.clipped_sum import ClippedSum, Losses, clipped_sum_of, rehearsed_layers
 from discreet.deep.noise.noisy_sum import fine_grid, in_steps
@@ -87,7 +87,7 @@ class CompiledSum:
         sensitivity : float, optional
             Public. Of all that noise is added to; the clip by default.
         """
-        check_knob("compiled sum", "clip", clip)
+        check_positive("compiled sum", "clip", clip)
         if (inputs.shape, targets.shape) != self._shapes:
             obstacle = f"the graph is for {tuple(self._shapes[0])}, and this batch is {tuple(inputs.shape)}"
             raise ParameterError("compiled sum", obstacle, "Fill the batch up, and say which samples are there.")

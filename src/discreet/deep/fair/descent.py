@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields
 import torch
 from torch import Tensor, nn
 
+from discreet.core.checks import check_positive
 from discreet.core.held import unheld
-from discreet.core.knob import check_knob
 
 MOMENTUM = 0.9
 KEPT = 0.25  # of the steps, the last of which are averaged
@@ -47,7 +47,7 @@ class Descent:
         for one in fields(self):
             least = 0.0 if one.name == "tolerance" else 2.0**-40
             most = 0.5 if one.name == "smallest_share" else 2.0**40
-            check_knob("fair training", one.name, getattr(self, one.name), least, most)
+            check_positive("fair training", one.name, getattr(self, one.name), least, most)
 
 
 @unheld("releases")

@@ -14,10 +14,10 @@ from torch import Tensor, nn
 
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
+from discreet.core.checks import check_whole
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Array
-from discreet.core.knob import check_whole
 from discreet.core.ledger import Ledger
 from discreet.deep.fair.attribute_training import AttributeTraining
 from discreet.deep.fair.constraint import Codes, Constraint, constraint_of

@@ -8,9 +8,9 @@ from typing import ClassVar, Literal, get_args
 
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
+from discreet.core.checks import check_one_of, check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import Composed, Event, Repeated, Scheme
-from discreet.core.knob import check_knob, check_one_of, check_whole
 from discreet.core.secret_sample import SecretSample
 from discreet.mechanisms.additive.gaussian import Gaussian
 
@@ -48,7 +48,7 @@ class FairPlan:
     multiplier: float = 1.0
     histogram: float = 0.2
     counts: float = 0.05
-    knob: ClassVar[str] = "multiplier"
+    calibrated: ClassVar[str] = "multiplier"
 
     @classmethod
     def of(cls, budget: Budget, *, protects: Protects, batch: int, size: int, epochs: float) -> FairPlan:
@@ -98,7 +98,7 @@ def check_batch(batch: int, size: int, epochs: float) -> None:
     """Refuse samples that cannot be drawn."""
     check_whole(ASKED, "size", size)
     check_whole(ASKED, "batch", batch)
-    check_knob(ASKED, "epochs", epochs)
+    check_positive(ASKED, "epochs", epochs)
     if batch > size:
         raise ParameterError(ASKED, f"a batch of {batch} is more than {size} records", "Give a smaller one.")
 

@@ -54,7 +54,7 @@ class PFLDPlan:
     multiplier: float = 1.0
     dual: float = 0.3
     counts: float = 0.05
-    knob: ClassVar[str] = "multiplier"
+    calibrated: ClassVar[str] = "multiplier"
 
     @classmethod
     def of(cls, budget: Budget, *, batch: int, size: int, epochs: int) -> PFLDPlan:

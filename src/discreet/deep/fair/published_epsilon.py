@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from discreet.accounting.renyi import renyi
+from discreet.core.checks import check_positive
 from discreet.core.events import Composed, GaussianLoss, Repeated, Sampled
-from discreet.core.knob import check_knob
 from discreet.deep.fair.fair_plan import check_batch, steps_of
 
 ORDERS = (*(1 + step / 10 for step in range(1, 100)), *range(11, 65), 128, 256, 512)
@@ -41,7 +41,7 @@ def published_epsilon(
     0.73
     """
     check_batch(batch, size, epochs)
-    check_knob("published epsilon", "delta", delta, 1e-300, 1 - 1e-12)
+    check_positive("published epsilon", "delta", delta, 1e-300, 1 - 1e-12)
     primal = Repeated(Sampled(GaussianLoss(primal_multiplier), batch / size), steps_of(batch, size, epochs))
     event = Composed((primal, Repeated(GaussianLoss(dual_multiplier), epochs)))
     return min(renyi(event, order).divergence + math.log(1 / delta) / (order - 1) for order in ORDERS)

@@ -12,9 +12,9 @@ from torch.nn import functional
 from discreet.accounting.calibration import calibrate
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import Composed, Event, Repeated
-from discreet.core.knob import check_whole
 from discreet.core.ledger import Ledger
 from discreet.core.receipt import Receipt
 from discreet.core.secret_sample import SecretSample
@@ -32,13 +32,13 @@ ASKED = "train as Abadi et al. 2016"
 
 @dataclass(frozen=True)
 class _Whole:
-    """Projection and training together, with the noise of the training as the knob."""
+    """Projection and training together, of which the noise of the training is calibrated."""
 
     projection: Gaussian
     sample: SecretSample
     steps: int
     multiplier: float = 1.0
-    knob: ClassVar[str] = "multiplier"
+    calibrated: ClassVar[str] = "multiplier"
 
     @property
     def event(self) -> Event:

@@ -9,10 +9,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from discreet.core.budget import Budget
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
-from discreet.core.knob import check_whole
+from discreet.deep.clipping.augmentation_multiplicity import AugmentationMultiplicity
 from discreet.deep.clipping.clipped_sum import Losses
-from discreet.deep.clipping.views import Views
 from discreet.deep.layers.standardized_convolution import StandardizedConv2d
 from discreet.deep.training.private_tensors import PrivateTensors
 from discreet.deep.training.trainer import Trainer
@@ -93,7 +93,7 @@ class LargeBatch:
     ----------
     plan : TrainingPlan
         Public. Steps, samples, noise.
-    views : Views
+    views : AugmentationMultiplicity
         Public. Of each image.
     decay : float
         Public. Of the average of the weights.
@@ -108,7 +108,7 @@ class LargeBatch:
     """
 
     plan: TrainingPlan
-    views: Views
+    views: AugmentationMultiplicity
     decay: float = 0.999
     learning_rate: float = LEARNING_RATE
 
@@ -141,7 +141,7 @@ class LargeBatch:
             Public. The greatest length of the gradient of a record.
         """
         plan = TrainingPlan.of(budget, batch=batch, expected_size=expected_size, epochs=epochs, clip=clip)
-        return cls(plan, Views(flipped_and_shifted, multiplicity))
+        return cls(plan, AugmentationMultiplicity(flipped_and_shifted, multiplicity))
 
     def trainer(
         self, model: nn.Module, data: PrivateTensors, *, losses: Losses | None = None, chunk: int = 128

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
-from discreet.core.knob import check_whole
 
 ASKED = "add low-rank layers"
 

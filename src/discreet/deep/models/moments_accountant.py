@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from discreet.accounting.renyi import renyi
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event
-from discreet.core.knob import check_whole
 
 MOMENTS = 32
 

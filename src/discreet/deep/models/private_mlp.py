@@ -16,9 +16,9 @@ from sklearn.utils import check_random_state
 from discreet.accounting.calibration import calibrate
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
+from discreet.core.checks import check_one_of, check_positive, check_whole
 from discreet.core.events import Event
 from discreet.core.grid import Array
-from discreet.core.knob import check_knob, check_one_of, check_whole
 from discreet.core.secret_sample import SecretSample
 from discreet.fitting.private_estimator import LARGEST, PrivateEstimator
 from discreet.fitting.task import Task
@@ -69,10 +69,10 @@ class PrivateMLP(PrivateEstimator):
         for size in self._hidden:
             check_whole(self.purpose, "hidden_layer_sizes", size, most=WIDEST)
         check_whole(self.purpose, "max_iter", self.max_iter)
-        check_knob(self.purpose, "rate", self.rate, least=2.0**-20, most=1.0)
+        check_positive(self.purpose, "rate", self.rate, least=2.0**-20, most=1.0)
         check_whole(self.purpose, "max_iter / rate", self._steps, most=LARGEST)
-        check_knob(self.purpose, "clip", self.clip)
-        check_knob(self.purpose, "learning_rate_init", self.learning_rate_init)
+        check_positive(self.purpose, "clip", self.clip)
+        check_positive(self.purpose, "learning_rate_init", self.learning_rate_init)
 
     def plan(self, task: Task) -> TrainingPlan:
         """As many steps as show each record `max_iter` times on average, with the least noise that fits."""

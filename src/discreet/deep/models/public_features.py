@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
-from discreet.core.knob import check_knob, check_whole
 
 CHUNK = 64  # images at a time: what stays in the cache
 
@@ -56,7 +56,7 @@ class PublicFeatures(nn.Module):
     ) -> None:
         super().__init__()
         check_whole("public features", "groups", groups)
-        check_knob("public features", "shrink", shrink)
+        check_positive("public features", "shrink", shrink)
         if len(public) < 2:
             raise ParameterError("public features", f"there are {len(public)} public images", "Give more.")
         if classes is not None and len(classes) != len(public):

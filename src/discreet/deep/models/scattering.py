@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
-from discreet.core.knob import check_whole
 
 ASKED = "scattering"
 WIDTH, CENTER = 0.8, 0.75 * math.pi  # of the finest wavelet: its standard deviation in pixels, its frequency

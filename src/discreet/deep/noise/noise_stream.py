@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from discreet.core.held import Held, exclusive
-from discreet.deep.noise.bands import Bands
+from discreet.deep.noise.banded_factorization import BandedFactorization
 
 A = TypeVar("A", NDArray[np.float64], Tensor)
 
@@ -23,18 +23,18 @@ class NoiseStream(Held, Generic[A]):
 
     Parameters
     ----------
-    bands : Bands
+    bands : BandedFactorization
         Public. C.
 
     Examples
     --------
-    >>> stream = NoiseStream(Bands((0.8, 0.6)))
+    >>> stream = NoiseStream(BandedFactorization((0.8, 0.6)))
     >>> noise = iter([1.0, 0.0, 0.0])
     >>> [float(stream.released(np.zeros(1), lambda row: row + next(noise))[0].round(3)) for _ in range(3)]
     [1.25, -0.938, 0.703]
     """
 
-    def __init__(self, bands: Bands) -> None:
+    def __init__(self, bands: BandedFactorization) -> None:
         self._column = bands.coefficients
         self._sums: deque[A] = deque(maxlen=bands.count - 1)
         self._released: deque[A] = deque(maxlen=bands.count - 1)

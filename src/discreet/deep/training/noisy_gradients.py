@@ -17,11 +17,11 @@ from discreet.deep.checks.failing_records import computed
 from discreet.deep.checks.model_state import ModelState
 from discreet.deep.checks.rehearsal import rehearsed
 from discreet.deep.checks.secret_draws import secret_draws
+from discreet.deep.clipping.augmentation_multiplicity import AugmentationMultiplicity
 from discreet.deep.clipping.capture import Layer
 from discreet.deep.clipping.clip_quantile import SPAN
 from discreet.deep.clipping.clipped_sum import ClippedSum, Losses, clipped_sum
 from discreet.deep.clipping.compiled_sum import CompiledSum, Compiler
-from discreet.deep.clipping.views import Views
 from discreet.deep.noise.device_noise import DeviceNoise
 from discreet.deep.noise.noise_stream import NoiseStream
 from discreet.deep.noise.noisy_sum import WITHOUT_FLOAT64, fine_grid, noisy_sum, on_grid, rounding_on_grid
@@ -47,7 +47,7 @@ class NoisyGradients(Held):
         Public. Samples and noise.
     chunk : int
         Public. How many records are computed at a time.
-    views : Views, optional
+    views : AugmentationMultiplicity, optional
         Public. Of each record; by default the record itself.
     processes : Processes, optional
         Public. Whose records they are; by default those of this process.
@@ -64,7 +64,7 @@ class NoisyGradients(Held):
         data: PrivateTensors,
         plan: TrainingPlan,
         chunk: int = 256,
-        views: Views | None = None,
+        views: AugmentationMultiplicity | None = None,
         processes: Processes | None = None,
         precision: torch.dtype | None = None,
         compiler: Compiler | None = None,

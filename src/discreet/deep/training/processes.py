@@ -42,7 +42,7 @@ class OneProcess:
         rehearse()
 
     def told(self, action: Callable[[], T]) -> T:
-        """What is done."""
+        """The result of the action."""
         return action()
 
     def released(self, sums: Sums, noisy: Callable[[Sums], Sums]) -> Sums:

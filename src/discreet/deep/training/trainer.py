@@ -18,16 +18,16 @@ from torch.utils._pytree import tree_flatten
 
 from discreet import __version__
 from discreet.accounting.accountant import epsilon
+from discreet.core.checks import check_whole
 from discreet.core.errors import DiscreetError, ParameterError
 from discreet.core.events import written
 from discreet.core.held import Held, exclusive
-from discreet.core.knob import check_whole
 from discreet.core.progress_bar import Progress, patient_bar
 from discreet.deep.checks.check import check
 from discreet.deep.checks.optimizer_check import check_optimizer
+from discreet.deep.clipping.augmentation_multiplicity import AugmentationMultiplicity
 from discreet.deep.clipping.clipped_sum import Losses
 from discreet.deep.clipping.compiled_sum import Compiler
-from discreet.deep.clipping.views import Views
 from discreet.deep.training.card import PrivacyCard, as_table, as_text
 from discreet.deep.training.digest import digest
 from discreet.deep.training.noisy_gradients import NoisyGradients
@@ -124,7 +124,7 @@ class Trainer(Held):
         Public. How many records are computed at a time; results do not depend on it, but for rounding.
     block : int, optional
         Public. How many steps are charged at a time; all of them by default: a whole plan costs least.
-    views : Views, optional
+    views : AugmentationMultiplicity, optional
         Public. Several views of each record, whose gradients are averaged before the clip, at the price of one.
     schedule : LRScheduler, optional
         Public. Of the optimizer's learning rate; it moves on after every step.
@@ -174,7 +174,7 @@ class Trainer(Held):
         *,
         chunk: int = 256,
         block: int | None = None,
-        views: Views | None = None,
+        views: AugmentationMultiplicity | None = None,
         schedule: LRScheduler | None = None,
         decay: float | None = None,
         precision: torch.dtype | None = None,

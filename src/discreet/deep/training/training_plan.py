@@ -7,13 +7,13 @@ from typing import ClassVar
 
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget, check_budget
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import Composed, Event, Repeated
 from discreet.core.events_in_words import in_words
-from discreet.core.knob import check_knob, check_whole
 from discreet.core.secret_sample import SecretSample
 from discreet.deep.clipping.clip_quantile import ClipQuantile
-from discreet.deep.noise.bands import MOST, Bands
+from discreet.deep.noise.banded_factorization import MOST, BandedFactorization
 from discreet.deep.training.card import as_table, as_text
 from discreet.deep.training.truncation import Truncation
 from discreet.mechanisms.additive.gaussian import Gaussian
@@ -43,7 +43,7 @@ class TrainingPlan:
         Public. What moves the clip after every step; `clip` is the first one.
     truncation : Truncation, optional
         Public. Makes all samples of one size.
-    bands : Bands, optional
+    bands : BandedFactorization, optional
         Public. Correlates the noise of steps: records are in as many groups as there are bands, step after step the
         next group is sampled, at the rate of `sample`.
 
@@ -61,10 +61,10 @@ class TrainingPlan:
     batch: float
     quantile: ClipQuantile | None = None
     truncation: Truncation | None = None
-    bands: Bands | None = None
+    bands: BandedFactorization | None = None
 
     def __post_init__(self) -> None:
-        check_knob(ASKED, "clip", self.clip)
+        check_positive(ASKED, "clip", self.clip)
         if self.sample.scheme != "poisson":
             obstacle = f"the price is that of a {self.sample.scheme} sample, and a step draws another one"
             raise ParameterError(ASKED, obstacle, "Give SecretSample(rate): each record is in a sample by itself.")
@@ -113,7 +113,7 @@ class TrainingPlan:
         check_budget(ASKED, budget)
         check_whole(ASKED, "batch", batch)
         check_whole(ASKED, "expected_size", expected_size)
-        check_knob(ASKED, "epochs", epochs)
+        check_positive(ASKED, "epochs", epochs)
         check_whole(ASKED, "bands", bands)
         if budget.delta == 0:
             raise ParameterError(ASKED, "Gaussian noise keeps no promise without a delta", "Give one, such as 1e-5.")
@@ -124,7 +124,7 @@ class TrainingPlan:
         truncation = None
         if truncated:
             truncation = Truncation.of(budget, rate=sample.rate, expected_size=expected_size, steps=steps)
-        factor = None if bands == 1 else Bands.of(bands, steps, momentum)
+        factor = None if bands == 1 else BandedFactorization.of(bands, steps, momentum)
         plain = cls(sample, Gaussian(1.0), steps, clip, float(batch), truncation=truncation, bands=factor)
         noise = Gaussian(calibrate(TrainingNoise(1.0, plain), budget).multiplier)
         moved = None if quantile is None else ClipQuantile.of(quantile, noise.multiplier, batch)
@@ -172,7 +172,7 @@ class TrainingPlan:
         momentum : float
             Public. That of the optimizer.
         """
-        bands = self.bands or Bands((1.0,))
+        bands = self.bands or BandedFactorization((1.0,))
         return bands.error(self.steps, momentum) * self.noise.multiplier * self.reach(self.clip) / self.batch
 
     def reach(self, clip: float) -> float:
@@ -222,7 +222,7 @@ class TrainingNoise:
 
     multiplier: float
     plan: TrainingPlan
-    knob: ClassVar[str] = "multiplier"
+    calibrated: ClassVar[str] = "multiplier"
 
     @property
     def event(self) -> Event:

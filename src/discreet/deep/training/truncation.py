@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import ApproximateLoss
-from discreet.core.knob import check_knob, check_whole
 from discreet.noise.laplace import discrete_laplace
 
 ASKED = "truncate samples"
@@ -59,7 +59,7 @@ class Truncation:
     def __post_init__(self) -> None:
         check_whole(ASKED, "most", self.most)
         check_whole(ASKED, "records", self.records)
-        check_knob(ASKED, "epsilon", self.epsilon, least=2.0**-20)
+        check_positive(ASKED, "epsilon", self.epsilon, least=2.0**-20)
         check_whole(ASKED, "slack", self.slack)
 
     @classmethod

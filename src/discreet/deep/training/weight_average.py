@@ -7,7 +7,7 @@ from copy import deepcopy
 import torch
 from torch import nn
 
-from discreet.core.knob import check_knob
+from discreet.core.checks import check_positive
 
 
 class WeightAverage:
@@ -35,7 +35,7 @@ class WeightAverage:
     """
 
     def __init__(self, model: nn.Module, decay: float) -> None:
-        check_knob("average weights", "decay", decay, least=2.0**-40, most=1 - 2.0**-40)
+        check_positive("average weights", "decay", decay, least=2.0**-40, most=1 - 2.0**-40)
         self.decay, self.model, self._source = decay, deepcopy(model).requires_grad_(False), model
 
     @torch.no_grad()

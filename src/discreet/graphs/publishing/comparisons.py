@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from discreet.core.checks import check_positive, check_seed, check_whole
 from discreet.core.events import Composed
-from discreet.core.knob import check_knob, check_seed, check_whole
 from discreet.graphs.asking import whole_graph
 from discreet.graphs.publishing.block_sampling import nearest_counts, sampled_edges
 from discreet.graphs.publishing.network import PublishedNetwork
@@ -89,7 +89,7 @@ def block_model_network(
     """
     name = "stochastic block model"
     graph = whole_graph(data, name, "edge")
-    check_knob(name, "epsilon", epsilon)
+    check_positive(name, "epsilon", epsilon)
     check_whole(name, "communities", communities, least=2, most=128)
     check_seed(name, random_state)
     placed = PlacedGroups(epsilon * (1 - BLOCKS) * SAFE, int(communities))

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.checks import check_positive, check_seed
 from discreet.core.grid import Steps
-from discreet.core.knob import check_knob, check_seed
 from discreet.graphs.asking import whole_graph
 from discreet.graphs.publishing.network import PublishedNetwork
 from discreet.graphs.publishing.publish import drawn_network
@@ -54,9 +54,9 @@ def dp_lusn(
     """
     name = "DP-LUSN (not private)"
     graph = whole_graph(data, name, "edge")
-    check_knob(name, "epsilon", epsilon)
+    check_positive(name, "epsilon", epsilon)
     check_seed(name, random_state)
-    detection: Any = FastNewman()  # has no knob, and no worst neighbors: it promises nothing
+    detection: Any = FastNewman()  # is not calibrated, and no worst neighbors: it promises nothing
     noise = Laplace(1 / epsilon)
     with graph.permit(detection.event, name, waiver=waiver) as waived, graph.permit(noise.event, name) as permit:
         groups: Steps = waived.ask(WholeGraph(graph.nodes), detection)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.checks import check_positive, check_seed, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import Composed, Event
 from discreet.core.grid import Array, Steps
-from discreet.core.knob import check_knob, check_seed, check_whole
 from discreet.graphs.asking import whole_graph
 from discreet.graphs.degrees import likely_degrees
 from discreet.graphs.publishing.block_sampling import fitted_edges, nearest_counts, pairs_of_blocks
@@ -150,7 +150,7 @@ def publish_network(
     """
     name = "publish network"
     graph = whole_graph(data, name, "edge")
-    check_knob(name, "epsilon", epsilon)
+    check_positive(name, "epsilon", epsilon)
     plan = PublishingPlan(float(epsilon))
     communities = plan.communities if communities is None else communities
     check_whole(name, "communities", communities, least=2, most=128)

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet.core.bound import Norm
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.grid import Array
-from discreet.core.knob import check_knob, check_whole
 from discreet.fitting.task import Task, encoded
 from discreet.learners.bayes.naive_bayes import NaiveBayes, counts_of, shrinkage
 from discreet.questions.tables.class_marginals import class_marginals_of
@@ -105,7 +105,7 @@ class CategoricalNB(NaiveBayes):
     def check(self) -> None:
         """Refuse parameters that cannot be, before any data are looked at."""
         check_whole(self.purpose, "bins", self.bins, most=MOST_BINS)
-        check_knob(self.purpose, "alpha", self.alpha)
+        check_positive(self.purpose, "alpha", self.alpha)
 
     def plan(self, task: Task) -> SumPlan:
         """One release, in l1 or l2, whichever needs less noise."""

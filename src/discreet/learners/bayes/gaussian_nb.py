@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
+from discreet.core.checks import check_one_of, check_whole
 from discreet.core.grid import Array
-from discreet.core.knob import check_one_of, check_whole
 from discreet.fitting.task import Task
 from discreet.learners.bayes.box_law import BoxLaw
 from discreet.learners.bayes.moments_plan import (

@@ -11,8 +11,8 @@ from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
 
 from discreet.core.bound import Norm
+from discreet.core.checks import check_one_of, check_whole
 from discreet.core.grid import Array
-from discreet.core.knob import check_one_of, check_whole
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
 from discreet.learners.clusters.cluster_start import ClusterStart, shortened

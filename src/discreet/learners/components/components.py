@@ -21,7 +21,7 @@ from discreet.questions.vectors.directed_products import directed_products_of, o
 from discreet.questions.vectors.directed_squares import directed_squares_of
 from discreet.questions.vectors.gram import Gram
 from discreet.questions.vectors.second_moments import central_moments_of, unfolded
-from discreet.releases.joint_plan import Together
+from discreet.releases.joint_plan import JointPlan
 from discreet.releases.shares import BudgetShare, SharedPlan, shared
 from discreet.trust.permit import Permit
 
@@ -178,7 +178,7 @@ class OneByOne(ComponentSearch):
         sums = shared(data, Budget(SUMS * budget.epsilon, budget.delta), [*place, squares]).noises
         each = Bingham((1 - SUMS) * budget.epsilon / self.size)
         parts = (*sums[: len(place)], *[each] * self.size, sums[-1])
-        return SharedPlan(calibrate(Together(parts), budget).mechanisms)
+        return SharedPlan(calibrate(JointPlan(parts), budget).mechanisms)
 
     def found(self, place: Place, permit: Permit, noises: Iterator[Any]) -> Components:
         """Ask for one direction after another, and then for the squares along all of them."""

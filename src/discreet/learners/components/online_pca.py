@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.knob import check_knob, check_whole
 from discreet.fitting.task import Task
 from discreet.learners.components.components import signed
 from discreet.learners.timed import Timed
@@ -112,7 +112,7 @@ class OnlinePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Timed):
         for name in ("n_components", "steps"):
             check_whole(self.purpose, name, getattr(self, name))
         if self.radius is not None:
-            check_knob(self.purpose, "radius", self.radius, least=SHORTEST)
+            check_positive(self.purpose, "radius", self.radius, least=SHORTEST)
 
     def plan(self, task: Task) -> SumPlan:
         """The tree."""

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from discreet.core.checks import check_one_of, check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.knob import check_knob, check_one_of, check_whole
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
 from discreet.learners.components.components import AnalyzeGauss, ComponentSearch, OneByOne, Power, Sulq
@@ -133,7 +133,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
         if self.n_components is not None:
             check_whole(self.purpose, "n_components", self.n_components)
         if self.radius is not None:
-            check_knob(self.purpose, "radius", self.radius, least=SHORTEST)
+            check_positive(self.purpose, "radius", self.radius, least=SHORTEST)
 
     def plan(self, task: Task) -> SharedPlan:
         """The center, the radius if it is not given, and what the method asks."""

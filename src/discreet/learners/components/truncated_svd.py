@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.knob import check_knob, check_whole
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
 from discreet.learners.components.components import signed
@@ -100,7 +100,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEst
         """Refuse invalid parameters, before any data are read."""
         check_whole(self.purpose, "n_components", self.n_components)
         if self.radius is not None:
-            check_knob(self.purpose, "radius", self.radius, least=SHORTEST)
+            check_positive(self.purpose, "radius", self.radius, least=SHORTEST)
 
     def plan(self, task: Task) -> SharedPlan:
         """The radius if it is not given, and the products."""

@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from discreet.core.budget import Budget
+from discreet.core.checks import check_positive
 from discreet.core.events import Composed
 from discreet.core.grid import Array
-from discreet.core.knob import check_knob
 from discreet.fitting.scored_classifier import LinearScores, own_units
 from discreet.fitting.task import Task
 from discreet.learners.linear.risk_minimizer import Perturbed, RiskMinimizer, RiskPlan
@@ -138,7 +138,7 @@ class ERMClassifier(RiskMinimizer, LinearScores):
         """Refuse parameters that cannot be, before any data are looked at."""
         super().check()
         if self.radius is not None:
-            check_knob(self.purpose, "radius", self.radius, 2.0**-10, 2.0**10)
+            check_positive(self.purpose, "radius", self.radius, 2.0**-10, 2.0**10)
 
     def plan(self, task: Task) -> RiskPlan:
         """One minimiser for two classes, or one for each class; and moments of columns before, where they pay."""

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.grid import Array
-from discreet.core.knob import check_knob, check_whole
 from discreet.fitting.task import Task
 from discreet.learners.linear.risk_minimizer import Perturbed, RiskMinimizer, RiskPlan
 from discreet.mechanisms.learning.margin_losses import LossName
@@ -133,7 +133,7 @@ class KernelSVC(RiskMinimizer):
         super().check()
         check_whole(self.purpose, "n_components", self.n_components, most=2**11)
         if self.gamma is not None:
-            check_knob(self.purpose, "gamma", self.gamma, 2.0**-20, 2.0**20)
+            check_positive(self.purpose, "gamma", self.gamma, 2.0**-20, 2.0**20)
 
     def size(self, task: Task) -> int:
         """The Fourier features."""

@@ -7,8 +7,8 @@ from abc import abstractmethod
 
 import numpy as np
 
+from discreet.core.checks import check_whole
 from discreet.core.grid import Array
-from discreet.core.knob import check_whole
 from discreet.fitting.scored_classifier import LinearScores, own_units
 from discreet.fitting.task import Task
 from discreet.questions.columns.column_moments import ColumnMoments, column_moments_of

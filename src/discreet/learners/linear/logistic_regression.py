@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from discreet.core.checks import check_one_of, check_positive, check_whole
 from discreet.core.grid import Array
-from discreet.core.knob import check_knob, check_one_of, check_whole
 from discreet.fitting.task import Task
 from discreet.learners.linear.erm_classifier import ERMClassifier
 from discreet.learners.linear.linear_classifier import LinearClassifier
@@ -127,7 +127,7 @@ class LogisticRegression(LinearClassifier):
         check_one_of(self.purpose, "method", self.method, ("gradients", "objective", None))
         check_whole(self.purpose, "expected_size", self.expected_size)
         if self.residual is not None:
-            check_knob(self.purpose, "residual", self.residual, 2.0**-6, 2.0**6)
+            check_positive(self.purpose, "residual", self.residual, 2.0**-6, 2.0**6)
 
     def plan(self, task: Task) -> Any:
         """Moments and gradients, or moments and one minimiser for each score."""

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.knob import check_knob, check_whole
 from discreet.fitting.task import Task
 from discreet.learners.timed import Timed
 from discreet.questions.series.product_tree import prefixes_of, product_tree_of
@@ -121,10 +121,10 @@ class OnlineRidge(RegressorMixin, Timed):
 
     def check(self) -> None:
         """Refuse invalid parameters, before any data are read."""
-        check_knob(self.purpose, "alpha", self.alpha, least=0.0)
+        check_positive(self.purpose, "alpha", self.alpha, least=0.0)
         check_whole(self.purpose, "steps", self.steps)
         if self.radius is not None:
-            check_knob(self.purpose, "radius", self.radius, least=SHORTEST)
+            check_positive(self.purpose, "radius", self.radius, least=SHORTEST)
 
     def plan(self, task: Task) -> SumPlan:
         """The tree."""

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discreet.core.checks import check_whole
 from discreet.core.grid import Array
-from discreet.core.knob import check_whole
 from discreet.fitting.scored_classifier import own_units
 from discreet.fitting.task import Task
 from discreet.learners.linear.linear_classifier import LinearClassifier

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from discreet.core.checks import check_positive
 from discreet.core.grid import Array
-from discreet.core.knob import check_knob
 from discreet.learners.linear.linear_regression import LinearRegression
 
 
@@ -83,7 +83,7 @@ class Ridge(LinearRegression):
 
     def check(self) -> None:
         """Refuse parameters that cannot be, before any data are looked at."""
-        check_knob(self.purpose, "alpha", self.alpha, least=0.0)
+        check_positive(self.purpose, "alpha", self.alpha, least=0.0)
 
     def penalty(self, sums: Array, spectral: float, unit: float) -> float:
         """The penalty that was asked for, and what the noise requires."""

@@ -10,9 +10,9 @@ from typing import Any, Literal
 import numpy as np
 
 from discreet.accounting.calibration import calibrate
+from discreet.core.checks import check_one_of, check_positive, check_whole
 from discreet.core.events import Event, Repeated
 from discreet.core.grid import Array
-from discreet.core.knob import check_knob, check_one_of, check_whole
 from discreet.fitting.scored_classifier import ScoredClassifier
 from discreet.fitting.task import Task
 from discreet.mechanisms.additive.gaussian import Gaussian
@@ -63,7 +63,7 @@ class RiskMinimizer(ScoredClassifier):
         check_one_of(self.purpose, "perturbed", self.perturbed, tuple(KINDS))
         check_whole(self.purpose, "expected_size", self.expected_size)
         if self.penalty is not None:
-            check_knob(self.purpose, "penalty", self.penalty, 2.0**-20)
+            check_positive(self.purpose, "penalty", self.penalty, 2.0**-20)
 
     def plan(self, task: Task) -> RiskPlan:
         """One minimiser for two classes, or one for each class."""

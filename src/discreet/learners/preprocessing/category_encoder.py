@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from discreet.core.knob import check_whole
+from discreet.core.checks import check_whole
 from discreet.fitting.task import Task
 from discreet.learners.preprocessing.category_purchase import CategoryPurchase
 from discreet.learners.private_transformer import PrivateTransformer

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event, Repeated
-from discreet.core.knob import check_whole
 from discreet.mechanisms.selection.key_selection import KeySelection
 from discreet.questions.columns.key_counts import KeyCounts
 from discreet.schema.schema import Category

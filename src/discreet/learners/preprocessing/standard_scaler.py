@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discreet.core.checks import check_positive
 from discreet.core.errors import ParameterError
-from discreet.core.knob import check_knob
 from discreet.fitting.task import Task
 from discreet.learners.private_transformer import PrivateTransformer, numbers_of, rescaled
 from discreet.questions.columns.column_moments import ColumnMoments, column_moments_of
@@ -81,7 +81,7 @@ class StandardScaler(PrivateTransformer):
 
     def check(self) -> None:
         """Refuse invalid parameters, before any data are read."""
-        check_knob(self.purpose, "reach", self.reach, 2.0**-6, 2.0**12)
+        check_positive(self.purpose, "reach", self.reach, 2.0**-6, 2.0**12)
 
     def plan(self, task: Task) -> SumPlan:
         """One sum of the values and their squares."""

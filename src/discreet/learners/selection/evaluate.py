@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from discreet.core.budget import Budget
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.knob import check_whole
 from discreet.fitting.task import TARGET
 from discreet.learners.selection.evaluation import Evaluation
 from discreet.learners.selection.scores import (

@@ -11,8 +11,8 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.model_selection import train_test_split
 
 from discreet.core.budget import Budget
+from discreet.core.checks import check_seed, check_whole
 from discreet.core.errors import ParameterError
-from discreet.core.knob import check_seed, check_whole
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.releases.drawing import drawn_on
 from discreet.trust.private_data import PrivateData

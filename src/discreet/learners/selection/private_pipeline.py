@@ -13,8 +13,8 @@ from sklearn.utils._set_output import _wrap_data_with_container
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from discreet.core.checks import check_positive, shown
 from discreet.core.errors import ParameterError
-from discreet.core.knob import check_knob, shown
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
 from discreet.learners.selection.last_step import last_has
@@ -156,7 +156,7 @@ class PrivatePipeline(_BaseComposition, PrivateEstimator):
         for name, part in (self.parts or {}).items():
             if name not in names:
                 raise ParameterError(self.purpose, f"there is no step {name!r}", f"There are {', '.join(names)}.")
-            check_knob(self.purpose, f"the part of {name}", part)
+            check_positive(self.purpose, f"the part of {name}", part)
 
     def plan(self, task: Task) -> PipelinePlan:
         """The plans of all steps, within one budget."""

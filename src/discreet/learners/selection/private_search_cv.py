@@ -11,8 +11,8 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from discreet.core.checks import check_one_of, check_whole, shown
 from discreet.core.errors import NotPermitted, ParameterError
-from discreet.core.knob import check_one_of, check_whole, shown
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
 from discreet.learners.selection.last_step import last_has

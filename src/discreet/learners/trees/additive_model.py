@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from discreet.core.bound import Norm
+from discreet.core.checks import check_whole
 from discreet.core.grid import Array
 from discreet.core.held import unheld
-from discreet.core.knob import check_whole
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
 from discreet.questions.columns.column_cells import cells_of, column_cells_of, edges_of

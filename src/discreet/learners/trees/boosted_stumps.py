@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet.core.bound import Norm
+from discreet.core.checks import check_whole
 from discreet.core.grid import Array
-from discreet.core.knob import check_whole
 from discreet.fitting.scored_classifier import ScoredClassifier
 from discreet.fitting.task import Task, encoded
 from discreet.questions.gradients.boosting_weights import boosting_weights_of, cells_among, scores_among

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from discreet.core.checks import check_one_of, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.knob import check_one_of, check_whole
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
 from discreet.learners.trees.grown_tree import AtRandom, ByChoice, FromCounts, Growth, GrowthPlan

@@ -25,7 +25,7 @@ from discreet.questions.tables.domain import Domain
 from discreet.questions.trees.forest_leaves import forest_leaves_of
 from discreet.questions.trees.node_marginals import node_marginals_of
 from discreet.questions.trees.split_scores import SCORES, Criterion, sides_of, split_scores_of
-from discreet.releases.joint_plan import Together
+from discreet.releases.joint_plan import JointPlan
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import spread
 from discreet.trust.permit import Permit
@@ -136,7 +136,7 @@ class ByChoice:
     """One choice of all splits for each level, by the exponential mechanism, and counts for the leaves, all alike."""
 
     growth: Growth
-    together: Together
+    together: JointPlan
 
     @classmethod
     def of(cls, growth: Growth) -> ByChoice:
@@ -144,7 +144,7 @@ class ByChoice:
         nodes = np.zeros((1, 2**growth.levels - 1))
         counts = least_noise(growth.task.data, growth.leaves(Trees(nodes, nodes)), Budget(1.0)).noise
         parts = (*(Exponential(1.0) for _ in range(growth.levels)), counts)
-        return cls(growth, calibrate(Together(parts), growth.task.budget))
+        return cls(growth, calibrate(JointPlan(parts), growth.task.budget))
 
     @property
     def event(self) -> Event:

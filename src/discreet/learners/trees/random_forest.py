@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from discreet.core.bound import Norm
+from discreet.core.checks import check_whole
 from discreet.core.grid import Array
-from discreet.core.knob import check_whole
 from discreet.fitting.task import Task
 from discreet.learners.trees.chosen_trees import ChosenPlan, chosen_plan, chosen_trees, labelled
 from discreet.learners.trees.random_trees import ForestPlan, RandomTrees, sample_question

@@ -13,9 +13,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.core.bound import Norm
+from discreet.core.checks import check_whole
 from discreet.core.events import Event
 from discreet.core.grid import Array
-from discreet.core.knob import check_whole
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
 from discreet.learners.trees.tree import GrownTree

@@ -15,14 +15,14 @@ from discreet.core.grid import Array, Steps
 from discreet.local.attributes.sampled_attribute import checked_domains, person_columns, person_content
 from discreet.local.frequencies import Frequencies
 from discreet.local.oracle import Domain
-from discreet.local.oracles.randomized_response import KaryResponse
+from discreet.local.oracles.generalized_randomized_response import GeneralizedRandomizedResponse
 from discreet.local.randomizer import Randomizer, Reports, WorstPair, refused
 from discreet.noise.uniform import uniform_integers
 from discreet.releases.spread import CONFIDENCE
 
 
 @dataclass(frozen=True)
-class _HiddenAttribute(KaryResponse):
+class _HiddenAttribute(GeneralizedRandomizedResponse):
     """Randomised response on an attribute that is reported truly by one person in m, and is uniform for the others."""
 
     among: int = 1

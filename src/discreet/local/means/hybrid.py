@@ -11,9 +11,9 @@ import numpy as np
 
 from discreet.core.bits import Bits
 from discreet.core.grid import Array, Steps
+from discreet.local.means.duchi_report import DuchiReport
 from discreet.local.means.number_report import NumberReport
 from discreet.local.means.piecewise import CELLS, PiecewiseReport
-from discreet.local.means.two_point import TwoPointReport
 from discreet.local.randomizer import Reports, refused
 from discreet.noise.bernoulli import bernoulli
 
@@ -48,9 +48,9 @@ class HybridReport(NumberReport):
     kind: ClassVar[str] = "hybrid"
 
     @cached_property
-    def bit(self) -> TwoPointReport:
+    def bit(self) -> DuchiReport:
         """The mechanism of one bit."""
-        return TwoPointReport(self.epsilon, self.lower, self.upper)
+        return DuchiReport(self.epsilon, self.lower, self.upper)
 
     @cached_property
     def cell(self) -> PiecewiseReport:

@@ -14,10 +14,10 @@ from sklearn.base import RegressorMixin
 from discreet.accounting.calibration import HEADROOM
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
+from discreet.core.checks import check_positive
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Array
-from discreet.core.knob import check_knob
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.scored_classifier import ScoredClassifier
 from discreet.fitting.task import Task
@@ -50,9 +50,9 @@ class OnePassSGD(PrivateEstimator):
 
     def check(self) -> None:
         """Refuse parameters that cannot be, before any data are looked at."""
-        check_knob(self.purpose, "epsilon", self.epsilon, 2.0**-20, 40.0)
-        check_knob(self.purpose, "radius", self.radius, 2.0**-400, 2.0**400)
-        check_knob(self.purpose, "coefficient_radius", self.coefficient_radius, 2.0**-400, 2.0**400)
+        check_positive(self.purpose, "epsilon", self.epsilon, 2.0**-20, 40.0)
+        check_positive(self.purpose, "radius", self.radius, 2.0**-400, 2.0**400)
+        check_positive(self.purpose, "coefficient_radius", self.coefficient_radius, 2.0**-400, 2.0**400)
 
     def plan(self, task: Task) -> SphereVector:
         """One report of each person's gradient."""

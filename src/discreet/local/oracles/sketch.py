@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
-from discreet.core.knob import check_whole
 from discreet.local.oracle import Oracle
 from discreet.local.oracles.multiply_shift import hashed, public_functions
 
@@ -34,7 +34,7 @@ class Sketch(Oracle):
         check_whole(name, "cells", self.cells, least=8, most=2**15)
         check_whole(name, "seed", self.seed, least=0, most=2**63)
         if self.cells & (self.cells - 1):
-            raise ParameterError(name, f"cells is {self.cells}", "Give a power of two.", knob="cells")
+            raise ParameterError(name, f"cells is {self.cells}", "Give a power of two.", parameter="cells")
 
     @cached_property
     def hashes(self) -> Steps:

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from discreet.core.bits import Bits
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
-from discreet.core.knob import check_knob, check_whole
 from discreet.local.randomizer import DEVICE_EPSILON, Reports
 from discreet.local.rappor.bloom import bloom_positions, bloom_rows
 from discreet.local.rappor.permanent import PermanentMemo, SecretMemo, check_secret, derived
@@ -64,7 +64,7 @@ class RapporClient:
                 raise ParameterError("RAPPOR client", obstacle, "Give the cohort that was drawn once.")
             cohort = cohort_from(memo.secret, rappor.cohorts)
         check_whole("RAPPOR client", "cohort", cohort, 0, rappor.cohorts - 1)
-        check_knob("RAPPOR client", "budget", budget)
+        check_positive("RAPPOR client", "budget", budget)
         check_price(rappor, budget)
         self.rappor, self.memo, self.cohort = rappor, memo, int(cohort)
 

@@ -9,10 +9,10 @@ from itertools import combinations, product
 import numpy as np
 
 from discreet.core.bits import Bits
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import Composed, Event
 from discreet.core.grid import Steps
-from discreet.core.knob import check_whole
 from discreet.local.randomizer import Reports, refused
 from discreet.local.rappor.association import StringReports, association
 from discreet.local.rappor.decoded_strings import DecodedStrings

@@ -7,8 +7,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.checks import check_one_of, check_positive
 from discreet.core.grid import Array
-from discreet.core.knob import check_knob, check_one_of
 
 Correction = Literal["benjamini-hochberg", "bonferroni"]
 CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
@@ -36,7 +36,7 @@ def discoveries(p_values: Array, hypotheses: int, level: float, correction: Corr
     (array([ True, False, False, False]), array([ True,  True,  True, False]))
     """
     check_one_of("discoveries", "correction", correction, CORRECTIONS)
-    check_knob("discoveries", "level", level, 1e-12, 0.5)
+    check_positive("discoveries", "level", level, 1e-12, 0.5)
     if correction == "bonferroni":
         return np.asarray(p_values <= level / max(hypotheses, 1))
     order = np.argsort(p_values)

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 from discreet.core.bound import ULP
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
-from discreet.core.knob import check_knob, check_whole
 from discreet.core.parameters import CheckedParameters
 
 MOST_BITS, MOST_HASHES, MOST_COHORTS = 2**16, 16, 2**16
@@ -56,9 +56,9 @@ class RapporParameters(CheckedParameters):
         check_whole("RAPPOR", "bits", self.bits, most=MOST_BITS)
         check_whole("RAPPOR", "hashes", self.hashes, most=MOST_HASHES)
         check_whole("RAPPOR", "cohorts", self.cohorts, most=MOST_COHORTS)
-        check_knob("RAPPOR", "f", self.f, 2.0**-10 if self.f else 0.0, 1.0)
+        check_positive("RAPPOR", "f", self.f, 2.0**-10 if self.f else 0.0, 1.0)
         for name in ("p", "q"):
-            check_knob("RAPPOR", name, getattr(self, name), 0.0, 1.0)
+            check_positive("RAPPOR", name, getattr(self, name), 0.0, 1.0)
         if self.p == self.q or self.f == 1:
             obstacle = f"p is {self.p}, q is {self.q} and f is {self.f}: reports would say nothing"
             raise ParameterError("RAPPOR", obstacle, "Give different p and q, and f below 1.")

@@ -64,7 +64,7 @@ class Rappor(RapporParameters, Randomizer):
 
     epsilon: float = field(init=False, default=0.0)
     kind: ClassVar[str] = "rappor"
-    knob: ClassVar[str] = "f"
+    calibrated: ClassVar[str] = "f"
 
     def __post_init__(self) -> None:
         self._settle_numbers()

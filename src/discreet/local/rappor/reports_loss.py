@@ -8,9 +8,9 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
+from discreet.core.checks import check_whole
 from discreet.core.events import DiscreteLoss, Event, LossTable, PureLoss, Repeated
 from discreet.core.grid import Array, Steps
-from discreet.core.knob import check_whole
 from discreet.core.loss_cells import LossCells
 from discreet.local.rappor.parameters import ROUNDING, RapporParameters, bit_loss, log_ratio
 

@@ -11,9 +11,9 @@ import numpy as np
 from scipy.special import ndtri
 
 from discreet.core.bits import Bits
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
-from discreet.core.knob import check_whole
 from discreet.local.device_receipt import device_receipt
 from discreet.local.miss_chance import miss_chance
 from discreet.local.oracles.hadamard_response import hadamard, odd
@@ -81,7 +81,7 @@ class PrefixExtension(Randomizer):
         check_whole(name, "cells", self.cells, least=8, most=2**14)
         check_whole(name, "seed", self.seed, least=0, most=2**63)
         if self.cells & (self.cells - 1):
-            raise ParameterError(name, f"cells is {self.cells}", "Give a power of two.", knob="cells")
+            raise ParameterError(name, f"cells is {self.cells}", "Give a power of two.", parameter="cells")
 
     @property
     def groups(self) -> int:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.grid import Array
-from discreet.core.knob import check_knob, check_whole
 from discreet.core.receipt import Receipt
 from discreet.local.subspaces.fantope import sparse_components, top_components
 
@@ -69,7 +69,7 @@ class ProductMoments:
             Public. In units of the deviation of an entry times sqrt(2 ln p), the size of the greatest noise.
         """
         check_whole("principal subspace", "k", k, 1, self.size)
-        check_knob("principal subspace", "penalty", penalty)
+        check_positive("principal subspace", "penalty", penalty)
         greatest = self.stddev / math.sqrt(2) * math.sqrt(2 * math.log(max(self.size, 2)))
         return sparse_components(self.matrix, k, penalty * greatest)
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
-from discreet.core.knob import check_knob, check_whole
 from discreet.local.device_receipt import device_receipt
 from discreet.local.means.report_reach import ReportReach, mean_misfit
 from discreet.local.randomizer import Randomizer, Reports, WorstPair, refused
@@ -48,7 +48,7 @@ class ProductReport(Randomizer):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_whole(type(self).__name__, "size", self.size, 2, MOST)
-        check_knob(type(self).__name__, "radius", self.radius, 2.0**-20, 2.0**20)
+        check_positive(type(self).__name__, "radius", self.radius, 2.0**-20, 2.0**20)
 
     @property
     @abstractmethod

@@ -6,14 +6,14 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from discreet.core.answer import Answer, Apart, whole_numbers
+from discreet.core.answer import Answer, NeighborPair, whole_numbers
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound, Norm
+from discreet.core.checks import check_positive
 from discreet.core.errors import NotPermitted
 from discreet.core.events import Event
 from discreet.core.grid import Array, Grid, Steps
-from discreet.core.knob import check_knob
-from discreet.core.mechanism import Asked, Share
+from discreet.core.mechanism import NoiseContext, Share
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.additive.error_law import ErrorLaw, UnknownError
@@ -38,7 +38,7 @@ class Additive(CheckedParameters, ABC):
     """
 
     multiplier: float = 1.0
-    knob: ClassVar[str] = "multiplier"
+    calibrated: ClassVar[str] = "multiplier"
     norm: ClassVar[Norm]
     deviation: ClassVar[float]  # of noise of scale one
     step: ClassVar[float] = 2.0**20  # how far the worst neighbors are apart, in grid steps
@@ -52,7 +52,7 @@ class Additive(CheckedParameters, ABC):
                 setattr(cls, claim, vars(Additive)[claim])
 
     def __post_init__(self) -> None:
-        check_knob(type(self).__name__, "multiplier", self.multiplier)
+        check_positive(type(self).__name__, "multiplier", self.multiplier)
 
     @property
     @abstractmethod
@@ -87,7 +87,7 @@ class Additive(CheckedParameters, ABC):
         )
 
     @classmethod
-    def suits(cls, asked: Asked) -> bool:
+    def suits(cls, asked: NoiseContext) -> bool:
         """Whether it may be chosen for this sum, if its noise is the least."""
         return False
 
@@ -95,7 +95,7 @@ class Additive(CheckedParameters, ABC):
         """The standard deviation of the noise on each coordinate of such a sum, on a fine grid or on this one."""
         return self.deviation * self.multiplier * bound.sensitivity(self.norm, size, neighbors)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """A scalar that moves by its whole bound."""
         bound = Bound(self.norm, self.step)
-        return Apart(whole_numbers([0], bound), whole_numbers([int(self.step)], bound))
+        return NeighborPair(whole_numbers([0], bound), whole_numbers([int(self.step)], bound))

@@ -12,10 +12,10 @@ import numpy as np
 from discreet.core.answer import Answer
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound, Norm
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import ApproximateLoss, DiscreteLoss, Repeated
 from discreet.core.grid import Array, Steps
-from discreet.core.knob import check_whole
 from discreet.core.loss_cells import LossCells, masses
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive

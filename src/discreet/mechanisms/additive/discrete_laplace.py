@@ -12,7 +12,7 @@ from discreet.core.bits import Bits
 from discreet.core.bound import Bound, Norm
 from discreet.core.events import PureLoss
 from discreet.core.grid import Array, Grid, Steps
-from discreet.core.mechanism import Asked
+from discreet.core.mechanism import NoiseContext
 from discreet.core.neighbors import Neighbors
 from discreet.core.rounding import upwards
 from discreet.mechanisms.additive.additive_noise import Additive
@@ -74,6 +74,6 @@ class DiscreteLaplace(Additive):
         return self.release(answers, bits)
 
     @classmethod
-    def suits(cls, asked: Asked) -> bool:
+    def suits(cls, asked: NoiseContext) -> bool:
         """For whole numbers, where losses just add up: its loss is always the worst of its epsilon."""
         return asked.whole and asked.pure

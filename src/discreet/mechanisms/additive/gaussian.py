@@ -10,7 +10,7 @@ from discreet.core.bits import Bits
 from discreet.core.bound import Norm
 from discreet.core.events import GaussianLoss
 from discreet.core.grid import Array, Steps
-from discreet.core.mechanism import Asked
+from discreet.core.mechanism import NoiseContext
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.mechanisms.additive.error_law import ErrorLaw, NormalError
 from discreet.mechanisms.shares.gaussian_share import GaussianShare
@@ -63,6 +63,6 @@ class Gaussian(Additive):
         return self.release(answers, bits)
 
     @classmethod
-    def suits(cls, asked: Asked) -> bool:
+    def suits(cls, asked: NoiseContext) -> bool:
         """Where delta may be paid."""
         return asked.delta > 0

@@ -12,7 +12,7 @@ from discreet.core.bits import Bits
 from discreet.core.bound import Norm
 from discreet.core.events import LaplaceLoss
 from discreet.core.grid import Array, Steps
-from discreet.core.mechanism import Asked
+from discreet.core.mechanism import NoiseContext
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.mechanisms.additive.error_law import ErrorLaw, LaplaceError
 from discreet.mechanisms.shares.laplace_share import LaplaceShare
@@ -65,6 +65,6 @@ class Laplace(Additive):
         return self.release(answers, bits)
 
     @classmethod
-    def suits(cls, asked: Asked) -> bool:
+    def suits(cls, asked: NoiseContext) -> bool:
         """Always."""
         return True

@@ -9,13 +9,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet.core.answer import MOST_CELLS, Answer, Apart, whole_numbers
+from discreet.core.answer import MOST_CELLS, Answer, NeighborPair, whole_numbers
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
+from discreet.core.checks import check_positive
 from discreet.core.errors import ParameterError
 from discreet.core.events import PureLoss
 from discreet.core.grid import Array
-from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
 from discreet.core.rounding import upwards
@@ -55,11 +55,11 @@ class Snapping(CheckedParameters):
 
     multiplier: float = 1.0
     limit: float = 2.0**20
-    knob: ClassVar[str] = "multiplier"
+    calibrated: ClassVar[str] = "multiplier"
 
     def __post_init__(self) -> None:
-        check_knob("Snapping", "multiplier", self.multiplier)
-        check_knob("Snapping", "limit", self.limit, least=1.0, most=FARTHEST * self.multiplier)
+        check_positive("Snapping", "multiplier", self.multiplier)
+        check_positive("Snapping", "limit", self.limit, least=1.0, most=FARTHEST * self.multiplier)
 
     @property
     def event(self) -> PureLoss:
@@ -86,10 +86,10 @@ class Snapping(CheckedParameters):
         scale = self.multiplier * bound.sensitivity("l1", size, neighbors)
         return math.sqrt(2 * scale**2 + math.ldexp(1.0, power_above(scale)) ** 2 / 12)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """A number that moves by its whole bound."""
         bound = Bound("l1", 2.0**20)
-        return Apart(whole_numbers([0], bound), whole_numbers([2**20], bound))
+        return NeighborPair(whole_numbers([0], bound), whole_numbers([2**20], bound))
 
 
 def snapped(values: Array, scale: float, limit: float, bits: Bits) -> Array:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Literal
 
-from discreet.core.answer import Answer, Apart, whole_numbers
+from discreet.core.answer import Answer, NeighborPair, whole_numbers
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
+from discreet.core.checks import check_positive
 from discreet.core.errors import ParameterError
 from discreet.core.events import PureLoss
 from discreet.core.grid import Array
-from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
 from discreet.core.rounding import upwards
@@ -55,10 +55,10 @@ class Staircase(CheckedParameters):
 
     epsilon: float = 1.0
     error: Error = "squared"
-    knob: ClassVar[str] = "epsilon"
+    calibrated: ClassVar[str] = "epsilon"
 
     def __post_init__(self) -> None:
-        check_knob("Staircase", "epsilon", self.epsilon, most=700.0)
+        check_positive("Staircase", "epsilon", self.epsilon, most=700.0)
         if self.error not in ("absolute", "squared"):
             raise ParameterError("Staircase", f"there is no {self.error!r} error", "Use 'squared' or 'absolute'.")
 
@@ -98,10 +98,10 @@ class Staircase(CheckedParameters):
         """The standard deviation of the noise, except for the grid: public."""
         return math.sqrt(_second_moment(self.tread, self.epsilon)) * bound.sensitivity("l1", size, neighbors)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """A number that moves by its whole bound."""
         bound = Bound("l1", 2.0**20)
-        return Apart(whole_numbers([0], bound), whole_numbers([2**20], bound))
+        return NeighborPair(whole_numbers([0], bound), whole_numbers([2**20], bound))
 
 
 def _second_moment(tread: float, epsilon: float) -> float:

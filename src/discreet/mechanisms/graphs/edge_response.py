@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discreet.core.answer import Apart, GraphAnswer
+from discreet.core.answer import GraphAnswer, NeighborPair
 from discreet.core.bits import Bits
+from discreet.core.checks import check_positive
 from discreet.core.errors import NotPermitted
 from discreet.core.events import PureLoss
 from discreet.core.grid import Steps
-from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.parameters import CheckedParameters
 from discreet.noise.bernoulli import bernoulli
@@ -93,11 +93,11 @@ class EdgeResponse(CheckedParameters):
 
     epsilon: float = 1.0
     density: float = 0.5
-    knob: ClassVar[str] = "epsilon"
+    calibrated: ClassVar[str] = "epsilon"
 
     def __post_init__(self) -> None:
-        check_knob("EdgeResponse", "epsilon", self.epsilon, LEAST, MOST)
-        check_knob("EdgeResponse", "density", self.density, 2.0**-40, 0.5)
+        check_positive("EdgeResponse", "epsilon", self.epsilon, LEAST, MOST)
+        check_positive("EdgeResponse", "density", self.density, 2.0**-40, 0.5)
 
     @property
     def event(self) -> PureLoss:
@@ -135,10 +135,10 @@ class EdgeResponse(CheckedParameters):
         cells = np.union1d(np.setdiff1d(lies, edges, assume_unique=True), truths)
         return RandomizedPairs(cells, answer.nodes, answer.copies)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """Two nodes that know each other, or do not."""
         edges = (np.empty((0, 2), np.int64), np.array([[0, 1]]))
-        return Apart(*(GraphAnswer(one, 2, Unit("edge"), Neighbors.ADD_REMOVE) for one in edges))
+        return NeighborPair(*(GraphAnswer(one, 2, Unit("edge"), Neighbors.ADD_REMOVE) for one in edges))
 
 
 def gapped(bits: Bits, size: int, scale: float) -> Steps:

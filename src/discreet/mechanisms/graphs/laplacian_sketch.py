@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.sparse import coo_array
 
-from discreet.core.answer import Apart, GraphAnswer
+from discreet.core.answer import GraphAnswer, NeighborPair
 from discreet.core.bits import Bits
 from discreet.core.errors import NotPermitted
 from discreet.core.events import ApproximateLoss, DiscreteLoss
@@ -59,7 +59,7 @@ class LaplacianSketch(CheckedParameters):
     multiplier: float = 1.0
     projections: int = 4
     neighbors: Neighbors = Neighbors.ADD_REMOVE
-    knob: ClassVar[str] = "multiplier"
+    calibrated: ClassVar[str] = "multiplier"
 
     def __post_init__(self) -> None:
         self._rows  # noqa: B018  # refuses what has no meaning
@@ -108,17 +108,17 @@ class LaplacianSketch(CheckedParameters):
         return np.asarray(np.mean(np.square(release @ directions), axis=0))[()]
 
     def padding(self, directions: Array) -> Array:
-        """What of it is not the graph."""
+        """The part of the quadratic form that is due to the padding and not to edges."""
         return (self.pad + ROUNDED) * np.square(directions).sum(axis=0)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """No edge, and one."""
         none = GraphAnswer(np.empty((0, 2), dtype=np.int64), 2, Unit("edge"), self.neighbors)
         one = dataclasses.replace(none, edges=np.array([[0, 1]]))
         if self.neighbors is Neighbors.ADD_REMOVE:
-            return Apart(none, one)
+            return NeighborPair(none, one)
         first, second = (np.array([[i, i + 1]]) for i in (0, 2))
-        return Apart(*(dataclasses.replace(none, edges=edges, nodes=4) for edges in (first, second)))
+        return NeighborPair(*(dataclasses.replace(none, edges=edges, nodes=4) for edges in (first, second)))
 
 
 def _incidence(answer: GraphAnswer) -> Steps:

@@ -9,12 +9,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet.core.answer import Apart, GraphAnswer
+from discreet.core.answer import GraphAnswer, NeighborPair
 from discreet.core.bits import Bits
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import PureLoss
 from discreet.core.grid import Array, Steps
-from discreet.core.knob import check_knob, check_whole
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.parameters import CheckedParameters
 from discreet.noise.exponential import rounded_exponential
@@ -66,12 +66,12 @@ class PlacedGroups(CheckedParameters):
     groups: int = 2
     weights: tuple[float, ...] = ()
     resolution: float = 1.0
-    knob: ClassVar[str] = "epsilon"
+    calibrated: ClassVar[str] = "epsilon"
 
     def __post_init__(self) -> None:
-        check_knob("PlacedGroups", "epsilon", self.epsilon, least=LEAST)
+        check_positive("PlacedGroups", "epsilon", self.epsilon, least=LEAST)
         check_whole("PlacedGroups", "groups", self.groups, least=2, most=MOST_GROUPS)
-        check_knob("PlacedGroups", "resolution", self.resolution, least=0.0, most=2.0)
+        check_positive("PlacedGroups", "resolution", self.resolution, least=0.0, most=2.0)
         if any(not 0 <= weight < FARTHEST for weight in self.weights):
             raise ParameterError("PlacedGroups", "a weight is not from 0 to 2**40", "Give finite weights, at least 0.")
 
@@ -128,7 +128,7 @@ class PlacedGroups(CheckedParameters):
             raise ParameterError("groups of nodes", obstacle, "Give one for each node.", "Nothing was released.")
         return np.array(self.weights) if self.weights else np.ones(answer.nodes)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """Two nodes that know each other, or do not: the second follows the first, or not."""
         edges = (np.empty((0, 2), np.int64), np.array([[0, 1]]))
-        return Apart(*(GraphAnswer(one, 2, Unit("edge"), Neighbors.ADD_REMOVE) for one in edges))
+        return NeighborPair(*(GraphAnswer(one, 2, Unit("edge"), Neighbors.ADD_REMOVE) for one in edges))

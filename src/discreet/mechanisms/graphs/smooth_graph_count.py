@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet.core.answer import LEAST_SCALE, Apart, GraphAnswer
+from discreet.core.answer import LEAST_SCALE, GraphAnswer, NeighborPair
 from discreet.core.bits import Bits
 from discreet.core.errors import NotPermitted
 from discreet.core.events import Event
@@ -53,7 +53,7 @@ class SmoothGraphCount(CheckedParameters):
     epsilon: float = 1.0
     delta: float = 0.0
     figure: GraphFigure = TRIANGLES
-    knob: ClassVar[str] = "epsilon"
+    calibrated: ClassVar[str] = "epsilon"
 
     def __post_init__(self) -> None:
         self.event  # noqa: B018  # the noise refuses what it cannot do
@@ -91,10 +91,12 @@ class SmoothGraphCount(CheckedParameters):
         """How many times the bound of one step so many move the count, each after the others."""
         return math.fsum(math.exp(self.noise.beta / steps * i) for i in range(steps))
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """A book of triangles on one edge, with and without it."""
         pages = np.array([[end, page] for page in range(2, 40) for end in (0, 1)])
-        return Apart(*(GraphAnswer(edges, 40, Unit("edge"), Neighbors.ADD_REMOVE) for edges in (pages, _with(pages))))
+        return NeighborPair(
+            *(GraphAnswer(edges, 40, Unit("edge"), Neighbors.ADD_REMOVE) for edges in (pages, _with(pages)))
+        )
 
 
 def _with(pages: Steps) -> Steps:

@@ -10,9 +10,9 @@ from typing import ClassVar, Literal, Protocol
 import numpy as np
 from scipy.special import comb
 
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
-from discreet.core.knob import check_whole
 from discreet.mechanisms.graphs.adjacency import adjacency_of
 
 ROWS = 256  # of a matrix of common neighbors at a time

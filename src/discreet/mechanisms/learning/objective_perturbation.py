@@ -6,7 +6,7 @@ import dataclasses
 import math
 from dataclasses import dataclass
 
-from discreet.core.answer import Answer, Apart, Records
+from discreet.core.answer import Answer, NeighborPair, Records
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.events import Composed, Event, GaussianLoss, PureLoss
@@ -91,7 +91,7 @@ class ObjectivePerturbation(Perturbation):
         answer = Answer(found, self.grid(size), Bound("l2", self.off(size)), Neighbors.REPLACE)
         return self._after.release(answer, bits).reshape(*records.copies, size)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """One unit's vectors on the wrong side, where their gradients are longest, and none or their opposites."""
         return self.against(math.ceil(2 * self.penalty))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.core.answer import Answer, Apart, Records
+from discreet.core.answer import Answer, NeighborPair, Records
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.events import GaussianLoss, LaplaceLoss
@@ -70,6 +70,6 @@ class OutputPerturbation(Perturbation):
         many = answer.stacked(math.prod(records.copies))
         return self.noise.release(many, bits).reshape(*records.copies, size)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """One unit's vectors, and none or their opposites."""
         return self.against(0)

@@ -10,13 +10,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet.core.answer import Apart, Records
+from discreet.core.answer import NeighborPair, Records
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
+from discreet.core.checks import check_one_of, check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Array, Grid
-from discreet.core.knob import check_knob, check_one_of, check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.additive.gaussian import Gaussian
@@ -45,14 +45,14 @@ class Perturbation(CheckedParameters, ABC):
     radius: float = 2.0**-30
     rows: int = 1
     neighbors: Neighbors = Neighbors.ADD_REMOVE
-    knob: ClassVar[str] = "multiplier"
+    calibrated: ClassVar[str] = "multiplier"
 
     def __post_init__(self) -> None:
         name = type(self).__name__
         object.__setattr__(self, "noise", dataclasses.replace(self.noise, multiplier=self.multiplier))
         check_one_of(name, "loss", self.loss, tuple(LOSSES))
-        check_knob(name, "penalty", self.penalty, 2.0**-20)
-        check_knob(name, "radius", self.radius)
+        check_positive(name, "penalty", self.penalty, 2.0**-20)
+        check_positive(name, "radius", self.radius)
         check_whole(name, "rows", self.rows)
 
     @property
@@ -93,13 +93,13 @@ class Perturbation(CheckedParameters, ABC):
         """How far what the solver returns may be from the minimiser: by its gradient, and by the grid."""
         return (self.tolerance / self.whole_penalty + math.sqrt(size) * self.grid(size).step / 2) * ROUNDING
 
-    def against(self, others: int) -> Apart:
+    def against(self, others: int) -> NeighborPair:
         """One unit's vectors, and none or their opposites, beside so many others that pull the other way."""
         one = np.array([[self.radius]])
         rest, own = np.repeat(-one, others, axis=0), np.repeat(one, self.rows, axis=0)
         instead = own[:0] if self.neighbors is Neighbors.ADD_REMOVE else -own
         pair = (np.concatenate([rest, instead]), np.concatenate([rest, own]))
-        return Apart(*(Records(values, int(self.rows), self.neighbors) for values in pair))
+        return NeighborPair(*(Records(values, int(self.rows), self.neighbors) for values in pair))
 
     @property
     def _loss(self) -> MarginLoss:

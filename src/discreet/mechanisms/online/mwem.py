@@ -8,11 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet.core.answer import Answer, Apart
+from discreet.core.answer import Answer, NeighborPair
 from discreet.core.bits import Bits
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.events import Composed, Repeated
 from discreet.core.grid import Array, Steps
-from discreet.core.knob import check_knob, check_whole
 from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.online.queries import TWO_CELLS, ExactCounts, Queries, distance, one_more
@@ -59,10 +59,10 @@ class MWEM(CheckedParameters):
     epsilon: float = 1.0
     rounds: int = 1
     queries: Queries = TWO_CELLS
-    knob: ClassVar[str] = "epsilon"
+    calibrated: ClassVar[str] = "epsilon"
 
     def __post_init__(self) -> None:
-        check_knob("MWEM", "epsilon", self.epsilon, least=2.0**-30)
+        check_positive("MWEM", "epsilon", self.epsilon, least=2.0**-30)
         check_whole("MWEM", "rounds", self.rounds, most=MOST_ROUNDS)
 
     @property
@@ -106,7 +106,7 @@ class MWEM(CheckedParameters):
             fit.learn(release[..., 0, number].astype(np.int64), release[..., 1, number])
         return fit.histogram
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """One record more in the first cell."""
         return one_more(self.queries.cells)
 

@@ -9,11 +9,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet.core.answer import Answer, Apart
+from discreet.core.answer import Answer, NeighborPair
 from discreet.core.bits import Bits
+from discreet.core.checks import check_positive
 from discreet.core.events import Composed
 from discreet.core.grid import Array, Steps
-from discreet.core.knob import check_knob
 from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.online.queries import TWO_CELLS, ExactCounts, Queries, distance, one_more
@@ -55,10 +55,10 @@ class NetMechanism(CheckedParameters):
     epsilon: float = 1.0
     size: int = 2
     queries: Queries = TWO_CELLS
-    knob: ClassVar[str] = "epsilon"
+    calibrated: ClassVar[str] = "epsilon"
 
     def __post_init__(self) -> None:
-        check_knob("NetMechanism", "epsilon", self.epsilon, least=2.0**-30)
+        check_positive("NetMechanism", "epsilon", self.epsilon, least=2.0**-30)
         databases(self.queries.cells, self.size)
 
     @property
@@ -97,6 +97,6 @@ class NetMechanism(CheckedParameters):
         """The small database, scaled up to the noisy total."""
         return np.maximum(release[..., :1], 0.0) * release[..., 1:] / self.size
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """One record more in the first cell."""
         return one_more(self.queries.cells)

@@ -9,13 +9,13 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from discreet.core.answer import Answer, Apart
+from discreet.core.answer import Answer, NeighborPair
 from discreet.core.bits import Bits
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import NotPermitted
 from discreet.core.events import Composed, Repeated
 from discreet.core.grid import Array, Steps
 from discreet.core.held import Held, exclusive
-from discreet.core.knob import check_knob, check_whole
 from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.online.online_sparse_vector import ABOVE, BELOW, UNASKED, OnlineSparseVector, SparseVector
@@ -71,11 +71,11 @@ class OnlineMechanism(CheckedParameters, ABC):
     epsilon: float = 1.0
     updates: int = 1
     queries: Queries = TWO_CELLS
-    knob: ClassVar[str] = "epsilon"
+    calibrated: ClassVar[str] = "epsilon"
 
     def __post_init__(self) -> None:
         name = type(self).__name__
-        check_knob(name, "epsilon", self.epsilon, least=2.0**-30)  # tests are on a grid of 2**-16 records
+        check_positive(name, "epsilon", self.epsilon, least=2.0**-30)  # tests are on a grid of 2**-16 records
         check_whole(name, "updates", self.updates, most=2**20)
 
     @property
@@ -114,7 +114,7 @@ class OnlineMechanism(CheckedParameters, ABC):
         """The same mechanism for queries that are not known yet: it releases `OnlineQueries`."""
         return _Opening(self)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """One record more in the first cell."""
         return one_more(self.queries.cells)
 
@@ -124,7 +124,7 @@ class _Opening:
     """Releases `OnlineQueries`, at the price of their mechanism."""
 
     mechanism: OnlineMechanism
-    knob: ClassVar[str] = "epsilon"
+    calibrated: ClassVar[str] = "epsilon"
 
     @property
     def event(self) -> Composed:
@@ -133,7 +133,7 @@ class _Opening:
     def release(self, answer: Answer, bits: Bits) -> OnlineQueries:
         return OnlineQueries(self.mechanism, answer, bits)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         return self.mechanism.worst_neighbors()
 
 

@@ -10,14 +10,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet.core.answer import Answer, Apart, whole_numbers
+from discreet.core.answer import Answer, NeighborPair, whole_numbers
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import PureLoss
 from discreet.core.grid import Array, Steps
 from discreet.core.held import Held, exclusive
-from discreet.core.knob import check_knob, check_whole
 from discreet.core.parameters import CheckedParameters
 from discreet.core.rounding import upwards
 from discreet.noise.laplace import rounded_laplace
@@ -27,7 +27,7 @@ FARTHEST = 2**61  # steps of a threshold
 
 
 def _check(mechanism: str, epsilon: float, threshold: float, count: int) -> None:
-    check_knob(mechanism, "epsilon", epsilon)
+    check_positive(mechanism, "epsilon", epsilon)
     if not math.isfinite(threshold):
         raise ParameterError(mechanism, f"threshold is {threshold}", "Give a finite, public threshold.")
     check_whole(mechanism, "count", count)
@@ -66,7 +66,7 @@ class SparseVector(CheckedParameters):
     epsilon: float = 1.0
     threshold: float = 0.0
     count: int = 1
-    knob: ClassVar[str] = "epsilon"
+    calibrated: ClassVar[str] = "epsilon"
 
     def __post_init__(self) -> None:
         _check("SparseVector", self.epsilon, self.threshold, self.count)
@@ -100,10 +100,10 @@ class SparseVector(CheckedParameters):
         """For each query 1 (above), 0 (below) or -1 (not asked any more); one row per stacked answer."""
         return OnlineSparseVector(self, bits).compare(answer)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """All queries except the last rise to the threshold, and the last falls from it."""
         bound = Bound("linf", 1.0)
-        return Apart(whole_numbers(5 * [0] + [1], bound), whole_numbers(5 * [1] + [0], bound))
+        return NeighborPair(whole_numbers(5 * [0] + [1], bound), whole_numbers(5 * [1] + [0], bound))
 
 
 class OnlineSparseVector(Held):
@@ -190,7 +190,7 @@ class NumericSparseVector(CheckedParameters):
     epsilon: float = 1.0
     threshold: float = 0.0
     count: int = 1
-    knob: ClassVar[str] = "epsilon"
+    calibrated: ClassVar[str] = "epsilon"
 
     def __post_init__(self) -> None:
         _check("NumericSparseVector", self.epsilon, self.threshold, self.count)
@@ -208,7 +208,7 @@ class NumericSparseVector(CheckedParameters):
         noise = rounded_laplace(bits, answer.steps.shape, answer.scale(multiplier, "linf"))
         return np.where(found == ABOVE, answer.noised(noise), np.nan)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """One query at the threshold that rises."""
         bound = Bound("linf", 1.0)
-        return Apart(whole_numbers([0], bound), whole_numbers([1], bound))
+        return NeighborPair(whole_numbers([0], bound), whole_numbers([1], bound))

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.core.answer import Answer, Apart, whole_numbers
+from discreet.core.answer import Answer, NeighborPair, whole_numbers
 from discreet.core.bound import Bound
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid, Steps
@@ -187,10 +187,10 @@ def joined(limbs: list[Steps], width: int, floored: int, most: int) -> Steps:
     return np.where(np.asarray(about) < 1.5 * most, np.minimum(total, most), most)
 
 
-def one_more(cells: int) -> Apart:
+def one_more(cells: int) -> NeighborPair:
     """Histograms of a handful of records, and of one more in the first cell."""
     bound, others = Bound("l1", 1.0, nonnegative=True), [2, *(cells - 2) * [0]][: cells - 1]
-    return Apart(whole_numbers([1, *others], bound), whole_numbers([2, *others], bound))
+    return NeighborPair(whole_numbers([1, *others], bound), whole_numbers([2, *others], bound))
 
 
 def distance(answer: Answer, guesses: Array) -> Answer:

@@ -10,12 +10,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet.core.answer import Answer, Apart
+from discreet.core.answer import Answer, NeighborPair
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.events import Composed, Event, Repeated
 from discreet.core.grid import Array, Steps
-from discreet.core.knob import check_knob, check_whole
 from discreet.core.parameters import CheckedParameters
 from discreet.core.rounding import upwards
 from discreet.mechanisms.additive.laplace import Laplace
@@ -74,10 +74,10 @@ class QueryBoosting(CheckedParameters):
     rounds: int = 3
     sample: int = 4
     queries: Queries = TWO_CELLS
-    knob: ClassVar[str] = "epsilon"
+    calibrated: ClassVar[str] = "epsilon"
 
     def __post_init__(self) -> None:
-        check_knob("QueryBoosting", "epsilon", self.epsilon, least=2.0**-30)
+        check_positive("QueryBoosting", "epsilon", self.epsilon, least=2.0**-30)
         check_whole("QueryBoosting", "rounds", self.rounds, least=FEWEST_ROUNDS, most=MOST_ROUNDS)
         check_whole("QueryBoosting", "sample", self.sample, most=2**10)
 
@@ -161,6 +161,6 @@ class QueryBoosting(CheckedParameters):
         found = [self._synopsis(release[..., 1, 0], places[..., one], values[..., one]) for one in rounds]
         return np.asarray(np.median(found, axis=0))
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """One record more in the first cell."""
         return one_more(self.queries.cells)

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from discreet.core.answer import Answer
 from discreet.core.bits import Bits
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.knob import check_whole
 from discreet.mechanisms.online.online_queries import OnlineMechanism
 from discreet.mechanisms.online.queries import Queries, distance, on_one_grid
 from discreet.mechanisms.online.weighted_histogram import WeightedHistogram

@@ -8,9 +8,9 @@ from itertools import combinations
 import numpy as np
 from scipy.special import gammaln
 
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
-from discreet.core.knob import check_whole
 
 MOST = 2**18
 

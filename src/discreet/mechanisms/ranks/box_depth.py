@@ -8,11 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet.core.answer import Apart, Records
+from discreet.core.answer import NeighborPair, Records
 from discreet.core.bits import Bits
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.events import Event
 from discreet.core.grid import Array, Steps
-from discreet.core.knob import check_knob, check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.ranks.rank_grid import RankGrid
@@ -63,10 +63,10 @@ class BoxDepth(CheckedParameters):
     lower: float = 0.0
     upper: float = 1024.0
     cells: int = 1024
-    knob: ClassVar[str] = "epsilon"
+    calibrated: ClassVar[str] = "epsilon"
 
     def __post_init__(self) -> None:
-        check_knob("BoxDepth", "epsilon", self.epsilon)
+        check_positive("BoxDepth", "epsilon", self.epsilon)
         RankGrid(self.lower, self.upper, self.cells)
 
     @property
@@ -90,11 +90,11 @@ class BoxDepth(CheckedParameters):
         points = low + uniform_below(bits, sides.ravel()).reshape(low.shape)
         return grid.values(points).reshape(*answer.copies, -1)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """Most of the grid is between two rows, and a third row adds the rest."""
         low, inner, high = np.array([[self.lower], [self.lower + 0.9 * (self.upper - self.lower)], [self.upper]])
         first, second = np.stack([low, inner]), np.stack([low, inner, high])
-        return Apart(*(Records(rows, 1, Neighbors.ADD_REMOVE) for rows in (first, second)))
+        return NeighborPair(*(Records(rows, 1, Neighbors.ADD_REMOVE) for rows in (first, second)))
 
 
 @dataclass(frozen=True)

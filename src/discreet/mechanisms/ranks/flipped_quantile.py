@@ -9,7 +9,7 @@ from discreet.core.events import Event, PureLoss
 from discreet.core.grid import Steps
 from discreet.mechanisms.ranks.quantile import Quantile
 from discreet.mechanisms.ranks.ranked_stretches import RankedStretches
-from discreet.noise.stretch_race import Loose, stretch_race
+from discreet.noise.stretch_race import UnevenStretches, stretch_race
 
 
 @dataclass(frozen=True)
@@ -54,5 +54,5 @@ class FlippedQuantile(Quantile):
 
     def chosen(self, stretches: RankedStretches, bits: Bits, copies: int) -> Steps:
         """One cell for each copy, each from a race of its own."""
-        scale, loose = stretches.target.scale, Loose(stretches.loose, stretches.distance)
+        scale, loose = stretches.target.scale, UnevenStretches(stretches.loose, stretches.distance)
         return stretch_race(bits, stretches.lengths, stretches.distances, scale, copies, loose)

@@ -9,12 +9,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet.core.answer import Apart, Records
+from discreet.core.answer import NeighborPair, Records
 from discreet.core.bits import Bits
+from discreet.core.checks import check_positive
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Array, Steps
-from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.ranks.rank_grid import RankGrid, Target
@@ -69,10 +69,10 @@ class Quantile(CheckedParameters):
     lower: float = 0.0
     upper: float = 1024.0
     cells: int = 1024
-    knob: ClassVar[str] = "epsilon"
+    calibrated: ClassVar[str] = "epsilon"
 
     def __post_init__(self) -> None:
-        check_knob("Quantile", "epsilon", self.epsilon)
+        check_positive("Quantile", "epsilon", self.epsilon)
         RankGrid(self.lower, self.upper, self.cells)
         if not 0 <= self.q <= 1:
             raise ParameterError("Quantile", f"q is {self.q}", "Give a number in [0, 1].", q=self.q)
@@ -109,11 +109,11 @@ class Quantile(CheckedParameters):
             again = again[[i for i in loose if not _stays(bits, stretches, int(won[again[i]]), int(stretch[i]))]]
         return won
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """A low record joins a high one: the few cells below it fall from best to worst."""
         low = self.lower + math.floor(0.1 * self.cells) * (self.upper - self.lower) / self.cells
         first, second = np.array([[self.upper]]), np.array([[self.upper], [low]])
-        return Apart(Records(first, 1, Neighbors.ADD_REMOVE), Records(second, 1, Neighbors.ADD_REMOVE))
+        return NeighborPair(Records(first, 1, Neighbors.ADD_REMOVE), Records(second, 1, Neighbors.ADD_REMOVE))
 
 
 def _stays(bits: Bits, stretches: RankedStretches, cell: int, stretch: int) -> bool:

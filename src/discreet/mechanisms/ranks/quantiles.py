@@ -9,12 +9,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet.core.answer import Apart, Records
+from discreet.core.answer import NeighborPair, Records
 from discreet.core.bits import Bits
+from discreet.core.checks import check_positive
 from discreet.core.errors import ParameterError
 from discreet.core.events import Repeated
 from discreet.core.grid import Array, Steps
-from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.ranks.quantile import price
@@ -65,7 +65,7 @@ class Quantiles(CheckedParameters):
     lower: float = 0.0
     upper: float = 1024.0
     cells: int = 1024
-    knob: ClassVar[str] = "epsilon"
+    calibrated: ClassVar[str] = "epsilon"
 
     def __post_init__(self) -> None:
         levels = tuple(float(level) for level in self.q)
@@ -73,7 +73,7 @@ class Quantiles(CheckedParameters):
         if not levels or not all(0 <= a <= b <= 1 for a, b in zip((0.0, *levels), (*levels, 1.0), strict=True)):
             raise ParameterError("Quantiles", f"q is {levels}", "Give numbers in [0, 1], ascending.")
         RankGrid(self.lower, self.upper, self.cells)
-        check_knob("Quantiles", "epsilon", self.epsilon / self.depth)
+        check_positive("Quantiles", "epsilon", self.epsilon / self.depth)
 
     @property
     def depth(self) -> int:
@@ -135,11 +135,11 @@ class Quantiles(CheckedParameters):
             own[step.place + 1, step.place] = self.target(step.q, step.level, rows, neighbors).ranks
         return [row[row > 0] for row in own[1:-1]]
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """A low record joins a high one: the few cells below it fall from best to worst."""
         low = self.lower + math.floor(0.1 * self.cells) * (self.upper - self.lower) / self.cells
         first, second = np.array([[self.upper]]), np.array([[self.upper], [low]])
-        return Apart(Records(first, 1, Neighbors.ADD_REMOVE), Records(second, 1, Neighbors.ADD_REMOVE))
+        return NeighborPair(Records(first, 1, Neighbors.ADD_REMOVE), Records(second, 1, Neighbors.ADD_REMOVE))
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
-from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.core.rounding import upwards
 

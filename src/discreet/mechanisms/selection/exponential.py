@@ -11,12 +11,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet.core.answer import Answer, Apart, whole_numbers
+from discreet.core.answer import Answer, NeighborPair, whole_numbers
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
+from discreet.core.checks import check_positive
 from discreet.core.events import RenyiLoss
 from discreet.core.grid import Array, Steps
-from discreet.core.knob import check_knob
 from discreet.core.parameters import CheckedParameters
 from discreet.core.rounding import upwards
 from discreet.noise.contest import gumbel_argmax
@@ -82,10 +82,10 @@ class Exponential(CheckedParameters):
     """
 
     epsilon: float = 1.0
-    knob: ClassVar[str] = "epsilon"
+    calibrated: ClassVar[str] = "epsilon"
 
     def __post_init__(self) -> None:
-        check_knob("Exponential", "epsilon", self.epsilon)
+        check_positive("Exponential", "epsilon", self.epsilon)
 
     @property
     def event(self) -> RenyiLoss:
@@ -96,10 +96,10 @@ class Exponential(CheckedParameters):
         """The index of the chosen score; one per stacked answer."""
         return winner(answer, bits, self.epsilon, gumbel_argmax)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """One score falls and all the others rise."""
         bound = Bound("linf", 1.0)
-        return Apart(whole_numbers([1] + 19 * [0], bound), whole_numbers([0] + 19 * [1], bound))
+        return NeighborPair(whole_numbers([1] + 19 * [0], bound), whole_numbers([0] + 19 * [1], bound))
 
 
 @lru_cache(maxsize=1024)

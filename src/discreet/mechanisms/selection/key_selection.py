@@ -9,11 +9,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet.core.answer import LEAST_SCALE, Apart, KeyedAnswer
+from discreet.core.answer import LEAST_SCALE, KeyedAnswer, NeighborPair
 from discreet.core.bits import Bits
+from discreet.core.checks import check_positive
 from discreet.core.errors import ParameterError
 from discreet.core.events import ApproximateLoss, Composed, LaplaceLoss
-from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
 from discreet.core.rounding import upwards
@@ -50,10 +50,10 @@ class KeySelection(CheckedParameters):
 
     multiplier: float = 1.0
     delta: float = 1e-6
-    knob: ClassVar[str] = "multiplier"
+    calibrated: ClassVar[str] = "multiplier"
 
     def __post_init__(self) -> None:
-        check_knob("KeySelection", "multiplier", self.multiplier)
+        check_positive("KeySelection", "multiplier", self.multiplier)
         if not 0 < self.delta < 0.5:
             raise ParameterError(
                 "KeySelection",
@@ -82,8 +82,8 @@ class KeySelection(CheckedParameters):
         named = np.flatnonzero(noisy >= self.threshold(answer.rows, answer.neighbors))
         return {answer.keys[i]: int(noisy[i]) for i in named}
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """A common key that one more row holds."""
         first, second = np.array([100], dtype=np.int64), np.array([101], dtype=np.int64)
         neighbors = Neighbors.ADD_REMOVE
-        return Apart(KeyedAnswer(("a",), first, 1, neighbors), KeyedAnswer(("a",), second, 1, neighbors))
+        return NeighborPair(KeyedAnswer(("a",), first, 1, neighbors), KeyedAnswer(("a",), second, 1, neighbors))

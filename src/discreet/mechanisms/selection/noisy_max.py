@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from discreet.core.answer import Answer, Apart, whole_numbers
+from discreet.core.answer import Answer, NeighborPair, whole_numbers
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
+from discreet.core.checks import check_positive
 from discreet.core.events import PureLoss
 from discreet.core.grid import Steps
-from discreet.core.knob import check_knob
 from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.selection.exponential import winner
 from discreet.noise.contest import laplace_argmax
@@ -41,10 +41,10 @@ class NoisyMax(CheckedParameters):
     """
 
     epsilon: float = 1.0
-    knob: ClassVar[str] = "epsilon"
+    calibrated: ClassVar[str] = "epsilon"
 
     def __post_init__(self) -> None:
-        check_knob("NoisyMax", "epsilon", self.epsilon)
+        check_positive("NoisyMax", "epsilon", self.epsilon)
 
     @property
     def event(self) -> PureLoss:
@@ -55,7 +55,7 @@ class NoisyMax(CheckedParameters):
         """The index of the winner; one per stacked answer."""
         return winner(answer, bits, self.epsilon, laplace_argmax)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """One score falls and all the others rise."""
         bound = Bound("linf", 1.0)
-        return Apart(whole_numbers([1] + 19 * [0], bound), whole_numbers([0] + 19 * [1], bound))
+        return NeighborPair(whole_numbers([1] + 19 * [0], bound), whole_numbers([0] + 19 * [1], bound))

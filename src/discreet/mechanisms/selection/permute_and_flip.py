@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from discreet.core.answer import Answer, Apart, whole_numbers
+from discreet.core.answer import Answer, NeighborPair, whole_numbers
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
+from discreet.core.checks import check_positive
 from discreet.core.events import PureLoss
 from discreet.core.grid import Steps
-from discreet.core.knob import check_knob
 from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.selection.exponential import winner
 from discreet.noise.contest import exponential_argmax
@@ -42,10 +42,10 @@ class PermuteAndFlip(CheckedParameters):
     """
 
     epsilon: float = 1.0
-    knob: ClassVar[str] = "epsilon"
+    calibrated: ClassVar[str] = "epsilon"
 
     def __post_init__(self) -> None:
-        check_knob("PermuteAndFlip", "epsilon", self.epsilon)
+        check_positive("PermuteAndFlip", "epsilon", self.epsilon)
 
     @property
     def event(self) -> PureLoss:
@@ -56,7 +56,7 @@ class PermuteAndFlip(CheckedParameters):
         """The index of the winner; one per stacked answer."""
         return winner(answer, bits, self.epsilon, exponential_argmax)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """Two scores that change places."""
         bound = Bound("linf", 1.0)
-        return Apart(whole_numbers([1, 0], bound), whole_numbers([0, 1], bound))
+        return NeighborPair(whole_numbers([1, 0], bound), whole_numbers([0, 1], bound))

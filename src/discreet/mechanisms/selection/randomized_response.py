@@ -8,12 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet.core.answer import Answer, Apart, whole_numbers
+from discreet.core.answer import Answer, NeighborPair, whole_numbers
 from discreet.core.bits import Bits
 from discreet.core.bound import ULP, Bound
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.events import DiscreteLoss, LossTable
 from discreet.core.grid import Array, Steps
-from discreet.core.knob import check_knob, check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
 from discreet.noise.bernoulli import bernoulli
@@ -48,10 +48,10 @@ class RandomizedResponse(CheckedParameters):
 
     epsilon: float = 1.0
     categories: int = 2
-    knob: ClassVar[str] = "epsilon"
+    calibrated: ClassVar[str] = "epsilon"
 
     def __post_init__(self) -> None:
-        check_knob("RandomizedResponse", "epsilon", self.epsilon, most=700.0)
+        check_positive("RandomizedResponse", "epsilon", self.epsilon, most=700.0)
         check_whole("RandomizedResponse", "categories", self.categories, least=2)
 
     @property
@@ -79,7 +79,7 @@ class RandomizedResponse(CheckedParameters):
         counts = np.asarray(counts, dtype=np.float64)
         return (counts - counts.sum(axis=-1, keepdims=True) * self.chance / self.categories) / (1 - self.chance)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """A person who changes category."""
         bound = Bound("linf", float(self.categories))
-        return Apart(whole_numbers([0], bound, Neighbors.REPLACE), whole_numbers([1], bound, Neighbors.REPLACE))
+        return NeighborPair(whole_numbers([0], bound, Neighbors.REPLACE), whole_numbers([1], bound, Neighbors.REPLACE))

@@ -8,13 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet.core.answer import Answer, Apart, whole_numbers
+from discreet.core.answer import Answer, NeighborPair, whole_numbers
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import Repeated
 from discreet.core.grid import Steps
-from discreet.core.knob import check_knob, check_whole
 from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.selection.exponential import Exponential, below_best
 from discreet.noise.contest import gumbel_argmax
@@ -45,11 +45,11 @@ class TopK(CheckedParameters):
 
     epsilon: float = 1.0
     count: int = 2
-    knob: ClassVar[str] = "epsilon"
+    calibrated: ClassVar[str] = "epsilon"
 
     def __post_init__(self) -> None:
         check_whole("TopK", "count", self.count)
-        check_knob("TopK", "epsilon", self.epsilon / self.count)
+        check_positive("TopK", "epsilon", self.epsilon / self.count)
 
     @property
     def event(self) -> Repeated:
@@ -73,8 +73,8 @@ class TopK(CheckedParameters):
             np.put_along_axis(scores, np.expand_dims(chosen[-1], -1), -np.inf, axis=-1)
         return np.stack(chosen, axis=-1)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """The scores that win fall and all the others rise."""
         bound = Bound("linf", 1.0)
         high, low = self.count * [1] + 5 * [0], self.count * [0] + 5 * [1]
-        return Apart(whole_numbers(high, bound), whole_numbers(low, bound))
+        return NeighborPair(whole_numbers(high, bound), whole_numbers(low, bound))

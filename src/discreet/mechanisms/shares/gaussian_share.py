@@ -8,10 +8,10 @@ from typing import ClassVar
 
 from discreet.core.answer import Answer
 from discreet.core.bits import Bits
+from discreet.core.checks import check_positive
 from discreet.core.errors import ParameterError
 from discreet.core.events import GaussianLoss
 from discreet.core.grid import Steps
-from discreet.core.knob import check_knob
 from discreet.noise.gaussian import discrete_gaussian
 
 LEAST = 8.0  # of a share's standard deviation, in grid steps
@@ -46,7 +46,7 @@ class GaussianShare:
     promises: ClassVar[type[GaussianLoss]] = GaussianLoss
 
     def __post_init__(self) -> None:
-        check_knob("share of noise", "multiplier", self.multiplier)
+        check_positive("share of noise", "multiplier", self.multiplier)
         if self.honest < 1:
             raise ParameterError(
                 "share of noise",

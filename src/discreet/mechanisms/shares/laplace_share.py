@@ -8,10 +8,10 @@ from typing import ClassVar
 
 from discreet.core.answer import Answer
 from discreet.core.bits import Bits
+from discreet.core.checks import check_positive
 from discreet.core.errors import ParameterError
 from discreet.core.events import LaplaceLoss
 from discreet.core.grid import Steps
-from discreet.core.knob import check_knob
 from discreet.noise.polya import MOST_PARTS, polya
 
 MOST_INFLATION = 0.1  # a coarser grid is refused, as a waste of noise
@@ -48,7 +48,7 @@ class LaplaceShare:
     promises: ClassVar[type[LaplaceLoss]] = LaplaceLoss
 
     def __post_init__(self) -> None:
-        check_knob("share of noise", "multiplier", self.multiplier)
+        check_positive("share of noise", "multiplier", self.multiplier)
         if not 1 <= self.honest <= MOST_PARTS:
             raise ParameterError(
                 "share of noise",

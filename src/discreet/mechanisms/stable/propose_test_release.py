@@ -10,12 +10,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.answer import LEAST_SCALE, Apart, Records
+from discreet.core.answer import LEAST_SCALE, NeighborPair, Records
 from discreet.core.bits import Bits
+from discreet.core.checks import check_positive
 from discreet.core.errors import ParameterError
 from discreet.core.events import ApproximateLoss, Composed, LaplaceLoss
 from discreet.core.grid import Array, Steps
-from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
 from discreet.core.rounding import upwards
@@ -59,13 +59,13 @@ class ProposeTestRelease(CheckedParameters):
     epsilon: float = 1.0
     delta: float = 1e-6
     figures: tuple[StableFigure, ...] = (SpreadClass(), SpreadClass(offset=0.5))
-    knob: ClassVar[str] = "epsilon"
+    calibrated: ClassVar[str] = "epsilon"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "figures", tuple(self.figures))
         if not self.figures:
             raise ParameterError("ProposeTestRelease", "there are no figures", "Give at least one.")
-        check_knob("ProposeTestRelease", "epsilon", self.epsilon / len(self.figures))
+        check_positive("ProposeTestRelease", "epsilon", self.epsilon / len(self.figures))
         if not 1e-300 <= self.delta < 0.5:
             raise ParameterError("ProposeTestRelease", f"delta is {self.delta}", "Give 1e-300 <= delta < 0.5.")
 
@@ -125,8 +125,8 @@ class ProposeTestRelease(CheckedParameters):
         scale = max(upwards(Fraction(self.multiplier) * answer.rows * bound), LEAST_SCALE)
         return measured.steps + rounded_laplace(bits, answer.copies, scale)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """Classes of spread that are about as far from a jump as the tests ask for, and one row farther."""
         number = math.ceil(1.5 * self.threshold(1)) + 3
         first, second = (np.array(number * [0.0] + more * [725.0])[:, None] for more in (number, number + 1))
-        return Apart(Records(first, 1, Neighbors.ADD_REMOVE), Records(second, 1, Neighbors.ADD_REMOVE))
+        return NeighborPair(Records(first, 1, Neighbors.ADD_REMOVE), Records(second, 1, Neighbors.ADD_REMOVE))

@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discreet.core.answer import Apart, Records
+from discreet.core.answer import NeighborPair, Records
 from discreet.core.bits import Bits
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Array
-from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
 from discreet.core.quiet import quiet
@@ -75,13 +75,13 @@ class SampleAndAggregate(CheckedParameters):
     blocks: int = 2
     size: int = 1
     deals: int = 1
-    knob: ClassVar[str] = "epsilon"
+    calibrated: ClassVar[str] = "epsilon"
 
     def __post_init__(self) -> None:
         for name in ("blocks", "size", "deals"):
             check_whole("SampleAndAggregate", name, getattr(self, name))
         check_whole("SampleAndAggregate", "number of places", self.blocks * self.size * self.deals, most=MOST)
-        if getattr(self.mechanism, "knob", None) != "epsilon" or isinstance(self.mechanism, type):
+        if getattr(self.mechanism, "calibrated", None) != "epsilon" or isinstance(self.mechanism, type):
             raise ParameterError(
                 "SampleAndAggregate",
                 f"{type(self.mechanism).__name__} has no epsilon",
@@ -122,8 +122,8 @@ class SampleAndAggregate(CheckedParameters):
         with quiet():
             return self.of(blocks).reshape(copies, self.blocks, -1)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """A row at one end of the grid is replaced by one at the other; the rest stay near the first end."""
         grid = self.mechanism
         low, inner, high = (np.array([grid.lower + part * (grid.upper - grid.lower)]) for part in (0.0, 0.1, 1.0))
-        return Apart(*(Records(np.stack([one, inner]), 1, Neighbors.REPLACE) for one in (low, high)))
+        return NeighborPair(*(Records(np.stack([one, inner]), 1, Neighbors.REPLACE) for one in (low, high)))

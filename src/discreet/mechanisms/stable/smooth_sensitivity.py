@@ -9,12 +9,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet.core.answer import LEAST_SCALE, Apart, Records
+from discreet.core.answer import LEAST_SCALE, NeighborPair, Records
 from discreet.core.bits import Bits
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import ApproximateLoss, Event, PureLoss
 from discreet.core.grid import Array, Steps
-from discreet.core.knob import check_knob, check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.additive.shifted_noise_loss import (
@@ -59,10 +59,10 @@ class SmoothSensitivity(CheckedParameters, ABC):
     lower: float = 0.0
     upper: float = 1024.0
     cells: int = 1024
-    knob: ClassVar[str] = "epsilon"
+    calibrated: ClassVar[str] = "epsilon"
 
     def __post_init__(self) -> None:
-        check_knob(type(self).__name__, "epsilon", self.epsilon, LEAST, 600.0)
+        check_positive(type(self).__name__, "epsilon", self.epsilon, LEAST, 600.0)
         RankGrid(self.lower, self.upper, self.cells)
         if not 0 <= self.q <= 1:
             raise ParameterError(type(self).__name__, f"q is {self.q}", "Give a number in [0, 1].")
@@ -110,11 +110,11 @@ class SmoothSensitivity(CheckedParameters, ABC):
                 type(self).__name__, f"{self.cells} cells are too fine for so much noise", "Ask for fewer cells."
             )
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """Half of the records are low and half high, and one more makes the quantile change sides."""
         low, high = (self.lower + part * (self.upper - self.lower) for part in (0.25, 0.75))
         first, second = (np.array(60 * [low] + more * [high])[:, None] for more in (60, 61))
-        return Apart(Records(first, 1, Neighbors.ADD_REMOVE), Records(second, 1, Neighbors.ADD_REMOVE))
+        return NeighborPair(Records(first, 1, Neighbors.ADD_REMOVE), Records(second, 1, Neighbors.ADD_REMOVE))
 
 
 @dataclass(frozen=True)

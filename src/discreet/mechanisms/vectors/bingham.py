@@ -8,12 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet.core.answer import Apart, GramAnswer
+from discreet.core.answer import GramAnswer, NeighborPair
 from discreet.core.bits import Bits
+from discreet.core.checks import check_positive
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Array
-from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.selection.exponential import Exponential
@@ -64,10 +64,10 @@ class Bingham(CheckedParameters):
 
     epsilon: float = 1.0
     directions: tuple[tuple[float, ...], ...] = ()
-    knob: ClassVar[str] = "epsilon"
+    calibrated: ClassVar[str] = "epsilon"
 
     def __post_init__(self) -> None:
-        check_knob("Bingham", "epsilon", self.epsilon)
+        check_positive("Bingham", "epsilon", self.epsilon)
         given = np.array(self.directions, dtype=np.float64)
         if len(given) and not np.abs(given @ given.T - np.eye(len(given))).max() <= LENGTH:
             raise ParameterError("Bingham", "the directions are not orthonormal", "Normalise what was released before.")
@@ -102,8 +102,8 @@ class Bingham(CheckedParameters):
             )
         return np.linalg.qr(given, mode="complete")[0][:, len(self.directions) :]
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """Few directions are close to a record that joins: so the probability of all the others hardly changes."""
         many = max(1, round(3 / self.epsilon))
         first, second = (np.diag([many, new]).astype(np.int64) for new in (0, 1))
-        return Apart(*(GramAnswer(steps, 1, 1, Neighbors.ADD_REMOVE) for steps in (first, second)))
+        return NeighborPair(*(GramAnswer(steps, 1, 1, Neighbors.ADD_REMOVE) for steps in (first, second)))

@@ -9,13 +9,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet.core.answer import Apart, Records
+from discreet.core.answer import NeighborPair, Records
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import ApproximateLoss, DiscreteLoss, LossTable
 from discreet.core.grid import Array, Grid
-from discreet.core.knob import check_knob, check_whole
 from discreet.core.loss_cells import ROUNDING, LossCells, masses
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
@@ -74,10 +74,10 @@ class JohnsonLindenstrauss(CheckedParameters):
     radius: float = 2.0**20
     rows: int = 1
     neighbors: Neighbors = Neighbors.ADD_REMOVE
-    knob: ClassVar[str] = "multiplier"
+    calibrated: ClassVar[str] = "multiplier"
 
     def __post_init__(self) -> None:
-        check_knob("JohnsonLindenstrauss", "multiplier", self.multiplier)
+        check_positive("JohnsonLindenstrauss", "multiplier", self.multiplier)
         for name, value in (("projections", self.projections), ("rows", self.rows)):
             check_whole("JohnsonLindenstrauss", name, value)
         Grid.of_radius(Bound("l2", self.radius).radius)
@@ -124,11 +124,11 @@ class JohnsonLindenstrauss(CheckedParameters):
         products = np.swapaxes(release, -1, -2) @ release / release.shape[-2]
         return products - self.regularization * np.eye(release.shape[-1])
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """No rows at all, and one unit's."""
         least = {Neighbors.ADD_REMOVE: np.zeros((0, 2)), Neighbors.REPLACE: np.tile([0.0, self.radius], (self.rows, 1))}
         first, second = least[self.neighbors], np.tile([self.radius, 0.0], (self.rows, 1))
-        return Apart(*(Records(values, int(self.rows), self.neighbors) for values in (first, second)))
+        return NeighborPair(*(Records(values, int(self.rows), self.neighbors) for values in (first, second)))
 
     @property
     def _grid(self) -> Grid:

@@ -8,13 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet.core.answer import AnyAnswer, Apart, MovableRows
+from discreet.core.answer import AnyAnswer, MovableRows, NeighborPair
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import ApproximateLoss, DiscreteLoss
 from discreet.core.grid import Array, Grid
-from discreet.core.knob import check_knob, check_whole
 from discreet.core.loss_cells import ROUNDING
 from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.vectors.gaussian_weights import GaussianWeights
@@ -62,10 +62,10 @@ class MovedRowSketch(CheckedParameters):
     multiplier: float = 16.0
     projections: int = 4
     reach: float = 2.0**20
-    knob: ClassVar[str] = "multiplier"
+    calibrated: ClassVar[str] = "multiplier"
 
     def __post_init__(self) -> None:
-        check_knob("MovedRowSketch", "multiplier", self.multiplier, most=2.0**38)
+        check_positive("MovedRowSketch", "multiplier", self.multiplier, most=2.0**38)
         check_whole("MovedRowSketch", "projections", self.projections)
         Bound("l2", self.reach)
         self._grid  # noqa: B018  # refuses a reach that no grid is for
@@ -108,10 +108,10 @@ class MovedRowSketch(CheckedParameters):
         total += rounded_gaussian(bits, (count, shape[-1]), stddev)
         return grid.values((total + (1 << (BELOW - 1))) >> BELOW).reshape(shape)
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """A row, and the same row moved as far as it may: the constant makes it long."""
         first, second = np.array([[0.0]]), np.array([[self.reach]])
-        return Apart(*(MovableRows(values, self.reach) for values in (first, second)))
+        return NeighborPair(*(MovableRows(values, self.reach) for values in (first, second)))
 
     @property
     def _grid(self) -> Grid:

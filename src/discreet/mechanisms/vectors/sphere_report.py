@@ -9,14 +9,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet.core.answer import Answer, Apart, whole_numbers
+from discreet.core.answer import Answer, NeighborPair, whole_numbers
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
+from discreet.core.checks import check_positive
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import DiscreteLoss, Event, LossTable
 from discreet.core.grid import Array, Grid, Steps
-from discreet.core.knob import check_knob
-from discreet.core.mechanism import Asked, Share
+from discreet.core.mechanism import NoiseContext, Share
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.additive.error_law import ErrorLaw, NormalError
@@ -127,12 +127,12 @@ class SphereReport(CheckedParameters):
     """
 
     epsilon: float = 1.0
-    knob: ClassVar[str] = "epsilon"
+    calibrated: ClassVar[str] = "epsilon"
     law: ClassVar[ErrorLaw] = NormalError()
     refines: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_knob("SphereReport", "epsilon", self.epsilon, LEAST, MOST)
+        check_positive("SphereReport", "epsilon", self.epsilon, LEAST, MOST)
 
     @property
     def cap(self) -> Cap:
@@ -180,7 +180,7 @@ class SphereReport(CheckedParameters):
         return self.release(answers, bits)
 
     @classmethod
-    def suits(cls, asked: Asked) -> bool:
+    def suits(cls, asked: NoiseContext) -> bool:
         """Where every person reports by itself."""
         return asked.local and asked.size <= LARGEST
 
@@ -192,11 +192,11 @@ class SphereReport(CheckedParameters):
         """
         return Ball.around(bound, size).radius / self.cap.pull
 
-    def worst_neighbors(self) -> Apart:
+    def worst_neighbors(self) -> NeighborPair:
         """Two opposite contributions."""
         bound = Bound("l2", 2.0**20)
         first, second = (whole_numbers([sign * 2**20], bound, Neighbors.REPLACE) for sign in (1, -1))
-        return Apart(first, second)
+        return NeighborPair(first, second)
 
     def _check(self, answer: Answer) -> None:
         if answer.neighbors is not Neighbors.REPLACE:

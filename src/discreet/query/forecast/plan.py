@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from discreet.core.budget import Budget
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event
-from discreet.core.knob import check_whole
 from discreet.core.progress_bar import patient_bar
 from discreet.query.forecast.expected_error import Tried, tried
 from discreet.query.forecast.forecast import Expectation, Forecast

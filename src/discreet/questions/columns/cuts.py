@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from discreet.core.bound import Bound
+from discreet.core.checks import check_positive
 from discreet.core.grid import Array, Grid
-from discreet.core.knob import check_knob
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
 from discreet.schema.schema import Number, Schema
@@ -38,7 +38,7 @@ def _cuts(schema: Schema, column: str, lower: float, upper: float) -> Number:
     """The cuts, which lie inside the bounds of the column."""
     number = schema.number(column)
     for name, cut in (("lower", lower), ("upper", upper)):
-        check_knob(f"cuts of {column}", name, cut, number.lower, number.upper)
+        check_positive(f"cuts of {column}", name, cut, number.lower, number.upper)
     return Number(lower, upper)
 
 

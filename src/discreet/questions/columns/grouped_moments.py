@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from discreet.core.checks import check_one_of
 from discreet.core.formula import Formula, Tally
 from discreet.core.grid import Array, Grid
-from discreet.core.knob import check_one_of
 from discreet.questions.columns.moments import MASS, bernstein
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe

@@ -32,8 +32,8 @@ from itertools import product
 import numpy as np
 
 from discreet.core.bound import Bound
+from discreet.core.checks import check_one_of, check_positive, check_size, check_whole
 from discreet.core.grid import Array, Grid
-from discreet.core.knob import check_knob, check_one_of, check_size, check_whole
 from discreet.questions.columns.box import Box
 from discreet.questions.columns.moments import INSIDE, MASS
 from discreet.questions.question import BoundedSum
@@ -177,7 +177,7 @@ def process_of(schema: Schema, columns: tuple[str, ...], bandwidths: tuple[float
     check_one_of("process", "number of bandwidths", len(bandwidths), (len(columns),))
     check_whole("process", "number of columns", len(columns), 1, max(FINENESS))
     for one in bandwidths:
-        check_knob("process", "bandwidth", one, 2.0**-20, 2.0**20)
+        check_positive("process", "bandwidth", one, 2.0**-20, 2.0**20)
     check_size("process", math.prod(map(process_size, bandwidths)), MOST_KNOTS)
     axis = Grid(-FINENESS[len(bandwidths)])
     grid, knots = Grid(axis.exponent * len(bandwidths)), [Knots.process(one).places for one in bandwidths]

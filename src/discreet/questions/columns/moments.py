@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 
 from discreet.core.bound import Bound
+from discreet.core.checks import check_one_of
 from discreet.core.formula import Formula, Numbers, Tally
 from discreet.core.grid import Array, Grid, Steps
-from discreet.core.knob import check_one_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
 from discreet.schema.schema import Number, Schema

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from discreet.core.checks import check_one_of, check_positive
 from discreet.core.formula import Numbers
-from discreet.core.knob import check_knob, check_one_of
 from discreet.questions.columns.moments import COUNTED, MASS, column_sum, parts
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
@@ -29,7 +29,7 @@ def squared_deviations_of(schema: Schema, column: str, centre: float, degree: in
     """
     number = schema.number(column)
     check_one_of("squared deviations", "degree", degree, (1, 2))
-    check_knob("squared deviations", "centre", centre, number.lower, number.upper)
+    check_positive("squared deviations", "centre", centre, number.lower, number.upper)
     squares = squares_between(number, centre)
 
     def added(values: Numbers, unit: float) -> list[Numbers]:

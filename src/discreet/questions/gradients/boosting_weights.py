@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from discreet.core.bound import Bound, Norm
+from discreet.core.checks import check_one_of, check_size
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.knob import check_one_of, check_size
 from discreet.questions.gradients.shape_gradients import FINE, SLICE, STEEPEST, outputs_of
 from discreet.questions.gradients.softmax_gradients import exponential
 from discreet.questions.question import BoundedSum

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 
 from discreet.core.bound import Bound
+from discreet.core.checks import check_positive
 from discreet.core.grid import Array, Grid
-from discreet.core.knob import check_knob
 from discreet.questions.question import BoundedSum
 from discreet.questions.vectors.coordinates import CELLS, shrink
 from discreet.questions.vectors.mapped_coordinates import MAPS, MappedCoordinates, check_map
@@ -52,7 +52,7 @@ def gradients_of(
     """
     size = features.size - 1
     check_map("gradients", "coefficients", coefficients, size)
-    check_knob("gradients", "residual", longest, 2.0**-6, 2.0**6)
+    check_positive("gradients", "residual", longest, 2.0**-6, 2.0**6)
     inner = np.concatenate([np.zeros((len(coefficients), 1)), MAPS.cut(coefficients)], axis=1)
     squared = math.floor(math.ldexp(longest * longest, 2 * CELLS))
 

@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 
 from discreet.core.bound import Bound, Norm
+from discreet.core.checks import check_one_of, check_positive, check_size, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
-from discreet.core.knob import check_knob, check_one_of, check_size, check_whole
 from discreet.questions.columns.column_cells import cells_of, edges_of
 from discreet.questions.gradients.softmax_gradients import MOST_CLASSES, exponential
 from discreet.questions.question import BoundedSum
@@ -71,7 +71,7 @@ def shape_gradients_of(
     check_one_of(ASKED, "norm", norm, ("l1", "l2"))
     check_one_of(ASKED, "loss", loss, ("logistic",) if isinstance(column, Category) else ("squared",))
     check_whole(ASKED, "place", place, 0, len(columns))
-    check_knob(ASKED, "residual", residual, 2.0**-6, 2.0)
+    check_positive(ASKED, "residual", residual, 2.0**-6, 2.0)
     outputs = outputs_of(ASKED, schema, target)
     check_size(ASKED, shapes.size, MOST_CELLS)
     if shapes.shape != (outputs, edges.shape[0] * bins) or not np.abs(shapes).max() <= STEEPEST:

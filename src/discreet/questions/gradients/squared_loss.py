@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from discreet.core.bound import Bound
+from discreet.core.checks import check_size
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.knob import check_size
 from discreet.questions.gradients.signed_records import scaled
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.core.bound import Bound, Norm
+from discreet.core.checks import check_one_of, check_positive, check_size, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid, Steps
-from discreet.core.knob import check_knob, check_one_of, check_size, check_whole
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
 from discreet.questions.tables.domain import place_among
@@ -203,5 +203,5 @@ def _ends(schema: Schema, value: str) -> tuple[float, float]:
 
 def _checked(length: float) -> float:
     """A length that noise can be drawn for."""
-    check_knob(ASKED, "radius", length, 1e-100, 1e100)
+    check_positive(ASKED, "radius", length, 1e-100, 1e100)
     return length

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.checks import check_size, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.formula import Formula
 from discreet.core.grid import Array
-from discreet.core.knob import check_size, check_whole
 from discreet.schema.schema import Category, Schema
 
 Bins = int | Mapping[str, int] | tuple[int, ...]

@@ -17,9 +17,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from discreet.core.bound import Bound, Norm
+from discreet.core.checks import check_one_of, check_size, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
-from discreet.core.knob import check_one_of, check_size, check_whole
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
 from discreet.questions.tables.domain import Codes, Domain, codes_of

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from discreet.core.bound import Norm
+from discreet.core.checks import check_one_of, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.knob import check_one_of, check_whole
 
 FINENESS = 30  # bits between the length of what a record adds and the step of its grid
 HEAVIEST = 2**31  # steps of a weight

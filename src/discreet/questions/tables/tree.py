@@ -15,9 +15,9 @@ from functools import lru_cache
 import numpy as np
 
 from discreet.core.bound import Bound, Norm
+from discreet.core.checks import check_size, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
-from discreet.core.knob import check_size, check_whole
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
 from discreet.questions.tables.cells import ascending

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.bound import Bound, Norm
+from discreet.core.checks import check_one_of, check_size
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
-from discreet.core.knob import check_one_of, check_size
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
 from discreet.schema.schema import Schema

@@ -7,8 +7,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from discreet.core.checks import check_one_of, check_whole
 from discreet.core.grid import Array, Steps
-from discreet.core.knob import check_one_of, check_whole
 from discreet.questions.scores import Scores
 from discreet.questions.trees.node_marginals import node_marginals_of
 from discreet.schema.schema import Schema

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from discreet.core.checks import check_size
 from discreet.core.grid import Array, Steps
-from discreet.core.knob import check_size
 from discreet.questions.scores import Scores
 from discreet.questions.trees.forest_leaves import forest_leaves_of
 from discreet.schema.schema import Schema

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from discreet.core.bound import Bound, Norm
+from discreet.core.checks import check_one_of, check_positive
 from discreet.core.grid import Array, Grid, Steps
-from discreet.core.knob import check_knob, check_one_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
 from discreet.questions.vectors.coordinates import Coordinates
@@ -44,7 +44,7 @@ def class_moments_of(
     *features, classes = schema.values((*columns, target))
     coordinates, cells = Coordinates.of(schema, features, radius), len(schema.category(classes).values)
     check_one_of(ASKED, "norm", norm, ("l1", "l2"))
-    check_knob(ASKED, "square", square, least=2.0**-10, most=2.0**10)
+    check_positive(ASKED, "square", square, least=2.0**-10, most=2.0**10)
     d, step = len(features), coordinates.grid.step
     bound = Bound(norm, _most(coordinates, square, norm) * (1 + 2.0**-30))
     grid, size = Grid.of_radius(bound.radius), cells * (1 + 2 * d)

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.bound import Bound, Norm
+from discreet.core.checks import check_one_of, check_positive
 from discreet.core.grid import Array, Grid
-from discreet.core.knob import check_knob, check_one_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
 from discreet.questions.vectors.clusters import Scaling, blocks, check_centers, marks, nearest
@@ -44,7 +44,7 @@ def cluster_residuals_of(
     scale = Scaling(schema, schema.values(columns))
     check_one_of("cluster residuals", "norm", norm, ("l1", "l2"))
     check_centers(centers, scale.n_features)
-    check_knob("cluster residuals", "radius", radius, least=2.0**-20)
+    check_positive("cluster residuals", "radius", radius, least=2.0**-20)
     most = math.hypot(COUNT, 1.0) if norm == "l2" else COUNT + math.sqrt(scale.n_features)
     bound = Bound(norm, most * (1 + 2.0**-30))
     grid, size = Grid.of_radius(bound.radius), len(centers) * (1 + scale.n_features)

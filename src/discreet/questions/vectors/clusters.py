@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.bound import Bound, Norm
+from discreet.core.checks import check_one_of
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
-from discreet.core.knob import check_one_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
 from discreet.questions.vectors.row_steps import RowSteps

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.bound import Bound
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.grid import Array, Grid, Steps
-from discreet.core.knob import check_knob, check_whole
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
 from discreet.questions.vectors.clusters import FINE, Scaling, check_centers, marks
@@ -36,7 +36,7 @@ def distances_of(schema: Schema, columns: tuple[str, ...], centers: Array, farth
     """
     scaling = Scaling(schema, schema.values(columns))
     check_centers(centers, scaling.n_features)
-    check_knob("distances", "farthest", farthest)
+    check_positive("distances", "farthest", farthest)
     check_whole("distances", "bins", bins, most=MOST_BINS)
     per_step, twice = FINE.step * bins / farthest, 2 * FINE.cut(centers).T
     squared = np.square(FINE.cut(centers)).sum(axis=1)

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.bound import Bound, Norm
+from discreet.core.checks import check_one_of, check_size
 from discreet.core.grid import Array, Grid
-from discreet.core.knob import check_one_of, check_size
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import MOST_NUMBERS, recipe
 from discreet.questions.vectors.coordinates import Coordinates

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.bound import Bound
+from discreet.core.checks import check_whole
 from discreet.core.grid import Array, Grid
-from discreet.core.knob import check_whole
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
 from discreet.questions.vectors.acute_bound import AcuteBound

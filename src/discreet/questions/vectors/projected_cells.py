@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.bound import Bound
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
-from discreet.core.knob import check_whole
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
 from discreet.questions.vectors.clusters import Scaling, check_centers, marks, missing

@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.checks import check_positive, check_size
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid, Steps
-from discreet.core.knob import check_knob, check_size
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import recipe
 from discreet.questions.tables.contingency import ONE_CELL
@@ -40,7 +40,7 @@ def record_lengths_of(schema: Schema, columns: tuple[str, ...], radii: tuple[flo
     coordinates = Coordinates.of(schema, columns, math.sqrt(len(columns)) if columns else 1.0)
     check_size(ASKED, len(radii), MOST_RADII)
     for radius in radii:
-        check_knob(ASKED, "radius", radius, least=SHORTEST, most=LONGEST)
+        check_positive(ASKED, "radius", radius, least=SHORTEST, most=LONGEST)
     if not radii or not np.all(np.diff(radii) > 0):
         raise ParameterError(ASKED, "the radii do not increase, or there are none", "Give each once, in order.")
     ends, cells = np.square(np.array(radii) * math.ldexp(1.0, -coordinates.grid.exponent)), len(radii) + 1

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.core.checks import check_size, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.held import unheld
-from discreet.core.knob import check_size, check_whole
 from discreet.core.parameters import CheckedParameters
 from discreet.sequential.counters.updates import MOST_NUMBERS
 

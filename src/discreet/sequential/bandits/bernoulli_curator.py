@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.core.bits import Bits
+from discreet.core.checks import check_positive
 from discreet.core.events import DiscreteLoss
 from discreet.core.grid import Array
-from discreet.core.knob import check_knob
 from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.selection.randomized_response import RandomizedResponse
 from discreet.noise.bernoulli import bernoulli
@@ -57,7 +57,7 @@ class BernoulliCurator(CheckedParameters):
         reward_map: RewardMap = Clipped(),  # noqa: B008 - it is frozen
         bits: Bits | None = None,
     ) -> None:
-        check_knob("Bernoulli responses", "epsilon", epsilon, most=700.0)
+        check_positive("Bernoulli responses", "epsilon", epsilon, most=700.0)
         self.epsilon, self.reward_map = float(epsilon), reward_map
         self._coin = RandomizedResponse(self.epsilon, categories=2)
         self._bits = system_bits() if bits is None else bits

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.checks import check_positive
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.knob import check_knob
 from discreet.sequential.bandits.agent import Arms
 
 ASKED = "environment of a bandit"
@@ -97,7 +97,7 @@ class BoundedArms(MeanArms):
 
     def __init__(self, means: Sequence[float], concentration: float = 4.0) -> None:
         super().__init__(means)
-        check_knob(ASKED, "concentration", concentration)
+        check_positive(ASKED, "concentration", concentration)
         if self.means.min() <= 0 or self.means.max() >= 1:
             raise ParameterError(ASKED, f"the means are {means}", "Give means between 0 and 1.")
         self.concentration = float(concentration)
@@ -127,7 +127,7 @@ class GaussianArms(MeanArms):
 
     def __init__(self, means: Sequence[float], stddev: float = 1.0) -> None:
         super().__init__(means)
-        check_knob(ASKED, "stddev", stddev)
+        check_positive(ASKED, "stddev", stddev)
         self.stddev = float(stddev)
 
     def rewards(self, step: int, arms: Arms, rng: np.random.Generator) -> Array:

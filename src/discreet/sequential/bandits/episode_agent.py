@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discreet.core.checks import check_positive
 from discreet.core.grid import Array
-from discreet.core.knob import check_knob
 from discreet.sequential.bandits.agent import Agent, Arms
 
 
@@ -36,7 +36,7 @@ class EpisodeAgent(Agent):
 
     def __init__(self, arms: int, *, epsilon: float = 1.0, runs: int | None = None) -> None:
         super().__init__(arms, runs=runs)
-        check_knob(self.purpose, "epsilon", epsilon)
+        check_positive(self.purpose, "epsilon", epsilon)
         self.epsilon = float(epsilon)
         self.lengths_: Array = np.zeros_like(self.pulls_)
         self._arm: Arms = np.zeros(len(self._run), np.int64)

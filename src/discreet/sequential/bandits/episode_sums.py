@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.core.bits import Bits
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.events import LaplaceLoss
 from discreet.core.grid import CELLS, Grid, Steps
 from discreet.core.held import exclusive
-from discreet.core.knob import check_knob, check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.bits import system_bits
@@ -64,7 +64,7 @@ class EpisodeSums(Resumable):
         runs: int | None = None,
         bits: Bits | None = None,
     ) -> None:
-        check_knob("sums of episodes", "epsilon", epsilon, least=1e-6, most=1e6)
+        check_positive("sums of episodes", "epsilon", epsilon, least=1e-6, most=1e6)
         check_whole("sums of episodes", "runs", 1 if runs is None else runs, most=MOST_NUMBERS)
         self.reward_map = reward_map
         self._noise = Laplace(1 / float(epsilon))

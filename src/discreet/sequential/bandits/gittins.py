@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.grid import Array
-from discreet.core.knob import check_knob, check_whole
 from discreet.sequential.bandits.agent import Agent, Arms
 
 LEVELS = 400  # rewards of the standard arm that are tried
@@ -87,7 +87,7 @@ class GittinsIndex(Agent):
 
     def __init__(self, arms: int, *, discount: float = 0.99, depth: int = 300, runs: int | None = None) -> None:
         super().__init__(arms, runs=runs)
-        check_knob(self.purpose, "discount", discount, most=0.9999)
+        check_positive(self.purpose, "discount", discount, most=0.9999)
         check_whole(self.purpose, "depth", depth, most=2000)
         self.discount, self.depth = float(discount), int(depth)
         self._table = gittins_table(self.discount, self.depth)

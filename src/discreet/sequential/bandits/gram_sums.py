@@ -11,9 +11,9 @@ from discreet.accounting.calibration import calibrate
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.events import Event
 from discreet.core.held import exclusive
-from discreet.core.knob import check_knob, check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.questions.vectors.acute_bound import AcuteBound
@@ -78,7 +78,7 @@ class GramSums(Resumable):
         runs: int | None = None,
         bits: Bits | None = None,
     ) -> None:
-        check_knob("sums of products", "epsilon", epsilon, least=1e-3)
+        check_positive("sums of products", "epsilon", epsilon, least=1e-3)
         check_whole("sums of products", "dimension", dimension, most=1000)
         check_whole("sums of products", "runs", 1 if runs is None else runs)
         self.dimension, self.runs, self.reward_map = int(dimension), None if runs is None else int(runs), reward_map

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.core.bits import Bits
+from discreet.core.checks import check_positive
 from discreet.core.events import LaplaceLoss
 from discreet.core.grid import CELLS, Grid
-from discreet.core.knob import check_knob
 from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.bits import system_bits
@@ -51,7 +51,7 @@ class LaplaceCurator(CheckedParameters):
         reward_map: RewardMap = Clipped(),  # noqa: B008 - it is frozen
         bits: Bits | None = None,
     ) -> None:
-        check_knob("Laplace responses", "epsilon", epsilon, least=1e-6, most=1e6)
+        check_positive("Laplace responses", "epsilon", epsilon, least=1e-6, most=1e6)
         self.epsilon, self.reward_map = float(epsilon), reward_map
         self._noise = Laplace(1 / self.epsilon)
         self._bits = system_bits() if bits is None else bits

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from discreet.core.checks import check_positive
 from discreet.core.grid import Array
-from discreet.core.knob import check_knob
 from discreet.sequential.bandits.agent import Agent
 
 
@@ -39,7 +39,7 @@ class LaplaceUCB(Agent):
 
     def __init__(self, arms: int, *, epsilon: float = 1.0, runs: int | None = None) -> None:
         super().__init__(arms, runs=runs)
-        check_knob(self.purpose, "epsilon", epsilon)
+        check_positive(self.purpose, "epsilon", epsilon)
         self.epsilon = float(epsilon)
 
     def index(self) -> Array:

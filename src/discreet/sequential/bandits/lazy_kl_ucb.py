@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from discreet.core.checks import check_positive
 from discreet.core.grid import Array
-from discreet.core.knob import check_knob
 from discreet.sequential.bandits.agent import Arms
 from discreet.sequential.bandits.episode_agent import EpisodeAgent
 from discreet.sequential.bandits.kl_ucb import upper_bound
@@ -47,7 +47,7 @@ class LazyKLUCB(EpisodeAgent):
 
     def __init__(self, arms: int, *, epsilon: float = 1.0, alpha: float = 0.5, runs: int | None = None) -> None:
         super().__init__(arms, epsilon=epsilon, runs=runs)
-        check_knob(self.purpose, "alpha", alpha)
+        check_positive(self.purpose, "alpha", alpha)
         self.alpha = float(alpha)
 
     def start(self, runs: Arms) -> None:

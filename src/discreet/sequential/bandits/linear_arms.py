@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.knob import check_whole
 from discreet.sequential.bandits.gram_sums import GramSums
 from discreet.sequential.bandits.linear_ucb import LinearUCB
 from discreet.sequential.bandits.regret import Regret

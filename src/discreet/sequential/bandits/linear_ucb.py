@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from discreet.core.checks import check_positive, check_size, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.held import unheld
-from discreet.core.knob import check_knob, check_size, check_whole
 from discreet.core.parameters import CheckedParameters
 from discreet.sequential.counters.updates import MOST_NUMBERS
 from discreet.sequential.reading import contexts_of
@@ -77,7 +77,7 @@ class LinearUCB(CheckedParameters):
         check_whole(self.purpose, "runs", 1 if runs is None else runs)
         check_size(self.purpose, int(runs or 1) * (int(dimension) + 1) ** 2, MOST_NUMBERS)
         for name, value in (("stddev", stddev), ("norm", norm), ("alpha", alpha), ("level", level), ("width", width)):
-            check_knob(self.purpose, name, value, most=1.0 if name == "level" else 2.0**40)
+            check_positive(self.purpose, name, value, most=1.0 if name == "level" else 2.0**40)
         self.dimension, self.runs, self.rounds_ = int(dimension), None if runs is None else int(runs), 0
         self.norm, self.level, self.width = float(norm), float(level), float(width)
         far = math.sqrt(2 * math.log(8 * int(rounds) / self.level))

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.knob import check_knob, check_whole
 from discreet.core.progress_bar import tracked
 from discreet.releases.drawing import drawn_on
 
@@ -113,7 +113,7 @@ def local_lower_bound(gaps: Sequence[float] | Array, epsilon: float) -> float:
     >>> round(local_lower_bound([0.0, 0.1, 0.2], epsilon=0.5), 2)
     13.81
     """
-    check_knob("lower bound of regret", "epsilon", epsilon, most=300.0)
+    check_positive("lower bound of regret", "epsilon", epsilon, most=300.0)
     each = np.asarray(gaps, np.float64)
     if not (each >= 0).all():
         raise ParameterError("lower bound of regret", f"the gaps are {gaps}", "Give gaps of at least 0.")

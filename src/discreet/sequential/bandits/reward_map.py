@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
+from discreet.core.checks import check_positive
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.knob import check_knob
 from discreet.core.parameters import CheckedParameters
 from discreet.sequential.reading import rewards_of
 
@@ -81,7 +81,7 @@ class Sigmoid(CheckedParameters):
     def __post_init__(self) -> None:
         if not math.isfinite(self.center):
             raise ParameterError("sigmoid of rewards", f"the center is {self.center}", "Give a finite number.")
-        check_knob("sigmoid of rewards", "scale", self.scale)
+        check_positive("sigmoid of rewards", "scale", self.scale)
 
     def unit(self, rewards: ArrayLike) -> Array:
         """Each reward as a number in [0, 1]; one that is no finite number as 0."""

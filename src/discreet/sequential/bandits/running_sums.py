@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.core.bits import Bits
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event
 from discreet.core.held import exclusive
-from discreet.core.knob import check_knob, check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.sequential.bandits.reward_map import Clipped, RewardMap
@@ -68,7 +68,7 @@ class RunningSums(Resumable):
         runs: int | None = None,
         bits: Bits | None = None,
     ) -> None:
-        check_knob(ASKED, "epsilon", epsilon, least=1e-6, most=1e6)
+        check_positive(ASKED, "epsilon", epsilon, least=1e-6, most=1e6)
         check_whole(ASKED, "arms", arms)
         check_whole(ASKED, "runs", 1 if runs is None else runs)
         self.arms, self.reward_map = int(arms), reward_map

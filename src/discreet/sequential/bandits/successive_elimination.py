@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.checks import check_positive
 from discreet.core.grid import Array
-from discreet.core.knob import check_knob
 from discreet.sequential.bandits.agent import Arms
 from discreet.sequential.bandits.episode_agent import EpisodeAgent
 
@@ -49,7 +49,7 @@ class SuccessiveElimination(EpisodeAgent):
 
     def __init__(self, arms: int, *, epsilon: float = 1.0, beta: float = 1e-4, runs: int | None = None) -> None:
         super().__init__(arms, epsilon=epsilon, runs=runs)
-        check_knob(self.purpose, "beta", beta, most=0.5)
+        check_positive(self.purpose, "beta", beta, most=0.5)
         self.beta = float(beta)
         self.left_: NDArray[np.bool_] = np.ones((len(self._run), self.arms), np.bool_)
         self._epoch = np.zeros(len(self._run), np.int64)

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from discreet.core.checks import check_seed
 from discreet.core.grid import Array
-from discreet.core.knob import check_seed
 from discreet.sequential.bandits.agent import Agent, Arms
 
 

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.grid import Array
-from discreet.core.knob import check_knob, check_whole
 from discreet.sequential.bandits.agent import Agent, Arms
 
 
@@ -40,7 +40,7 @@ class TreeUCB(Agent):
 
     def __init__(self, arms: int, *, rounds: int, epsilon: float = 1.0, runs: int | None = None) -> None:
         super().__init__(arms, runs=runs)
-        check_knob(self.purpose, "epsilon", epsilon)
+        check_positive(self.purpose, "epsilon", epsilon)
         check_whole(self.purpose, "rounds", rounds)
         self.levels, self.epsilon = int(rounds).bit_length(), float(epsilon)
 

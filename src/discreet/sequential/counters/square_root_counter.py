@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.counters.counter import Counter

@@ -10,9 +10,9 @@ import numpy as np
 
 from discreet.core.bits import Bits
 from discreet.core.bound import ULP, Bound
+from discreet.core.checks import check_whole
 from discreet.core.events import Event
 from discreet.core.grid import CELLS, Array, Grid, Steps
-from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.additive.additive_noise import Additive

@@ -8,8 +8,8 @@ from typing import Literal
 
 import numpy as np
 
+from discreet.core.checks import check_one_of
 from discreet.core.grid import Array
-from discreet.core.knob import check_one_of
 from discreet.sequential.filters.finite_filter import FiniteFilter
 from discreet.sequential.filters.finite_response import FiniteResponse
 from discreet.sequential.filters.linear_filter import LinearFilter, whole_response

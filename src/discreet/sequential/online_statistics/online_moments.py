@@ -14,7 +14,7 @@ from discreet.core.grid import Array
 from discreet.core.held import exclusive
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
-from discreet.sequential.online_statistics.apart_bound import ApartBound, on_a_grid
+from discreet.sequential.online_statistics.diameter_bound import DiameterBound, on_a_grid
 from discreet.sequential.online_statistics.online_statistic import OnlineEstimate, OnlineStatistic
 
 COUNT, SQUARE = 0.5, 0.75  # weights of the count and of the square beside the value
@@ -99,7 +99,7 @@ class OnlineMoments(OnlineStatistic):
         self._counted = neighbors is Neighbors.ADD_REMOVE
         length = math.sqrt(1 + SQUARE**2 + (COUNT**2 if self._counted else 0.0)) * (1 + 2.0**-30)
         size = 3 if self._counted else 2
-        bound = ApartBound("l2", length, apart=on_a_grid(APART, size, noise.multiplier, contributions))
+        bound = DiameterBound("l2", length, apart=on_a_grid(APART, size, noise.multiplier, contributions))
         super().__init__(bounds, noise, horizon, bound, size, neighbors, contributions, confidence, bits)
 
     @exclusive

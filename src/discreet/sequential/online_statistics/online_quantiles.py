@@ -12,14 +12,14 @@ from scipy.signal import lfilter
 from scipy.special import ndtri
 
 from discreet.core.bits import Bits
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.core.held import exclusive
-from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.counters.square_root_factor import BINARY, square_root_factor
-from discreet.sequential.online_statistics.apart_bound import ApartBound, on_a_grid
+from discreet.sequential.online_statistics.diameter_bound import DiameterBound, on_a_grid
 from discreet.sequential.online_statistics.online_statistic import OnlineEstimate, OnlineStatistic
 
 MOST = 1024
@@ -93,7 +93,7 @@ class OnlineQuantiles(OnlineStatistic):
         squares = products.diagonal()
         farthest = math.sqrt(float((squares[:, None] + squares - 2 * products).max()))
         apart = on_a_grid(farthest, int(bins), noise.multiplier, contributions)
-        bound = ApartBound("l2", math.sqrt(squares[0]) * (1 + 2.0**-30), nonnegative=True, apart=apart)
+        bound = DiameterBound("l2", math.sqrt(squares[0]) * (1 + 2.0**-30), nonnegative=True, apart=apart)
         super().__init__(bounds, noise, horizon, bound, int(bins), neighbors, contributions, confidence, bits)
         self.bins, self._weights = int(bins), weights
         self._counted = neighbors is Neighbors.ADD_REMOVE

@@ -9,10 +9,10 @@ import numpy as np
 
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
+from discreet.core.checks import check_positive
 from discreet.core.events import Event
 from discreet.core.grid import Array
 from discreet.core.held import exclusive
-from discreet.core.knob import check_knob
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.releases.columns import in_words
@@ -83,7 +83,7 @@ class OnlineStatistic(Resumable):
     ) -> None:
         self.column = Number(*bounds)
         self.column.check_scale(self.purpose)
-        check_knob(self.purpose, "confidence", confidence, least=0.5, most=1 - 1e-9)
+        check_positive(self.purpose, "confidence", confidence, least=0.5, most=1 - 1e-9)
         self.confidence = float(confidence)
         self._counter: DoublingCounter | SquareRootCounter = (
             DoublingCounter(noise, bound, size, neighbors=neighbors, contributions=contributions, bits=bits)

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound
+from discreet.core.checks import check_one_of, check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Array, Grid, Steps
-from discreet.core.knob import check_knob, check_one_of, check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.counters.updates import UNIT, Updates
@@ -114,7 +114,7 @@ class FAST(SeriesStream):
         self._updates = Updates(noise, self.membership.bound, 1, neighbors, factor, int(contributions))
         variance = (noise.deviation * self._updates.scale) ** 2
         if step_variance is not None:
-            check_knob(self.purpose, "step_variance", step_variance, 0.0, 1e300)
+            check_positive(self.purpose, "step_variance", step_variance, 0.0, 1e300)
         steps = np.array(RATIOS) * variance if step_variance is None else np.array([float(step_variance)])
         self._bank = KalmanBank(int(series), variance, steps, laplace=noise.norm == "l1")
         self.taken: NDArray[np.int64] = np.zeros(int(series), np.int64)

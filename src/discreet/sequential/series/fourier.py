@@ -16,8 +16,8 @@ import numpy as np
 
 from discreet.core.bound import Norm
 from discreet.core.budget import Budget
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
-from discreet.core.knob import check_whole
 from discreet.questions.question import BoundedSum
 from discreet.questions.series.fourier import MOST_PERIODS, fourier_basis, fourier_of_events, fourier_of_people
 from discreet.releases.ask import columns_of

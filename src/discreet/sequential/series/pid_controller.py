@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.knob import check_knob, check_whole
 from discreet.core.parameters import CheckedParameters
 
 ASKED = "PID controller"
@@ -58,9 +58,9 @@ class PIDController(CheckedParameters):
 
     def __post_init__(self) -> None:
         for name in ("proportional", "integral", "derivative"):
-            check_knob(ASKED, name, getattr(self, name), 0.0, 1e6)
-        check_knob(ASKED, "gain", self.gain, 0.0, 1e6)
-        check_knob(ASKED, "target", self.target, 1e-6, 1e6)
+            check_positive(ASKED, name, getattr(self, name), 0.0, 1e6)
+        check_positive(ASKED, "gain", self.gain, 0.0, 1e6)
+        check_positive(ASKED, "target", self.target, 1e-6, 1e6)
         if not self.leeway >= 1:
             raise ParameterError(ASKED, f"leeway is {self.leeway}", "Give a number of at least 1, or infinity.")
         check_whole(ASKED, "window", self.window, most=1000)

@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 
 from discreet.core.bits import Bits
 from discreet.core.bound import Bound, Norm
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Array, Grid, Steps
 from discreet.core.held import exclusive
-from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import CheckedParameters
 from discreet.noise.bits import system_bits

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from discreet.core.bits import Bits
 from discreet.core.bound import ULP, Bound
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.events import PureLoss
 from discreet.core.grid import CELLS, Array, Grid, Steps
-from discreet.core.knob import check_knob, check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.sequential.counters.updates import FINE, UNIT
@@ -78,7 +78,7 @@ class WEventStream(SeriesStream):
         bits: Bits | None = None,
     ) -> None:
         check_whole(self.purpose, "window", window, most=LONGEST)
-        check_knob(self.purpose, "epsilon", epsilon, 2.0**-20, 2.0**20)
+        check_positive(self.purpose, "epsilon", epsilon, 2.0**-20, 2.0**20)
         super().__init__(Membership(bound, int(series), int(memberships), neighbors), bits)
         self.window, self.epsilon = int(window), float(epsilon)
         moved = memberships * neighbors.reach * bound.radius  # two windows may be apart: so each has half of epsilon

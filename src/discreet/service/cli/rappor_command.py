@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
+from discreet.core.checks import check_one_of, check_whole
 from discreet.core.errors import MissingExtra, ParameterError
-from discreet.core.knob import check_one_of, check_whole
 from discreet.display.plain import plain
 from discreet.ledger.own_file import create_own, read_own
 from discreet.local.aggregator import Aggregator

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.core.budget import Budget
-from discreet.core.knob import check_whole
+from discreet.core.checks import check_whole
 from discreet.questions.columns.box import GUESS, Box
 from discreet.releases.ask import columns_of
 from discreet.trust.as_private import Bounds

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.knob import check_whole
 from discreet.questions.columns.box import Box
 from discreet.releases.columns import KEPT, Columns, ConfidenceInterval, Series
 from discreet.releases.curve import Curve

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
 from discreet.core.budget import Budget
+from discreet.core.checks import check_whole
 from discreet.core.grid import Array
-from discreet.core.knob import check_whole
 from discreet.core.parameters import checked
 from discreet.questions.tables.cells import cut
 from discreet.questions.tables.tree import Tree, trees

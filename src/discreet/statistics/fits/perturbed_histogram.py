@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from discreet.core.budget import Budget
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
-from discreet.core.knob import check_whole
 from discreet.core.parameters import checked
 from discreet.questions.tables.contingency import contingency_of
 from discreet.questions.tables.domain import Bins, Domain

@@ -10,13 +10,13 @@ import numpy as np
 
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.knob import check_whole
 from discreet.core.parameters import checked
 from discreet.core.receipt import Receipt
 from discreet.mechanisms.ranks.box_depth import COLUMNS
-from discreet.releases.joint_plan import Together
+from discreet.releases.joint_plan import JointPlan
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE
 from discreet.statistics.fits.block_slopes import ScaledColumns
@@ -137,7 +137,7 @@ def robust_regression(
             way = _by_tests(name, Blocks(private, frame, blocks), delta)
         case _:
             raise ParameterError(name, f"there is no method {method!r}", 'Give "depth" or "propose_test_release".')
-    plan = calibrate(Together(way.parts), budget)
+    plan = calibrate(JointPlan(way.parts), budget)
     way.check(plan.mechanisms)
     with private.permit(plan.event, name, key=key) as permit:
         fit = way.found(permit, plan.mechanisms)

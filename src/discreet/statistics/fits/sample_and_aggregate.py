@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 from discreet.accounting.calibration import calibrate
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.knob import check_whole
 from discreet.core.neighbors import Neighbors
 from discreet.core.parameters import checked
 from discreet.mechanisms.additive.gaussian import Gaussian

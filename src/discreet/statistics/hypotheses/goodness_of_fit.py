@@ -10,9 +10,9 @@ import numpy as np
 from scipy.special import ndtri
 
 from discreet.core.budget import Budget
+from discreet.core.checks import shown
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.core.knob import shown
 from discreet.core.parameters import checked
 from discreet.questions.tables.domain import BINS, Domain
 from discreet.releases.ask import column_of

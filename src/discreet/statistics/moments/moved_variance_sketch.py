@@ -6,8 +6,8 @@ import numpy as np
 
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
+from discreet.core.checks import check_size, check_whole
 from discreet.core.errors import ParameterError
-from discreet.core.knob import check_size, check_whole
 from discreet.mechanisms.vectors.moved_row_sketch import MovedRowSketch
 from discreet.releases.estimate import Estimate
 from discreet.releases.release import check_confidence

@@ -17,7 +17,7 @@ from discreet.questions.columns.moments import moments_of
 from discreet.questions.columns.squared_deviations import squared_deviations_of, squares_between
 from discreet.releases.ask import ColumnOf
 from discreet.releases.figure import Figure
-from discreet.releases.joint_plan import Together, priced
+from discreet.releases.joint_plan import JointPlan, priced
 from discreet.releases.law import Law, LawWithSquare
 from discreet.releases.least_noise import least_noise
 from discreet.releases.spread import Spread, spread
@@ -92,7 +92,7 @@ def squared_deviations(
     schema, number = of.data.schema, of.data.schema.number(of.column)
     question, share = moments_of(schema, of.column, 1, True), centre_share(of, size, budget)
     noise = least_noise(of.data, question, budget).noise
-    plan = calibrate(Together(tuple(priced(noise, part / budget.epsilon) for part in (share, 1 - share))), budget)
+    plan = calibrate(JointPlan(tuple(priced(noise, part / budget.epsilon) for part in (share, 1 - share))), budget)
     first, second = plan.mechanisms
     with of.data.permit(plan.event, title, key=key) as permit:
         centre = Moments(permit.ask(question, first), number, size).mean()

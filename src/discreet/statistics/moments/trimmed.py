@@ -20,12 +20,12 @@ from discreet.releases.ask import ColumnOf, Released, column_of
 from discreet.releases.columns import Columns, Series
 from discreet.releases.estimate import Estimate, estimate_of
 from discreet.releases.figure import Figure, Sampling
-from discreet.releases.joint_plan import Together, priced
+from discreet.releases.joint_plan import JointPlan, priced
 from discreet.releases.least_noise import least_noise
 from discreet.releases.release import check_confidence
 from discreet.releases.spread import CONFIDENCE, spread
 from discreet.schema.schema import Number
-from discreet.statistics.ranks.wanted import Wanted
+from discreet.statistics.ranks.quantile_request import QuantileRequest
 from discreet.trust.as_private import Bounds
 
 CUTS = 0.5  # what the cuts get of the price; the mean gets the rest
@@ -165,11 +165,11 @@ def _between_cuts(
     if not 0 < trim < 0.5:
         raise ParameterError(name, f"trim is {trim}", "Give a share above 0 and below one half.", trim=trim)
     schema, ends = of.data.schema, of.data.schema.number(of.column)
-    way = Wanted(of, (trim, 1 - trim), None, False, None, budget).way
+    way = QuantileRequest(of, (trim, 1 - trim), None, False, None, budget).way
     whole = question_of(schema, of.column, ends.lower, ends.upper)
     noise = least_noise(of.data, whole, Budget(budget.epsilon * (1 - CUTS), budget.delta)).noise
     parts = (*(priced(part, CUTS) for part in way.parts), priced(noise, 1 / budget.epsilon))
-    plan = calibrate(Together(parts), budget)
+    plan = calibrate(JointPlan(parts), budget)
     with of.data.permit(plan.event, name, key=key) as permit:
         cuts = _apart(way.found(permit, plan.mechanisms[:-1]).values, ends)
         question = question_of(schema, of.column, cuts.lower, cuts.upper)

@@ -10,15 +10,15 @@ import numpy as np
 
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
+from discreet.core.checks import check_size, check_whole
 from discreet.core.errors import ParameterError
-from discreet.core.knob import check_size, check_whole
 from discreet.core.parameters import checked
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.vectors.johnson_lindenstrauss import JohnsonLindenstrauss
 from discreet.questions.vectors.coordinate_records import CoordinateRecords, complete_count_of
 from discreet.releases.ask import columns_of
 from discreet.releases.estimate import Estimate
-from discreet.releases.joint_plan import Together
+from discreet.releases.joint_plan import JointPlan
 from discreet.releases.release import check_confidence, check_population
 from discreet.releases.spread import CONFIDENCE, spread
 from discreet.statistics.moments.sketched_variances import SketchedVariances
@@ -99,7 +99,7 @@ def variance_sketch(
     records = CoordinateRecords(of.data.schema, names, math.sqrt(len(names)) if radius is None else radius)
     plain = JohnsonLindenstrauss(1.0, int(projections), records.longest, rows, neighbors)
     share = COUNT * calibrate(Gaussian(), budget).multiplier / calibrate(plain, budget).multiplier
-    plan = calibrate(Together((plain, Gaussian(share))), budget)
+    plan = calibrate(JointPlan((plain, Gaussian(share))), budget)
     sketch, noise = plan.mechanisms
     counted, name = complete_count_of(of.data.schema, names), f"{purpose} of {', '.join(names)}"
     with of.data.permit(plan.event, name, key=key) as permit:

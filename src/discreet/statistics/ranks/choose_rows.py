@@ -11,8 +11,8 @@ import numpy as np
 
 from discreet.accounting.calibration import calibrate
 from discreet.core.budget import Budget
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
-from discreet.core.knob import check_whole
 from discreet.core.neighbors import Unit
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.selection.exponential import Exponential
@@ -20,7 +20,7 @@ from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from discreet.questions.rows_per_unit import CrowdedUnits, LimitScores
 from discreet.releases.columns import Columns, Series
 from discreet.releases.estimate import Estimate
-from discreet.releases.joint_plan import Together
+from discreet.releases.joint_plan import JointPlan
 from discreet.releases.least_noise import pure
 from discreet.releases.release import Release, check_confidence
 from discreet.releases.spread import CONFIDENCE, Spread, whole_half_width
@@ -123,7 +123,7 @@ def choose_rows(
     check_confidence(name, confidence)
     budget, limits = Budget(epsilon, delta), _limits(most)
     choice = PermuteAndFlip if pure(data, budget) else Exponential
-    plan = calibrate(Together((choice(CHOICE), Laplace(1 / (1 - CHOICE)))), budget)
+    plan = calibrate(JointPlan((choice(CHOICE), Laplace(1 / (1 - CHOICE)))), budget)
     chooser, noise = plan.mechanisms
     reach = data.neighbors.reach
     target = math.ceil(max(reach / spend, 2 * reach / chooser.epsilon * math.log(len(limits) + 1)))

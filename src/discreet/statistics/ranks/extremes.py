@@ -19,12 +19,12 @@ from discreet.questions.all_records import AllRecords
 from discreet.questions.columns.count import count_of
 from discreet.releases.ask import ColumnOf, column_of
 from discreet.releases.estimate import Estimate
-from discreet.releases.joint_plan import Together
+from discreet.releases.joint_plan import JointPlan
 from discreet.releases.release import check_confidence, check_population
 from discreet.releases.spread import CONFIDENCE, spread
 from discreet.schema.schema import Number
+from discreet.statistics.ranks.quantile_request import QuantileRequest
 from discreet.statistics.ranks.quantiles_by_tree import ByTree
-from discreet.statistics.ranks.wanted import Wanted
 from discreet.trust.as_private import Bounds
 from discreet.trust.permit import Permit
 
@@ -59,8 +59,8 @@ class _Tails:
 
     def paid(self, name: str, key: str | None) -> tuple[list[_Tail], Receipt]:
         """Pay for the ends, and find them."""
-        way = Wanted(self.of, (0.5,), None, False, None, self.budget).way
-        plan = calibrate(Together(way.parts if isinstance(way, ByTree) else self._parts), self.budget)
+        way = QuantileRequest(self.of, (0.5,), None, False, None, self.budget).way
+        plan = calibrate(JointPlan(way.parts if isinstance(way, ByTree) else self._parts), self.budget)
         with self.of.data.permit(plan.event, name, key=key) as permit:
             if isinstance(way, ByTree):
                 found = self._by_tree(way, permit, plan.mechanisms[0])

@@ -9,7 +9,7 @@ import numpy as np
 from discreet.accounting.calibration import calibrate
 from discreet.releases.columns import Series
 from discreet.releases.groups import Groups
-from discreet.releases.joint_plan import Together
+from discreet.releases.joint_plan import JointPlan
 from discreet.releases.table import Table
 from discreet.schema.dates import Temporal
 from discreet.statistics.ranks.quantiles_by_tree import ByTree
@@ -33,7 +33,7 @@ def grouped_quantiles(way: ByTree, groups: Groups, name: str, levels: Sequence[f
         Public. Makes a retry safe; see `PrivateData.permit`.
     """
     asked = f"{name} by {groups.title}"
-    plan = calibrate(Together(way.parts), way.budget)
+    plan = calibrate(JointPlan(way.parts), way.budget)
     groups.question(way.question)  # if there are too many groups, nothing is paid for them
     with way.of.data.permit(plan.event, asked, key=key) as permit:
         found = way.found_in(groups, permit, plan.mechanisms)

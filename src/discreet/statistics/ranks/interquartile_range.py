@@ -19,13 +19,13 @@ from discreet.mechanisms.stable.stable_figures import SpreadClass
 from discreet.questions.all_records import AllRecords
 from discreet.releases.ask import ColumnOf, column_of
 from discreet.releases.estimate import Estimate
-from discreet.releases.joint_plan import Together
+from discreet.releases.joint_plan import JointPlan
 from discreet.releases.release import check_confidence, check_population
 from discreet.releases.spread import CONFIDENCE, Spread
+from discreet.statistics.ranks.quantile_request import QuantileRequest
 from discreet.statistics.ranks.quantiles_by_records import ByRecords
 from discreet.statistics.ranks.quantiles_by_tree import ByTree
 from discreet.statistics.ranks.rank_width import Found
-from discreet.statistics.ranks.wanted import Wanted
 from discreet.trust.as_private import Bounds
 
 QUARTILES, BESIDE = (0.25, 0.75), (0.2, 0.3, 0.7, 0.8)
@@ -75,8 +75,11 @@ def interquartile_range(
     """
     budget = Budget(epsilon, delta)
     of = column_of(data, column, bounds, budget)
-    name, way = f"interquartile range of {of.column}", Wanted(of, QUARTILES, confidence, population, step, budget).way
-    plan = calibrate(Together(way.parts), budget)
+    name, way = (
+        f"interquartile range of {of.column}",
+        QuantileRequest(of, QUARTILES, confidence, population, step, budget).way,
+    )
+    plan = calibrate(JointPlan(way.parts), budget)
     with of.data.permit(plan.event, name, key=key) as permit:
         found = way.found(permit, plan.mechanisms)
     value = float(found.values[1] - found.values[0])

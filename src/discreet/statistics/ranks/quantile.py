@@ -16,7 +16,7 @@ from discreet.releases.estimate import Estimate
 from discreet.releases.groups import By, Groups
 from discreet.releases.spread import CONFIDENCE
 from discreet.releases.table import Table
-from discreet.statistics.ranks.wanted import Method, Wanted
+from discreet.statistics.ranks.quantile_request import Method, QuantileRequest
 from discreet.trust.as_private import Bounds
 
 
@@ -97,7 +97,7 @@ def quantile(
     levels = tuple(float(one) for one in np.atleast_1d(np.asarray(q, dtype=np.float64)))
     budget = Budget(epsilon, delta)
     of = column_of(data, column, bounds, budget, where)
-    wanted = Wanted(of, tuple(sorted(levels)), confidence, population, step, budget, method)
+    wanted = QuantileRequest(of, tuple(sorted(levels)), confidence, population, step, budget, method)
     groups = Groups.wanted(of.data, by, edges)
     if groups is not None:
         called = f"{levels[0]:.4g} quantile" if np.ndim(q) == 0 else "quantiles"
@@ -176,7 +176,7 @@ def median(
     """
     budget = Budget(epsilon, delta)
     of = column_of(data, column, bounds, budget, where)
-    wanted, name = Wanted(of, (0.5,), confidence, population, step, budget, method), f"median of {of.column}"
+    wanted, name = QuantileRequest(of, (0.5,), confidence, population, step, budget, method), f"median of {of.column}"
     groups = Groups.wanted(of.data, by, edges)
     if groups is not None:
         return wanted.grouped(groups, name, (0.5,), key)

@@ -35,7 +35,7 @@ class ByTree:
     Parameters
     ----------
     of, levels, confidence, population, cells
-        Public, except for the data. As for `quantile.Wanted`; `cells` as for `ByRecords`.
+        Public, except for the data. As for `quantile.QuantileRequest`; `cells` as for `ByRecords`.
     budget : Budget
         Public. Decides what kind of noise is least.
     """

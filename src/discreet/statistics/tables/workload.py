@@ -15,9 +15,9 @@ import numpy as np
 from discreet.accounting.calibration import calibrate
 from discreet.core.bound import Norm
 from discreet.core.budget import Budget
+from discreet.core.checks import check_whole, shown
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Grid
-from discreet.core.knob import check_whole, shown
 from discreet.core.parameters import checked
 from discreet.core.receipt import Receipt
 from discreet.mechanisms.online import mwem, query_boosting

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
-from discreet.core.knob import check_whole
 
 ASKED = "augment records"
 
 
 @dataclass(frozen=True)
-class Views:
+class AugmentationMultiplicity:
     """Augmentation multiplicity: a record's gradient is the mean over some views of it (De et al. 2022).
 
     The mean is clipped as one, so a record still moves a sum by at most the clip, and the price is that of one view.
@@ -30,7 +30,7 @@ class Views:
 
     Examples
     --------
-    >>> flips = Views(lambda x: torch.where(torch.rand(len(x), 1) < 0.5, x, x.flip(1)), 3)
+    >>> flips = AugmentationMultiplicity(lambda x: torch.where(torch.rand(len(x), 1) < 0.5, x, x.flip(1)), 3)
     >>> flips(torch.zeros(2, 5)).shape
     torch.Size([6, 5])
     """

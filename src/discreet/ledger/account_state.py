@@ -20,7 +20,7 @@ from discreet.ledger.raising import raised
 
 
 @dataclass(frozen=True)
-class Standing:
+class AccountState:
     """An account after its charges so far.
 
     Parameters
@@ -41,7 +41,7 @@ class Standing:
     Examples
     --------
     >>> from discreet.core.events import PureLoss
-    >>> Standing(Budget(1.0, 1e-6)).after(PureLoss(0.25)).holds
+    >>> AccountState(Budget(1.0, 1e-6)).after(PureLoss(0.25)).holds
     True
     """
 
@@ -52,14 +52,14 @@ class Standing:
     charges: int = 0
     expired: str = ""
 
-    def after(self, event: Event) -> Standing:
+    def after(self, event: Event) -> AccountState:
         """The account after one more charge, whether it holds or not."""
         if self.union is None:
             union = chosen(self.budget, event)
             return replace(self, union=union, spent=union.opening(event))
         return replace(self, spent=self.union.after(event, self.spent))
 
-    def raised(self, budget: Budget) -> Standing:
+    def raised(self, budget: Budget) -> AccountState:
         """The account with a larger budget.
 
         Raises
@@ -73,7 +73,7 @@ class Standing:
         union = self.union and raised(self.union, old, budget)
         return replace(self, budget=budget, union=union)
 
-    def raised_as(self, fields: dict[str, Any]) -> Standing:
+    def raised_as(self, fields: dict[str, Any]) -> AccountState:
         """The account with a larger budget, as an entry of the chain has it, which must add up."""
         budget = Budget(fields["epsilon"], fields["delta"])
         if self.union is None:
@@ -126,14 +126,14 @@ class Standing:
             account=account,
         )
 
-    def charged(self, after: Standing) -> dict[str, Any]:
+    def charged(self, after: AccountState) -> dict[str, Any]:
         """The charge as an entry of the chain holds it: the members with the first one, and what is spent after it."""
         union = after.union or Union(())
         members = {} if self.union else {"members": list(map(_written, union.members))}
         spent = [_text(amount, member) for amount, member in zip(after.spent, union.members, strict=True)]
         return members | {"spent": spent}
 
-    def followed(self, charge: dict[str, Any], price: Price, event: Callable[[], Event]) -> Standing:
+    def followed(self, charge: dict[str, Any], price: Price, event: Callable[[], Event]) -> AccountState:
         """The account after a charge of the chain, which must add up; the event is read if it is the first.
 
         Raises
@@ -157,13 +157,13 @@ class Standing:
         asked, charges = self.asked + price.epsilon, self.charges + 1
         if self.expired:
             raise ValueError("the account has expired")
-        found = Standing(self.budget, union, spent, asked, charges)
+        found = AccountState(self.budget, union, spent, asked, charges)
         if len(spent) != len(union.members) or not found.holds:
             raise ValueError("the account is overdrawn")
         return found
 
 
-def recompute(standing: Standing, charge: dict[str, Any], event: Event) -> None:
+def recompute(standing: AccountState, charge: dict[str, Any], event: Event) -> None:
     """Compute a charge of the chain anew from its event: neither caps nor what is spent may be on the lenient side.
 
     Raises
@@ -183,7 +183,7 @@ def recompute(standing: Standing, charge: dict[str, Any], event: Event) -> None:
             raise ValueError("less is spent than the event costs")
 
 
-def recompute_raise(standing: Standing) -> None:
+def recompute_raise(standing: AccountState) -> None:
     """Compute the caps of a raised account anew.
 
     Raises

@@ -16,7 +16,7 @@ from discreet.mechanisms.ranks.quantile import Quantile
 from discreet.releases.ask import ColumnOf
 from discreet.releases.estimate import Estimate
 from discreet.releases.groups import Groups
-from discreet.releases.joint_plan import Together
+from discreet.releases.joint_plan import JointPlan
 from discreet.releases.least_noise import pure
 from discreet.releases.release import check_confidence
 from discreet.releases.table import Table
@@ -39,7 +39,7 @@ class Paid:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class QuantileRequest:
     """Quantiles of a column, with a budget to pay for them.
 
     Parameters
@@ -105,7 +105,7 @@ class Wanted:
     def paid(self, purpose: str, key: str | None) -> Paid:
         """Pay and find them."""
         way = self.way
-        plan = calibrate(Together(way.parts), self.budget)
+        plan = calibrate(JointPlan(way.parts), self.budget)
         with self.of.data.permit(plan.event, purpose, key=key) as permit:
             found = way.found(permit, plan.mechanisms)
         return Paid(found, permit.receipt)

@@ -1,11 +1,11 @@
-"""Claims about TwoPointReport: see also the tests of all randomisers."""
+"""Claims about DuchiReport: see also the tests of all randomisers."""
 
 from __future__ import annotations
 
-from discreet.local.means.two_point import TwoPointReport
+from discreet.local.means.duchi_report import DuchiReport
 from tests.local.means.number_trial import check_law, check_refusals
 
-RANDOMIZERS = [TwoPointReport(1.0), TwoPointReport(0.5, 10.0, 20.0), TwoPointReport(2.0, -3.0, 5.0)]
+RANDOMIZERS = [DuchiReport(1.0), DuchiReport(0.5, 10.0, 20.0), DuchiReport(2.0, -3.0, 5.0)]
 
 
 def test_estimates_are_unbiased_with_the_variance_of_the_theory() -> None:

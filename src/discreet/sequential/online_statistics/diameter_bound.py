@@ -10,7 +10,7 @@ from discreet.core.neighbors import Neighbors
 
 
 @dataclass(frozen=True)
-class ApartBound(Bound):
+class DiameterBound(Bound):
     """Contributions of which no two are farther apart in l2 than a known distance.
 
     Parameters
@@ -22,7 +22,7 @@ class ApartBound(Bound):
 
     Examples
     --------
-    >>> ApartBound("l2", 1.25, apart=2.0).sensitivity("l2", 2, Neighbors.REPLACE)
+    >>> DiameterBound("l2", 1.25, apart=2.0).sensitivity("l2", 2, Neighbors.REPLACE)
     2.0
     """
 

@@ -18,7 +18,7 @@ from discreet.noise.uniform import uniform_integers
 
 
 @dataclass(frozen=True)
-class KaryResponse(CodeOracle, PureOracle):
+class GeneralizedRandomizedResponse(CodeOracle, PureOracle):
     """Report the value or, with a known probability, one of the others: best for small domains.
 
     A report is one whole number of 1, 2 or 4 bytes. The variance is below that of optimised unary encoding while
@@ -40,7 +40,7 @@ class KaryResponse(CodeOracle, PureOracle):
     Examples
     --------
     >>> from discreet.noise.deterministic import DeterministicBits
-    >>> survey = KaryResponse(epsilon=1.0, domain=("red", "green", "blue"))
+    >>> survey = GeneralizedRandomizedResponse(epsilon=1.0, domain=("red", "green", "blue"))
     >>> survey.reports(["red", "blue", "blue"], DeterministicBits(1))
     array([1, 0, 2], dtype=uint8)
     """

@@ -17,7 +17,7 @@ from discreet.noise.bernoulli import bernoulli
 
 
 @dataclass(frozen=True)
-class TwoPointReport(NumberReport):
+class DuchiReport(NumberReport):
     """Round a number to one of its bounds at random, and report that by randomised response.
 
     One bit. Of all pure reports it has the least greatest variance while epsilon is below 0.61, about.
@@ -37,7 +37,7 @@ class TwoPointReport(NumberReport):
     Examples
     --------
     >>> from discreet.noise.deterministic import DeterministicBits
-    >>> TwoPointReport(epsilon=1.0).reports([-1.0, 0.0, 1.0, 1.0], DeterministicBits(1))
+    >>> DuchiReport(epsilon=1.0).reports([-1.0, 0.0, 1.0, 1.0], DeterministicBits(1))
     array([0, 0, 1, 1], dtype=uint8)
     """
 

@@ -22,7 +22,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.core.secret_sample import SecretSample
 from discreet.deep.clipping.clip_quantile import ClipQuantile
 from discreet.deep.forms.rounding import MARGIN, SLACK
-from discreet.deep.noise.bands import Bands
+from discreet.deep.noise.banded_factorization import BandedFactorization
 from discreet.deep.noise.noise_stream import NoiseStream
 from discreet.deep.training.noisy_gradients import NoisyGradients
 from discreet.deep.training.private_tensors import PrivateTensors
@@ -36,7 +36,7 @@ BUDGET = Budget(3.0, 1e-5)
 WIDE = 30_000
 
 
-def matrix(bands: Bands, steps: int) -> NDArray[np.float64]:
+def matrix(bands: BandedFactorization, steps: int) -> NDArray[np.float64]:
     column = np.zeros(steps)
     column[: bands.count] = bands.coefficients[:steps]
     return np.tril(toeplitz(column))
@@ -61,7 +61,7 @@ def drawn(one: NoisyGradients) -> NDArray[np.float64]:
 
 @pytest.mark.parametrize(("count", "momentum"), [(1, 0.0), (2, 0.9), (3, 0.0), (4, 0.5)])
 def test_no_pattern_of_turns_moves_a_stream_further_than_its_rounds(count: int, momentum: float) -> None:
-    steps, bands = 8, Bands.of(count, 8, momentum)
+    steps, bands = 8, BandedFactorization.of(count, 8, momentum)
     c = matrix(bands, steps)
     for turn in range(count):
         times = range(turn, steps, count)
@@ -75,17 +75,19 @@ def test_no_pattern_of_turns_moves_a_stream_further_than_its_rounds(count: int, 
 
 def test_bands_have_the_least_error_of_their_kind() -> None:
     for count, momentum in ((3, 0.0), (3, 0.9)):
-        best, a = Bands.of(count, 30, momentum), np.tril(np.ones((30, 30)))
+        best, a = BandedFactorization.of(count, 30, momentum), np.tril(np.ones((30, 30)))
         a = a @ np.tril(toeplitz(momentum ** np.arange(30)))
         found = best.error(30, momentum)
         assert found == pytest.approx(np.linalg.norm(a @ np.linalg.inv(matrix(best, 30))) / math.sqrt(30))
         for change in np.random.default_rng(0).normal(size=(20, count)):
             other = np.array(best.coefficients) + 0.02 * change
-            assert Bands(tuple(0.999999 * other / np.linalg.norm(other))).error(30, momentum) >= found * (1 - 1e-5)
+            assert BandedFactorization(tuple(0.999999 * other / np.linalg.norm(other))).error(30, momentum) >= found * (
+                1 - 1e-5
+            )
 
 
 def test_noise_of_a_stream_is_independent_once_it_is_multiplied_by_the_factor() -> None:
-    bands = Bands.of(3, 6)
+    bands = BandedFactorization.of(3, 6)
     plan = TrainingPlan(SecretSample(0.5), Gaussian(1.5), 6, 0.2, 10.0, bands=bands)
     one = asked(torch.zeros(0, WIDE), plan)
     stream = np.array([drawn(one) for _ in range(6)]) * 10.0 / (1.5 * 0.2)
@@ -96,7 +98,7 @@ def test_noise_of_a_stream_is_independent_once_it_is_multiplied_by_the_factor() 
 
 
 def test_a_record_has_its_turn_once_in_each_round_and_counts_whole() -> None:
-    plan = TrainingPlan(SecretSample(1.0), Gaussian(2.0**-20), 9, 1.0, 1.0, bands=Bands.of(3, 9))
+    plan = TrainingPlan(SecretSample(1.0), Gaussian(2.0**-20), 9, 1.0, 1.0, bands=BandedFactorization.of(3, 9))
     one = asked(torch.eye(4) * torch.arange(1.0, 5.0)[:, None] * 100, plan)
     found = np.array([drawn(one) for _ in range(9)]).reshape(3, 3, 4) / (1 - MARGIN - SLACK)
     np.testing.assert_allclose(found, np.round(found), atol=1e-3)
@@ -106,7 +108,7 @@ def test_a_record_has_its_turn_once_in_each_round_and_counts_whole() -> None:
 
 
 def test_going_on_from_a_checkpoint_begins_a_stream_of_its_own() -> None:
-    plan = TrainingPlan(SecretSample(0.5), Gaussian(1.0), 9, 1.0, 1.0, bands=Bands.of(2, 9))
+    plan = TrainingPlan(SecretSample(0.5), Gaussian(1.0), 9, 1.0, 1.0, bands=BandedFactorization.of(2, 9))
     one = asked(torch.zeros(0, WIDE), plan)
     before, after = drawn(one), drawn(one)
     assert np.corrcoef(before, after)[0, 1] < -0.3
@@ -115,7 +117,7 @@ def test_going_on_from_a_checkpoint_begins_a_stream_of_its_own() -> None:
 
 
 def test_weights_move_by_the_error_that_a_plan_states() -> None:
-    plan = TrainingPlan(SecretSample(0.5), Gaussian(1.5), 12, 0.2, 10.0, bands=Bands.of(4, 12, 0.5))
+    plan = TrainingPlan(SecretSample(0.5), Gaussian(1.5), 12, 0.2, 10.0, bands=BandedFactorization.of(4, 12, 0.5))
     one = asked(torch.zeros(0, WIDE), plan)
     weight = one.trained["weight"]
     optimizer, start, squares = torch.optim.SGD([weight], lr=1.0, momentum=0.5), weight.detach().clone(), 0.0
@@ -127,7 +129,7 @@ def test_weights_move_by_the_error_that_a_plan_states() -> None:
 
 
 def test_a_stream_of_tensors_is_that_of_arrays() -> None:
-    bands, rng = Bands.of(3, 9), np.random.default_rng(0)
+    bands, rng = BandedFactorization.of(3, 9), np.random.default_rng(0)
     arrays: NoiseStream[NDArray[np.float64]] = NoiseStream(bands)
     tensors: NoiseStream[Tensor] = NoiseStream(bands)
     for _ in range(9):
@@ -150,7 +152,7 @@ def test_the_plan_with_the_least_noise_has_more_bands_for_a_greater_epsilon() ->
 @pytest.mark.parametrize(("steps", "holds"), [((0, 2), True), ((0, 1, 2, 3), False)])
 def test_an_audit_refutes_streams_of_records_that_do_not_wait(steps: tuple[int, ...], holds: bool) -> None:
     """Every coordinate is a run; scores are likelihood ratios of a record in these steps with a gradient of one."""
-    plan = TrainingPlan(SecretSample(1.0), Gaussian(1.0), 4, 1.0, 1.0, bands=Bands.of(2, 4))
+    plan = TrainingPlan(SecretSample(1.0), Gaussian(1.0), 4, 1.0, 1.0, bands=BandedFactorization.of(2, 4))
     assert plan.bands is not None
     c, sums = matrix(plan.bands, 4), np.isin(np.arange(4), steps).astype(float)
     one, scores = asked(torch.zeros(0, 1), plan), []
@@ -162,7 +164,7 @@ def test_an_audit_refutes_streams_of_records_that_do_not_wait(steps: tuple[int, 
 
 
 def test_a_step_that_fails_ends_its_stream() -> None:
-    plan = TrainingPlan(SecretSample(0.5), Gaussian(1.0), 9, 1.0, 1.0, bands=Bands.of(2, 9))
+    plan = TrainingPlan(SecretSample(0.5), Gaussian(1.0), 9, 1.0, 1.0, bands=BandedFactorization.of(2, 9))
     one = asked(torch.zeros(0, WIDE), plan)
     before = drawn(one)
     one._losses = lambda out, _: out.sum()
@@ -176,7 +178,7 @@ def test_going_back_within_a_block_forfeits_the_rest_of_its_charge(tmp_path: Pat
     """Otherwise a record could take part in two streams at the price of one round."""
     account = SqliteLedger.create(tmp_path / "a.db", BUDGET, name="all", neighbors=Neighbors.ADD_REMOVE)
     data, model = PrivateTensors(torch.ones(40, 2), torch.zeros(40), account), nn.Linear(2, 1)
-    plan = TrainingPlan(SecretSample(0.2), Gaussian(9.0), 4, 1.0, 4.0, bands=Bands.of(2, 4))
+    plan = TrainingPlan(SecretSample(0.2), Gaussian(9.0), 4, 1.0, 4.0, bands=BandedFactorization.of(2, 4))
     run = Trainer(model, torch.optim.SGD(model.parameters(), lr=0.1), first, data, plan, block=2)
     start, steps = run.checkpoint(), run.steps()
     next(steps)
@@ -203,7 +205,7 @@ def test_a_plan_pays_for_rounds_of_its_groups_and_gains_where_epsilon_is_great(t
     assert plan.error() < 0.85 * plain.error()
     account = SqliteLedger.create(tmp_path / "a.db", BUDGET, name="all", neighbors=Neighbors.ADD_REMOVE)
     data, model = PrivateTensors(torch.ones(40, 2), torch.zeros(40), account), nn.Linear(2, 1)
-    small = TrainingPlan(SecretSample(0.2), Gaussian(5.0), 7, 1.0, 4.0, bands=Bands.of(2, 7))
+    small = TrainingPlan(SecretSample(0.2), Gaussian(5.0), 7, 1.0, 4.0, bands=BandedFactorization.of(2, 7))
     run = Trainer(model, torch.optim.SGD(model.parameters(), lr=0.1), first, data, small, block=3)
     assert run.run().number == 7
     one = Sampled(small.noise.event, 0.2)
@@ -211,13 +213,13 @@ def test_a_plan_pays_for_rounds_of_its_groups_and_gains_where_epsilon_is_great(t
 
 
 def test_what_has_no_price_is_refused() -> None:
-    bands = Bands.of(2, 9)
+    bands = BandedFactorization.of(2, 9)
     with pytest.raises(ParameterError, match="fixed clip"):
         TrainingPlan(SecretSample(0.5), Gaussian(1.0), 9, 1.0, 1.0, ClipQuantile(0.5, 0.1), bands=bands)
     with pytest.raises(ParameterError, match="fewer bands"):
         TrainingPlan.of(BUDGET, batch=100, expected_size=1000, bands=11)
     for wrong in ((0.9, 0.9), (0.0, 0.5), (math.nan,), ()):
         with pytest.raises(ParameterError, match=r"bands|column"):
-            Bands(wrong)
+            BandedFactorization(wrong)
     with pytest.raises(ParameterError, match="momentum"):
-        Bands.of(2, 9, momentum=1.0)
+        BandedFactorization.of(2, 9, momentum=1.0)

@@ -34,14 +34,14 @@ def shown(value: object) -> str:
         return f"a {type(value).__name__}"
 
 
-def check_knob(asked: str, name: str, value: float, least: float = 2.0**-40, most: float = 2.0**40) -> None:
+def check_positive(asked: str, name: str, value: float, least: float = 2.0**-40, most: float = 2.0**40) -> None:
     """Refuse a multiplier or an epsilon that is not a number in a range where noise can be drawn."""
     if not ((value.__class__ is float or is_number(value)) and least <= float(value) <= most and value < math.inf):
         raise ParameterError(
             asked,
             f"{name} is {shown(value)}",
             f"Give a number between {least:.3g} and {most:.3g}.",
-            knob=name,
+            parameter=name,
             value=value,
         )
 
@@ -60,7 +60,9 @@ def check_whole(asked: str, name: str, value: float, least: int = 1, most: int |
     whole = (value.__class__ is int and -EXACT <= value <= EXACT) or (is_number(value) and float(value).is_integer())
     if not whole or value < least or (most is not None and value > most):
         span = f", at least {least}" if most is None else f" from {least} to {most}"
-        raise ParameterError(asked, f"{name} is {shown(value)}", f"Give a whole number{span}.", knob=name, value=value)
+        raise ParameterError(
+            asked, f"{name} is {shown(value)}", f"Give a whole number{span}.", parameter=name, value=value
+        )
 
 
 def check_seed(asked: str, value: object) -> None:
@@ -77,7 +79,7 @@ def check_seed(asked: str, value: object) -> None:
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     if value is not None and not (whole and 0 <= int(value) < 2**32):  # type: ignore[call-overload]
         remedy = "Give a whole number from 0 to 4294967295."
-        raise ParameterError(asked, f"random_state is {shown(value)}", remedy, knob="random_state", value=value)
+        raise ParameterError(asked, f"random_state is {shown(value)}", remedy, parameter="random_state", value=value)
 
 
 def check_size(asked: str, numbers: int, most: int) -> None:
@@ -90,4 +92,4 @@ def check_one_of(asked: str, name: str, value: object, choices: Sequence[object]
     """Refuse what is not one of these."""
     if not any(type(value) is type(one) and value == one for one in choices):
         listed = " or ".join(map(str, choices))
-        raise ParameterError(asked, f"{name} is {shown(value)}", f"Give {listed}.", knob=name, value=value)
+        raise ParameterError(asked, f"{name} is {shown(value)}", f"Give {listed}.", parameter=name, value=value)

@@ -7,13 +7,17 @@ import pytest
 
 from discreet.core.errors import ParameterError
 from discreet.local.aggregator import Aggregator
-from discreet.local.oracles.randomized_response import KaryResponse
+from discreet.local.oracles.generalized_randomized_response import GeneralizedRandomizedResponse
 
-RANDOMIZERS = [KaryResponse(1.0, 16), KaryResponse(0.7, ("a", "b")), KaryResponse(3.0, 300)]
+RANDOMIZERS = [
+    GeneralizedRandomizedResponse(1.0, 16),
+    GeneralizedRandomizedResponse(0.7, ("a", "b")),
+    GeneralizedRandomizedResponse(3.0, 300),
+]
 
 
 def test_reports_that_nobody_can_make_are_refused_and_none_is_counted() -> None:
-    survey = KaryResponse(1.0, 4)
+    survey = GeneralizedRandomizedResponse(1.0, 4)
     votes = Aggregator(survey)
     for wrong in ([0, 4], [-1], [0.5], [[0, 1]]):
         with pytest.raises(ParameterError, match="Nothing was counted"):

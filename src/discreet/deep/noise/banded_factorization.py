@@ -8,8 +8,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
-from discreet.core.knob import check_knob, check_whole
 
 ASKED = "correlate the noise of steps"
 Array = NDArray[np.float64]
@@ -17,7 +17,7 @@ MOST = 256
 
 
 @dataclass(frozen=True)
-class Bands:
+class BandedFactorization:
     """A lower triangular Toeplitz matrix C with few bands: step t gets the noise sum over k of (C^-1)[t, k] z[k].
 
     What is released is C g + z, with g the sums of the steps and z independent noise, which anybody can multiply by
@@ -37,10 +37,10 @@ class Bands:
 
     Examples
     --------
-    >>> bands = Bands.of(4, steps=100)
+    >>> bands = BandedFactorization.of(4, steps=100)
     >>> [round(one, 2) for one in bands.coefficients]
     [0.68, 0.48, 0.41, 0.36]
-    >>> round(bands.error(100) / Bands.of(1, steps=100).error(100), 2)
+    >>> round(bands.error(100) / BandedFactorization.of(1, steps=100).error(100), 2)
     0.55
     """
 
@@ -59,7 +59,7 @@ class Bands:
         return len(self.coefficients)
 
     @classmethod
-    def of(cls, count: int, steps: int, momentum: float = 0.0) -> Bands:
+    def of(cls, count: int, steps: int, momentum: float = 0.0) -> BandedFactorization:
         """The bands with the least error of the weights, on average over steps of a constant rate.
 
         Parameters
@@ -73,7 +73,7 @@ class Bands:
         """
         check_whole(ASKED, "number of bands", count, most=MOST)
         check_whole(ASKED, "steps", steps)
-        check_knob(ASKED, "momentum", momentum, least=0.0, most=1 - 2.0**-20)
+        check_positive(ASKED, "momentum", momentum, least=0.0, most=1 - 2.0**-20)
         return cls(_best(int(count), int(steps), float(momentum)))
 
     def error(self, steps: int, momentum: float = 0.0) -> float:
