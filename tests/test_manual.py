@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import discreet
-from tests.conformance.walk import learner_trial, learners
+from tests.conformance.walk import learners, trial
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -135,7 +135,7 @@ def test_every_learner_asks_sums_unless_the_table_says_otherwise() -> None:
     made = runpy.run_path(str(DOCS / "learner_table.py"))
     for kind in learners():
         if kind.__name__ in discreet.learners.__all__ and "| any |" in made["_row"](kind):
-            assert learner_trial(kind).sums, kind
+            assert trial(kind).sums, kind
 
 
 def test_every_parameter_that_two_share_is_explained() -> None:

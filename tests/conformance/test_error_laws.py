@@ -1,6 +1,6 @@
 """What a mechanism says of its errors, `stddev` and `half_width`, is what its releases show.
 
-Mechanisms that say so are found by walking their room, and tried with both relations, several bounds, sizes and noise.
+Mechanisms that say so are found by walking all rooms, and tried with both relations, several bounds, sizes and noise.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.answer import Answer
+from discreet.core.answer import Answer, SampledAnswer
 from discreet.core.bound import Bound
 from discreet.core.errors import DiscreetError, NotPermitted
 from discreet.core.grid import Array, Grid
@@ -45,8 +45,10 @@ def tried(kind: type[Any]) -> Iterator[tuple[Any, Answer, Array]]:
 
 def drawn(mechanism: Any, answer: Answer) -> Array | None:
     """Releases of zeros; None where the mechanism refuses such an answer."""
+    stacked = answer.stacked(DRAWS // answer.size)
+    asked = SampledAnswer(stacked, mechanism.sample) if hasattr(mechanism, "sample") else stacked
     try:
-        return np.asarray(mechanism.release(answer.stacked(DRAWS // answer.size), DeterministicBits(answer.size)))
+        return np.asarray(mechanism.release(asked, DeterministicBits(answer.size)))
     except DiscreetError:
         return None
 

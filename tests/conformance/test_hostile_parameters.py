@@ -26,7 +26,7 @@ from discreet.trust.local import Local
 from discreet.trust.permit import Permit
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.opening import source_of
-from tests.conformance.walk import learner_trial, learners, statistics
+from tests.conformance.walk import learners, statistics, trial
 
 GIVEN: dict[str, Any] = {
     "column": "x",
@@ -213,7 +213,7 @@ def test_every_parameter_of_a_statistic_takes_any_value(function: Any, values: l
 @every_value
 @pytest.mark.parametrize("kind", learners(), ids=lambda kind: kind.__name__)
 def test_every_parameter_of_a_learner_takes_any_value(kind: Any, values: list[Any]) -> None:
-    one = learner_trial(kind)
+    one = trial(kind)
     rows = one.features(40)
     one.of_private().fit(one.private(one.trust(one.source(rows))))  # what is usual is answered
     for name in one.model.get_params(deep=False):
@@ -225,7 +225,7 @@ def test_every_parameter_of_a_learner_takes_any_value(kind: Any, values: list[An
 
 @pytest.mark.parametrize("kind", learners(), ids=lambda kind: kind.__name__)
 def test_no_bounds_of_a_learner_fail_after_the_charge(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    one, paid = learner_trial(kind), list[Any]()
+    one, paid = trial(kind), list[Any]()
     entered = Permit.__enter__
 
     def noted(permit: Permit) -> Permit:

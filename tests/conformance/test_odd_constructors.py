@@ -22,7 +22,7 @@ from discreet.sequential.counters.tree_counter import TreeCounter
 from discreet.sequential.resumable import Resumable
 from tests.conformance import test_odd_values
 from tests.conformance.test_hostile_parameters import ODD, ODDER, fault
-from tests.conformance.walk import mechanisms, public_classes, randomizers
+from tests.conformance.walk import concrete, mechanisms, promising, public_classes, trial
 
 VALUES = [*ODD, *ODDER, Fraction(1, 3), np.float32(0.5), np.array(1.0), np.int64(3), [1], -5, 2**62]
 GIVEN = test_odd_values.GIVEN
@@ -30,8 +30,11 @@ NOTHING_PAID = SimpleNamespace(entries=lambda: ())
 
 
 def usual(kind: Any) -> dict[str, Any] | None:
-    """Parameters that it is made with; none where it needs others than those of the walk."""
+    """Parameters that it is made with: those of its trial; none where it has none and needs what the walk has not."""
     parameters = inspect.signature(kind).parameters.items()
+    if kind in BY_TRIAL:
+        one = trial(kind).made(kind)
+        return {name: getattr(one, name) for name, given in parameters if given.default is given.empty}
     needed = {name for name, one in parameters if one.default is one.empty}
     for noise in (Gaussian(1.0), Laplace(1.0)):
         given = {name: value for name, value in {**GIVEN, "noise": noise}.items() if name in needed}
@@ -45,18 +48,18 @@ def usual(kind: Any) -> dict[str, Any] | None:
 
 def tried() -> dict[type[Any], dict[str, Any]]:
     """What can be made, and how."""
-    rooms = [one for room in ("sequential", "mechanisms", "local") for one in public_classes(room)]
-    wanted = [one for one in rooms if not (inspect.isabstract(one) or getattr(one, "_is_protocol", False))]
+    wanted = filter(concrete, [one for room in ("sequential", "mechanisms", "local") for one in public_classes(room)])
     found = {kind: usual(kind) for kind in wanted if not issubclass(kind, Exception)}
-    return {kind: given for kind, given in found.items() if given is not None}
+    return {kind: given for kind, given in found.items() if given is not None} | {one: {} for one in BY_TRIAL}
 
 
+BY_TRIAL = [*mechanisms(), *promising("reports")]
 TRIED = tried()
 
 
 def test_everything_that_releases_or_reports_is_tried() -> None:
     streams = {one for one in public_classes("sequential") if issubclass(one, Resumable)}
-    wanted = {*mechanisms(), *randomizers(), *streams}
+    wanted = {*BY_TRIAL, *streams}
     assert {one for one in wanted if not inspect.isabstract(one)} - set(TRIED) == set()
     assert len(TRIED) > 90
 
@@ -64,9 +67,10 @@ def test_everything_that_releases_or_reports_is_tried() -> None:
 @pytest.mark.parametrize("kind", TRIED, ids=lambda kind: kind.__name__)
 @pytest.mark.filterwarnings("error")
 def test_every_parameter_of_a_constructor_takes_any_value(kind: Any) -> None:
+    given = usual(kind) or {}
     for name in inspect.signature(kind).parameters:
         for value in VALUES:
-            wrong = fault(partial(kind, **{**TRIED[kind], name: value}), NOTHING_PAID)
+            wrong = fault(partial(kind, **{**given, name: value}), NOTHING_PAID)
             assert wrong is None, f"{name} is {value!r:.50}: {wrong}"
 
 

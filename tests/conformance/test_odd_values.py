@@ -49,7 +49,7 @@ from discreet.trust.curator import Curator
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.opening import source_of
 from tests.conformance import test_statistics
-from tests.conformance.walk import for_each, learner_trial
+from tests.conformance.walk import for_each, trial
 
 
 class Failing(float):
@@ -332,9 +332,9 @@ def with_odd(y: Any, odd: bool) -> list[Any]:
 
 
 def learner(kind: Any) -> tuple[Any, np.ndarray, Any]:
-    trial = learner_trial(kind)
-    X = trial.features(120)
-    return trial.of_arrays(), X, trial.targets(X)
+    one = trial(kind)
+    X = one.features(120)
+    return one.of_arrays(), X, one.targets(X)
 
 
 LEARNERS = {name: one for name, one in TAKES.items() if hasattr(one, "fit") and name not in ("FairClassifier",)}

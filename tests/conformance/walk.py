@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import inspect
 import pkgutil
@@ -12,7 +13,6 @@ from sklearn.base import BaseEstimator
 
 import discreet
 from discreet.core.events import NoPromise
-from tests.learners.trial import LearnerTrial
 from tests.narrow import here
 
 ON_A_GPU = {"discreet.deep.forms.gpu_norms", "discreet.deep.forms.gpu_sums"}
@@ -56,6 +56,7 @@ def modules(room: str) -> Iterator[Any]:
             yield importlib.import_module(module.name)
 
 
+@functools.cache
 def public_classes(room: str) -> list[type[Any]]:
     """The public classes that a room defines itself."""
     return [
@@ -66,35 +67,70 @@ def public_classes(room: str) -> list[type[Any]]:
     ]
 
 
+BROUGHT = {
+    "release": "MechanismTrial(...) of tests/mechanisms/trial.py",
+    "reports": "ReportTrial(...) of tests/local/trial.py",
+    "fit": "LearnerTrial(...) of tests/learners/trial.py",
+}
+"""What releases again or at once, by the method that does so; and what the test file of such a class brings."""
+
+
+def concrete(kind: type[Any]) -> bool:
+    """Whether objects of a class can be made."""
+    return not (inspect.isabstract(kind) or getattr(kind, "_is_protocol", False))
+
+
+def promises(kind: type[Any]) -> bool:
+    """Whether a class has an event, and so a price: before any data, or, of an estimator, after a fit."""
+    annotated = any("event" in vars(base).get("__annotations__", {}) for base in kind.__mro__)
+    own = annotated or hasattr(kind, "event") or issubclass(kind, BaseEstimator)
+    return own and not isinstance(getattr(kind, "event", None), NoPromise)
+
+
+@functools.cache
+def promising(verb: str) -> list[type[Any]]:
+    """Every class, in every room, that has an event and a method of this name, and promises something."""
+    every = (kind for room in rooms() for kind in public_classes(room))
+    return [kind for kind in every if callable(getattr(kind, verb, None)) and concrete(kind) and promises(kind)]
+
+
 def mechanisms() -> list[type[Any]]:
-    """Everything that can release, and promises something."""
-    found = [kind for kind in public_classes("mechanisms") if hasattr(kind, "release") and not inspect.isabstract(kind)]
-    return [kind for kind in found if not isinstance(getattr(kind, "event", None), NoPromise)]
+    """Everything that turns an answer into a release."""
+    return promising("release")
 
 
 def randomizers() -> list[type[Any]]:
-    """Everything that turns one person's value into a report."""
-    return [kind for kind in public_classes("local") if hasattr(kind, "worst_pair") and not inspect.isabstract(kind)]
+    """Everything that turns one person's value into one report."""
+    return [kind for kind in promising("reports") if hasattr(kind, "worst_pair")]
 
 
 def learners() -> list[type[Any]]:
-    """Every estimator, in every room."""
-    found = (kind for room in rooms() for kind in public_classes(room))
-    return [kind for kind in found if issubclass(kind, BaseEstimator) and not inspect.isabstract(kind)]
+    """Every estimator."""
+    return [kind for kind in promising("fit") if issubclass(kind, BaseEstimator)]
 
 
 def mirror(kind: type[Any]) -> Any:
     """The test file that mirrors the file of a class."""
-    return importlib.import_module(
-        kind.__module__.replace(discreet.__name__, "tests", 1).rpartition(".")[0]
-        + f".test_{kind.__module__.rpartition('.')[2]}"
-    )
+    return importlib.import_module(_mirror(kind))
 
 
-def learner_trial(kind: type[Any]) -> LearnerTrial:
-    """How a learner is set for its trial: as its own test file says; by its name, where a file has several."""
-    brought = mirror(kind)
-    found: LearnerTrial = brought.TRIALS[kind.__name__] if hasattr(brought, "TRIALS") else brought.TRIAL
+def _mirror(kind: type[Any]) -> str:
+    room, _, name = kind.__module__.replace(discreet.__name__, "tests", 1).rpartition(".")
+    return f"{room}.test_{name}"
+
+
+def trial(kind: type[Any]) -> Any:
+    """How a class is tried: as its own test file says; by its name, where a file has several that differ."""
+    file = _mirror(kind)
+    brought = importlib.import_module(file) if importlib.util.find_spec(file) is not None else None
+    found = getattr(brought, "TRIALS", {}).get(kind.__name__, getattr(brought, "TRIAL", None))
+    if found is None:
+        verbs = [verb for verb in BROUGHT if callable(getattr(kind, verb, None))]
+        wanted = " or ".join(BROUGHT[verb] for verb in verbs)
+        raise AssertionError(
+            f"{kind.__module__} has {kind.__name__}, with an event and `{'`, `'.join(verbs)}`, and nobody tries it: "
+            f"let {file.replace('.', '/')}.py have TRIAL = {wanted}, or TRIALS = {{{kind.__name__!r}: ...}}"
+        )
     return found
 
 

@@ -34,12 +34,22 @@ class LearnerTrial:
         The trust model that it needs, if it asks for more than sums.
     exemptions : dict of str to str
         Checks of scikit-learn that it need not pass, with the reason.
+    of_few : bool
+        Whether fewer records than it has components or clusters can be fitted, also where their number is public.
+    of_numbers : bool
+        Whether this model takes numbers alone, though its class may take categories.
     """
 
     model: Any
     sums: bool = True
     trust: type[Any] = Curator
     exemptions: dict[str, str] = field(default_factory=dict)
+    of_few: bool = False
+    of_numbers: bool = False
+
+    def made(self, kind: type[Any]) -> Any:
+        """The learner with its defaults."""
+        return kind()
 
     def of_arrays(self) -> Any:
         """The learner for arrays."""

@@ -23,6 +23,8 @@ from discreet.schema.schema import Number, Schema
 from discreet.trust import random_stopping
 from discreet.trust.permit import Permit
 from discreet.trust.random_stopping import RandomStopping, Trial, stopped
+from tests.conformance.audits import Exact
+from tests.mechanisms.trial import MechanismTrial
 
 SCHEMA = Schema({"x": Number(0, 1)})
 
@@ -62,6 +64,40 @@ def laws(price: Event) -> list[tuple[Array, Array]]:
             weights = [np.where(high, one / high.sum(), (1 - one) / (~high).sum()) for one in (share, 1 - share)]
             pairs.append((weights[0], weights[1]))
     return pairs + [(second, first) for first, second in pairs]
+
+
+def lost(stopping: RandomStopping, less: float) -> float:
+    """The exact loss of the best of many, in units of the price, if trials lose so many times as much as they may."""
+    (price,) = stopping.prices
+    pairs = laws(PureLoss(less * pure_epsilon(price)))
+    losses = [
+        divergence(best_of(first, stopping.stop), best_of(second, stopping.stop), math.inf) for first, second in pairs
+    ]
+    return max(losses) / pure_epsilon(stopping.event)
+
+
+def counting(candidate: int, permit: Permit) -> Trial:
+    noisy = float(permit.ask(count_of(SCHEMA, "x"), Laplace(2.0))[0])
+    return Trial(noisy, candidate, {"n": noisy})
+
+
+@dataclasses.dataclass(frozen=True)
+class OneTrial(RandomStopping):
+    """The best of many, at the price of one."""
+
+    @property
+    def event(self) -> RenyiLoss:
+        return RenyiLoss((math.inf,), (pure_epsilon(self.prices[0]),))
+
+
+RARELY = [RandomStopping(counting, (PureLoss(epsilon),), SCHEMA, 1e-9) for epsilon in (0.5, 1.0)]
+TRIAL = MechanismTrial(
+    twins=[Exact("one trial", OneTrial(counting, (PureLoss(0.5),), SCHEMA, 1e-9), lost)],
+    audits=[Exact("many trials", stopping, lost) for stopping in RARELY],
+    usual=RandomStopping(counting, (Laplace(2.0).event,), SCHEMA, 0.9, release_after=0.0),
+    alone="records are read by trials alone, which audit them; units of several rows are refused",
+    number=lambda found: float(found.score),
+)
 
 
 @pytest.mark.parametrize(
@@ -108,11 +144,6 @@ def test_a_random_candidate_costs_as_much_as_the_dearest() -> None:
         values = dict(zip(alone.orders, alone.values, strict=True))
         assert all(values[order] <= value for order, value in zip(both.orders, both.values, strict=True))
     assert not math.isinf(both.orders[-1])
-
-
-def counting(candidate: int, permit: Permit) -> Trial:
-    noisy = float(permit.ask(count_of(SCHEMA, "x"), Laplace(2.0))[0])
-    return Trial(noisy, candidate, {"n": noisy})
 
 
 def records(n: int, neighbors: Neighbors = Neighbors.ADD_REMOVE) -> Records:

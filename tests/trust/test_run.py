@@ -8,13 +8,16 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
+from discreet.core.answer import whole_numbers
 from discreet.core.bits import Bits
+from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, UnplannedRelease
 from discreet.core.events import Event, LaplaceLoss
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.ledger.memory_ledger import MemoryLedger
+from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.vectors.sphere_report import SphereReport
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.all_records import AllRecords
@@ -23,8 +26,69 @@ from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.run import CuratedRun, ReportedRun
 from discreet.trust.sources.matrix import Matrix
+from tests.conformance.audits import Drawn, releasing
+from tests.mechanisms.trial import MechanismTrial
 
 SCHEMA, BUDGET = Schema.numeric(0.0, 1.0, 2), Budget(1.0)
+
+
+@dataclass(frozen=True)
+class NoisySum:
+    """A run that releases how many records there are, or the sum of what people report."""
+
+    multiplier: float = 1.0
+    people: bool = False
+    calibrated: ClassVar[str] = "multiplier"
+
+    @property
+    def event(self) -> Event:
+        return LaplaceLoss(self.multiplier)
+
+    def made(self, records: Array, bits: Bits) -> float:
+        counted = int(records.clip(0, 1).sum()) if self.people else len(records)
+        return float(Laplace(self.multiplier).release(whole_numbers([counted], Bound("l1", 1.0)), bits)[0])
+
+
+def runs_of(run: CuratedRun | ReportedRun, side: int, runs: int, bits: Bits) -> Array:
+    """What is released of one of the worst neighbors."""
+    pair = run.worst_neighbors()
+    return np.array([releasing(run)((pair.first, pair.second)[side], bits) for _ in range(runs)])
+
+
+@dataclass(frozen=True)
+class PaysHalf(CuratedRun):
+    """A curated run at half the price."""
+
+    @property
+    def event(self) -> Event:
+        return LaplaceLoss(2.0)
+
+
+@dataclass(frozen=True)
+class PaysHalfForReports(ReportedRun):
+    """Reports at half the price."""
+
+    @property
+    def event(self) -> Event:
+        return LaplaceLoss(2.0)
+
+
+def trial(run: type[Any], twin: type[Any], people: bool, why: str) -> MechanismTrial:
+    return MechanismTrial(
+        twins=[Drawn("twin", twin(NoisySum(1.0, people)), runs_of, runs=6000)],
+        audits=[
+            Drawn("one record", run(NoisySum(multiplier, people)), runs_of, runs=6000) for multiplier in (1.0, 0.7)
+        ],
+        usual=run(NoisySum(1.0, people)),
+        alone=why,
+        number=float,
+    )
+
+
+TRIALS = {
+    "CuratedRun": trial(CuratedRun, PaysHalf, False, "refused for other relations and for units of several rows"),
+    "ReportedRun": trial(ReportedRun, PaysHalfForReports, True, "what one person reports: no relation plays a part"),
+}
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import numpy as np
 from discreet.accounting.renyi import renyi
 from discreet.core.answer import NeighborPair, Records
 from discreet.core.bits import Bits
-from discreet.core.checks import check_positive
+from discreet.core.checks import check_positive, is_number, shown
 from discreet.core.errors import NotPermitted, ParameterError, UnplannedRelease
 from discreet.core.events import Event, RenyiLoss, written
 from discreet.core.mechanism import Mechanism
@@ -131,8 +131,10 @@ class RandomStopping:
 
     def __post_init__(self) -> None:
         check_wait(ASKED, self.release_after)
-        if not (self.prices and 0 < self.stop < 1):
-            obstacle = f"there are {len(self.prices)} candidates, and the chance to stop is {self.stop}"
+        priced = isinstance(self.prices, tuple) and all(isinstance(price, Event) for price in self.prices)
+        if not (priced and self.prices and is_number(self.stop) and 0 < self.stop < 1):
+            candidates = f"{len(self.prices)} candidates" if priced else "prices that are no tuple of events"
+            obstacle = f"there are {candidates}, and the chance to stop is {shown(self.stop)}"
             raise ParameterError(ASKED, obstacle, "Give at least one candidate, and a chance between 0 and 1.")
 
     @property

@@ -45,7 +45,8 @@ class CuratedRun:
 
     Guarantee
     ---------
-    That of the run, for neighbors that differ by one unit of one row, added or removed.
+    `run.event`, for neighbors that differ by one unit of one row, added or removed: nothing but what the run makes of
+    all records is released, so its promise, in the sense of Dwork, McSherry, Nissim and Smith 2006, is that of the run.
 
     Examples
     --------
@@ -93,7 +94,8 @@ class ReportedRun:
 
     Guarantee
     ---------
-    That of the run, where the record of one person is replaced by any other.
+    `run.event`, where the record of one person is replaced by any other: reports that may depend on all before, one of
+    each person, are a sequentially interactive protocol of Duchi, Jordan and Wainwright 2013.
 
     Examples
     --------

@@ -13,8 +13,9 @@ from discreet.core.grid import Array
 from discreet.local.aggregator import Aggregator
 from discreet.local.attributes.fake_data import FakeData
 from discreet.noise.deterministic import DeterministicBits
+from tests.local.trial import ReportTrial
 
-RANDOMIZERS = [FakeData(), FakeData(1.5, (3, 3, 3))]
+TRIAL = ReportTrial([FakeData(), FakeData(1.5, (3, 3, 3))])
 
 
 def law(randomizer: FakeData, person: tuple[int, ...]) -> Array:

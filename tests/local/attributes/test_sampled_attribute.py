@@ -9,9 +9,12 @@ from discreet.core.errors import ParameterError
 from discreet.local.aggregator import Aggregator
 from discreet.local.attributes.sampled_attribute import SampledAttribute
 from discreet.noise.deterministic import DeterministicBits
+from tests.local.trial import ReportTrial
 
 DOMAINS = (("no", "yes"), 40, 5)
-RANDOMIZERS = [SampledAttribute(1.0, DOMAINS, ("grr", "pgr", "oue")), SampledAttribute(0.7, (3, 3), ("olh", "subset"))]
+TRIAL = ReportTrial(
+    [SampledAttribute(1.0, DOMAINS, ("grr", "pgr", "oue")), SampledAttribute(0.7, (3, 3), ("olh", "subset"))]
+)
 
 
 def people(n: int) -> list[tuple[str, int, int]]:

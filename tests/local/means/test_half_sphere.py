@@ -7,8 +7,10 @@ import pytest
 from discreet.local.means.duchi_report import DuchiReport
 from discreet.local.means.half_sphere import HalfSphereVector
 from tests.local.means.vector_trial import check_law, check_refusals
+from tests.local.trial import ReportTrial
 
 RANDOMIZERS = [HalfSphereVector(1.0), HalfSphereVector(3.0, size=5, radius=7.0)]
+TRIAL = ReportTrial(RANDOMIZERS)
 
 
 def test_estimates_are_unbiased_with_the_variance_of_the_theory() -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from discreet.local.means.sphere_vector import SphereVector
 from discreet.mechanisms import SphereReport
 from tests.local.means.vector_trial import check_law, check_refusals
+from tests.local.trial import ReportTrial
 
 RANDOMIZERS = [SphereVector(1.0), SphereVector(3.0, size=5, radius=7.0)]
+TRIAL = ReportTrial(RANDOMIZERS)
 
 
 def test_estimates_are_unbiased_with_the_variance_of_the_theory() -> None:

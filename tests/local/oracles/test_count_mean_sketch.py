@@ -7,8 +7,9 @@ import pytest
 from discreet.core.errors import ParameterError
 from discreet.local.oracles.count_mean_sketch import CountMeanSketch
 from discreet.noise.deterministic import DeterministicBits
+from tests.local.trial import ReportTrial
 
-RANDOMIZERS = [CountMeanSketch(), CountMeanSketch(2.0, 50, cells=16)]
+TRIAL = ReportTrial([CountMeanSketch(), CountMeanSketch(2.0, 50, cells=16)])
 
 
 def test_a_function_that_does_not_exist_is_refused() -> None:

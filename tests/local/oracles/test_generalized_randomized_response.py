@@ -8,12 +8,15 @@ import pytest
 from discreet.core.errors import ParameterError
 from discreet.local.aggregator import Aggregator
 from discreet.local.oracles.generalized_randomized_response import GeneralizedRandomizedResponse
+from tests.local.trial import ReportTrial
 
-RANDOMIZERS = [
-    GeneralizedRandomizedResponse(1.0, 16),
-    GeneralizedRandomizedResponse(0.7, ("a", "b")),
-    GeneralizedRandomizedResponse(3.0, 300),
-]
+TRIAL = ReportTrial(
+    [
+        GeneralizedRandomizedResponse(1.0, 16),
+        GeneralizedRandomizedResponse(0.7, ("a", "b")),
+        GeneralizedRandomizedResponse(3.0, 300),
+    ]
+)
 
 
 def test_reports_that_nobody_can_make_are_refused_and_none_is_counted() -> None:

@@ -6,8 +6,9 @@ import numpy as np
 from scipy.linalg import hadamard as matrix
 
 from discreet.local.oracles.hadamard_response import HadamardResponse, hadamard
+from tests.local.trial import ReportTrial
 
-RANDOMIZERS = [HadamardResponse(), HadamardResponse(0.5, 3), HadamardResponse(3.0, 100)]
+TRIAL = ReportTrial([HadamardResponse(), HadamardResponse(0.5, 3), HadamardResponse(3.0, 100)])
 
 
 def test_the_transform_is_that_of_the_matrix() -> None:

@@ -16,8 +16,9 @@ from discreet.core.errors import ParameterError
 from discreet.local.oracles import subset_selection
 from discreet.local.oracles.subset_selection import SubsetSelection
 from discreet.noise.deterministic import DeterministicBits
+from tests.local.trial import ReportTrial
 
-RANDOMIZERS = [SubsetSelection(), SubsetSelection(0.5, 2), SubsetSelection(1.0, 7)]
+TRIAL = ReportTrial([SubsetSelection(), SubsetSelection(0.5, 2), SubsetSelection(1.0, 7)])
 
 
 def test_all_sets_with_the_value_and_all_without_are_equally_likely() -> None:

@@ -8,8 +8,9 @@ import pytest
 from discreet.core.errors import ParameterError
 from discreet.local.oracles.unary_encoding import OptimizedUnary, SymmetricUnary
 from discreet.noise.deterministic import DeterministicBits
+from tests.local.trial import ReportTrial
 
-RANDOMIZERS = [SymmetricUnary(), SymmetricUnary(0.7, 3), OptimizedUnary(), OptimizedUnary(2.0, 13)]
+TRIAL = ReportTrial([SymmetricUnary(), SymmetricUnary(0.7, 3), OptimizedUnary(), OptimizedUnary(2.0, 13)])
 
 
 def test_every_bit_has_its_chance_and_they_are_independent() -> None:

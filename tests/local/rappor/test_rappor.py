@@ -10,8 +10,10 @@ from discreet.core.errors import ParameterError
 from discreet.local.rappor.bloom import bloom_positions
 from discreet.local.rappor.rappor import Rappor
 from discreet.noise.deterministic import DeterministicBits
+from tests.local.trial import ReportTrial
 
 RANDOMIZERS = [Rappor(), Rappor(bits=12, hashes=1, cohorts=3, f=0.25, p=0.7, q=0.4)]
+TRIAL = ReportTrial(RANDOMIZERS)
 
 
 def test_the_price_is_the_published_one_and_follows_from_the_parameters() -> None:

@@ -9,8 +9,9 @@ from discreet.core.errors import ParameterError
 from discreet.local.aggregator import Aggregator
 from discreet.local.strings.prefix_extension import PrefixExtension
 from discreet.noise.deterministic import DeterministicBits
+from tests.local.trial import ReportTrial
 
-RANDOMIZERS = [PrefixExtension(), PrefixExtension(2.0, 3, first=1, functions=2, cells=8)]
+TRIAL = ReportTrial([PrefixExtension(), PrefixExtension(2.0, 3, first=1, functions=2, cells=8)])
 FREQUENT = {"sun": 0.3, "sundae": 0.2, "zürich": 0.15}
 
 

@@ -12,8 +12,10 @@ from discreet.core.errors import ParameterError
 from discreet.local.subspaces.gaussian_products import GaussianProducts
 from discreet.local.subspaces.half_vector import product_vectors
 from tests.local.subspaces.product_trial import check_law, check_refusals, check_subspace
+from tests.local.trial import ReportTrial
 
 RANDOMIZERS = [GaussianProducts(1.0), GaussianProducts(2.0, size=4, radius=3.0, failure=1e-4)]
+TRIAL = ReportTrial(RANDOMIZERS)
 
 
 def test_the_price_is_what_was_asked() -> None:

@@ -18,8 +18,10 @@ from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
 from tests.local.subspaces.product_trial import check_law, check_refusals, check_subspace, elongated
+from tests.local.trial import ReportTrial
 
 RANDOMIZERS = [SphereProducts(1.0), SphereProducts(2.0, size=3, radius=3.0)]
+TRIAL = ReportTrial(RANDOMIZERS)
 
 
 def test_the_price_is_what_was_asked() -> None:

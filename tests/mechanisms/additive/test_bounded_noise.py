@@ -27,6 +27,7 @@ from discreet.mechanisms.additive.bounded_noise import RADIUS, BoundedNoise, los
 from discreet.noise.bounded import exponent
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit, varied
+from tests.mechanisms.trial import MechanismTrial
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,9 +36,6 @@ class NarrowNoise(BoundedNoise):
 
     def noise(self, bits: Bits, shape: tuple[int, ...], scale: float) -> Steps:
         return super().noise(bits, shape, scale / 1.5)
-
-
-BROKEN_TWINS = [NarrowNoise()]
 
 
 def minus_log(x: float, radius: float) -> float:
@@ -68,10 +66,13 @@ def hockey_stick(radius: float, shift: float, at: float) -> float:
 
 
 BOTH = NeighborPair(*(whole_numbers([value, value], Bound("linf", 2.0**20)) for value in (0, 2**20)))
-AUDITS = [
-    *varied(BoundedNoise()),
-    Audit("two coordinates", BoundedNoise(3.0, 2), BOTH),
-]
+TRIAL = MechanismTrial(
+    twins=[NarrowNoise()],
+    audits=[
+        *varied(BoundedNoise()),
+        Audit("two coordinates", BoundedNoise(3.0, 2), BOTH),
+    ],
+)
 
 
 @pytest.mark.parametrize("radius", [0.7, 2.0, 8.0, 40.0])

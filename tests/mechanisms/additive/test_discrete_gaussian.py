@@ -17,6 +17,7 @@ from discreet.mechanisms.additive.discrete_gaussian import DiscreteGaussian
 from discreet.noise.deterministic import DeterministicBits
 from discreet.noise.gaussian import discrete_gaussian
 from tests.conformance.audits import Audit, varied
+from tests.mechanisms.trial import MechanismTrial
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,14 +28,14 @@ class HalfTheVariance(DiscreteGaussian):
         return answer.noised(discrete_gaussian(bits, answer.steps.shape, answer.scale(self.multiplier, "l2") / 2))
 
 
-BROKEN_TWINS = [HalfTheVariance()]
-
-
 APART = NeighborPair(*(whole_numbers([value], Bound("l2", 1000.0)) for value in (0, 1000)))
-AUDITS = [
-    *varied(DiscreteGaussian()),
-    Audit("on a fine grid it is a Gaussian", DiscreteGaussian(0.8), APART, GaussianLoss(0.8 * (1 - 1e-6))),
-]
+TRIAL = MechanismTrial(
+    twins=[HalfTheVariance()],
+    audits=[
+        *varied(DiscreteGaussian()),
+        Audit("on a fine grid it is a Gaussian", DiscreteGaussian(0.8), APART, GaussianLoss(0.8 * (1 - 1e-6))),
+    ],
+)
 
 
 def test_the_price_is_concentrated() -> None:

@@ -17,6 +17,7 @@ from discreet.core.grid import Array
 from discreet.mechanisms.additive.discrete_laplace import DiscreteLaplace
 from discreet.noise.deterministic import DeterministicBits
 from discreet.noise.laplace import discrete_laplace
+from tests.mechanisms.trial import MechanismTrial
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,7 +29,7 @@ class OneSided(DiscreteLaplace):
         return answer.noised(np.abs(noise))
 
 
-BROKEN_TWINS = [OneSided()]
+TRIAL = MechanismTrial(twins=[OneSided()])
 
 
 def test_the_price_is_pure_and_never_rounded_down() -> None:

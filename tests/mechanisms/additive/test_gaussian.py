@@ -18,6 +18,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.noise.deterministic import DeterministicBits
 from discreet.noise.gaussian import rounded_gaussian
+from tests.mechanisms.trial import MechanismTrial
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,7 +29,7 @@ class VarianceForDeviation(Gaussian):
         return answer.noised(rounded_gaussian(bits, answer.steps.shape, answer.scale(self.multiplier, "l2") / 1.5))
 
 
-BROKEN_TWINS = [VarianceForDeviation()]
+TRIAL = MechanismTrial(twins=[VarianceForDeviation()])
 
 
 def test_the_price_is_gaussian_privacy_of_the_inverse_multiplier() -> None:

@@ -19,6 +19,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
 from discreet.noise.laplace import rounded_laplace
+from tests.mechanisms.trial import MechanismTrial
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,7 +31,7 @@ class UnitVariance(Laplace):
         return answer.noised(rounded_laplace(bits, answer.steps.shape, scale))
 
 
-BROKEN_TWINS = [UnitVariance()]
+TRIAL = MechanismTrial(twins=[UnitVariance()])
 
 
 def test_the_price_is_pure_and_the_inverse_of_the_multiplier() -> None:

@@ -18,6 +18,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.additive.snapping import Snapping, power_above, snapped
 from discreet.noise.deterministic import DeterministicBits
+from tests.mechanisms.trial import MechanismTrial
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,7 +29,7 @@ class UnitVariance(Snapping):
         return snapped(answer.steps.astype(np.float64), 2.0**20 / math.sqrt(2), 2.0**40, bits)
 
 
-BROKEN_TWINS = [UnitVariance()]
+TRIAL = MechanismTrial(twins=[UnitVariance()])
 
 
 def test_the_price_is_that_of_laplace_noise_and_a_little_more() -> None:

@@ -21,6 +21,7 @@ from discreet.mechanisms.additive.staircase import Staircase, _second_moment
 from discreet.noise.deterministic import DeterministicBits
 from discreet.noise.staircase import discrete_staircase
 from tests.conformance.audits import varied
+from tests.mechanisms.trial import MechanismTrial
 
 NUMBER = Bound("l1", 1.0), 1, Neighbors.ADD_REMOVE
 
@@ -33,16 +34,13 @@ class NarrowSteps(Staircase):
         return answer.noised(discrete_staircase(bits, answer.steps.shape, 2**21 // 3, 2**20 // 3, self.epsilon))
 
 
-BROKEN_TWINS = [NarrowSteps()]
-
-
 def law(period: int, tread: int, fall: float, reach: int) -> Array:
     size = np.abs(np.arange(-reach, reach + 1))
     weights = np.exp(-fall * (size // period + (size % period >= tread)))
     return np.asarray(weights / weights.sum())
 
 
-AUDITS = [*varied(Staircase()), *varied(Staircase(1.2, "absolute"))]
+TRIAL = MechanismTrial(twins=[NarrowSteps()], audits=[*varied(Staircase()), *varied(Staircase(1.2, "absolute"))])
 
 
 def test_the_price_is_pure() -> None:

@@ -16,6 +16,7 @@ from discreet.core.neighbors import Neighbors, Unit
 from discreet.mechanisms.graphs.edge_response import EdgeResponse, gapped
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit
+from tests.mechanisms.trial import MechanismTrial
 
 
 def graph(*edges: tuple[int, int], nodes: int = 3, neighbors: Neighbors = Neighbors.ADD_REMOVE) -> GraphAnswer:
@@ -44,15 +45,17 @@ def coded(releases: Array) -> Array:
 
 JOINED = NeighborPair(graph((0, 1)), graph((0, 1), (1, 2)))
 REPLACED = NeighborPair(*(graph(edge, neighbors=Neighbors.REPLACE) for edge in ((0, 1), (1, 2))))
-AUDITS = [
-    Audit("an edge joins", EdgeResponse(), JOINED, view=coded),
-    Audit("one is replaced", EdgeResponse(2.0), REPLACED, view=coded),
-    Audit("few are reported", EdgeResponse(2.0, density=0.05), JOINED, view=coded),
-]
-BROKEN_TWINS = [
-    Audit("replaced", AsIfEdgesOnlyJoined(2.0), REPLACED, view=coded),
-    Audit("keeps every edge", KeepsEveryEdge(), JOINED, view=coded),
-]
+TRIAL = MechanismTrial(
+    twins=[
+        Audit("replaced", AsIfEdgesOnlyJoined(2.0), REPLACED, view=coded),
+        Audit("keeps every edge", KeepsEveryEdge(), JOINED, view=coded),
+    ],
+    audits=[
+        Audit("an edge joins", EdgeResponse(), JOINED, view=coded),
+        Audit("one is replaced", EdgeResponse(2.0), REPLACED, view=coded),
+        Audit("few are reported", EdgeResponse(2.0, density=0.05), JOINED, view=coded),
+    ],
+)
 
 
 def test_the_price_and_both_ratios() -> None:

@@ -17,6 +17,7 @@ from discreet.core.neighbors import Neighbors, Unit
 from discreet.mechanisms.graphs.laplacian_sketch import LaplacianSketch, published_pad
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit
+from tests.mechanisms.trial import MechanismTrial
 
 ADD, REPLACE = Neighbors.ADD_REMOVE, Neighbors.REPLACE
 EDGES = np.array([[0, 1], [0, 2], [1, 2], [2, 3]])
@@ -39,12 +40,14 @@ def across(releases: Array) -> Array:
 
 
 TWIN = PadForOneEnd(projections=8)
-BROKEN_TWINS = [Audit("one end", TWIN, TWIN.worst_neighbors(), view=across)]
-AUDITS = [
-    Audit(neighbors.value, mechanism, mechanism.worst_neighbors(), view=across)
-    for neighbors, multiplier in ((ADD, 3.0), (REPLACE, 4.0))
-    for mechanism in [LaplacianSketch(multiplier, 20, neighbors)]
-]
+TRIAL = MechanismTrial(
+    twins=[Audit("one end", TWIN, TWIN.worst_neighbors(), view=across)],
+    audits=[
+        Audit(neighbors.value, mechanism, mechanism.worst_neighbors(), view=across)
+        for neighbors, multiplier in ((ADD, 3.0), (REPLACE, 4.0))
+        for mechanism in [LaplacianSketch(multiplier, 20, neighbors)]
+    ],
+)
 
 
 def graph(neighbors: Neighbors = ADD, unit: str = "edge") -> GraphAnswer:

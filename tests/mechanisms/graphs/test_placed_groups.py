@@ -19,6 +19,7 @@ from discreet.mechanisms.graphs.placed_groups import PlacedGroups
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit
 from tests.graphs.small_graphs import edge_neighbors, graphs
+from tests.mechanisms.trial import MechanismTrial
 
 
 def graph(
@@ -58,16 +59,18 @@ def together(releases: Array) -> Array:
 
 FOLLOWED = NeighborPair(graph([(0, 2)], 3), graph([(0, 2), (1, 2)], 3))
 REPLACED = NeighborPair(*(graph([edge], 3, Neighbors.REPLACE) for edge in ((0, 2), (1, 2))))
-AUDITS = [
-    Audit("one edge joins", PlacedGroups(2.0), FOLLOWED, view=together),
-    Audit("three groups", PlacedGroups(1.0, 3), FOLLOWED, view=together),
-    Audit("one is replaced", PlacedGroups(1.0), REPLACED, view=together),
-]
-BROKEN_TWINS = [
-    Audit("looks twice", LooksTwice(2.0), FOLLOWED, view=together),
-    Audit("replaced", AsIfEdgesOnlyJoined(1.0), REPLACED, view=together),
-    Audit("unpaid", Unpaid(), FOLLOWED, view=together),
-]
+TRIAL = MechanismTrial(
+    twins=[
+        Audit("looks twice", LooksTwice(2.0), FOLLOWED, view=together),
+        Audit("replaced", AsIfEdgesOnlyJoined(1.0), REPLACED, view=together),
+        Audit("unpaid", Unpaid(), FOLLOWED, view=together),
+    ],
+    audits=[
+        Audit("one edge joins", PlacedGroups(2.0), FOLLOWED, view=together),
+        Audit("three groups", PlacedGroups(1.0, 3), FOLLOWED, view=together),
+        Audit("one is replaced", PlacedGroups(1.0), REPLACED, view=together),
+    ],
+)
 
 
 def test_the_price_is_that_of_one_look_at_each_edge() -> None:

@@ -17,6 +17,7 @@ from discreet.mechanisms.graphs.smooth_graph_count import SmoothGraphCount
 from discreet.mechanisms.graphs.subgraphs import KStars, Triangles, TruncatedTriangles
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit
+from tests.mechanisms.trial import MechanismTrial
 
 EDGE, NODE = Unit("edge"), Unit("node")
 HUNDRED = TruncatedTriangles(100)
@@ -67,10 +68,6 @@ STARS = NeighborPair(
     *(graph([(0, i) for i in range(2, 31)] + [end], 200, Neighbors.REPLACE) for end in ((0, 1), (50, 51)))
 )
 ADDED = SmoothGraphCount().worst_neighbors()
-BROKEN_TWINS: list[Any] = [
-    NoiseOfLocalSensitivity(),
-    Audit("nodes", EdgesForNodes(1.0), WHEEL),
-]
 
 
 def claimed(mechanism: SmoothGraphCount, pair: NeighborPair) -> PureLoss:
@@ -82,16 +79,22 @@ def claimed(mechanism: SmoothGraphCount, pair: NeighborPair) -> PureLoss:
 
 
 REPLACED = SmoothGraphCount(6.0, figure=KStars(2))
-AUDITS = [
-    Audit("an edge of many triangles", SmoothGraphCount(2.0), ADDED, PureLoss(1.0)),
-    Audit("the same with a delta", SmoothGraphCount(2.0, 1e-3), ADDED, LaplaceLoss(1.0)),
-    Audit(
-        "an edge is replaced",
-        SmoothGraphCount(6.0, figure=KStars(2)),
-        STARS,
-        claimed(SmoothGraphCount(6.0, figure=KStars(2)), STARS),
-    ),
-]
+TRIAL = MechanismTrial(
+    twins=[
+        NoiseOfLocalSensitivity(),
+        Audit("nodes", EdgesForNodes(1.0), WHEEL),
+    ],
+    audits=[
+        Audit("an edge of many triangles", SmoothGraphCount(2.0), ADDED, PureLoss(1.0)),
+        Audit("the same with a delta", SmoothGraphCount(2.0, 1e-3), ADDED, LaplaceLoss(1.0)),
+        Audit(
+            "an edge is replaced",
+            SmoothGraphCount(6.0, figure=KStars(2)),
+            STARS,
+            claimed(SmoothGraphCount(6.0, figure=KStars(2)), STARS),
+        ),
+    ],
+)
 
 
 def test_the_price_is_pure_unless_there_is_a_delta() -> None:

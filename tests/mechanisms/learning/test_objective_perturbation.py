@@ -23,6 +23,7 @@ from discreet.mechanisms.learning.penalized_loss import PenalizedLoss
 from discreet.mechanisms.learning.tilted_loss import tilted_loss
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit
+from tests.mechanisms.trial import MechanismTrial
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,11 +56,6 @@ class NoJacobian(ObjectivePerturbation):
 
 SHARP = RadiusNotSquared(radius=64.0, penalty=1 / 64)
 BENT = NoJacobian(4.0, Gaussian(), penalty=1 / 8)
-BROKEN_TWINS = [
-    Audit("R for R^2", SHARP, SHARP.against(0)),
-    Audit("an intercept without penalty", FreeIntercept(), FreeIntercept().against(0)),
-    Audit("no Jacobian", BENT, BENT.against(0)),
-]
 
 
 def crossing(mechanism: ObjectivePerturbation) -> NeighborPair:
@@ -70,22 +66,29 @@ def crossing(mechanism: ObjectivePerturbation) -> NeighborPair:
     return NeighborPair(*(Records(np.concatenate([others, part]), rows, mechanism.neighbors) for part in own))
 
 
-AUDITS = [
-    Audit(
-        f"{type(noise).__name__}, {neighbors.value}, {rows} rows",
-        mechanism,
-        mechanism.worst_neighbors() if neighbors is Neighbors.ADD_REMOVE else crossing(mechanism),
-        view=lambda released: released[:, :1],
-        slow=rows == 3 and neighbors is Neighbors.REPLACE,
-    )
-    for noise, neighbors, rows in (
-        (ObjectivePerturbation().noise, Neighbors.ADD_REMOVE, 1),
-        (ObjectivePerturbation().noise, Neighbors.REPLACE, 3),
-        (Gaussian(), Neighbors.ADD_REMOVE, 3),
-        (Gaussian(), Neighbors.REPLACE, 1),
-    )
-    for mechanism in [ObjectivePerturbation(1.0, noise, rows=rows, neighbors=neighbors, penalty=16.0 * rows)]
-]
+TRIAL = MechanismTrial(
+    twins=[
+        Audit("R for R^2", SHARP, SHARP.against(0)),
+        Audit("an intercept without penalty", FreeIntercept(), FreeIntercept().against(0)),
+        Audit("no Jacobian", BENT, BENT.against(0)),
+    ],
+    audits=[
+        Audit(
+            f"{type(noise).__name__}, {neighbors.value}, {rows} rows",
+            mechanism,
+            mechanism.worst_neighbors() if neighbors is Neighbors.ADD_REMOVE else crossing(mechanism),
+            view=lambda released: released[:, :1],
+            slow=rows == 3 and neighbors is Neighbors.REPLACE,
+        )
+        for noise, neighbors, rows in (
+            (ObjectivePerturbation().noise, Neighbors.ADD_REMOVE, 1),
+            (ObjectivePerturbation().noise, Neighbors.REPLACE, 3),
+            (Gaussian(), Neighbors.ADD_REMOVE, 3),
+            (Gaussian(), Neighbors.REPLACE, 1),
+        )
+        for mechanism in [ObjectivePerturbation(1.0, noise, rows=rows, neighbors=neighbors, penalty=16.0 * rows)]
+    ],
+)
 
 
 def pairs() -> Iterator[tuple[ObjectivePerturbation, list[Records]]]:

@@ -17,6 +17,7 @@ from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.learning.output_perturbation import OutputPerturbation
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit
+from tests.mechanisms.trial import MechanismTrial
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,17 +29,19 @@ class HalfTheDistance(OutputPerturbation):
         return OutputPerturbation.release(halved, records, bits)
 
 
-BROKEN_TWINS = [HalfTheDistance()]
-AUDITS = [
-    Audit(f"{type(noise).__name__}, {neighbors.value}, {rows} rows", mechanism, mechanism.worst_neighbors())
-    for noise, neighbors, rows in (
-        (OutputPerturbation().noise, Neighbors.ADD_REMOVE, 1),
-        (OutputPerturbation().noise, Neighbors.REPLACE, 3),
-        (Gaussian(), Neighbors.ADD_REMOVE, 3),
-        (Gaussian(), Neighbors.REPLACE, 1),
-    )
-    for mechanism in [OutputPerturbation(1.0, noise, rows=rows, neighbors=neighbors, penalty=16.0 * rows)]
-]
+TRIAL = MechanismTrial(
+    twins=[HalfTheDistance()],
+    audits=[
+        Audit(f"{type(noise).__name__}, {neighbors.value}, {rows} rows", mechanism, mechanism.worst_neighbors())
+        for noise, neighbors, rows in (
+            (OutputPerturbation().noise, Neighbors.ADD_REMOVE, 1),
+            (OutputPerturbation().noise, Neighbors.REPLACE, 3),
+            (Gaussian(), Neighbors.ADD_REMOVE, 3),
+            (Gaussian(), Neighbors.REPLACE, 1),
+        )
+        for mechanism in [OutputPerturbation(1.0, noise, rows=rows, neighbors=neighbors, penalty=16.0 * rows)]
+    ],
+)
 
 
 def test_it_costs_what_its_noise_costs() -> None:

@@ -22,6 +22,7 @@ from discreet.mechanisms.online.queries import ExactCounts, Queries
 from discreet.mechanisms.online.small_databases import databases
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit, counted, stretched
+from tests.mechanisms.trial import MechanismTrial
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,9 +59,10 @@ AUDITS = [
     )
     for epsilon, pair in ((2.0, ONE_MORE), (3.0, stretched(ONE_MORE, Neighbors.REPLACE, 3, 0)))
 ]
-BROKEN_TWINS = [
-    dataclasses.replace(AUDITS[0], mechanism=ForgetsTheTotal(2.0, 2, Queries([1, 0])), claim=LaplaceLoss(3.0))
-]
+TRIAL = MechanismTrial(
+    twins=[dataclasses.replace(AUDITS[0], mechanism=ForgetsTheTotal(2.0, 2, Queries([1, 0])), claim=LaplaceLoss(3.0))],
+    audits=AUDITS,
+)
 
 
 def test_the_agreement_and_the_median_are_those_of_all_sequences_that_fit() -> None:

@@ -20,6 +20,7 @@ from discreet.mechanisms.online.online_queries import MEASURED, TESTED, OnlineQu
 from discreet.mechanisms.online.queries import Queries
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit, counted, part, stretched
+from tests.mechanisms.trial import MechanismTrial
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,12 +56,15 @@ AUDITS = [
     for epsilon, pair in ((2.0, ONE_MORE), (3.0, stretched(ONE_MORE, Neighbors.REPLACE, 3, 0)))
     for place, name in enumerate(("the total", "a measured answer"))
 ]
-BROKEN_TWINS = [
-    dataclasses.replace(
-        audit, mechanism=ForgetsTheTotal(2.0, 2, Queries([1, 0, 0]), threshold=-100.0), claim=LaplaceLoss(3.0)
-    )
-    for audit in AUDITS[:2]
-]
+TRIAL = MechanismTrial(
+    twins=[
+        dataclasses.replace(
+            audit, mechanism=ForgetsTheTotal(2.0, 2, Queries([1, 0, 0]), threshold=-100.0), claim=LaplaceLoss(3.0)
+        )
+        for audit in AUDITS[:2]
+    ],
+    audits=AUDITS,
+)
 
 
 def test_many_correlated_queries_are_answered_well_after_a_few_corrections() -> None:

@@ -21,6 +21,7 @@ from discreet.mechanisms.online.queries import Queries
 from discreet.mechanisms.selection.exponential import Exponential
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit, counted, part
+from tests.mechanisms.trial import MechanismTrial
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,10 +91,13 @@ AUDITS = [
         view=lambda found: found[:, 0, 1],
     ),
 ]
-BROKEN_TWINS = [
-    dataclasses.replace(AUDITS[0], mechanism=ForgetsTheErrorBar(4.0, 1, Queries([1, 0]))),
-    dataclasses.replace(AUDITS[-1], mechanism=ChoosesTooSharply(4.0, 1, AUDITS[-1].mechanism.queries)),
-]
+TRIAL = MechanismTrial(
+    twins=[
+        dataclasses.replace(AUDITS[0], mechanism=ForgetsTheErrorBar(4.0, 1, Queries([1, 0]))),
+        dataclasses.replace(AUDITS[-1], mechanism=ChoosesTooSharply(4.0, 1, AUDITS[-1].mechanism.queries)),
+    ],
+    audits=AUDITS,
+)
 
 
 def test_the_price_is_that_of_its_parts() -> None:

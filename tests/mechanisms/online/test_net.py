@@ -23,6 +23,7 @@ from discreet.mechanisms.online.queries import Queries
 from discreet.mechanisms.selection.exponential import Exponential
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit, counted
+from tests.mechanisms.trial import MechanismTrial
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,10 +71,13 @@ AUDITS = [
         view=lambda found: found[:, 0],
     ),
 ]
-BROKEN_TWINS = [
-    dataclasses.replace(audit, mechanism=twin(audit.mechanism.epsilon, 1))
-    for audit, twin in zip(AUDITS, (ChoosesTooSharply, CountsTooExactly), strict=True)
-]
+TRIAL = MechanismTrial(
+    twins=[
+        dataclasses.replace(audit, mechanism=twin(audit.mechanism.epsilon, 1))
+        for audit, twin in zip(AUDITS, (ChoosesTooSharply, CountsTooExactly), strict=True)
+    ],
+    audits=AUDITS,
+)
 
 
 def test_the_price_is_that_of_the_total_and_of_one_choice() -> None:

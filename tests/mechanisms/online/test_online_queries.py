@@ -23,6 +23,7 @@ from discreet.mechanisms.online.online_queries import MEASURED, TESTED, UNCHECKE
 from discreet.mechanisms.online.queries import Queries, distance
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit
+from tests.mechanisms.trial import MechanismTrial
 
 FOUR = Queries(np.zeros(4, dtype=bool))
 FIRST, SECOND, ALL = Queries([1, 0, 0, 0]), Queries([0, 1, 0, 0]), Queries([1, 1, 1, 1])
@@ -69,26 +70,28 @@ class Doubter(OnlineMechanism):
 
 
 FIRST_AGAIN_AND_AGAIN = Queries([*5 * [[1, 0]], [0, 1]])
-AUDITS = [
-    Audit(
-        "tests, of which all but the last rise",
-        Doubter(2.6, queries=FIRST_AGAIN_AND_AGAIN),
-        NeighborPair(*(histogram([0 + more, 1 - more], Neighbors.REPLACE) for more in (0, 1))),
-        claim=PureLoss(1.3),
-        view=lambda release: release[:, 1, 1:],
-        runs=120_000,
-    ),
-    *(
+TRIAL = MechanismTrial(
+    audits=[
         Audit(
-            f"what is measured, {neighbors.value}",
-            Doubter(3.0, 2, Queries([1, 0]), -100.0),
-            NeighborPair(histogram([1, 0], neighbors), histogram([2, 0], neighbors)),
-            claim=LaplaceLoss(2.0),
-            view=lambda release: release[:, 0, 1],
-        )
-        for neighbors in Neighbors
-    ),
-]
+            "tests, of which all but the last rise",
+            Doubter(2.6, queries=FIRST_AGAIN_AND_AGAIN),
+            NeighborPair(*(histogram([0 + more, 1 - more], Neighbors.REPLACE) for more in (0, 1))),
+            claim=PureLoss(1.3),
+            view=lambda release: release[:, 1, 1:],
+            runs=120_000,
+        ),
+        *(
+            Audit(
+                f"what is measured, {neighbors.value}",
+                Doubter(3.0, 2, Queries([1, 0]), -100.0),
+                NeighborPair(histogram([1, 0], neighbors), histogram([2, 0], neighbors)),
+                claim=LaplaceLoss(2.0),
+                view=lambda release: release[:, 0, 1],
+            )
+            for neighbors in Neighbors
+        ),
+    ]
+)
 
 
 def test_the_price_is_that_of_all_tests_and_all_noise_whatever_is_asked() -> None:

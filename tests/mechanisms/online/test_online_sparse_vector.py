@@ -29,6 +29,7 @@ from discreet.mechanisms.online.online_sparse_vector import (
 from discreet.noise.deterministic import DeterministicBits
 from discreet.noise.laplace import rounded_laplace
 from tests.conformance.audits import Audit, varied
+from tests.mechanisms.trial import MechanismTrial
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,11 +89,14 @@ AUDITS = [
         view=lambda values: values[:, 1],
     ),
 ]
-BROKEN_TWINS = [
-    dataclasses.replace(AUDITS[0], mechanism=TooLittleQueryNoise()),
-    WithoutQueryNoise(),
-    ReleasesTheComparedValue(),
-]
+TRIAL = MechanismTrial(
+    twins=[
+        dataclasses.replace(AUDITS[0], mechanism=TooLittleQueryNoise()),
+        WithoutQueryNoise(),
+        ReleasesTheComparedValue(),
+    ],
+    audits=AUDITS,
+)
 
 
 def test_the_price_does_not_grow_with_the_number_of_queries() -> None:

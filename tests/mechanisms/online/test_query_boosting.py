@@ -24,6 +24,7 @@ from discreet.mechanisms.selection.exponential import Exponential
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit, counted, part
 from tests.mechanisms.online.test_mwem import marginals, people
+from tests.mechanisms.trial import MechanismTrial
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,10 +86,13 @@ AUDITS = [
         claim=LAST.choice(5).event,
     ),
 ]
-BROKEN_TWINS = [
-    dataclasses.replace(AUDITS[0], mechanism=ForgetsTheErrorBar(4.0, 2, 1, ONE)),
-    dataclasses.replace(AUDITS[-1], mechanism=LastDrawAsIfOfOneRound(12.0, 6, 1, AWAY)),
-]
+TRIAL = MechanismTrial(
+    twins=[
+        dataclasses.replace(AUDITS[0], mechanism=ForgetsTheErrorBar(4.0, 2, 1, ONE)),
+        dataclasses.replace(AUDITS[-1], mechanism=LastDrawAsIfOfOneRound(12.0, 6, 1, AWAY)),
+    ],
+    audits=AUDITS,
+)
 
 
 def test_the_price_is_that_of_its_parts() -> None:

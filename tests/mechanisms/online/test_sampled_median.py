@@ -19,6 +19,7 @@ from discreet.mechanisms.online.sampled_median import SampledMedian
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit, counted, part, stretched
 from tests.mechanisms.online.test_multiplicative_weights import bell, intervals
+from tests.mechanisms.trial import MechanismTrial
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,12 +43,15 @@ AUDITS = [
     for epsilon, pair in ((2.0, ONE_MORE), (3.0, stretched(ONE_MORE, Neighbors.REPLACE, 3, 0)))
     for place, name in enumerate(("the total", "a measured answer"))
 ]
-BROKEN_TWINS = [
-    dataclasses.replace(
-        audit, mechanism=ForgetsTheTotal(2.0, 2, Queries([1, 0, 0]), threshold=-100.0), claim=LaplaceLoss(3.0)
-    )
-    for audit in AUDITS[:2]
-]
+TRIAL = MechanismTrial(
+    twins=[
+        dataclasses.replace(
+            audit, mechanism=ForgetsTheTotal(2.0, 2, Queries([1, 0, 0]), threshold=-100.0), claim=LaplaceLoss(3.0)
+        )
+        for audit in AUDITS[:2]
+    ],
+    audits=AUDITS,
+)
 
 
 def test_candidates_begin_evenly_spread_over_all_histograms() -> None:

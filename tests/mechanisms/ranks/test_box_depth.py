@@ -19,6 +19,7 @@ from discreet.mechanisms.ranks.box_depth import BoxDepth, Boxes
 from discreet.mechanisms.selection.exponential import Exponential
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit, tripled
+from tests.mechanisms.trial import MechanismTrial
 from tests.noise.fit import ALARM
 
 
@@ -41,7 +42,6 @@ class AsIfRowsOnlyJoined(BoxDepth):
         return NeighborPair(*(records([[end], [100.0]], Neighbors.REPLACE) for end in (0.0, 1024.0)))
 
 
-BROKEN_TWINS = [TooSteep(), AsIfRowsOnlyJoined()]
 ROWS = [[3.0, 1.0], [3.0, 4.0], [5.0, 2.0], [0.0, math.nan], [1.0, 2.0], [4.0, 0.0]]
 
 
@@ -60,12 +60,15 @@ def depths(values: np.ndarray, cells: int) -> np.ndarray:
 
 JOINED = NeighborPair(records([[0.0], [922.0]]), records([[0.0], [922.0], [1024.0]]))
 REPLACED = NeighborPair(*(records([[end], [100.0]], Neighbors.REPLACE) for end in (0.0, 1024.0)))
-AUDITS = [
-    Audit("a row joins", BoxDepth(), JOINED),
-    Audit("three rows join", BoxDepth(1.5), tripled(JOINED)),
-    Audit("a row is replaced", BoxDepth(), REPLACED),
-    Audit("three rows are replaced", BoxDepth(1.5), tripled(REPLACED)),
-]
+TRIAL = MechanismTrial(
+    twins=[TooSteep(), AsIfRowsOnlyJoined()],
+    audits=[
+        Audit("a row joins", BoxDepth(), JOINED),
+        Audit("three rows join", BoxDepth(1.5), tripled(JOINED)),
+        Audit("a row is replaced", BoxDepth(), REPLACED),
+        Audit("three rows are replaced", BoxDepth(1.5), tripled(REPLACED)),
+    ],
+)
 
 
 def chances(values: np.ndarray, cells: int, steepness: float, rows: int = 1) -> np.ndarray:

@@ -24,6 +24,7 @@ from discreet.mechanisms.ranks.rank_grid import Target
 from discreet.noise.deterministic import DeterministicBits
 from tests.mechanisms.ranks.test_quantile import audits
 from tests.mechanisms.ranks.test_rank_grid import known_reach
+from tests.mechanisms.trial import MechanismTrial
 from tests.noise.fit import ALARM
 from tests.noise.test_stretch_race import chances
 
@@ -45,7 +46,6 @@ class AlwaysTheBest(FlippedQuantile):
         return np.full(answer.copies, values[(len(values) - 1) // 2])
 
 
-BROKEN_TWINS = [ShortReach(), AlwaysTheBest()]
 VALUES = [3.0, 3.0, 3.0, 5.0, 9.0, 9.0, math.nan, 14.0]
 
 
@@ -54,6 +54,7 @@ def records(values: list[float] | np.ndarray, neighbors: Neighbors = Neighbors.A
 
 
 AUDITS = audits(FlippedQuantile)
+TRIAL = MechanismTrial(twins=[ShortReach(), AlwaysTheBest()], audits=AUDITS)
 
 
 def distances(values: np.ndarray, share: float, cells: int) -> np.ndarray:

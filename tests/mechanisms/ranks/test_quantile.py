@@ -24,6 +24,7 @@ from discreet.mechanisms.selection.exponential import Exponential
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit, tripled
 from tests.mechanisms.ranks.test_rank_grid import known_reach
+from tests.mechanisms.trial import MechanismTrial
 from tests.noise.fit import ALARM
 
 
@@ -44,7 +45,6 @@ class OnTheRecords(Quantile):
         return answer.values[np.abs(found[..., None] - answer.values[:, 0]).argmin(axis=-1), 0]
 
 
-BROKEN_TWINS = [ShortReach(), OnTheRecords()]
 VALUES = [3.0, 3.0, 3.0, 5.0, 9.0, 9.0, math.nan, 14.0]
 
 
@@ -68,6 +68,7 @@ def audits(kind: type[Quantile]) -> list[Audit]:
 
 
 AUDITS = audits(Quantile)
+TRIAL = MechanismTrial(twins=[ShortReach(), OnTheRecords()], audits=AUDITS)
 
 
 def chances(values: np.ndarray, share: float, exponent: float, cells: int) -> np.ndarray:

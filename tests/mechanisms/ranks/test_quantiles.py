@@ -22,6 +22,7 @@ from discreet.mechanisms.selection.exponential import Exponential
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit, tripled
 from tests.mechanisms.ranks.test_rank_grid import known_reach
+from tests.mechanisms.trial import MechanismTrial
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,10 +77,13 @@ AUDITS = [
         runs=120_000,
     ),
 ]
-BROKEN_TWINS = [
-    dataclasses.replace(AUDITS[3], mechanism=ForgetsHowManyLevels(3.0, (0.0, 0.5))),
-    dataclasses.replace(AUDITS[4], mechanism=ForgetsHowManyLevels(4.0, (0.0, 0.5, 1.0))),
-]
+TRIAL = MechanismTrial(
+    twins=[
+        dataclasses.replace(AUDITS[3], mechanism=ForgetsHowManyLevels(3.0, (0.0, 0.5))),
+        dataclasses.replace(AUDITS[4], mechanism=ForgetsHowManyLevels(4.0, (0.0, 0.5, 1.0))),
+    ],
+    audits=AUDITS,
+)
 
 
 @pytest.mark.parametrize(("number", "depth"), [(1, 1), (2, 2), (3, 2), (4, 3), (7, 3), (99, 7)])

@@ -20,6 +20,7 @@ from discreet.mechanisms.selection.exponential import Exponential, below_best
 from discreet.noise.contest import gumbel_argmax
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit, varied
+from tests.mechanisms.trial import MechanismTrial
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,9 +29,6 @@ class WithoutTheTwo(Exponential):
 
     def release(self, answer: Answer, bits: Bits) -> Steps:
         return gumbel_argmax(bits, below_best(answer), answer.scale(1 / self.epsilon, "linf"))
-
-
-BROKEN_TWINS = [WithoutTheTwo()]
 
 
 def _shares(scores: list[int], bound: Bound, price: float) -> np.ndarray:
@@ -42,10 +40,13 @@ def _shares(scores: list[int], bound: Bound, price: float) -> np.ndarray:
 RISING = NeighborPair(
     *(whole_numbers(scores, Bound("linf", 1.0, nonnegative=True)) for scores in (20 * [0], [0, *19 * [1]]))
 )
-AUDITS = [
-    *varied(Exponential()),
-    Audit("all scores but one rise", Exponential(1.3), RISING, runs=120_000),
-]
+TRIAL = MechanismTrial(
+    twins=[WithoutTheTwo()],
+    audits=[
+        *varied(Exponential()),
+        Audit("all scores but one rise", Exponential(1.3), RISING, runs=120_000),
+    ],
+)
 
 
 def test_the_price_is_pure_epsilon_alone_and_less_than_advanced_composition_together() -> None:

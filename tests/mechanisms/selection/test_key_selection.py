@@ -17,6 +17,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.selection.key_selection import KeySelection
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit
+from tests.mechanisms.trial import MechanismTrial
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,27 +29,27 @@ class ExactCounts(KeySelection):
         return {key: exact[key] for key in named}
 
 
-BROKEN_TWINS = [ExactCounts()]
-
-
 def counted(rows: int = 1, neighbors: Neighbors = Neighbors.ADD_REMOVE, **counts: int) -> KeyedAnswer:
     keys = tuple(sorted(counts))
     return KeyedAnswer(keys, np.array([counts[key] for key in keys], dtype=np.int64), rows, neighbors)
 
 
-AUDITS = [
-    Audit("a row joins", KeySelection(), NeighborPair(counted(a=100), counted(a=101))),
-    Audit("three rows join", KeySelection(0.7), NeighborPair(counted(3, a=100), counted(3, a=103))),
-    *(
-        Audit(
-            f"{rows} rows leave a key for another",
-            KeySelection(0.7),
-            NeighborPair(counted(rows, Neighbors.REPLACE, a=100), counted(rows, Neighbors.REPLACE, a=100 + rows)),
-            claim=LaplaceLoss(1.4),
-        )
-        for rows in (1, 3)
-    ),
-]
+TRIAL = MechanismTrial(
+    twins=[ExactCounts()],
+    audits=[
+        Audit("a row joins", KeySelection(), NeighborPair(counted(a=100), counted(a=101))),
+        Audit("three rows join", KeySelection(0.7), NeighborPair(counted(3, a=100), counted(3, a=103))),
+        *(
+            Audit(
+                f"{rows} rows leave a key for another",
+                KeySelection(0.7),
+                NeighborPair(counted(rows, Neighbors.REPLACE, a=100), counted(rows, Neighbors.REPLACE, a=100 + rows)),
+                claim=LaplaceLoss(1.4),
+            )
+            for rows in (1, 3)
+        ),
+    ],
+)
 
 
 def test_the_price_is_the_noise_and_the_chance_of_a_lone_key() -> None:

@@ -18,6 +18,7 @@ from discreet.mechanisms.selection.noisy_max import NoisyMax
 from discreet.noise.deterministic import DeterministicBits
 from discreet.noise.laplace import rounded_laplace
 from tests.conformance.audits import Audit, varied
+from tests.mechanisms.trial import MechanismTrial
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,16 +40,16 @@ class AsIfMonotone(NoisyMax):
         return np.argmax(answer.steps + noise, axis=-1)
 
 
-BROKEN_TWINS = [AsIfMonotone(), WithTheNoisyScore()]
-
-
 RISING = NeighborPair(
     *(whole_numbers(scores, Bound("linf", 1.0, nonnegative=True)) for scores in (20 * [0], [0, *19 * [1]]))
 )
-AUDITS = [
-    *varied(NoisyMax()),
-    Audit("all scores but one rise", NoisyMax(1.3), RISING, runs=120_000),
-]
+TRIAL = MechanismTrial(
+    twins=[AsIfMonotone(), WithTheNoisyScore()],
+    audits=[
+        *varied(NoisyMax()),
+        Audit("all scores but one rise", NoisyMax(1.3), RISING, runs=120_000),
+    ],
+)
 
 
 def test_the_price_is_pure() -> None:

@@ -21,6 +21,7 @@ from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from discreet.noise.deterministic import DeterministicBits
 from discreet.noise.exponential import rounded_exponential
 from tests.conformance.audits import Audit, varied
+from tests.mechanisms.trial import MechanismTrial
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,16 +33,16 @@ class WithoutTheTwo(PermuteAndFlip):
         return np.argmax(answer.steps + noise, axis=-1)
 
 
-BROKEN_TWINS = [WithoutTheTwo()]
-
-
 RISING = NeighborPair(
     *(whole_numbers(scores, Bound("linf", 1.0, nonnegative=True)) for scores in (20 * [0], [0, *19 * [1]]))
 )
-AUDITS = [
-    *varied(PermuteAndFlip()),
-    Audit("all scores but one rise", PermuteAndFlip(1.3), RISING, runs=120_000),
-]
+TRIAL = MechanismTrial(
+    twins=[WithoutTheTwo()],
+    audits=[
+        *varied(PermuteAndFlip()),
+        Audit("all scores but one rise", PermuteAndFlip(1.3), RISING, runs=120_000),
+    ],
+)
 
 
 def test_the_price_is_pure_and_not_that_of_a_bounded_range() -> None:

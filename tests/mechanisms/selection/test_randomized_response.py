@@ -21,6 +21,7 @@ from discreet.noise.bernoulli import bernoulli
 from discreet.noise.deterministic import DeterministicBits
 from discreet.noise.uniform import uniform_integers
 from tests.conformance.audits import Audit
+from tests.mechanisms.trial import MechanismTrial
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,14 +35,15 @@ class LiesTooRarely(RandomizedResponse):
         return np.where(bernoulli(bits, truth.shape, rarely), anything, truth)
 
 
-BROKEN_TWINS = [LiesTooRarely()]
-
-
-AUDITS = [
-    Audit(f"{categories} categories", mechanism, mechanism.worst_neighbors())
-    for epsilon, categories in ((1.0, 2), (1.5, 3), (2.0, 10))
-    for mechanism in [RandomizedResponse(epsilon, categories)]
-]
+TRIAL = MechanismTrial(
+    alone="what one person reports: no relation, unit or sum plays a part",
+    twins=[LiesTooRarely()],
+    audits=[
+        Audit(f"{categories} categories", mechanism, mechanism.worst_neighbors())
+        for epsilon, categories in ((1.0, 2), (1.5, 3), (2.0, 10))
+        for mechanism in [RandomizedResponse(epsilon, categories)]
+    ],
+)
 
 
 @pytest.mark.parametrize("categories", [2, 3, 50])

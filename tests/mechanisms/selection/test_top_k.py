@@ -17,6 +17,7 @@ from discreet.mechanisms.selection.exponential import Exponential
 from discreet.mechanisms.selection.top_k import TopK
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit, varied
+from tests.mechanisms.trial import MechanismTrial
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,13 +29,15 @@ class ForThePriceOfOne(TopK):
 
 
 BOUND = Bound("linf", 1.0)
-AUDITS = [
-    *varied(TopK(2.0), NeighborPair(whole_numbers([1, 1, 0, 0, 0], BOUND), whole_numbers([0, 0, 1, 1, 1], BOUND))),
-    Audit("one of twenty", TopK(1.0, 1), Exponential(1.0).worst_neighbors()),
-]
 
 
-BROKEN_TWINS = [ForThePriceOfOne()]
+TRIAL = MechanismTrial(
+    twins=[ForThePriceOfOne()],
+    audits=[
+        *varied(TopK(2.0), NeighborPair(whole_numbers([1, 1, 0, 0, 0], BOUND), whole_numbers([0, 0, 1, 1, 1], BOUND))),
+        Audit("one of twenty", TopK(1.0, 1), Exponential(1.0).worst_neighbors()),
+    ],
+)
 
 
 def test_the_price_is_that_of_so_many_choices() -> None:

@@ -22,6 +22,7 @@ from discreet.mechanisms.stable.propose_test_release import ProposeTestRelease
 from discreet.mechanisms.stable.stable_figures import SpreadClass, StableQuantile
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit, tripled
+from tests.mechanisms.trial import MechanismTrial
 
 
 def records(values: list[float] | np.ndarray, neighbors: Neighbors = Neighbors.ADD_REMOVE, rows: int = 1) -> Records:
@@ -70,9 +71,6 @@ class FreeRelease(ProposeTestRelease):
         return NeighborPair(records(low + 200 * high), records(low + 201 * high))
 
 
-BROKEN_TWINS = [RetriesUntilItPasses(), WithoutAThreshold(), FreeRelease()]
-
-
 def nearly_passing(neighbors: Neighbors, rows: int) -> Callable[[ProposeTestRelease], NeighborPair]:
     """All values are 0, as many as the test asks for; then one unit's are not, or there is one unit less."""
 
@@ -102,6 +100,7 @@ AUDITS = [
     Audit("the release", ProposeTestRelease(2.0, 1e-6, HALF), JUMP, LaplaceLoss(1.0)),
     Audit("the release, three rows for one jump", ProposeTestRelease(2.0, 1e-6, HALF), tripled(JUMP), LaplaceLoss(3.0)),
 ]
+TRIAL = MechanismTrial(twins=[RetriesUntilItPasses(), WithoutAThreshold(), FreeRelease()], audits=AUDITS)
 
 
 def test_every_test_and_every_noisy_release_is_paid_for() -> None:

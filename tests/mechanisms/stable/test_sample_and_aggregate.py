@@ -24,6 +24,7 @@ from discreet.mechanisms.stable.sample_and_aggregate import SampleAndAggregate, 
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit, tripled
 from tests.mechanisms.ranks.test_box_depth import chances
+from tests.mechanisms.trial import MechanismTrial
 from tests.noise.fit import ALARM
 
 
@@ -35,9 +36,6 @@ class ForgetsDeals(SampleAndAggregate):
 
     def unit(self, answer: Records) -> int:
         return answer.rows
-
-
-BROKEN_TWINS = [ForgetsDeals()]
 
 
 def records(values: list[float] | np.ndarray, neighbors: Neighbors = Neighbors.ADD_REMOVE, rows: int = 1) -> Records:
@@ -55,12 +53,15 @@ def filled(blocks: Array) -> Array:
 
 
 REPLACED = NeighborPair(*(records([end, 100.0], Neighbors.REPLACE) for end in (0.0, 1024.0)))
-AUDITS = [
-    Audit("a row is replaced", SampleAndAggregate(), REPLACED),
-    Audit("a row is replaced, two deals", SampleAndAggregate(deals=2), REPLACED),
-    Audit("three rows are replaced", SampleAndAggregate(1.5, blocks=6), tripled(REPLACED)),
-    Audit("a row joins", SampleAndAggregate(of=filled), NeighborPair(records([100.0]), records([1024.0, 100.0]))),
-]
+TRIAL = MechanismTrial(
+    twins=[ForgetsDeals()],
+    audits=[
+        Audit("a row is replaced", SampleAndAggregate(), REPLACED),
+        Audit("a row is replaced, two deals", SampleAndAggregate(deals=2), REPLACED),
+        Audit("three rows are replaced", SampleAndAggregate(1.5, blocks=6), tripled(REPLACED)),
+        Audit("a row joins", SampleAndAggregate(of=filled), NeighborPair(records([100.0]), records([1024.0, 100.0]))),
+    ],
+)
 
 
 @dataclasses.dataclass(frozen=True)

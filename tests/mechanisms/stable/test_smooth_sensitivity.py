@@ -31,6 +31,7 @@ from discreet.mechanisms.stable.smooth_sensitivity import (
 )
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit, tripled
+from tests.mechanisms.trial import MechanismTrial
 
 KINDS: list[type[SmoothSensitivity]] = [SmoothStudent, SmoothLaplace, SmoothGaussian]
 
@@ -92,9 +93,6 @@ class PublishesTheBound(SmoothStudent):
         return on_the_brink()
 
 
-BROKEN_TWINS = [GaussianOfLocalSensitivity(), LaplaceOfLocalSensitivity(), BetaOfAnotherNoise(), PublishesTheBound()]
-
-
 def slide(epsilon: float, delta: float) -> float:
     """How far Gaussian noise may be moved, in deviations, at the price of half of epsilon and of what delta leaves."""
 
@@ -118,19 +116,22 @@ def three_rows_lose(epsilon: float, degrees: int) -> float:
 MOVED = NeighborPair(records(60 * [256.0] + 60 * [768.0]), records(60 * [256.0] + 61 * [768.0]))
 REPLACED = NeighborPair(*(records((61 - i) * [256.0] + (60 + i) * [768.0], Neighbors.REPLACE) for i in (0, 1)))
 SHRUNK = NeighborPair(records(3 * [0.0]), records(4 * [0.0]))  # the least value stays, the bound falls by exp(beta)
-AUDITS = [
-    *(
-        Audit(f"the quantile moves{name}", mechanism, pair, claim=claim)
-        for name, pair in (("", MOVED), (", a row is replaced", REPLACED))
-        for mechanism, claim in (
-            (SmoothStudent(2.0), PureLoss(1.0)),
-            (SmoothLaplace(2.0, delta=1e-3), LaplaceLoss(1.0)),
-            (SmoothGaussian(2.0, delta=0.05), GaussianLoss(1 / slide(2.0, 0.05))),
-        )
-    ),
-    Audit("the bound shrinks", SmoothStudent(2.0, 0.0, 0.0, 2.0**24, 2**24, degrees=1), SHRUNK, PureLoss(1.0)),
-    Audit("three rows for one jump", SmoothStudent(6.0), tripled(REPLACED), PureLoss(three_rows_lose(6.0, 3))),
-]
+TRIAL = MechanismTrial(
+    twins=[GaussianOfLocalSensitivity(), LaplaceOfLocalSensitivity(), BetaOfAnotherNoise(), PublishesTheBound()],
+    audits=[
+        *(
+            Audit(f"the quantile moves{name}", mechanism, pair, claim=claim)
+            for name, pair in (("", MOVED), (", a row is replaced", REPLACED))
+            for mechanism, claim in (
+                (SmoothStudent(2.0), PureLoss(1.0)),
+                (SmoothLaplace(2.0, delta=1e-3), LaplaceLoss(1.0)),
+                (SmoothGaussian(2.0, delta=0.05), GaussianLoss(1 / slide(2.0, 0.05))),
+            )
+        ),
+        Audit("the bound shrinks", SmoothStudent(2.0, 0.0, 0.0, 2.0**24, 2**24, degrees=1), SHRUNK, PureLoss(1.0)),
+        Audit("three rows for one jump", SmoothStudent(6.0), tripled(REPLACED), PureLoss(three_rows_lose(6.0, 3))),
+    ],
+)
 
 
 def test_the_price_is_pure_for_heavy_tails_and_has_a_delta_for_light_ones() -> None:

@@ -15,6 +15,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.vectors.bingham import UNIT, Bingham
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit
+from tests.mechanisms.trial import MechanismTrial
 
 
 def gram(*squares: int, neighbors: Neighbors = Neighbors.ADD_REMOVE, rows: int = 1, longest: int = 1) -> GramAnswer:
@@ -55,17 +56,19 @@ JOINED = NeighborPair(gram(5, 0, longest=4), gram(5, 4, longest=4))
 REPLACED = NeighborPair(*(gram(*squares, neighbors=Neighbors.REPLACE, longest=4) for squares in ((13, 0), (9, 4))))
 TRIPLED = NeighborPair(gram(4, 0, rows=3), gram(4, 3, rows=3))
 SECOND = NeighborPair(gram(9, 5, 0, longest=4), gram(9, 5, 4, longest=4))
-AUDITS = [
-    Audit("one record joins", Bingham(3.0), JOINED, view=last, runs=RUNS),
-    Audit("one is replaced", Bingham(3.0), REPLACED, view=last, runs=RUNS),
-    Audit("three rows", Bingham(3.5), TRIPLED, view=last, runs=RUNS),
-    Audit("a second direction", Bingham(3.0, ((1.0, 0.0, 0.0),)), SECOND, view=last, runs=RUNS),
-]
-BROKEN_TWINS = [
-    Audit("replaced", AsIfRecordsOnlyJoined(2.0), REPLACED, view=last),
-    Audit("long", ForgetsTheRadius(2.0), JOINED, view=last),
-    Audit("unit", ForgetsTheUnit(2.0), TRIPLED, view=last),
-]
+TRIAL = MechanismTrial(
+    twins=[
+        Audit("replaced", AsIfRecordsOnlyJoined(2.0), REPLACED, view=last),
+        Audit("long", ForgetsTheRadius(2.0), JOINED, view=last),
+        Audit("unit", ForgetsTheUnit(2.0), TRIPLED, view=last),
+    ],
+    audits=[
+        Audit("one record joins", Bingham(3.0), JOINED, view=last, runs=RUNS),
+        Audit("one is replaced", Bingham(3.0), REPLACED, view=last, runs=RUNS),
+        Audit("three rows", Bingham(3.5), TRIPLED, view=last, runs=RUNS),
+        Audit("a second direction", Bingham(3.0, ((1.0, 0.0, 0.0),)), SECOND, view=last, runs=RUNS),
+    ],
+)
 
 
 def test_the_price_is_epsilon() -> None:

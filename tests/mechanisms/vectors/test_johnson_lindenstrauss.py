@@ -28,6 +28,7 @@ from discreet.mechanisms.vectors.johnson_lindenstrauss import (
 )
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit
+from tests.mechanisms.trial import MechanismTrial
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,10 +47,6 @@ class DrawnAgain(JohnsonLindenstrauss):
 
 
 AGAIN = DrawnAgain(1.0)
-BROKEN_TWINS = [
-    TooLittleNoise(),
-    Audit("fresh directions", AGAIN, AGAIN.worst_neighbors(), view=lambda found: np.square(found[..., 0]).sum(axis=1)),
-]
 
 
 def gamma_deltas(projections: int, ratio: float, at: float) -> tuple[float, float]:
@@ -69,16 +66,24 @@ def tabulated(event: DiscreteLoss, at: float) -> list[float]:
     return found
 
 
-AUDITS = [
-    Audit(f"{neighbors.value}, {rows} rows", mechanism, mechanism.worst_neighbors(), slow=slow)
-    for neighbors, rows, slow in (
-        (Neighbors.ADD_REMOVE, 1, True),
-        (Neighbors.REPLACE, 1, False),
-        (Neighbors.ADD_REMOVE, 3, False),
-        (Neighbors.REPLACE, 3, True),
-    )
-    for mechanism in [JohnsonLindenstrauss(2.0 * rows, 3, 2.0**20, rows, neighbors)]
-]
+TRIAL = MechanismTrial(
+    twins=[
+        TooLittleNoise(),
+        Audit(
+            "fresh directions", AGAIN, AGAIN.worst_neighbors(), view=lambda found: np.square(found[..., 0]).sum(axis=1)
+        ),
+    ],
+    audits=[
+        Audit(f"{neighbors.value}, {rows} rows", mechanism, mechanism.worst_neighbors(), slow=slow)
+        for neighbors, rows, slow in (
+            (Neighbors.ADD_REMOVE, 1, True),
+            (Neighbors.REPLACE, 1, False),
+            (Neighbors.ADD_REMOVE, 3, False),
+            (Neighbors.REPLACE, 3, True),
+        )
+        for mechanism in [JohnsonLindenstrauss(2.0 * rows, 3, 2.0**20, rows, neighbors)]
+    ],
+)
 
 
 @pytest.mark.parametrize(("projections", "ratio"), [(1, 2.0), (4, 6.0), (30, 1.2), (2952, 1 + 1 / 168), (3, 1e4)])

@@ -21,6 +21,7 @@ from discreet.mechanisms.vectors.johnson_lindenstrauss import exchanged, loss_of
 from discreet.mechanisms.vectors.moved_row_sketch import LONGEST, MovedRowSketch
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit
+from tests.mechanisms.trial import MechanismTrial
 
 
 class PadOfTheOtherRelation(MovedRowSketch):
@@ -56,11 +57,14 @@ def audit(sketch: MovedRowSketch, name: str, slow: bool = False) -> Audit:
     return Audit(name, sketch, sketch.worst_neighbors(), view=likelihood_ratio(sketch), slow=slow)
 
 
-AUDITS = [
-    audit(MovedRowSketch(16.0, 4), "four projections"),
-    audit(MovedRowSketch(100.0, 20, 0.75), "twenty projections, another reach", slow=True),
-]
-BROKEN_TWINS = [audit(twin(16.0, 4), twin.__name__) for twin in (PadOfTheOtherRelation, DrawnAgain)]
+TRIAL = MechanismTrial(
+    alone="neighbors move one row: neither records that come and go nor others in their place",
+    twins=[audit(twin(16.0, 4), twin.__name__) for twin in (PadOfTheOtherRelation, DrawnAgain)],
+    audits=[
+        audit(MovedRowSketch(16.0, 4), "four projections"),
+        audit(MovedRowSketch(100.0, 20, 0.75), "twenty projections, another reach", slow=True),
+    ],
+)
 
 
 @pytest.mark.parametrize(("price", "projections", "needed"), [(1.0, 2952, 5.288e4), (1.0, 328, 6007.0)])

@@ -34,6 +34,7 @@ from discreet.mechanisms.vectors.sphere_report import (
 from discreet.noise.cap import Cap, leaning_gaussian
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit
+from tests.mechanisms.trial import MechanismTrial
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,9 +59,6 @@ class ForgetsToLift(SphereReport):
         return NeighborPair(*(whole_numbers([steps], bound, Neighbors.REPLACE) for steps in (2**19, -(2**20))))
 
 
-BROKEN_TWINS = [SmallerChance(), ForgetsToLift()]
-
-
 def people(contributions: Array, bound: Bound) -> Answer:
     grid = Grid.of_radius(bound.radius)
     return Answer(grid.cut(contributions).astype(np.int64), grid, bound, Neighbors.REPLACE)
@@ -75,11 +73,15 @@ CORNERS = NeighborPair(
         for one in ([0, 0], [2**20, 2**20])
     )
 )
-AUDITS = [
-    Audit("a number", SphereReport(), SphereReport().worst_neighbors()),
-    Audit("opposite vectors", SphereReport(1.5), OPPOSITE, view=lambda reports: reports[:, 1]),
-    Audit("opposite corners", SphereReport(1.5), CORNERS, view=lambda reports: reports.sum(axis=1)),
-]
+TRIAL = MechanismTrial(
+    alone="what one person reports: no relation, unit or sum plays a part",
+    twins=[SmallerChance(), ForgetsToLift()],
+    audits=[
+        Audit("a number", SphereReport(), SphereReport().worst_neighbors()),
+        Audit("opposite vectors", SphereReport(1.5), OPPOSITE, view=lambda reports: reports[:, 1]),
+        Audit("opposite corners", SphereReport(1.5), CORNERS, view=lambda reports: reports.sum(axis=1)),
+    ],
+)
 
 
 @pytest.mark.parametrize("price", [2.0**-40, 1e-6, 0.1, 1.0, 4.0, 8.0, 40.0])

@@ -19,6 +19,7 @@ from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.vectors.spherical_laplace import SphericalLaplace
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import Audit, varied
+from tests.mechanisms.trial import MechanismTrial
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,16 +36,16 @@ class ScalarLength(SphericalLaplace):
         return NeighborPair(whole_numbers([0, 0], bound), whole_numbers([2**20, 0], bound))
 
 
-BROKEN_TWINS = [ScalarLength()]
-
-
 ASKEW = NeighborPair(
     *(whole_numbers(point, Bound("l2", 5.0 * 2**18)) for point in ([0, 0, 0], [3 * 2**18, 0, 4 * 2**18]))
 )
-AUDITS = [
-    *varied(SphericalLaplace()),
-    Audit("a vector", SphericalLaplace(0.8), ASKEW, view=lambda found: found @ [3.0, 0.0, 4.0]),
-]
+TRIAL = MechanismTrial(
+    twins=[ScalarLength()],
+    audits=[
+        *varied(SphericalLaplace()),
+        Audit("a vector", SphericalLaplace(0.8), ASKEW, view=lambda found: found @ [3.0, 0.0, 4.0]),
+    ],
+)
 
 
 def test_the_price_is_that_of_scalar_laplace_noise() -> None:

@@ -83,6 +83,8 @@ class UnknownStrings:
     def __post_init__(self) -> None:
         check_whole("unknown strings", "size", self.size)
         check_whole("unknown strings", "length", self.length, 2 * self.size)
+        if not isinstance(self.alphabet, str):
+            raise ParameterError("unknown strings", "the alphabet is not a text", "Give its letters in one text.")
         if self.length % self.size or not self.alphabet or (len(self.alphabet) + 1) ** self.size > MOST_GRAMS:
             raise ParameterError(
                 "unknown strings",
