@@ -26,6 +26,10 @@ from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix
 from discreet.trust.sources.opening import source_of
 from discreet.trust.sources.source import Source
+from tests.trust import trial
+from tests.trust.trial import TrustTrial
+
+TRIAL = TrustTrial(lambda rows, bits: Curator(Matrix(rows, trial.SCHEMA), bits=bits))
 
 SCHEMA = Schema({"x": Number(0, 1), "kind": Category(("a", "b")), "town": Text()})
 VISITS = {

@@ -28,12 +28,21 @@ from discreet.statistics.ranks.quantile import median
 from discreet.statistics.tables.contingency import contingency
 from discreet.statistics.tables.histogram import histogram
 from discreet.statistics.tables.key_counts import key_counts
+from discreet.trust.curator import Curator
+from discreet.trust.filtered import Filtered
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.secure_sum import SecureSum
 from discreet.trust.sources.frame import Frame
+from discreet.trust.sources.matrix import Matrix
 from discreet.trust.sources.opening import source_of
+from tests.trust import trial
 from tests.trust.sources.tables import FORMS, NUMBERS, QUESTIONS, SCHEMA, UNITS, numbers_table, questions, table
+from tests.trust.trial import TrustTrial
+
+TRIAL = TrustTrial(
+    lambda rows, bits: Filtered(Curator(Matrix(rows, trial.SCHEMA), bits=bits), condition_of("x0 >= 0", trial.SCHEMA))
+)
 
 N = 3000
 PEOPLE = {

@@ -29,6 +29,10 @@ from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.frame import Frame
 from discreet.trust.sources.matrix import Matrix
+from tests.trust import trial
+from tests.trust.trial import TrustTrial
+
+TRIAL = TrustTrial(lambda rows, bits: Local(Matrix(rows, trial.SCHEMA), bits=bits))
 
 PEOPLE = np.clip(np.random.default_rng(0).normal(40, 10, (20_000, 1)), 0, 100)
 SCHEMA = Schema.numeric(0.0, 100.0, 1)

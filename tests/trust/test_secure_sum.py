@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from discreet.accounting.calibration import calibrate
+from discreet.core.bits import Bits
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError, NotPermitted, ParameterError
@@ -41,6 +42,17 @@ from discreet.trust.party import Party
 from discreet.trust.private_data import PrivateData
 from discreet.trust.secure_sum import OtherSurvivors, SecureSum
 from discreet.trust.sources.matrix import Matrix
+from tests.trust import trial
+from tests.trust.trial import TrustTrial
+
+
+def of_three(rows: Array, bits: Bits) -> SecureSum:
+    """A party for each row; one of them may have none."""
+    parts = {f"p{i}": rows[i : i + 1] for i in range(3)}
+    return SecureSum.rehearsal(parts, trial.SCHEMA, threshold=2, bits=bits)
+
+
+TRIAL = TrustTrial(of_three)
 
 SCHEMA = Schema.numeric(0.0, 1.0, 1)
 PACKAGES = ("discreet", __name__.partition(".")[0])

@@ -110,7 +110,8 @@ def _numbers() -> Table:
     }
 
 
-def _csv(table: Table, path: Path) -> Path:
+def csv_of(table: Table, path: Path) -> Path:
+    """A file with a header."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(table)
@@ -119,7 +120,7 @@ def _csv(table: Table, path: Path) -> Path:
 
 
 def _zipped(table: Table, path: Path) -> Path:
-    plain = _csv(table, path.with_suffix(""))
+    plain = csv_of(table, path.with_suffix(""))
     path.write_bytes(gzip.compress(plain.read_bytes()))
     return path
 
@@ -152,7 +153,8 @@ def _encoded(table: Table) -> Any:
     return coded
 
 
-def _relation(table: Table) -> Any:
+def relation_of(table: Table) -> Any:
+    """A plain table of DuckDB."""
     connection = duckdb.connect()
     connection.register("seen", pa.table(table))
     connection.execute("CREATE TABLE visits AS SELECT * FROM seen")
@@ -202,12 +204,12 @@ FORMS: dict[str, Callable[[Table, Path], Any]] = {
     "polars, categories": lambda table, folder: pl.DataFrame(table).with_columns(pl.col("kind").cast(pl.Categorical)),
     "arrow": lambda table, folder: pa.table(table),
     "arrow, dictionaries": lambda table, folder: _encoded(table),
-    "csv": lambda table, folder: _csv(table, folder / "table.csv"),
+    "csv": lambda table, folder: csv_of(table, folder / "table.csv"),
     "csv.gz": lambda table, folder: _zipped(table, folder / "table.csv.gz"),
     "parquet": lambda table, folder: _parquet(table, folder / "table.parquet"),
-    "csv folder": lambda table, folder: _halves(_csv, ".csv")(table, folder),
+    "csv folder": lambda table, folder: _halves(csv_of, ".csv")(table, folder),
     "parquet folder": lambda table, folder: _halves(_parquet, ".parquet")(table, folder),
-    "relation": lambda table, folder: _relation(table),
+    "relation": lambda table, folder: relation_of(table),
     "query": lambda table, folder: (Driver(table), "SELECT *, 1 AS one FROM visits;"),
 }
 

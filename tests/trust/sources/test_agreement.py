@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import importlib
-import pkgutil
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
@@ -23,7 +20,6 @@ from discreet.questions.columns.moments import moments_of
 from discreet.questions.tables.contingency import contingency_of
 from discreet.schema.dates import Date, Datetime
 from discreet.schema.schema import Boolean, Number, Schema
-from discreet.trust import sources
 from discreet.trust.sources import engine
 from discreet.trust.sources import source as source_module
 from discreet.trust.sources.opening import source_of
@@ -134,43 +130,6 @@ def test_sixteen_threads_on_one_source_get_what_one_gets(form: str, tmp_path: Pa
 
         with ThreadPoolExecutor(THREADS) as pool:
             assert all(found == alone for found in pool.map(asked, range(THREADS)))
-
-
-IN_MEMORY = {"Matrix", "EdgeList", "NodeGraph"}
-BEHIND = {"DecodedTable", "Kept", "Pooled", "Stream", "Busy", "Batched", "Edges"}  # what others are made of
-
-
-def test_every_source_is_asked_by_sixteen_threads(tmp_path: Path) -> None:
-    """Those in memory alone are excepted, and Spark, which has its own test."""
-    asked = {
-        type(source_of(FORMS[form](numbers_table([0, 1, 2]), folder), NUMBERS)) for form, folder in folders(tmp_path)
-    }
-    every = {kind.__name__ for kind in every_source()}
-    assert every == {kind.__name__ for kind in asked} | IN_MEMORY | BEHIND | {"SparkFrame"}
-
-
-def test_every_source_outside_this_process_is_looked_at_before_a_charge() -> None:
-    here = IN_MEMORY | BEHIND | {"Frame", "ArrowFrame"}
-    elsewhere = [kind for kind in every_source() if kind.__name__ not in here]
-    assert len(elsewhere) >= 4
-    assert all(kind.check_ready is not Source.check_ready for kind in elsewhere)
-
-
-def every_source() -> list[type[Source]]:
-    for module in pkgutil.walk_packages(sources.__path__, f"{sources.__name__}."):
-        importlib.import_module(module.name)
-    return [kind for kind in below(Source) if kind.__module__.startswith("discreet.")]
-
-
-def folders(place: Path) -> Iterator[tuple[str, Path]]:
-    for form in IN_THREADS:
-        yield form, _made(place / form)
-
-
-def below(kind: type[Any]) -> Iterator[type[Any]]:
-    for one in kind.__subclasses__():
-        yield one
-        yield from below(one)
 
 
 DATES = Schema(

@@ -18,9 +18,12 @@ from discreet.core.bound import Bound
 from discreet.core.errors import MissingExtra, ParameterError, SchemaError
 from discreet.questions.question import BoundedSum
 from discreet.schema.schema import Category, Number, Schema
+from discreet.trust.sources.arrow import ArrowFrame
 from discreet.trust.sources.opening import source_of
 from discreet.trust.sources.source import BATCH
+from tests.trust.sources.trial import SourceTrial
 
+TRIAL = SourceTrial(lambda table, schema, folder: ArrowFrame(pa.table(table), schema), in_memory=True)
 SCHEMA = Schema({"x": Number(0, 1), "kind": Category(("f", "m"))})
 
 

@@ -21,7 +21,10 @@ from discreet.trust.sources import file
 from discreet.trust.sources.engine import engine
 from discreet.trust.sources.file import File, column_names, files_at
 from discreet.trust.sources.opening import source_of
+from tests.trust.sources.tables import csv_of
+from tests.trust.sources.trial import SourceTrial
 
+TRIAL = SourceTrial(lambda table, schema, folder: File(csv_of(table, folder / "table.csv"), schema), mixed=True)
 SCHEMA = Schema({"x": Number(0, 100)})
 
 

@@ -24,11 +24,13 @@ from discreet.trust.private_data import PrivateData
 from discreet.trust.secure_sum import SecureSum
 from discreet.trust.sources.file import File
 from discreet.trust.sources.opening import source_of
-from discreet.trust.sources.query import postgres_table
+from discreet.trust.sources.query import Query, postgres_table
 from discreet.trust.sources.relation import _is_table as is_table
 from discreet.trust.sources.spark import SparkFrame
 from tests.trust.sources.tables import SCHEMA, UNITS, Driver, sums, table
+from tests.trust.sources.trial import SourceTrial
 
+TRIAL = SourceTrial(lambda table, schema, folder: Query(Driver(table), "SELECT * FROM visits", schema))
 TOWN = Schema({"town": Text()})
 TOTAL = BoundedSum(lambda records: records, Bound("l1", 100.0), ("x",))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -28,9 +29,11 @@ from discreet.trust.sources.contributions import start
 from discreet.trust.sources.opening import source_of
 from discreet.trust.sources.spark import START
 from tests.trust.sources.tables import SCHEMA, UNITS, exact_sums, sums, table
+from tests.trust.sources.trial import SourceTrial
 
-pytest.importorskip("pyspark", reason="pyspark is not installed")
+TRIAL = SourceTrial(None, elsewhere="Spark takes seconds to start: the tests of this file share one session")
 pytestmark = [
+    pytest.mark.skipif(find_spec("pyspark") is None, reason="pyspark is not installed"),
     pytest.mark.xdist_group("spark"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]

@@ -1,0 +1,43 @@
+"""Every layer with a rule of its own, found by walking: its clipped sums are those of one sample after another."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import torch
+
+from discreet.deep.layers.rule import _RULES, load_rules
+from tests.conformance.walk import for_each, mirror
+from tests.deep.layers.trial import LayerTrial, agrees
+
+
+def rules() -> list[Any]:
+    """The rules, each once, whichever kinds of layers it is for."""
+    load_rules()
+    return list(dict.fromkeys(_RULES.values()))
+
+
+def trials(found: Any) -> dict[str, LayerTrial]:
+    """What the test file of a rule brings, by the kind of layer."""
+    brought: dict[str, LayerTrial] = getattr(mirror(found), "TRIALS", {})
+    missing = [kind.__name__ for kind, own in _RULES.items() if own is found and kind.__name__ not in brought]
+    assert not missing, f"{mirror(found).__name__} has no TRIALS[{missing[0]!r}] = LayerTrial(...)"
+    return brought
+
+
+@for_each(rules())
+def test_its_clipped_sums_are_those_of_gradients_of_one_sample_after_another(found: Any) -> None:
+    """Norms never below the right ones, so that no sample counts for more than it may; and sums that are right."""
+    for kind in [kind for kind, own in _RULES.items() if own is found]:
+        for make in trials(found)[kind.__name__].models:
+            torch.manual_seed(0)
+            model, inputs = make()
+            assert any(type(one) is kind for one in model.modules()), kind
+            agrees(model, inputs)
+
+
+@for_each(rules())
+def test_it_says_what_it_computes(found: Any) -> None:
+    assert found.__doc__
+    assert importlib.import_module(found.__module__).__doc__
