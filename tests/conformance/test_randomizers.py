@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 from discreet.core.errors import ParameterError
 from discreet.core.neighbors import Neighbors
 from discreet.local.aggregator import Aggregator
+from discreet.local.protocol import published, randomizer_of
 from discreet.local.randomizer import HEADER
 from discreet.noise.deterministic import DeterministicBits
 from tests.conformance.audits import check, with_less_noise
@@ -31,6 +33,17 @@ def test_no_audit_refutes_the_claim_and_each_does_with_two_thirds_of_the_noise(k
 @every
 def test_it_promises_something_under_replacement(kind: type[Any]) -> None:
     assert kind().neighbors is Neighbors.REPLACE
+
+
+@every
+def test_its_fingerprint_is_permanent_and_it_comes_back_from_its_parameters(kind: type[Any]) -> None:
+    """Messages of years ago have the fingerprint, and protocols name the kind."""
+    for one in (kind(), *(one for one in trial(kind).randomizers if type(one) is kind)):
+        document = json.loads(json.dumps(published(one)))
+        again = randomizer_of(document["parameters"])
+        assert (again, again.fingerprint.hex()) == (one, document["fingerprint"])
+    found = kind().fingerprint.hex()
+    assert trial(kind).fingerprints.get(kind.kind) == found, f"bring fingerprints={{{kind.kind!r}: {found!r}}}"
 
 
 @every

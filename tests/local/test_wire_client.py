@@ -22,18 +22,17 @@ from discreet.local.oracles.code_oracle import CodeOracle
 from discreet.local.oracles.generalized_randomized_response import GeneralizedRandomizedResponse
 from discreet.local.oracles.hadamard_response import HadamardResponse
 from discreet.local.oracles.projective_geometry import ProjectiveGeometry
-from discreet.local.oracles.unary_encoding import OptimizedUnary, SymmetricUnary
 from discreet.local.protocol import published, randomizer_of
+from tests.conformance.walk import randomizers, trial
 
 KINDS: list[Oracle] = [
-    GeneralizedRandomizedResponse(1.0, ("no", "yes", "perhaps")),
-    SymmetricUnary(1.5, 11),
-    OptimizedUnary(1.5, 11),
-    HadamardResponse(3.0, 20),
-    HadamardResponse(0.7, 20),
-    ProjectiveGeometry(1.0, 11),
-    ProjectiveGeometry(2.0, 300),
+    oracle
+    for kind in randomizers()
+    if kind.kind in wire_client.KINDS
+    for oracle in trial(kind).randomizers
+    if type(oracle) is kind
 ]
+"""What the tests of the oracles try, of the kinds that it knows."""
 
 
 def test_it_needs_nothing_but_the_standard_library() -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,11 +20,14 @@ class ReportTrial:
     ----------
     randomizers : list of randomisers
         With several parameters, all kinds of the file together. Each is audited on its worst pair.
+    fingerprints : dict of str to str
+        Of each kind with its defaults, for ever: messages of years ago have them.
     audits : list of audits, optional
         Others, for what has no worst pair because its reports have several parts.
     """
 
     randomizers: Sequence[Any]
+    fingerprints: Mapping[str, str] = field(default_factory=dict)
     audits: Sequence[Auditing] = ()
 
     def made(self, kind: type[Any]) -> Any:

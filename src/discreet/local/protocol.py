@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
+import inspect
 import json
 import pkgutil
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import ParameterError
-from discreet.local.frequency_oracle import KINDS, frequency_oracle
+from discreet.local.frequency_oracle import frequency_oracle
 from discreet.local.randomizer import VERSION, Randomizer
 
-RANDOMIZERS = {kind.kind: f"{kind.__module__}:{kind.__name__}" for kind in KINDS} | {
-    name: f"discreet.local.{place}"
-    for name, place in {
-        "smp": "attributes.sampled_attribute:SampledAttribute",
-        "rsfd": "attributes.fake_data:FakeData",
-        "pem": "strings.prefix_extension:PrefixExtension",
-        "rappor": "rappor.rappor:Rappor",
-        "two_point": "means.duchi_report:DuchiReport",
-        "piecewise": "means.piecewise:PiecewiseReport",
-        "hybrid": "means.hybrid:HybridReport",
-        "sphere_vector": "means.sphere_vector:SphereVector",
-        "half_sphere_vector": "means.half_sphere:HalfSphereVector",
-        "sphere_products": "subspaces.sphere_products:SphereProducts",
-        "gaussian_products": "subspaces.gaussian_products:GaussianProducts",
-    }.items()
-}
-"""Where the randomiser of each kind is, to be imported when it is asked for."""
+
+@cache
+def kinds() -> dict[str, type[Randomizer]]:
+    """The randomisers, by their permanent names: files of this room are found by themselves."""
+    room = importlib.import_module(__package__)
+    for found in pkgutil.walk_packages(room.__path__, f"{__package__}."):
+        importlib.import_module(found.name)
+    own = [kind for kind in _below(Randomizer) if kind.__module__.startswith(f"{__package__}.")]
+    return {kind.kind: kind for kind in own if not (inspect.isabstract(kind) or kind.__name__.startswith("_"))}
+
+
+def _below(kind: type[Randomizer]) -> Iterator[type[Randomizer]]:
+    for one in kind.__subclasses__():
+        yield one
+        yield from _below(one)
 
 
 def randomizer_of(parameters: Any) -> Randomizer:
@@ -44,14 +46,14 @@ def randomizer_of(parameters: Any) -> Randomizer:
     >>> randomizer_of({"kind": "grr", "epsilon": 1.0, "domain": ["no", "yes"]})
     GeneralizedRandomizedResponse(epsilon=1.0, domain=('no', 'yes'))
     """
-    if not isinstance(parameters, dict) or parameters.get("kind") not in ("auto", *RANDOMIZERS):
-        known = ", ".join(["auto", *RANDOMIZERS])
+    if not isinstance(parameters, dict) or parameters.get("kind") not in ("auto", *kinds()):
+        known = ", ".join(["auto", *kinds()])
         raise ParameterError("protocol", "it has no kind that is known", f'Give {{"kind": ...}} with one of {known}.')
     how = {name: value for name, value in parameters.items() if name != "kind"}
     try:
         if parameters["kind"] == "auto":
             return frequency_oracle(**how).oracle
-        return _made(pkgutil.resolve_name(RANDOMIZERS[parameters["kind"]]), how)
+        return _made(kinds()[parameters["kind"]], how)
     except ParameterError:
         raise
     except (TypeError, ValueError, OverflowError, AttributeError) as why:

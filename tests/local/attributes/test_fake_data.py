@@ -15,7 +15,7 @@ from discreet.local.attributes.fake_data import FakeData
 from discreet.noise.deterministic import DeterministicBits
 from tests.local.trial import ReportTrial
 
-TRIAL = ReportTrial([FakeData(), FakeData(1.5, (3, 3, 3))])
+TRIAL = ReportTrial([FakeData(), FakeData(1.5, (3, 3, 3))], fingerprints={"rsfd": "21b321931e77c7d2"})
 
 
 def law(randomizer: FakeData, person: tuple[int, ...]) -> Array:

@@ -13,7 +13,8 @@ from tests.local.trial import ReportTrial
 
 DOMAINS = (("no", "yes"), 40, 5)
 TRIAL = ReportTrial(
-    [SampledAttribute(1.0, DOMAINS, ("grr", "pgr", "oue")), SampledAttribute(0.7, (3, 3), ("olh", "subset"))]
+    [SampledAttribute(1.0, DOMAINS, ("grr", "pgr", "oue")), SampledAttribute(0.7, (3, 3), ("olh", "subset"))],
+    fingerprints={"smp": "af531bf620d258c9"},
 )
 
 

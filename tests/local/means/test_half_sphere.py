@@ -10,7 +10,7 @@ from tests.local.means.vector_trial import check_law, check_refusals
 from tests.local.trial import ReportTrial
 
 RANDOMIZERS = [HalfSphereVector(1.0), HalfSphereVector(3.0, size=5, radius=7.0)]
-TRIAL = ReportTrial(RANDOMIZERS)
+TRIAL = ReportTrial(RANDOMIZERS, fingerprints={"half_sphere_vector": "a82a658ec5547cd9"})
 
 
 def test_estimates_are_unbiased_with_the_variance_of_the_theory() -> None:

@@ -7,7 +7,7 @@ from tests.local.means.number_trial import check_law, check_refusals
 from tests.local.trial import ReportTrial
 
 RANDOMIZERS = [PiecewiseReport(1.0), PiecewiseReport(0.5, 10.0, 20.0), PiecewiseReport(2.0, -3.0, 5.0)]
-TRIAL = ReportTrial(RANDOMIZERS)
+TRIAL = ReportTrial(RANDOMIZERS, fingerprints={"piecewise": "a01bbbed4f06bf38"})
 
 
 def test_estimates_are_unbiased_with_the_variance_of_the_theory() -> None:

@@ -8,7 +8,7 @@ from tests.local.means.vector_trial import check_law, check_refusals
 from tests.local.trial import ReportTrial
 
 RANDOMIZERS = [SphereVector(1.0), SphereVector(3.0, size=5, radius=7.0)]
-TRIAL = ReportTrial(RANDOMIZERS)
+TRIAL = ReportTrial(RANDOMIZERS, fingerprints={"sphere_vector": "a16b52d117dffa2c"})
 
 
 def test_estimates_are_unbiased_with_the_variance_of_the_theory() -> None:

@@ -9,7 +9,7 @@ from discreet.local.oracles.count_mean_sketch import CountMeanSketch
 from discreet.noise.deterministic import DeterministicBits
 from tests.local.trial import ReportTrial
 
-TRIAL = ReportTrial([CountMeanSketch(), CountMeanSketch(2.0, 50, cells=16)])
+TRIAL = ReportTrial([CountMeanSketch(), CountMeanSketch(2.0, 50, cells=16)], fingerprints={"cms": "0c659bb86d100711"})
 
 
 def test_a_function_that_does_not_exist_is_refused() -> None:

@@ -15,7 +15,8 @@ TRIAL = ReportTrial(
         GeneralizedRandomizedResponse(1.0, 16),
         GeneralizedRandomizedResponse(0.7, ("a", "b")),
         GeneralizedRandomizedResponse(3.0, 300),
-    ]
+    ],
+    fingerprints={"grr": "4d31efdd4ef9a571"},
 )
 
 

@@ -8,7 +8,10 @@ from scipy.linalg import hadamard as matrix
 from discreet.local.oracles.hadamard_response import HadamardResponse, hadamard
 from tests.local.trial import ReportTrial
 
-TRIAL = ReportTrial([HadamardResponse(), HadamardResponse(0.5, 3), HadamardResponse(3.0, 100)])
+TRIAL = ReportTrial(
+    [HadamardResponse(), HadamardResponse(0.5, 3), HadamardResponse(3.0, 100)],
+    fingerprints={"hadamard": "74b48c57e79e21f9"},
+)
 
 
 def test_the_transform_is_that_of_the_matrix() -> None:

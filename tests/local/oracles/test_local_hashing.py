@@ -10,7 +10,9 @@ from discreet.local.oracles.local_hashing import LocalHashing
 from discreet.noise.deterministic import DeterministicBits
 from tests.local.trial import ReportTrial
 
-TRIAL = ReportTrial([LocalHashing(), LocalHashing(0.3, 5), LocalHashing(2.5, 1000)])
+TRIAL = ReportTrial(
+    [LocalHashing(), LocalHashing(0.3, 5), LocalHashing(2.5, 1000)], fingerprints={"olh": "8eda9d9aed3570d3"}
+)
 
 
 def test_a_report_supports_the_values_of_its_bucket_and_no_other() -> None:

@@ -7,7 +7,10 @@ import math
 from discreet.local.oracles.projective_geometry import ProjectiveGeometry
 from tests.local.trial import ReportTrial
 
-TRIAL = ReportTrial([ProjectiveGeometry(), ProjectiveGeometry(0.3, 2), ProjectiveGeometry(3.0, 200)])
+TRIAL = ReportTrial(
+    [ProjectiveGeometry(), ProjectiveGeometry(0.3, 2), ProjectiveGeometry(3.0, 200)],
+    fingerprints={"pgr": "7d719d718424c4c0"},
+)
 
 
 def test_the_variance_is_close_to_that_of_unary_encoding_and_the_space_small() -> None:

@@ -18,7 +18,9 @@ from discreet.local.oracles.subset_selection import SubsetSelection
 from discreet.noise.deterministic import DeterministicBits
 from tests.local.trial import ReportTrial
 
-TRIAL = ReportTrial([SubsetSelection(), SubsetSelection(0.5, 2), SubsetSelection(1.0, 7)])
+TRIAL = ReportTrial(
+    [SubsetSelection(), SubsetSelection(0.5, 2), SubsetSelection(1.0, 7)], fingerprints={"subset": "da60bed3b7680a31"}
+)
 
 
 def test_all_sets_with_the_value_and_all_without_are_equally_likely() -> None:

@@ -10,7 +10,10 @@ from discreet.local.oracles.unary_encoding import OptimizedUnary, SymmetricUnary
 from discreet.noise.deterministic import DeterministicBits
 from tests.local.trial import ReportTrial
 
-TRIAL = ReportTrial([SymmetricUnary(), SymmetricUnary(0.7, 3), OptimizedUnary(), OptimizedUnary(2.0, 13)])
+TRIAL = ReportTrial(
+    [SymmetricUnary(), SymmetricUnary(0.7, 3), OptimizedUnary(), OptimizedUnary(2.0, 13)],
+    fingerprints={"sue": "e6df8a45d2d4a46f", "oue": "5d6d64d0404fee4f"},
+)
 
 
 def test_every_bit_has_its_chance_and_they_are_independent() -> None:

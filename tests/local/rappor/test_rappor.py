@@ -13,7 +13,7 @@ from discreet.noise.deterministic import DeterministicBits
 from tests.local.trial import ReportTrial
 
 RANDOMIZERS = [Rappor(), Rappor(bits=12, hashes=1, cohorts=3, f=0.25, p=0.7, q=0.4)]
-TRIAL = ReportTrial(RANDOMIZERS)
+TRIAL = ReportTrial(RANDOMIZERS, fingerprints={"rappor": "004f741036a35974"})
 
 
 def test_the_price_is_the_published_one_and_follows_from_the_parameters() -> None:

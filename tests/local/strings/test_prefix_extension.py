@@ -11,7 +11,10 @@ from discreet.local.strings.prefix_extension import PrefixExtension
 from discreet.noise.deterministic import DeterministicBits
 from tests.local.trial import ReportTrial
 
-TRIAL = ReportTrial([PrefixExtension(), PrefixExtension(2.0, 3, first=1, functions=2, cells=8)])
+TRIAL = ReportTrial(
+    [PrefixExtension(), PrefixExtension(2.0, 3, first=1, functions=2, cells=8)],
+    fingerprints={"pem": "71919be36a93fb64"},
+)
 FREQUENT = {"sun": 0.3, "sundae": 0.2, "zürich": 0.15}
 
 

@@ -15,7 +15,7 @@ from tests.local.subspaces.product_trial import check_law, check_refusals, check
 from tests.local.trial import ReportTrial
 
 RANDOMIZERS = [GaussianProducts(1.0), GaussianProducts(2.0, size=4, radius=3.0, failure=1e-4)]
-TRIAL = ReportTrial(RANDOMIZERS)
+TRIAL = ReportTrial(RANDOMIZERS, fingerprints={"gaussian_products": "90033d7e9ebc1929"})
 
 
 def test_the_price_is_what_was_asked() -> None:

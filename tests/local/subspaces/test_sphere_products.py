@@ -21,7 +21,7 @@ from tests.local.subspaces.product_trial import check_law, check_refusals, check
 from tests.local.trial import ReportTrial
 
 RANDOMIZERS = [SphereProducts(1.0), SphereProducts(2.0, size=3, radius=3.0)]
-TRIAL = ReportTrial(RANDOMIZERS)
+TRIAL = ReportTrial(RANDOMIZERS, fingerprints={"sphere_products": "cf5d5ad2abedd8da"})
 
 
 def test_the_price_is_what_was_asked() -> None:
