@@ -26,6 +26,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--room", help="of the common trials, only what is about this room: `sequential`, `learners/linear`"
     )
+    parser.addoption("--strict-room", action="store_true", help="of the common trials, nothing that is about no room")
     parser.addoption("--keep", action="store_true", help="keep the pictures of `tests/look` as they look now")
 
 
@@ -34,7 +35,7 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.register_profile("replayed", deadline=None, max_examples=50, derandomize=True)
     settings.register_profile("fresh", deadline=None)
     settings.load_profile("fresh" if config.getoption("fresh") else "replayed")
-    narrow.room = config.getoption("room") or ""
+    narrow.room, narrow.strict = config.getoption("room") or "", config.getoption("strict_room")
     if not config.pluginmanager.has_plugin(Power.name):
         config.pluginmanager.register(Power(), Power.name)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import math
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -29,6 +29,7 @@ from discreet.schema.schema import Category, Number
 from discreet.trust.call import VERSION
 from discreet.trust.sources.columns.decoding import bounded
 from discreet.trust.sources.decoded_table import tallied
+from tests.conformance.walk import for_each
 from tests.questions.trial import SCHEMA, Trial
 
 COLUMNS = tuple(SCHEMA.columns)
@@ -54,6 +55,19 @@ def trials() -> dict[str, Trial]:
 
 
 TRIALS = trials()
+Builder = Callable[..., BoundedSum]
+NAMES: dict[Builder, str] = {RECIPES[name]: name for name in found()}
+each = pytest.mark.parametrize("built", NAMES, ids=list(NAMES.values()))  # by what builds it, which knows its room
+
+
+def every(claim: Callable[[str], None]) -> Callable[[], None]:
+    """Make one test of a claim about each name."""
+
+    def of(built: Builder) -> None:
+        claim(NAMES[built])
+
+    of.__name__, of.__qualname__, of.__doc__ = claim.__name__, claim.__qualname__, claim.__doc__
+    return for_each(NAMES)(of)
 
 
 def arrays(source: random.Random) -> Array:
@@ -219,14 +233,19 @@ def put_through(name: str, times: int) -> int:
     return count
 
 
-def test_every_recipe_has_a_trial() -> None:
+@every
+def test_it_has_a_trial(name: str) -> None:
     """A new recipe is tried once its test file says which parameters are right for it."""
+    assert name in TRIALS, f"no test file of a question has TRIALS = {{{name!r}: Trial(...)}}"
+
+
+def test_there_is_no_trial_of_nothing() -> None:
     assert found() == sorted(TRIALS)
 
 
-@pytest.mark.parametrize("name", found())
-def test_no_accepted_parameter_breaks_a_bound_or_fails_for_some_rows(name: str) -> None:
-    assert put_through(name, 40) > 1
+@each
+def test_no_accepted_parameter_breaks_a_bound_or_fails_for_some_rows(built: Builder) -> None:
+    assert put_through(NAMES[built], 40) > 1
 
 
 def digest(name: str) -> str:
@@ -239,12 +258,13 @@ def digest(name: str) -> str:
     return written.hexdigest()[:12]
 
 
-def test_a_name_stands_for_one_question_for_ever() -> None:
+@every
+def test_a_name_stands_for_one_question_for_ever(name: str) -> None:
     """If this fails, keep the old recipe, or raise `VERSION`: ledgers and other parties know the question by its name.
 
     A new recipe brings its pin; an old pin never changes.
     """
-    assert {name: digest(name) for name in found()} == {name: trial.pin for name, trial in TRIALS.items()}
+    assert TRIALS[name].pin == digest(name), f"{name} has pin {digest(name)!r}"
     assert VERSION == 3
 
 
@@ -258,6 +278,6 @@ def test_a_bound_cannot_be_forged() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", found())
-def test_nor_does_any_of_many_more(name: str) -> None:
-    assert put_through(name, 3000) > 10
+@each
+def test_nor_does_any_of_many_more(built: Builder) -> None:
+    assert put_through(NAMES[built], 3000) > 10
