@@ -42,6 +42,7 @@ from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.graphs.whole_graph import WholeGraph
 from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.sequential.bandits.linear_ucb import LinearUCB
+from discreet.sequential.continual_release import ContinualRelease
 from discreet.sequential.filters.kalman_model import KalmanModel
 from discreet.sequential.filters.transfer_function import TransferFunction
 from discreet.sequential.series.series_stream import SeriesStream
@@ -49,7 +50,8 @@ from discreet.trust.curator import Curator
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.opening import source_of
 from tests.conformance import test_statistics
-from tests.conformance.walk import for_each, learner_trial
+from tests.conformance.walk import for_each, learner_trial, streams
+from tests.sequential.trial import opened
 
 
 class Failing(float):
@@ -163,7 +165,9 @@ def public() -> Iterator[tuple[str, Any]]:
 
 
 def takes(found: Any) -> set[str]:
-    """The parameters by which it, or one of its methods, takes records."""
+    """The parameters by which it, or one of its methods, takes records; a stream does so once it is open."""
+    if inspect.isclass(found) and issubclass(found, ContinualRelease):
+        return {"value"}
     methods = [getattr(found, name, None) for name in METHODS] if inspect.isclass(found) else []
     parts = [part for part in (found, *methods) if callable(part) and not isinstance(part, type(Event))]
     return {name for part in parts for name in _parameters(part)} & NAMES
@@ -409,17 +413,18 @@ def made(kind: Any, **more: Any) -> Any:
     """A new one with bits that can be drawn again, and Laplace noise where it takes no other."""
     parameters = inspect.signature(kind).parameters
     needed = {name: GIVEN[name] for name, one in parameters.items() if one.default is one.empty}
-    bits = {"bits": DeterministicBits(5)} if "bits" in parameters else {}
     try:
-        return kind(**needed, **bits, **more)
+        found = kind(**needed, **more)
     except ParameterError:
-        return kind(**{**needed, "noise": Laplace(1.0)}, **bits, **more)
+        found = kind(**{**needed, "noise": Laplace(1.0)}, **more)
+    return opened(found, DeterministicBits(5)) if isinstance(found, ContinualRelease) else found
 
 
-STREAMS = [one for name, one in TAKES.items() if hasattr(one, "update") and not issubclass(one, SeriesStream)]
-SERIES = [one for name, one in TAKES.items() if inspect.isclass(one) and issubclass(one, SeriesStream)]
-CURATORS = [one for name, one in TAKES.items() if hasattr(one, "privatise")]
-MAPS = [one for name, one in TAKES.items() if inspect.isfunction(getattr(one, "unit", None))]
+OPENED = {kind: type(made(kind)) for kind in streams()}
+STREAMS = [kind for kind, one in OPENED.items() if hasattr(one, "update") and not issubclass(kind, SeriesStream)]
+SERIES = [kind for kind in OPENED if issubclass(kind, SeriesStream)]
+CURATORS = [kind for kind, one in OPENED.items() if hasattr(one, "privatise")]
+MAPS = [one for one in TAKES.values() if inspect.isfunction(getattr(one, "unit", None)) and one not in OPENED]
 VALUES = list(itertools.chain.from_iterable((0.5, odd) for odd in ODD))[:LONG]
 NEUTRAL = list(itertools.chain.from_iterable((0.5, math.nan) for _ in ODD))[:LONG]
 
@@ -469,7 +474,7 @@ def test_series_take_odd_values_and_places_for_missing_ones(kind: Any) -> None:
 
 @for_each(CURATORS)
 def test_curators_take_odd_rewards_for_missing_ones(kind: Any) -> None:
-    context = {"context": [0.5, 0.5]} if "context" in inspect.signature(kind.privatise).parameters else {}
+    context = {"context": [0.5, 0.5]} if "context" in inspect.signature(OPENED[kind].privatise).parameters else {}
 
     def act(values: list[Any]) -> Any:
         curator = made(kind)
