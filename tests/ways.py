@@ -163,10 +163,9 @@ def graph_release() -> Any:
 def counter_update() -> Any:
     """One update of a counter that is paid for."""
     from discreet.mechanisms import Laplace
-    from discreet.sequential import StreamAccount, TreeCounter
+    from discreet.sequential import TreeCounter
 
-    counter = TreeCounter(100, Laplace(1.0))
-    return StreamAccount(Budget(1.0)).permit(counter, "visits").open(counter).update(1.0)
+    return TreeCounter(100, Laplace(1.0)).open(Budget(1.0), "visits").update(1.0)
 
 
 def training_step() -> Any:

@@ -26,7 +26,7 @@ from discreet.trust.sources.source import Source
 from tests.conformance.walk import concrete, for_each, public_classes, rooms, trial
 
 SCHEMA = Schema({"x": Number(-10, 20), "kind": Category(("a", "b"))})
-ROWS = {
+ROWS: dict[str, list[Any]] = {
     "x": [1.5, None, -300.0, 1e300, -0.0, 20.0, 7.25, 5e-324, 3.0],
     "kind": ["a", "b", "a", "no", None, "b", "b", "", "a"],
 }

@@ -71,6 +71,7 @@ BROUGHT = {
     "release": "MechanismTrial(...) of tests/mechanisms/trial.py",
     "reports": "ReportTrial(...) of tests/local/trial.py",
     "fit": "LearnerTrial(...) of tests/learners/trial.py",
+    "open": "CounterTrial(...), or another StreamTrial, of tests/sequential/trial.py",
 }
 """What releases again or at once, by the method that does so; and what the test file of such a class brings."""
 
@@ -147,3 +148,8 @@ def statistics() -> list[Any]:
         if {"data", "epsilon"} <= set(inspect.signature(function).parameters)
         if inspect.signature(function).parameters["data"].annotation != "PrivateData"
     ]
+
+
+def streams() -> list[type[Any]]:
+    """Every description of what goes on: a permit opens the one object that takes updates."""
+    return promising("open")

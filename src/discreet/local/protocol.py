@@ -27,7 +27,7 @@ def kinds() -> dict[str, type[Randomizer]]:
     return {kind.kind: kind for kind in own if not (inspect.isabstract(kind) or kind.__name__.startswith("_"))}
 
 
-def _below(kind: type[Randomizer]) -> Iterator[type[Randomizer]]:
+def _below(kind: type[Any]) -> Iterator[type[Randomizer]]:
     for one in kind.__subclasses__():
         yield one
         yield from _below(one)

@@ -61,6 +61,7 @@ class Holder:
         analyst, waiver : str, optional
             Public. Who asks; the owner's reason for a release without a promise.
         """
+        plan = self._own(plan)
         event = plan if isinstance(plan, Event) else plan.event
         purpose, promise = self._full(purpose), self._promise(plan)
         if self.ledger.neighbors is None:  # else the ledger does so
@@ -81,6 +82,10 @@ class Holder:
         return Permit(
             promise, self.ledger, charge, event, purpose, keyed=keyed, described=described, records=self._records
         )
+
+    def _own(self, plan: Event | Description) -> Event | Description:
+        """The plan as it is paid for: a copy, where what is done to the given one later could matter."""
+        return plan
 
     def _full(self, purpose: str) -> str:
         """The purpose as the ledger has it."""

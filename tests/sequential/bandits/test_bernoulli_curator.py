@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +15,34 @@ from discreet.audit.verdict import judged
 from discreet.core.errors import ParameterError
 from discreet.noise.deterministic import DeterministicBits
 from discreet.sequential.bandits.bernoulli_curator import BernoulliCurator
+from tests.sequential.trial import RewardTrial, opened
+
+
+@dataclass(frozen=True)
+class CoinTrial(RewardTrial):
+    """The chances of a bit that is 1, from the coins that are drawn for the rewards 0 and 1."""
+
+    def losses(self) -> Iterator[float]:
+        """Of several epsilons."""
+        for price in (0.1, 1.0, 5.0):
+            low, high = (self._chance(price, reward) for reward in (0.0, 1.0))
+            yield max(math.log(high / low), math.log((1 - low) / (1 - high))) / price
+
+    def _chance(self, price: float, reward: float) -> float:
+        chances: list[float] = []
+
+        def coins(bits: Any, shape: tuple[int, ...], chance: Any) -> Any:
+            chances.append(float(np.asarray(chance)))
+            return np.zeros(shape, np.bool_)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("discreet.sequential.bandits.bernoulli_curator.bernoulli", coins)
+            opened(BernoulliCurator(price)).privatise(reward)
+        fair, bias = chances  # the second is that of a reward that is looked at
+        return fair / 2 + (1 - fair) * bias
+
+
+TRIAL = CoinTrial(BernoulliCurator)
 
 
 def test_the_price_is_that_of_the_coin() -> None:
@@ -21,25 +52,25 @@ def test_the_price_is_that_of_the_coin() -> None:
 
 def test_the_law_is_that_of_ren_and_others() -> None:
     """A mean of 40,000 bits is known to 0.0025; five deviations are allowed. Rewards that are none count as 0."""
-    curator, rewards = BernoulliCurator(1.3, bits=DeterministicBits(1)), np.array([0.0, 0.3, 1.0, math.nan, 7.0])
+    curator, rewards = opened(BernoulliCurator(1.3), DeterministicBits(1)), np.array([0.0, 0.3, 1.0, math.nan, 7.0])
     law = (1 + np.array([0.0, 0.3, 1.0, 0.0, 1.0]) * math.expm1(1.3)) / (math.exp(1.3) + 1)
     bits = curator.privatise(np.tile(rewards, (40_000, 1)))
     np.testing.assert_allclose(bits.mean(axis=0), law, atol=0.0125)
-    np.testing.assert_allclose(curator.estimated(law[:3]), rewards[:3], atol=1e-12)
+    np.testing.assert_allclose(curator.description.estimated(law[:3]), rewards[:3], atol=1e-12)
 
 
 def test_an_audit_stands_and_refutes_a_coin_of_half_as_much_again() -> None:
     """60,000 bits of the extreme rewards show an epsilon of 1 to about 3 %."""
     claim = BernoulliCurator(1.0).event
     for asked, holds in ((1.0, True), (1.5, False)):
-        curator = BernoulliCurator(asked, bits=DeterministicBits(3))
+        curator = opened(BernoulliCurator(asked), DeterministicBits(3))
         outputs = [curator.privatise(np.full(60_000, reward)) for reward in (0.0, 1.0)]
         assert set(np.unique(outputs)) == {0.0, 1.0}
         assert judged(claim, *outputs).holds is holds
 
 
 def test_one_reward_gives_one_number() -> None:
-    assert float(BernoulliCurator(bits=DeterministicBits(0)).privatise(0.5)) in (0.0, 1.0)
+    assert float(opened(BernoulliCurator(), DeterministicBits(0)).privatise(0.5)) in (0.0, 1.0)
 
 
 def test_an_epsilon_that_cannot_be_kept_is_refused() -> None:

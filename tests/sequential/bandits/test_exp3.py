@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from discreet.sequential.bandits.environments import AdversarialArms
 from discreet.sequential.bandits.exp3 import Exp3
-from discreet.sequential.bandits.simulation import simulate
+from discreet.sequential.bandits.simulators.environments import AdversarialArms
+from discreet.sequential.bandits.simulators.simulation import simulate
 from discreet.sequential.bandits.ucb1 import UCB1
 
 

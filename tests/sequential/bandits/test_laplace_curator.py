@@ -13,6 +13,9 @@ from discreet.core.events import LaplaceLoss
 from discreet.noise.deterministic import DeterministicBits
 from discreet.sequential.bandits.laplace_curator import GRID, LaplaceCurator
 from discreet.sequential.bandits.reward_map import Clipped
+from tests.sequential.trial import RewardTrial, opened
+
+TRIAL = RewardTrial(LaplaceCurator)
 
 
 def test_the_price_is_that_of_laplace_noise() -> None:
@@ -24,14 +27,14 @@ def test_an_audit_stands_and_refutes_two_thirds_of_the_noise() -> None:
     claim = LaplaceCurator(1.0).event
     for asked, holds in ((1.0, True), (1.5, False)):
         for pair in ((0.0, 1.0), (-1e9, 1e9)):
-            curator = LaplaceCurator(asked, bits=DeterministicBits(3))
+            curator = opened(LaplaceCurator(asked), DeterministicBits(3))
             first, second = (curator.privatise(np.full(60_000, reward)) for reward in pair)
             assert judged(claim, first, second).holds is holds
 
 
 def test_responses_are_on_one_grid_with_the_mean_and_deviation_of_the_noise() -> None:
     """The mean of 40,000 responses is known to 0.02; five deviations are allowed."""
-    curator = LaplaceCurator(0.5, Clipped(0, 10), DeterministicBits(1))
+    curator = opened(LaplaceCurator(0.5, Clipped(0, 10)), DeterministicBits(1))
     found = curator.privatise(np.full(40_000, 3.0))
     assert (GRID.cut(found) * GRID.step == found).all()
     assert found.mean() == pytest.approx(0.3, abs=0.07)

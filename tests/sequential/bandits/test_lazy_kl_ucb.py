@@ -9,11 +9,12 @@ import pytest
 
 from discreet.core.errors import ParameterError
 from discreet.noise.deterministic import DeterministicBits
-from discreet.sequential.bandits.environments import BernoulliArms
 from discreet.sequential.bandits.episode_sums import EpisodeSums
 from discreet.sequential.bandits.kl_ucb import upper_bound
 from discreet.sequential.bandits.lazy_kl_ucb import LazyKLUCB
-from discreet.sequential.bandits.simulation import simulate
+from discreet.sequential.bandits.simulators.environments import BernoulliArms
+from discreet.sequential.bandits.simulators.simulation import simulate
+from tests.sequential.trial import opened
 
 
 def test_an_episode_doubles_the_pulls_and_only_its_end_is_heard_of() -> None:
@@ -51,7 +52,7 @@ def test_regret_is_less_with_more_epsilon_and_far_below_that_of_chance() -> None
             LazyKLUCB(3, epsilon=epsilon, runs=20),
             arms,
             2000,
-            EpisodeSums(epsilon, runs=20, bits=DeterministicBits(1)),
+            opened(EpisodeSums(epsilon, runs=20), DeterministicBits(1)),
             random_state=0,
         ).mean
         for epsilon in (0.2, 2.0)

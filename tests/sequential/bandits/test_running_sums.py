@@ -10,6 +10,10 @@ from discreet.core.errors import ParameterError
 from discreet.core.events import LaplaceLoss
 from discreet.noise.deterministic import DeterministicBits
 from discreet.sequential.bandits.running_sums import RunningSums
+from tests.sequential.trial import TIMES, RewardTrial, opened
+
+TRIAL = RewardTrial(RunningSums, {"arms": (2, 3), "rounds": (10, 11)}, {"arms": 1, "rounds": TIMES})
+
 
 RUNS = 40_000
 
@@ -21,23 +25,23 @@ def test_an_audit_stands_and_refutes_two_thirds_of_the_noise() -> None:
     for epsilon, holds in ((1.0, True), (1.5, False)):
         found = []
         for seed, first in enumerate((0.0, 1e9)):
-            curator, arms = RunningSums(2, 3, epsilon, runs=RUNS, bits=DeterministicBits(seed)), np.ones(RUNS, int)
+            curator, arms = opened(RunningSums(2, 3, epsilon, runs=RUNS), DeterministicBits(seed)), np.ones(RUNS, int)
             responses = [curator.privatise(np.full(RUNS, reward), arms) for reward in (first, 0.0)]
             found.append(np.max(responses, axis=0))
         assert judged(claim, *found).holds is holds
 
 
 def test_each_arm_of_each_run_has_a_sum_of_its_own() -> None:
-    curator = RunningSums(3, 100, 1e6, runs=2, bits=DeterministicBits(0))
+    curator = opened(RunningSums(3, 100, 1e6, runs=2), DeterministicBits(0))
     curator.privatise(np.array([1.0, 0.5]), np.array([0, 2]))
     np.testing.assert_allclose(curator.privatise(np.array([1.0, 0.25]), np.array([1, 2])), [1.0, 0.75], atol=1e-3)
     np.testing.assert_allclose(curator.privatise(np.array([0.5, 0.25]), np.array([0, 0])), [1.5, 0.25], atol=1e-3)
-    alone = RunningSums(3, 100, 1e6, bits=DeterministicBits(0))
+    alone = opened(RunningSums(3, 100, 1e6), DeterministicBits(0))
     assert float(alone.privatise(0.5, 2)) == pytest.approx(0.5, abs=1e-3)
 
 
 def test_parameters_that_cannot_be_are_refused() -> None:
-    curator = RunningSums(2, 10, runs=2)
+    curator = opened(RunningSums(2, 10, runs=2))
     for reward, arm in (([1.0], [0]), ([1.0, 1.0], [0, 2]), ([1.0, 1.0], [0, -1]), (1.0, 0), ([1.0, 1.0], [0.0, 1.0])):
         with pytest.raises(ParameterError, match=r"running sums of rewards: (numbers of shape|arms)"):
             curator.privatise(reward, arm)

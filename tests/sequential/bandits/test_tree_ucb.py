@@ -10,6 +10,7 @@ import pytest
 from discreet.noise.deterministic import DeterministicBits
 from discreet.sequential.bandits.running_sums import RunningSums
 from discreet.sequential.bandits.tree_ucb import TreeUCB
+from tests.sequential.trial import opened
 
 
 def test_the_last_running_sum_counts_with_both_margins() -> None:
@@ -23,7 +24,7 @@ def test_the_last_running_sum_counts_with_both_margins() -> None:
 
 def test_running_sums_exceed_the_margin_as_seldom_as_said() -> None:
     """At t = 20 the bound allows 20^-4, one in 160,000; of 20,000 runs with the most nodes, none does."""
-    agent, curator = TreeUCB(1, rounds=15), RunningSums(1, 15, 1.0, runs=20_000, bits=DeterministicBits(0))
+    agent, curator = TreeUCB(1, rounds=15), opened(RunningSums(1, 15, 1.0, runs=20_000), DeterministicBits(0))
     for _ in range(15):
         found = curator.privatise(np.full(20_000, 0.5), 0)
     margin = agent.levels * math.sqrt(32 * math.log(20) * max(agent.levels, 4 * math.log(20)))

@@ -19,7 +19,7 @@ def test_the_report_says_which_is_best_in_words_and_in_a_figure() -> None:
     widths = [patch.get_width() ** 2 for patch in ax.patches]  # type: ignore[attr-defined]
     assert widths == pytest.approx(list(report.mean_squared_errors.values()))
     stream = FilterStream(system, Gaussian(1.0))
-    assert stream.placement.place == "zero_forcing"
+    assert stream.placed.place == "zero_forcing"
     assert stream.stddev() ** 2 == pytest.approx(report.best.mean_squared_error)
 
 

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discreet.core.bits import Bits
 from discreet.core.checks import check_positive
 from discreet.core.events import DiscreteLoss
+from discreet.core.exact import Exact
 from discreet.core.grid import Array
-from discreet.core.parameters import CheckedParameters
 from discreet.mechanisms.selection.randomized_response import RandomizedResponse
 from discreet.noise.bernoulli import bernoulli
-from discreet.noise.bits import system_bits
+from discreet.sequential.bandits.curator import OpenCurator, RewardCurator
 from discreet.sequential.bandits.reward_map import Clipped, RewardMap
+from discreet.sequential.continual_release import State
 from discreet.sequential.reading import reward_of
+from discreet.trust.grant import Grant
 
 
-class BernoulliCurator(CheckedParameters):
+@dataclass(frozen=True, eq=False)
+class BernoulliCurator(RewardCurator):
     """Replace a reward r in [0, 1] by a bit that is 1 with probability (1 + r (e^epsilon - 1)) / (e^epsilon + 1).
 
     It is drawn as a fair coin with probability 2 / (e^epsilon + 1), and otherwise as a coin of bias r, both exactly.
@@ -32,8 +36,6 @@ class BernoulliCurator(CheckedParameters):
         Public. Of one response.
     reward_map : RewardMap
         Public. How rewards become numbers in [0, 1].
-    bits : Bits, optional
-        Where randomness comes from; secret bits of this process by default.
 
     Guarantee
     ---------
@@ -44,35 +46,59 @@ class BernoulliCurator(CheckedParameters):
 
     Examples
     --------
+    >>> from discreet.core.budget import Budget
     >>> curator = BernoulliCurator(epsilon=1.0)
-    >>> bool(curator.privatise(0.7) in (0.0, 1.0))
+    >>> bool(curator.open(Budget(1.0)).privatise(0.7) in (0.0, 1.0))
     True
     >>> float(curator.estimated(0.5))
     0.5
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        reward_map: RewardMap = Clipped(),  # noqa: B008 - it is frozen
-        bits: Bits | None = None,
-    ) -> None:
-        check_positive("Bernoulli responses", "epsilon", epsilon, most=700.0)
-        self.epsilon, self.reward_map = float(epsilon), reward_map
-        self._coin = RandomizedResponse(self.epsilon, categories=2)
-        self._bits = system_bits() if bits is None else bits
+    purpose: ClassVar[str] = "Bernoulli responses"
+
+    epsilon: float = 1.0
+    reward_map: RewardMap = Clipped()  # noqa: RUF009 - it is frozen
+
+    def check(self) -> None:
+        """Refuse an epsilon that is too large."""
+        check_positive(self.purpose, "epsilon", self.epsilon, most=700.0)
+
+    @cached_property
+    def coin(self) -> RandomizedResponse:
+        """Whether the reward is looked at: for a hair less, so that the price, rounded up, is within epsilon."""
+        return RandomizedResponse(float(self.epsilon) * (1 - 2.0**-40), categories=2)
 
     @property
     def event(self) -> DiscreteLoss:
         """The price of one response."""
-        return self._coin.event
-
-    def privatise(self, reward: ArrayLike, arm: ArrayLike = 0, last: ArrayLike = True) -> Any:
-        """The response to one reward, or to one of each run."""
-        unit = self.reward_map.unit(reward_of(reward, arm))
-        biases = np.where(bernoulli(self._bits, unit.shape, self._coin.chance), 0.5, unit)
-        return bernoulli(self._bits, unit.shape, biases).astype(np.float64)[()]
+        return self.coin.event
 
     def estimated(self, mean: ArrayLike) -> Array:
         """An unbiased estimate of the mean of mapped rewards from the mean of responses: post-processing."""
-        return (np.asarray(mean, np.float64) - self._coin.chance / 2) / (1 - self._coin.chance)
+        return (np.asarray(mean, np.float64) - self.coin.chance / 2) / (1 - self.coin.chance)
+
+    def opened(self, grant: Grant) -> OpenBernoulli:
+        """What responds."""
+        return OpenBernoulli(grant)
+
+
+class OpenBernoulli(OpenCurator[BernoulliCurator]):
+    """Bernoulli responses that are paid for; nothing is kept of a reward."""
+
+    def privatise(self, reward: ArrayLike, arm: ArrayLike = 0, last: ArrayLike = True) -> Any:
+        """The response to one reward, or to one of each run."""
+        unit = self.description.reward_map.unit(reward_of(reward, arm))
+        self.begin_update()
+        fair = bernoulli(self._bits, unit.shape, self.description.coin.chance)
+
+        def coins(biases: Array) -> Array:
+            return bernoulli(self._bits, biases.shape, np.where(fair, 0.5, biases)).astype(np.float64)
+
+        return Exact(unit).drawn(coins)[()]
+
+    def state(self) -> State:
+        """Nothing."""
+        return {}
+
+    def restore(self, state: State) -> None:
+        """Nothing is kept."""

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discreet.core.bits import Bits
 from discreet.core.checks import check_positive, check_whole
 from discreet.core.events import LaplaceLoss
+from discreet.core.exact import Exact
 from discreet.core.grid import CELLS, Grid, Steps
-from discreet.core.held import exclusive
-from discreet.core.neighbors import Neighbors
-from discreet.mechanisms.additive.laplace import Laplace
-from discreet.noise.bits import system_bits
+from discreet.sequential.bandits.curator import OpenCurator, RewardCurator, laplace_of
 from discreet.sequential.bandits.reward_map import Clipped, RewardMap
+from discreet.sequential.continual_release import State, fitting
 from discreet.sequential.counters.updates import MOST_NUMBERS
 from discreet.sequential.reading import of_each_run
-from discreet.sequential.resumable import Resumable, State, fitting
+from discreet.trust.grant import Grant
 
 GRID = Grid(-CELLS)  # on which a reward in [0, 1] is put before it is added
 
 
-class EpisodeSums(Resumable):
+@dataclass(frozen=True, eq=False)
+class EpisodeSums(RewardCurator):
     """Answer the last reward of an episode with the sum of the episode's rewards, and others with nothing (nan).
 
     Parameters
@@ -34,8 +34,6 @@ class EpisodeSums(Resumable):
         Public. How rewards become numbers in [0, 1].
     runs : int, optional
         Public. As for `Agent`.
-    bits : Bits, optional
-        Where noise comes from; secret bits of this process by default.
 
     Guarantee
     ---------
@@ -47,59 +45,61 @@ class EpisodeSums(Resumable):
 
     Examples
     --------
-    >>> curator = EpisodeSums(epsilon=1000.0)
+    >>> from discreet.core.budget import Budget
+    >>> curator = EpisodeSums(epsilon=1000.0).open(Budget(1000.0))
     >>> [round(float(curator.privatise(1.0, last=last)), 1) for last in (False, False, True)]
     [nan, nan, 3.0]
     """
 
     purpose: ClassVar[str] = "sums of episodes"
-    neighbors: ClassVar[Neighbors] = Neighbors.REPLACE
-    contributions: ClassVar[int] = 1
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        reward_map: RewardMap = Clipped(),  # noqa: B008 - it is frozen
-        *,
-        runs: int | None = None,
-        bits: Bits | None = None,
-    ) -> None:
-        check_positive("sums of episodes", "epsilon", epsilon, least=1e-6, most=1e6)
-        check_whole("sums of episodes", "runs", 1 if runs is None else runs, most=MOST_NUMBERS)
-        self.reward_map = reward_map
-        self._noise = Laplace(1 / float(epsilon))
-        self._bits = system_bits() if bits is None else bits
-        self.runs = None if runs is None else int(runs)
-        self._sums: Steps = np.zeros(() if runs is None else (int(runs),), np.int64)
+    epsilon: float = 1.0
+    reward_map: RewardMap = Clipped()  # noqa: RUF009 - it is frozen
+    _: KW_ONLY
+    runs: int | None = None
 
-    @property
-    def secret(self) -> bool:
-        """Whether the noise is secret."""
-        return self._bits.secret
+    def check(self) -> None:
+        """Refuse an epsilon that is too small or too large, and too many runs."""
+        check_positive(self.purpose, "epsilon", self.epsilon, least=1e-6, most=1e6)
+        check_whole(self.purpose, "runs", 1 if self.runs is None else self.runs, most=MOST_NUMBERS)
 
     @property
     def event(self) -> LaplaceLoss:
         """The price of all responses."""
-        return self._noise.event
+        return laplace_of(self.epsilon).event
 
-    @exclusive
+    def opened(self, grant: Grant) -> OpenEpisodes:
+        """The sums before the first reward."""
+        return OpenEpisodes(grant)
+
+
+class OpenEpisodes(OpenCurator[EpisodeSums]):
+    """Sums of episodes that are paid for."""
+
+    def __init__(self, grant: Grant) -> None:
+        super().__init__(grant)
+        runs = self.description.runs
+        self._sums: Exact[Steps] = Exact(np.zeros(() if runs is None else (runs,), np.int64))
+
     def privatise(self, reward: ArrayLike, arm: ArrayLike = 0, last: ArrayLike = True) -> Any:
         """The noisy sum of the episode that ends here; nan where none does."""
-        unit = self.reward_map.unit(of_each_run("sums of episodes", reward, self.runs))
+        own = self.description
+        unit = own.reward_map.unit(of_each_run(own.purpose, reward, own.runs))
         self.begin_update()
-        self._sums = self._sums + GRID.cut(unit).astype(np.int64)
-        ends = np.broadcast_to(np.asarray(last, np.bool_), self._sums.shape)
-        found = np.full(self._sums.shape, np.nan)
+        self._sums.change(lambda sums: sums + GRID.cut(unit).astype(np.int64))
+        ends = np.broadcast_to(np.asarray(last, np.bool_), unit.shape)
+        found = np.full(unit.shape, np.nan)
         if ends.any():
-            noise = self._noise.noise(self._bits, (int(ends.sum()),), self._noise.multiplier / GRID.step)
-            found[ends] = GRID.values(self._sums[ends] + noise)
-            self._sums = np.where(ends, 0, self._sums)
+            noise = laplace_of(own.epsilon)
+            drawn = noise.noise(self._bits, (int(ends.sum()),), noise.multiplier / GRID.step)
+            found[ends] = GRID.values(self._sums.noised(lambda sums: sums[ends], drawn))
+            self._sums.change(lambda sums: np.where(ends, 0, sums))
         return found[()]
 
     def state(self) -> State:
         """The sums of the episodes that have not ended."""
-        return {"sums": self._sums}
+        return {"sums": self._sums.saved()}
 
     def restore(self, state: State) -> None:
         """Go on from a state of a curator with the same parameters."""
-        self._sums = fitting(state, "sums", self._sums)
+        self._sums = Exact(fitting(state, "sums", self._sums.saved()))

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discreet.core.bits import Bits
 from discreet.core.checks import check_positive
 from discreet.core.events import LaplaceLoss
+from discreet.core.exact import Exact
 from discreet.core.grid import CELLS, Grid
-from discreet.core.parameters import CheckedParameters
-from discreet.mechanisms.additive.laplace import Laplace
-from discreet.noise.bits import system_bits
+from discreet.sequential.bandits.curator import OpenCurator, RewardCurator, laplace_of
 from discreet.sequential.bandits.reward_map import Clipped, RewardMap
+from discreet.sequential.continual_release import State
 from discreet.sequential.reading import reward_of
+from discreet.trust.grant import Grant
 
 GRID = Grid(-CELLS)  # on which a reward in [0, 1] is put before noise is added
 
 
-class LaplaceCurator(CheckedParameters):
+@dataclass(frozen=True, eq=False)
+class LaplaceCurator(RewardCurator):
     """Add Laplace noise of scale 1 / epsilon to a reward in [0, 1].
 
     Parameters
@@ -29,8 +31,6 @@ class LaplaceCurator(CheckedParameters):
         Public. Of one response.
     reward_map : RewardMap
         Public. How rewards become numbers in [0, 1].
-    bits : Bits, optional
-        Where randomness comes from; secret bits of this process by default.
 
     Guarantee
     ---------
@@ -45,24 +45,40 @@ class LaplaceCurator(CheckedParameters):
     LaplaceLoss(multiplier=2.0)
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        reward_map: RewardMap = Clipped(),  # noqa: B008 - it is frozen
-        bits: Bits | None = None,
-    ) -> None:
-        check_positive("Laplace responses", "epsilon", epsilon, least=1e-6, most=1e6)
-        self.epsilon, self.reward_map = float(epsilon), reward_map
-        self._noise = Laplace(1 / self.epsilon)
-        self._bits = system_bits() if bits is None else bits
+    purpose: ClassVar[str] = "Laplace responses"
+
+    epsilon: float = 1.0
+    reward_map: RewardMap = Clipped()  # noqa: RUF009 - it is frozen
+
+    def check(self) -> None:
+        """Refuse an epsilon that is too small or too large."""
+        check_positive(self.purpose, "epsilon", self.epsilon, least=1e-6, most=1e6)
 
     @property
     def event(self) -> LaplaceLoss:
         """The price of one response."""
-        return self._noise.event
+        return laplace_of(self.epsilon).event
+
+    def opened(self, grant: Grant) -> OpenLaplace:
+        """What responds."""
+        return OpenLaplace(grant)
+
+
+class OpenLaplace(OpenCurator[LaplaceCurator]):
+    """Laplace responses that are paid for; nothing is kept of a reward."""
 
     def privatise(self, reward: ArrayLike, arm: ArrayLike = 0, last: ArrayLike = True) -> Any:
         """The response to one reward, or to one of each run."""
-        steps = GRID.cut(self.reward_map.unit(reward_of(reward, arm))).astype(np.int64)
-        noise = self._noise.noise(self._bits, steps.shape, self._noise.multiplier / GRID.step)
-        return GRID.values(steps + noise)[()]
+        own = self.description
+        steps = GRID.cut(own.reward_map.unit(reward_of(reward, arm))).astype(np.int64)
+        self.begin_update()
+        noise = laplace_of(own.epsilon)
+        drawn = noise.noise(self._bits, steps.shape, noise.multiplier / GRID.step)
+        return GRID.values(Exact(steps).noised(lambda exact: exact, drawn))[()]
+
+    def state(self) -> State:
+        """Nothing."""
+        return {}
+
+    def restore(self, state: State) -> None:
+        """Nothing is kept."""

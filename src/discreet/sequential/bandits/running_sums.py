@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discreet.core.bits import Bits
 from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.events import Event
-from discreet.core.held import exclusive
-from discreet.core.neighbors import Neighbors
-from discreet.mechanisms.additive.laplace import Laplace
+from discreet.sequential.bandits.curator import OpenCurator, RewardCurator, laplace_of
 from discreet.sequential.bandits.reward_map import Clipped, RewardMap
-from discreet.sequential.counters.tree_counter import TreeCounter
+from discreet.sequential.continual_release import State
+from discreet.sequential.counters.tree_counter import OpenTree, TreeCounter
 from discreet.sequential.reading import of_each_run
-from discreet.sequential.resumable import Resumable, State
-
-ASKED = "running sums of rewards"
+from discreet.trust.grant import Grant
 
 
-class RunningSums(Resumable):
+@dataclass(frozen=True, eq=False)
+class RunningSums(RewardCurator):
     """Answer each reward with the sum of all rewards of its arm so far, by a `TreeCounter` for each arm.
 
     Parameters
@@ -37,8 +36,6 @@ class RunningSums(Resumable):
         Public. How rewards become numbers in [0, 1].
     runs : int, optional
         Public. As for `Agent`.
-    bits : Bits, optional
-        Where noise comes from; secret bits of this process by default.
 
     Guarantee
     ---------
@@ -54,51 +51,53 @@ class RunningSums(Resumable):
     LaplaceLoss(multiplier=2.0)
     """
 
-    purpose: ClassVar[str] = ASKED
-    neighbors: ClassVar[Neighbors] = Neighbors.REPLACE
-    contributions: ClassVar[int] = 1
+    purpose: ClassVar[str] = "running sums of rewards"
 
-    def __init__(
-        self,
-        arms: int,
-        rounds: int,
-        epsilon: float = 1.0,
-        reward_map: RewardMap = Clipped(),  # noqa: B008 - it is frozen
-        *,
-        runs: int | None = None,
-        bits: Bits | None = None,
-    ) -> None:
-        check_positive(ASKED, "epsilon", epsilon, least=1e-6, most=1e6)
-        check_whole(ASKED, "arms", arms)
-        check_whole(ASKED, "runs", 1 if runs is None else runs)
-        self.arms, self.reward_map = int(arms), reward_map
-        self.runs = None if runs is None else int(runs)
-        self._counter = TreeCounter(
-            rounds,
-            Laplace(1 / float(epsilon)),
-            neighbors=self.neighbors,
-            streams=self.arms * int(runs or 1),
-            bits=bits,
-        )
+    arms: int
+    rounds: int
+    epsilon: float = 1.0
+    reward_map: RewardMap = Clipped()  # noqa: RUF009 - it is frozen
+    _: KW_ONLY
+    runs: int | None = None
 
-    @property
-    def secret(self) -> bool:
-        """Whether the noise is secret."""
-        return self._counter.secret
+    def check(self) -> None:
+        """Refuse an epsilon that is too small or too large, and more trees than fit."""
+        check_positive(self.purpose, "epsilon", self.epsilon, least=1e-6, most=1e6)
+        check_whole(self.purpose, "arms", self.arms)
+        check_whole(self.purpose, "runs", 1 if self.runs is None else self.runs)
+        self.counter.event  # noqa: B018 - what is wrong with it is found now, before anything is charged
+
+    @cached_property
+    def counter(self) -> TreeCounter:
+        """A tree for each arm of each run."""
+        noise, streams = laplace_of(self.epsilon), self.arms * (self.runs or 1)
+        return TreeCounter(self.rounds, noise, neighbors=self.neighbors, streams=streams)
 
     @property
     def event(self) -> Event:
         """The price of all responses."""
-        return self._counter.event
+        return self.counter.event
 
-    @exclusive
+    def opened(self, grant: Grant) -> OpenRewards:
+        """The sums before the first reward."""
+        return OpenRewards(grant)
+
+
+class OpenRewards(OpenCurator[RunningSums]):
+    """Running sums of rewards that are paid for."""
+
+    def __init__(self, grant: Grant) -> None:
+        super().__init__(grant)
+        self._counter: OpenTree = self._part(self.description.counter)
+
     def privatise(self, reward: ArrayLike, arm: ArrayLike = 0, last: ArrayLike = True) -> Any:
         """The noisy sum of the rewards of this arm, with this one."""
-        unit, arms = self.reward_map.unit(of_each_run(ASKED, reward, self.runs)), np.asarray(arm)
-        if arms.dtype.kind not in "iu" or not ((arms >= 0) & (arms < self.arms)).all():
-            raise ParameterError(ASKED, f"arms {arms}", f"Give arms from 0 to {self.arms - 1}.")
+        own = self.description
+        unit, arms = own.reward_map.unit(of_each_run(own.purpose, reward, own.runs)), np.asarray(arm)
+        if arms.dtype.kind not in "iu" or not ((arms >= 0) & (arms < own.arms)).all():
+            raise ParameterError(own.purpose, f"arms {arms}", f"Give arms from 0 to {own.arms - 1}.")
         self.begin_update()
-        streams = np.arange(unit.size) * self.arms + arms
+        streams = np.arange(unit.size) * own.arms + arms
         return self._counter.add(unit.reshape(-1, 1), streams).reshape(unit.shape)[()]
 
     def state(self) -> State:

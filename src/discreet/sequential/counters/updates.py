@@ -39,8 +39,6 @@ class Updates(CheckedParameters):
     factor : float
         Public. By how much one unit moves what noise is added to, in the norm of the noise, if each of its updates
         moves by one.
-    contributions : int
-        Public. In how many updates a unit takes part at most, which the factor is for.
     cells : int
         Public. Bits between the bound and the grid of updates.
     finer : int
@@ -52,7 +50,6 @@ class Updates(CheckedParameters):
     size: int
     neighbors: Neighbors
     factor: float
-    contributions: int = 1
     cells: int = CELLS
     finer: int = 0
 

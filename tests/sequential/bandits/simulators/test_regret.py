@@ -9,7 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from discreet.core.errors import ParameterError
-from discreet.sequential.bandits.regret import Regret, local_lower_bound, plot_lower_bound
+from discreet.sequential.bandits.simulators.regret import Regret, local_lower_bound, plot_lower_bound
 
 
 def test_a_drawing_has_the_mean_in_a_band_beside_the_lower_bound() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,25 +11,28 @@ from discreet.core.errors import ParameterError
 from discreet.noise.deterministic import DeterministicBits
 from discreet.sequential.bandits.agent import Agent
 from discreet.sequential.bandits.bernoulli_curator import BernoulliCurator
-from discreet.sequential.bandits.curator import RewardCurator
-from discreet.sequential.bandits.environments import BernoulliArms
+from discreet.sequential.bandits.curator import OpenCurator
+from discreet.sequential.bandits.gram_sums import GramSums
 from discreet.sequential.bandits.kl_ucb import KLUCB
 from discreet.sequential.bandits.laplace_curator import LaplaceCurator
 from discreet.sequential.bandits.laplace_ucb import LaplaceUCB
-from discreet.sequential.bandits.simulation import simulate
+from discreet.sequential.bandits.linear_ucb import LinearUCB
+from discreet.sequential.bandits.simulators.environments import BernoulliArms, LinearArms
+from discreet.sequential.bandits.simulators.simulation import simulate, simulate_linear
 from discreet.sequential.bandits.thompson import ThompsonSampling
 from discreet.sequential.bandits.ucb1 import UCB1
+from tests.sequential.trial import opened
 
 ARMS = BernoulliArms([0.9, 0.8, 0.8, 0.7, 0.7, 0.7, 0.5, 0.5, 0.5, 0.5])
 
 
 def test_the_better_the_index_fits_the_responses_the_less_regret() -> None:
     """At epsilon 1, 1,500 rounds and 16 runs; measured 163, 196, 265, 324. All seeds are fixed."""
-    pairs: list[tuple[Agent, RewardCurator]] = [
-        (ThompsonSampling(10, runs=16, random_state=0), BernoulliCurator(1.0, bits=DeterministicBits(0))),
-        (KLUCB(10, runs=16), BernoulliCurator(1.0, bits=DeterministicBits(1))),
-        (UCB1(10, runs=16), BernoulliCurator(1.0, bits=DeterministicBits(2))),
-        (LaplaceUCB(10, runs=16), LaplaceCurator(1.0, bits=DeterministicBits(3))),
+    pairs: list[tuple[Agent, OpenCurator[Any]]] = [
+        (ThompsonSampling(10, runs=16, random_state=0), opened(BernoulliCurator(1.0), DeterministicBits(0))),
+        (KLUCB(10, runs=16), opened(BernoulliCurator(1.0), DeterministicBits(1))),
+        (UCB1(10, runs=16), opened(BernoulliCurator(1.0), DeterministicBits(2))),
+        (LaplaceUCB(10, runs=16), opened(LaplaceCurator(1.0), DeterministicBits(3))),
     ]
     found = [simulate(agent, ARMS, 1500, curator, random_state=0).mean for agent, curator in pairs]
     assert found == sorted(found)
@@ -46,3 +51,10 @@ def test_unequal_numbers_of_arms_and_no_rounds_are_refused() -> None:
     for agent, rounds in ((UCB1(3), 10), (UCB1(10), 0)):
         with pytest.raises(ParameterError, match="simulation of a bandit"):
             simulate(agent, ARMS, rounds)
+
+
+def test_contexts_of_another_dimension_are_refused() -> None:
+    with pytest.raises(ParameterError, match="dimension"):
+        simulate_linear(
+            LinearUCB(3, rounds=5, stddev=1.0, runs=2), LinearArms([0.5]), 5, opened(GramSums(3, 5, runs=2))
+        )

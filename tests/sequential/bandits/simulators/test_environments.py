@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from discreet.core.errors import ParameterError
-from discreet.sequential.bandits.environments import (
+from discreet.sequential.bandits.simulators.environments import (
     AdversarialArms,
     BernoulliArms,
     BoundedArms,
     GaussianArms,
+    LinearArms,
     MeanArms,
 )
 
@@ -49,3 +50,18 @@ def test_environments_that_cannot_be_are_refused() -> None:
     ):
         with pytest.raises(ParameterError, match="environment of a bandit"):
             make()
+
+
+def test_contexts_have_length_one_and_means_from_0_to_1() -> None:
+    contexts = LinearArms([0.6, 0.8], arms=4).contexts(50, np.random.default_rng(0))
+    assert contexts.shape == (50, 4, 2)
+    np.testing.assert_allclose(np.linalg.norm(contexts, axis=-1), 1.0)
+    means = contexts @ [0.6, 0.8]
+    assert means.min() >= 0
+    assert means.max() <= 1 + 1e-12
+
+
+def test_a_theta_that_cannot_be_is_refused() -> None:
+    for theta in ([], [-0.1, 0.5], [1.0, 1.0]):
+        with pytest.raises(ParameterError, match="environment of a bandit: theta"):
+            LinearArms(theta)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.checks import check_positive
+from discreet.core.checks import check_positive, check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.sequential.bandits.agent import Arms
@@ -164,3 +164,36 @@ class AdversarialArms(Environment):
         """What the arm that is best over all rounds pays more in this one; negative where it pays less."""
         row = self.table[step % len(self.table)]
         return np.asarray(row[self.best] - row[arms])
+
+
+class LinearArms:
+    """Rewards of 0 or 1 with mean theta'x, for contexts x of length 1 with coordinates of at least 0.
+
+    Parameters
+    ----------
+    theta : sequence of float
+        At least 0, of length at most 1.
+    arms : int
+        How many contexts each user has to choose from, drawn anew.
+
+    Examples
+    --------
+    >>> LinearArms([0.6, 0.8], arms=3).contexts(5, np.random.default_rng(0)).shape
+    (5, 3, 2)
+    """
+
+    def __init__(self, theta: Sequence[float], arms: int = 10) -> None:
+        self.theta: Array = np.array(theta, np.float64)
+        check_whole(ASKED, "arms", arms)
+        if self.theta.ndim != 1 or not self.theta.size or self.theta.min() < 0 or np.linalg.norm(self.theta) > 1 + 1e-9:
+            raise ParameterError(ASKED, f"theta is {theta}", "Give numbers of at least 0, of length at most 1.")
+        self.arms = int(arms)
+
+    def contexts(self, runs: int, rng: np.random.Generator) -> Array:
+        """The contexts of one user for each run, of shape (runs, arms, dimension)."""
+        drawn = np.abs(rng.standard_normal((runs, self.arms, len(self.theta))))
+        return np.asarray(drawn / np.linalg.norm(drawn, axis=-1, keepdims=True))
+
+    def rewards(self, means: Array, rng: np.random.Generator) -> Array:
+        """A coin for each mean."""
+        return (rng.random(means.shape) < means).astype(np.float64)
