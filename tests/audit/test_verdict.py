@@ -20,6 +20,11 @@ from discreet.core.events import (
 )
 from tests.audit.mechanisms import Lab, shares
 
+PLAIN = {
+    "Finding": "its measure is a word of the audit",
+}
+"""Why these print no texts of others: see `tests/conformance/test_plain_text.py`."""
+
 
 def leaking(lab: Lab, answer: int, delta: float, runs: int) -> Values:
     """Randomized response at epsilon 1 that now and then tells the plain truth."""

@@ -16,14 +16,12 @@ import numpy as np
 
 from discreet.local.protocol import agreed, published
 from discreet.local.randomizer import DEVICE_EPSILON
-from discreet.local.rappor.permanent import SecretMemo
 from discreet.local.rappor.rappor import Rappor
 from discreet.noise.deterministic import DeterministicBits
-from tests.conformance.walk import for_each, modules, public_classes, randomizers
+from tests.conformance.walk import for_each, modules, public_classes, randomizers, trial
 
 Client = Callable[[Any, Any], bytes]
 """Makes a message from what the collector published and a value."""
-GIVEN: dict[str, Any] = {"PermanentMemo": SecretMemo(b"a secret of more than 16 bytes")}
 ODD: tuple[Any, ...] = (
     None,
     -1,
@@ -90,7 +88,7 @@ def clients() -> Iterator[tuple[str, Client]]:
 def of_class(kind: type[Any]) -> Client:
     """A client that is made anew for each message, of what was agreed and of what else it needs."""
     first, *others = inspect.signature(kind).parameters.values()
-    needed = [GIVEN[one.annotation] for one in others if one.default is one.empty]
+    needed = [trial(kind)[one.name] for one in others if one.default is one.empty]
 
     def message(document: Any, value: Any) -> bytes:
         terms = agreed(document)

@@ -120,10 +120,15 @@ def _mirror(kind: type[Any]) -> str:
     return f"{room}.test_{name}"
 
 
+def has_mirror(kind: Any) -> bool:
+    """Whether there is a test file that mirrors the file of a class or function."""
+    return importlib.util.find_spec(_mirror(kind)) is not None
+
+
 def trial(kind: type[Any]) -> Any:
     """How a class is tried: as its own test file says; by its name, where a file has several that differ."""
     file = _mirror(kind)
-    brought = importlib.import_module(file) if importlib.util.find_spec(file) is not None else None
+    brought = mirror(kind) if has_mirror(kind) else None
     found = getattr(brought, "TRIALS", {}).get(kind.__name__, getattr(brought, "TRIAL", None))
     if found is None:
         verbs = [verb for verb in BROUGHT if callable(getattr(kind, verb, None))]

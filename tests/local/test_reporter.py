@@ -19,6 +19,11 @@ from discreet.local.means.hybrid import HybridReport
 from discreet.local.oracles.generalized_randomized_response import GeneralizedRandomizedResponse
 from discreet.local.reporter import Reporter
 
+PLAIN = {
+    "Reporter": "it shows numbers, and its path by its repr",
+}
+"""Why these print no texts of others: see `tests/conformance/test_plain_text.py`."""
+
 SURVEY = GeneralizedRandomizedResponse(0.5, 1000)
 
 

@@ -16,6 +16,11 @@ from discreet.core.bits import Bits
 from discreet.noise import bits as bits_module
 from discreet.noise.bits import WORDS, KeyStream, SystemBits, system_bits
 
+UNHELD = {
+    "KeyStream": "one for each thread and process: SystemBits makes another after a fork",
+}
+"""Why these change and are not held: see `tests/conformance/test_changing_classes.py`."""
+
 
 def test_the_stream_is_aes_in_counter_mode() -> None:
     key = bytes(range(32))

@@ -27,6 +27,16 @@ from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.frame import Frame
 from tests.query.tables import BUDGET, NUMBERS, SCHEMA, ages, private, rows, written
 
+PLAIN = {
+    "Report": "its parts are releases, which are looked at",
+}
+"""Why these print no texts of others: see `tests/conformance/test_plain_text.py`."""
+
+READ_ELSEWHERE = {
+    "profile": "its columns are read as those of statistics",
+}
+"""Why odd values are not handed over to these: see `tests/conformance/test_odd_values.py`."""
+
 NAMES = [
     "count",
     "mean",

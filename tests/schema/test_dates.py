@@ -15,6 +15,11 @@ from discreet.core.errors import SchemaError
 from discreet.schema.dates import Date, Datetime, seconds_of
 from discreet.schema.value import text_of
 
+PLAIN = {
+    "Temporal": "dates are checked where they are given, and shown by their repr",
+}
+"""Why these print no texts of others: see `tests/conformance/test_plain_text.py`."""
+
 ZONE = datetime.timezone(datetime.timedelta(hours=-3))
 
 

@@ -12,6 +12,11 @@ from discreet.core.errors import SchemaError
 from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.schema.value import LONGEST
 
+PLAIN = {
+    "Boolean": "its values are true and false",
+}
+"""Why these print no texts of others: see `tests/conformance/test_plain_text.py`."""
+
 
 @pytest.mark.parametrize("bounds", [(1.0, 0.0), (1.0, 1.0), (0.0, math.inf), (math.nan, 1.0), (-1.7e308, 1.7e308)])
 def test_bounds_are_finite_and_in_order(bounds: tuple[float, float]) -> None:

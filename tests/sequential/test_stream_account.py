@@ -31,6 +31,9 @@ from discreet.sequential import (
     save_stream,
 )
 from discreet.trust.private_data import PrivateData
+from tests.trust.holding import HolderTrial
+
+TRIAL = HolderTrial(lambda: StreamAccount(Budget(1.0)))
 
 
 def test_each_stream_pays_its_event_and_more_is_refused() -> None:

@@ -17,6 +17,11 @@ from discreet.questions.all_records import AllRecords
 from discreet.schema.schema import Schema
 from discreet.trust.moving_table import MovingTable
 from discreet.trust.private_data import PrivateData
+from tests.trust.holding import MARK, HolderTrial
+
+TRIAL = HolderTrial(
+    lambda: MovingTable([[MARK, MARK]] * 9, 1e4, Budget(1.0, 1e-6)), {"sketch": MovedRowSketch(1e4, 2, 1e4)}
+)
 
 ROWS = np.arange(6.0).reshape(3, 2)
 BUDGET = Budget(5.0, 1e-5)

@@ -17,17 +17,19 @@ from discreet.core.bound import Bound
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, Dangling, KeyReused, NotPermitted, ParameterError
 from discreet.core.grid import Array, Steps
-from discreet.core.neighbors import Neighbors, Unit
+from discreet.core.neighbors import RECORD, Neighbors, Unit
 from discreet.crypto.errors import BadSignature, OutOfOrder, RoundReused, TooFewSurvivors, UnknownParty
 from discreet.crypto.messages import Message, Signed
+from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.ledger.sqlite_ledger import SqliteLedger
 from discreet.mechanisms.shares.gaussian_share import GaussianShare
 from discreet.questions.question import BoundedSum
 from discreet.questions.recipe import Recipe, recipe
 from discreet.schema.schema import Schema
 from discreet.trust.call import Call, prepared
-from discreet.trust.party import Party
+from discreet.trust.party import Party, RoundAccount
 from discreet.trust.secure_sum import SecureSum
+from tests.trust.holding import HolderTrial
 from tests.trust.network.stage import (
     HEADS,
     NAMES,
@@ -40,6 +42,17 @@ from tests.trust.network.stage import (
     identity,
     party,
 )
+
+TRIALS = {
+    "RoundAccount": HolderTrial(
+        lambda: RoundAccount(MemoryLedger(Budget(1.0)), Neighbors.ADD_REMOVE, RECORD, secret=True)
+    )
+}
+
+READ_ELSEWHERE = {
+    "Party": "opens its records as private data do",
+}
+"""Why odd values are not handed over to these: see `tests/conformance/test_odd_values.py`."""
 
 
 def call(round: str = "r1", sender: str = "server", kind: str = "call") -> Signed:

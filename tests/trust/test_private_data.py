@@ -32,10 +32,16 @@ from discreet.mechanisms.selection.key_selection import KeySelection
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.columns.key_counts import KeyCounts
 from discreet.questions.question import BoundedSum
-from discreet.schema.schema import Number, Schema, Text
+from discreet.schema.schema import Category, Number, Schema, Text
 from discreet.trust.curator import Curator
 from discreet.trust.permit import releases
 from discreet.trust.private_data import PrivateData
+from tests.trust.holding import MARK, HolderTrial
+
+TRIAL = HolderTrial(
+    lambda: PrivateData.of(np.full((9, 1), MARK), Schema.numeric(0.0, 1e4, 1), Budget(1.0)),
+    {"condition": "x0 > 1", "lists": {"x0": Category(("a", "b"))}},
+)
 
 HEADS = BoundedSum(lambda records: np.ones((len(records), 1)), Bound("l1", 1.0), ("x0",))
 PEOPLE = np.zeros((1000, 1))

@@ -45,6 +45,16 @@ from discreet.trust.sources.matrix import Matrix
 from tests.trust import trial
 from tests.trust.trial import TrustTrial
 
+PLAIN = {
+    "SecureSum": "it shows how many parties there are, and no name",
+}
+"""Why these print no texts of others: see `tests/conformance/test_plain_text.py`."""
+
+READ_ELSEWHERE = {
+    "SecureSum": "opens its records as private data do",
+}
+"""Why odd values are not handed over to these: see `tests/conformance/test_odd_values.py`."""
+
 
 def of_three(rows: Array, bits: Bits) -> SecureSum:
     """A party for each row; one of them may have none."""

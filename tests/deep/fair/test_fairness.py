@@ -18,6 +18,12 @@ from discreet.noise.deterministic import DeterministicBits
 from discreet.schema.schema import Category, Schema
 from discreet.trust.private_data import PrivateData
 
+READ_ELSEWHERE = {
+    "fairness": "its columns are read as those of statistics",
+    "attribute_fairness": "its groups are read as those of a fair classifier",
+}
+"""Why odd values are not handed over to these: see `tests/conformance/test_odd_values.py`."""
+
 GENERATOR = np.random.default_rng(1)
 GROUPS = GENERATOR.choice([0, 1, 2], 3000, p=[0.5, 0.3, 0.2])
 LABELS = (GENERATOR.random(3000) < 0.4).astype(np.int64)

@@ -10,6 +10,16 @@ from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.events import PureLoss
 from discreet.deep.fair.fair_classifier import FairClassifier
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute, checked_groups, coded
+from tests.trust.holding import MARK, HolderTrial
+
+PLAIN = {
+    "SensitiveAttribute": "it shows the name and the groups by their repr",
+}
+"""Why these print no texts of others: see `tests/conformance/test_plain_text.py`."""
+
+TRIAL = HolderTrial(
+    lambda: SensitiveAttribute([f"g{MARK:.0f}"] * 9, [f"g{place}" for place in range(10_000)], Budget(1.0))
+)
 
 
 def test_one_odd_value_leaves_the_others_in_their_groups() -> None:

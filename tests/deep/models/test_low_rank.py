@@ -9,7 +9,8 @@ from torch import nn
 from discreet.core.errors import ParameterError
 from discreet.deep.checks.check import check
 from discreet.deep.models.low_rank import LowRank, with_low_rank
-from tests.deep.layers.test_composite import FEW, agrees
+from tests.deep.layers.test_composite import FEW
+from tests.deep.layers.trial import agrees
 
 SIZES = st.integers(1, 6)
 

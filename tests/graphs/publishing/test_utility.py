@@ -12,6 +12,11 @@ from discreet.graphs.publishing.utility import NetworkFigures, mutual_informatio
 from discreet.mechanisms.graphs.adjacency import adjacency_of
 from tests.graphs.publishing.test_publish import planted
 
+READ_ELSEWHERE = {
+    "utility_against_truth": "for public graphs",
+}
+"""Why odd values are not handed over to these: see `tests/conformance/test_odd_values.py`."""
+
 
 def test_figures_of_a_small_graph_are_those_by_hand() -> None:
     bull = np.array([[0, 1], [0, 2], [1, 2], [1, 3], [2, 4]])

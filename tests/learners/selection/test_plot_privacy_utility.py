@@ -19,6 +19,11 @@ from discreet.learners.selection.plot_privacy_utility import plot_privacy_utilit
 from discreet.schema.schema import Schema
 from discreet.trust.private_data import PrivateData
 
+READ_ELSEWHERE = {
+    "plot_privacy_utility": "for public data",
+}
+"""Why odd values are not handed over to these: see `tests/conformance/test_odd_values.py`."""
+
 MODEL = GaussianNB(classes=[0, 1], bounds=(-5, 5), delta=1e-5)
 
 

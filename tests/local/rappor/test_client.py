@@ -16,6 +16,9 @@ from discreet.local.rappor.permanent import GoogleMemo, SecretMemo
 from discreet.local.rappor.rappor import Rappor
 from discreet.noise.deterministic import DeterministicBits
 
+TRIAL = {"memo": SecretMemo(b"a secret of more than 16 bytes")}
+"""What it needs beside what was agreed: see `tests/conformance/test_clients.py`."""
+
 SECRET = b"a secret of more than 16 bytes"
 GOOGLE = Rappor(bits=16, hashes=2, cohorts=64, f=0.5, p=0.5, q=0.75)
 

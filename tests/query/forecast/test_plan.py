@@ -27,6 +27,11 @@ from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.frame import Frame
 from discreet.trust.sources.matrix import Matrix
 
+READ_ELSEWHERE = {
+    "plan": "reads no record",
+}
+"""Why odd values are not handed over to these: see `tests/conformance/test_odd_values.py`."""
+
 SCHEMA = Schema({"age": Number(0, 110), "stay": Number(0, 32), "sex": Category(("f", "m", "x"))})
 
 

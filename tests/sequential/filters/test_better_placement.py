@@ -8,6 +8,11 @@ from matplotlib.figure import Figure
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.sequential import FilterStream, TransferFunction, better_placement
 
+PLAIN = {
+    "PlacementReport": "its unit is a word of the library",
+}
+"""Why these print no texts of others: see `tests/conformance/test_plain_text.py`."""
+
 
 def test_the_report_says_which_is_best_in_words_and_in_a_figure() -> None:
     system = TransferFunction([0.2], [1.0, -0.8])

@@ -30,6 +30,12 @@ from discreet.trust.secure_sum import SecureSum
 from discreet.trust.sources.matrix import Matrix
 from discreet.trust.sources.opening import source_of
 
+READ_ELSEWHERE = {
+    "series_of_people": "its columns are read as those of statistics",
+    "series_of_events": "its columns are read as those of statistics",
+}
+"""Why odd values are not handed over to these: see `tests/conformance/test_odd_values.py`."""
+
 RUNS = 40_000
 HOURS = Schema.numeric(0.0, 2.0, 24)
 DAY = 1 + np.sin(2 * np.pi * np.arange(24) / 24)

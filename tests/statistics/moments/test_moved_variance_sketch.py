@@ -17,6 +17,11 @@ from discreet.noise.deterministic import DeterministicBits
 from discreet.statistics.moments.moved_variance_sketch import moved_variance_sketch
 from discreet.trust.moving_table import MovingTable
 
+READ_ELSEWHERE = {
+    "moved_variance_sketch": "a row without a position is no neighbor of one that has one",
+}
+"""Why odd values are not handed over to these: see `tests/conformance/test_odd_values.py`."""
+
 RUNS = 200
 
 

@@ -1,0 +1,27 @@
+"""What a holder of records brings for the trial of `tests/conformance/test_door.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from discreet.trust.holder import Holder
+
+MARK = 8191.0  # in the records, and nowhere else
+
+
+@dataclass(frozen=True)
+class HolderTrial:
+    """How a holder is made.
+
+    Parameters
+    ----------
+    made : callable
+        Makes a holder of records that have `MARK` in them, if it holds any.
+    given : mapping
+        What its public methods are called with, beside a plan and a purpose.
+    """
+
+    made: Callable[[], Holder]
+    given: Mapping[str, Any] = field(default_factory=dict)
