@@ -51,7 +51,6 @@ class ContinualRelease(CheckedParameters, ABC):
 
     def check(self) -> None:
         """Refuse parameters that cannot be right, before anything is charged."""
-        return
 
     @property
     @abstractmethod

@@ -21,8 +21,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.core.rounding import upwards
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.continual_release import State, fitting, fitting_clock
-from discreet.sequential.counters.counter import Counter, OpenCounter
-from discreet.sequential.counters.updates import MOST_NUMBERS, UNIT, Updates
+from discreet.sequential.counters.counter import MOST_NUMBERS, UNIT, Counter, OpenCounter, Updates
 from discreet.sequential.reading import update_of
 from discreet.trust.grant import Grant
 
@@ -104,7 +103,6 @@ class TreeCounter(Counter):
     streams: int = 1
 
     def check(self) -> None:
-        """Refuse a horizon or sizes that are too large."""
         check_whole(self.purpose, "horizon", self.horizon, most=2**30)
         check_whole(self.purpose, "contributions", self.contributions, most=self.horizon)
         check_whole(self.purpose, "streams", self.streams)
@@ -112,7 +110,6 @@ class TreeCounter(Counter):
 
     @property
     def last_clock(self) -> int:
-        """The horizon."""
         return self.horizon
 
     @property
@@ -127,11 +124,9 @@ class TreeCounter(Counter):
         return Updates(self.noise, self.bound, self.size, self.neighbors, factor)
 
     def stddev(self, time: int) -> float:
-        """The standard deviation of the noise on each number of the release after so many updates."""
         return self.noise.deviation * self.updates.scale * math.sqrt(int(time).bit_count())
 
     def opened(self, grant: Grant) -> OpenTree:
-        """The counter at its start."""
         return OpenTree(grant)
 
 
@@ -206,7 +201,6 @@ class OpenTree(OpenCounter[TreeCounter]):
         return {"clock": self.clock, "sums": self._sums.saved(), "noises": self._noises}
 
     def restore(self, state: State) -> None:
-        """Go on from a state of a counter with the same parameters."""
         clock = fitting_clock(state, self.clock, self.description.horizon)
         sums, noises = fitting(state, "sums", self._sums.saved()), fitting(state, "noises", self._noises)
         self.clock, self._sums, self._noises = clock, Exact(sums), noises

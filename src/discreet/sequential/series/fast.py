@@ -19,7 +19,7 @@ from discreet.core.grid import Array, Grid, Steps
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.continual_release import State, fitting, fitting_clock
-from discreet.sequential.counters.updates import UNIT, Updates
+from discreet.sequential.counters.counter import UNIT, Updates
 from discreet.sequential.series.kalman_bank import RATIOS, KalmanBank
 from discreet.sequential.series.pid_controller import PIDController
 from discreet.sequential.series.series_stream import OpenSeries, SeriesStream
@@ -43,7 +43,6 @@ class SampledSeries(SeriesStream):
     controller: PIDController | None
 
     def check(self) -> None:
-        """Refuse more samples than times, and variances that there are not."""
         check_whole(self.purpose, "samples", self.samples, most=self.length)
         check_one_of(self.purpose, "sampling", self.sampling, ("adaptive", "fixed"))
         if self.step_variance is not None:
@@ -72,7 +71,6 @@ class SampledSeries(SeriesStream):
 
     @property
     def event(self) -> Event:
-        """The price of all releases."""
         return self.updates.event
 
     @property
@@ -163,7 +161,6 @@ class FAST(SampledSeries):
     controller: PIDController | None = None
 
     def check(self) -> None:
-        """Refuse more contributions or samples than times."""
         check_whole(self.purpose, "horizon", self.horizon, most=LONGEST)
         check_whole(self.purpose, "contributions", self.times, most=self.horizon)
         super().check()
@@ -175,12 +172,10 @@ class FAST(SampledSeries):
 
     @property
     def length(self) -> int:
-        """All times."""
         return self.horizon
 
     @property
     def last_clock(self) -> int:
-        """The horizon."""
         return self.horizon
 
     @property
@@ -199,7 +194,6 @@ class FAST(SampledSeries):
         return min(self.times, self.membership.rows(self.noise.norm, self.each, self.both))
 
     def opened(self, grant: Grant) -> OpenFAST[FAST]:
-        """The series before their first sample."""
         return OpenFAST(grant)
 
 
@@ -275,7 +269,6 @@ class OpenFAST(OpenSeries[Described]):
         return {"clock": np.array(self.clock), "errors": self._errors, **numbers, **bank}
 
     def restore(self, state: State) -> None:
-        """Go on from a state of a stream with the same parameters."""
         clock = fitting_clock(state, np.array(self.clock), self.description.last_clock)
         own = {name: array for name, array in self.state().items() if name != "clock"}
         saved = {name: fitting(state, name, array) for name, array in own.items()}

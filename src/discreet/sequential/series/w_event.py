@@ -18,7 +18,7 @@ from discreet.core.grid import CELLS, Array, Grid, Steps
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.sequential.continual_release import State, fitting, fitting_clock
-from discreet.sequential.counters.updates import FINE, UNIT
+from discreet.sequential.counters.counter import FINE, UNIT
 from discreet.sequential.series.series_stream import OpenSeries, SeriesStream
 from discreet.trust.grant import Grant
 
@@ -77,13 +77,11 @@ class WEventStream(SeriesStream):
     neighbors: Neighbors = Neighbors.ADD_REMOVE
 
     def check(self) -> None:
-        """Refuse a window that is too long, and an epsilon that is too small or too large."""
         check_whole(self.purpose, "window", self.window, most=LONGEST)
         check_positive(self.purpose, "epsilon", self.epsilon, 2.0**-20, 2.0**20)
 
     @property
     def event(self) -> PureLoss:
-        """The price of all releases."""
         return PureLoss(float(self.epsilon))
 
     @property
@@ -149,7 +147,6 @@ class OpenWEvent(OpenSeries[WEventStream]):
         return {"clock": np.array(self.clock), "held": self._held, "spent": self._spent}
 
     def restore(self, state: State) -> None:
-        """Go on from a state of a stream with the same parameters."""
         clock = fitting_clock(state, np.array(self.clock), self.description.last_clock)
         held, spent = fitting(state, "held", self._held), fitting(state, "spent", self._spent)
         self.clock, self._held, self._spent = int(clock), held, spent
@@ -180,7 +177,6 @@ class BudgetDistribution(WEventStream):
     purpose: ClassVar[str] = "budget distribution"
 
     def opened(self, grant: Grant) -> OpenDistribution:
-        """The series before their first release."""
         return OpenDistribution(grant)
 
 
@@ -226,7 +222,6 @@ class BudgetAbsorption(WEventStream):
     purpose: ClassVar[str] = "budget absorption"
 
     def opened(self, grant: Grant) -> OpenAbsorption:
-        """The series before their first release."""
         return OpenAbsorption(grant)
 
 
@@ -254,7 +249,6 @@ class OpenAbsorption(OpenWEvent):
         return {**super().state(), "saved": self._saved}
 
     def restore(self, state: State) -> None:
-        """Go on from a state of a stream with the same parameters."""
         saved = fitting(state, "saved", self._saved)
         super().restore(state)
         self._saved = saved

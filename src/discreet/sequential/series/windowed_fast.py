@@ -14,7 +14,7 @@ from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.continual_release import State
-from discreet.sequential.counters.updates import UNIT
+from discreet.sequential.counters.counter import UNIT
 from discreet.sequential.series.fast import LONGEST, OpenFAST, SampledSeries, Sampling
 from discreet.sequential.series.pid_controller import PIDController
 from discreet.trust.grant import Grant
@@ -72,7 +72,6 @@ class WindowedFAST(SampledSeries):
     controller: PIDController | None = None
 
     def check(self) -> None:
-        """Refuse more samples than times."""
         check_whole(self.purpose, "window", self.window, most=LONGEST)
         super().check()
 
@@ -87,7 +86,6 @@ class WindowedFAST(SampledSeries):
         return 2 * self.each
 
     def opened(self, grant: Grant) -> OpenWindows:
-        """The series before their first sample."""
         return OpenWindows(grant)
 
 
