@@ -36,7 +36,7 @@ from tests.sequential.trial import ROUNDING, StreamTrial, opened
 from tests.test_contributing import FILES
 
 ENOUGH = Budget(50.0, 0.01)
-CHANGES = ("update", "add", "privatise", "restore", "state", "save", "observe", "partial_fit")
+CHANGES = ("update", "add", "privatise", "_restore", "_state", "begin_update", "closed", "receipt")
 
 
 @contextmanager
@@ -156,6 +156,15 @@ def test_what_is_done_to_a_description_later_changes_nothing(kind: Any) -> None:
 
 
 @for_each(streams())
+def test_no_public_member_of_an_open_stream_shows_its_exact_sums(kind: Any) -> None:
+    """Whatever is public and takes no argument is asked: the state is for files alone."""
+    stream = opened(stream_trial(kind).described())
+    assert not {"state", "restore"} & set(dir(stream))
+    for name in (name for name in dir(stream) if not name.startswith("_")):
+        assert not isinstance(getattr(stream, name), Exact), name
+
+
+@for_each(streams())
 def test_neither_copies_nor_pickles_are_made_of_an_open_stream(kind: Any) -> None:
     stream = opened(stream_trial(kind).described())
     for take in (copy.copy, copy.deepcopy, pickle.dumps):
@@ -206,13 +215,13 @@ def test_arrays_of_other_shapes_and_types_are_refused(kind: Any) -> None:
     trial = stream_trial(kind)
     stream = opened(trial.described())
     trial.update(stream)
-    state = stream.state()
+    state = stream._state()
     for name, array in state.items():
         for wrong in (np.zeros((*array.shape, 2), array.dtype), array.astype(np.float32)):
             with pytest.raises(NotPermitted, match=f"its {name} is of shape"):
-                opened(trial.described()).restore({**state, name: wrong})
+                opened(trial.described())._restore({**state, name: wrong})
         with pytest.raises(NotPermitted, match=f"its {name} is missing"):
-            opened(trial.described()).restore({one: part for one, part in state.items() if one != name})
+            opened(trial.described())._restore({one: part for one, part in state.items() if one != name})
 
 
 @for_each(streams())
@@ -225,8 +234,8 @@ def test_a_fork_neither_goes_on_nor_saves_nor_opens(kind: Any) -> None:
             lambda: trial.update(stream),
             lambda: save_stream(stream, path),
             lambda: permit.open(trial.described()),
-            stream.state,
-            lambda: stream.restore({}),
+            stream._state,
+            lambda: stream._restore({}),
         ]
         assert in_a_fork(lambda: all_refused(uses)) == "refused"
         assert list(path.parent.iterdir()) == []

@@ -43,8 +43,8 @@ MUTANTS = [
     *of(  # a counter that keeps what it saw beside its exact sums
         "sequential/counters/tree_counter",
         (
-            "        self.clock[streams] = time\n",
-            "        self.clock[streams] = time\n        self.seen = steps.copy()\n",
+            "        self._clock[streams] = time\n",
+            "        self._clock[streams] = time\n        self.seen = steps.copy()\n",
         ),
         tests=f"{WALK}::test_exact_sums_leave_a_stream_with_noise_alone",
     ),

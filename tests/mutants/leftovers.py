@@ -27,7 +27,7 @@ MUTANTS = [
     ),
     *of(
         "sequential/counters/tree_counter",
-        ("not ((streams >= 0) & (streams < len(self.clock))).all()", "not (streams < len(self.clock)).all()"),
+        ("not ((streams >= 0) & (streams < len(self._clock))).all()", "not (streams < len(self._clock)).all()"),
         ('streams.dtype.kind not in "iu" or', "False or"),
     ),
     *of(

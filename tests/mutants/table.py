@@ -1546,7 +1546,7 @@ MUTANTS = [
     *of(
         "sequential/series/fast",
         ("return min(self.samples, self.times)", "return min(1, self.times)"),
-        ("        self.taken += due", "        self.taken += 0 * due"),
+        ("        self._taken += due", "        self._taken += 0 * due"),
         ("expected = self._bank.means\n", "expected = self._updates.grid.values(sums.saved())\n"),
     ),
     *of(
@@ -1592,7 +1592,7 @@ MUTANTS = [
     *of(
         "sequential/saved_stream",
         ("claimed.unlink()", "claimed.rename(path)"),
-        ("O_EXCL, 0o600)\n        stream.closed = True", "O_EXCL, 0o600)\n        pass"),
+        ("O_EXCL, 0o600)\n        stream._closed = True", "O_EXCL, 0o600)\n        pass"),
         ('if str(parts["identity"]) != own.identity:', "if False:"),
     ),
     *of(

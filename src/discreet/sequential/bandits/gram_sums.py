@@ -134,8 +134,8 @@ class OpenGram(OpenStream[GramSums]):
         gram[:, own.upper[1], own.upper[0]] = found
         return gram[0] if own.runs is None else gram
 
-    def state(self) -> State:
-        return self._counter.state()
+    def _state(self) -> State:
+        return self._counter._state()
 
-    def restore(self, state: State) -> None:
-        self._counter.restore(state)
+    def _restore(self, state: State) -> None:
+        self._counter._restore(state)

@@ -78,11 +78,11 @@ class OpenLaplace(OpenCurator[LaplaceCurator]):
         noise = self._noise.noise(self._bits, steps.shape, self._noise.multiplier / GRID.step)
         return GRID.values(Exact(steps).noised(lambda exact: exact, noise))[()]
 
-    def state(self) -> State:
+    def _state(self) -> State:
         """Nothing."""
         return {}
 
-    def restore(self, state: State) -> None:
+    def _restore(self, state: State) -> None:
         """Nothing is kept."""
 
 
@@ -157,9 +157,9 @@ class OpenBernoulli(OpenCurator[BernoulliCurator]):
 
         return Exact(unit).drawn(coins)[()]
 
-    def state(self) -> State:
+    def _state(self) -> State:
         """Nothing."""
         return {}
 
-    def restore(self, state: State) -> None:
+    def _restore(self, state: State) -> None:
         """Nothing is kept."""

@@ -102,11 +102,11 @@ class OpenRewards(OpenCurator[RunningSums]):
         streams = np.arange(unit.size) * own.arms + arms
         return self._counter.add(unit.reshape(-1, 1), streams).reshape(unit.shape)[()]
 
-    def state(self) -> State:
-        return self._counter.state()
+    def _state(self) -> State:
+        return self._counter._state()
 
-    def restore(self, state: State) -> None:
-        self._counter.restore(state)
+    def _restore(self, state: State) -> None:
+        self._counter._restore(state)
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,9 +179,9 @@ class OpenEpisodes(OpenCurator[EpisodeSums]):
             self._sums.change(lambda sums: np.where(ends, 0, sums))
         return found[()]
 
-    def state(self) -> State:
+    def _state(self) -> State:
         """The sums of the episodes that have not ended."""
         return {"sums": self._sums.saved()}
 
-    def restore(self, state: State) -> None:
+    def _restore(self, state: State) -> None:
         self._sums = Exact(fitting(state, "sums", self._sums.saved()))

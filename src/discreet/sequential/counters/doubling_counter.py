@@ -150,15 +150,15 @@ class OpenDoubling(OpenCounter[DoublingCounter]):
         self._latest = self._counter.update(given.reshape(-1))
         return (self._before + self._latest).reshape(given.shape)
 
-    def state(self) -> State:
+    def _state(self) -> State:
         """That of the present counter, and the sum of the last releases of those before."""
         here = {"epoch": np.array(self._epoch), "before": self._before, "latest": self._latest}
-        return {**here, **self._counter.state()}
+        return {**here, **self._counter._state()}
 
-    def restore(self, state: State) -> None:
+    def _restore(self, state: State) -> None:
         before, latest = fitting(state, "before", self._before), fitting(state, "latest", self._latest)
         self._begin(int(fitting(state, "epoch", np.array(self._epoch))))
-        self._counter.restore(state)
+        self._counter._restore(state)
         self._before, self._latest = before, latest
 
     def _begin(self, epoch: int) -> None:

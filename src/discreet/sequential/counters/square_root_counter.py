@@ -186,11 +186,11 @@ class OpenSquareRoot(OpenCounter[SquareRootCounter]):
         noisy = self._into.noised(into, self._updates.drawn(self._bits, (size,)))
         return (self._out.push(noisy.astype(np.float64)) * self._updates.noise_step).reshape(given.shape)
 
-    def state(self) -> State:
+    def _state(self) -> State:
         """All updates, and what was released of them."""
         return {"into": self._into.saved().rows[: self.clock], "out": self._out.rows[: self.clock]}
 
-    def restore(self, state: State) -> None:
+    def _restore(self, state: State) -> None:
         into = fitting(state, "into", self._into.saved().rows, self.description.horizon)
         out = fitting(state, "out", self._out.rows[: len(into)])
         self._into.saved().resume(into)

@@ -272,13 +272,13 @@ class OpenFilter(OpenCounter[PrivateFilter]):
         self.noisy = np.asarray(self._samples.noised(before, noise) * self._updates.noise_step, np.float64)
         return self._after.push(self.noisy).reshape(own.shape(own.filter.outputs))
 
-    def state(self) -> State:
+    def _state(self) -> State:
         """The samples that are still remembered, and what was made of the noisy ones."""
         samples = self._samples.saved()
         held = {"before": samples.window.state(), "after": self._after.state(), "spent": samples.spent}
         return {"clock": np.array(self.clock), **held}
 
-    def restore(self, state: State) -> None:
+    def _restore(self, state: State) -> None:
         samples = self._samples.saved()
         clock = fitting_clock(state, np.array(self.clock), self.description.last_clock)
         spent, before = fitting(state, "spent", samples.spent), fitting(state, "before", samples.window.state())

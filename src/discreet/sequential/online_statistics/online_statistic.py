@@ -181,11 +181,11 @@ class OpenStatistic(OpenStream[OnlineStatistic[Release]]):
         """How many updates were made."""
         return self._counter.clock
 
-    def state(self) -> State:
-        return self._counter.state()
+    def _state(self) -> State:
+        return self._counter._state()
 
-    def restore(self, state: State) -> None:
-        self._counter.restore(state)
+    def _restore(self, state: State) -> None:
+        self._counter._restore(state)
 
     @exclusive
     def update(self, value: float | None) -> Release:

@@ -142,11 +142,11 @@ class OpenWEvent(OpenSeries[WEventStream]):
             found[where] = Laplace().noise(self._bits, (int(where.sum()),), scale)
         return found
 
-    def state(self) -> State:
+    def _state(self) -> State:
         """The last releases and what they were paid."""
         return {"clock": np.array(self.clock), "held": self._held, "spent": self._spent}
 
-    def restore(self, state: State) -> None:
+    def _restore(self, state: State) -> None:
         clock = fitting_clock(state, np.array(self.clock), self.description.last_clock)
         held, spent = fitting(state, "held", self._held), fitting(state, "spent", self._spent)
         self.clock, self._held, self._spent = int(clock), held, spent
@@ -244,11 +244,11 @@ class OpenAbsorption(OpenWEvent):
         self._saved = np.where(self.published, 1 - taken, np.minimum(self._saved + 1, self.description.window - 1))
         return found
 
-    def state(self) -> State:
+    def _state(self) -> State:
         """The last releases, and the times that are saved or given up."""
-        return {**super().state(), "saved": self._saved}
+        return {**super()._state(), "saved": self._saved}
 
-    def restore(self, state: State) -> None:
+    def _restore(self, state: State) -> None:
         saved = fitting(state, "saved", self._saved)
-        super().restore(state)
+        super()._restore(state)
         self._saved = saved
