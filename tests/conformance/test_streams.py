@@ -285,10 +285,10 @@ def added(monkeypatch: pytest.MonkeyPatch, old: str = "", new: str = "") -> type
 
 def claims(kind: type[Any]) -> None:
     """All that is said of every stream, of this one."""
+    check_price(stream_trial(kind))
     for said in vars(sys.modules[__name__]).values():
         if callable(getattr(said, "claim", None)):
             said.claim(kind)
-    check_price(stream_trial(kind))
 
 
 def test_the_counter_of_contributing_passes_as_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
