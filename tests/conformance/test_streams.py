@@ -9,11 +9,13 @@ from __future__ import annotations
 import copy
 import dataclasses
 import pickle
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -32,9 +34,10 @@ from tests.conformance.forks import in_a_fork
 from tests.conformance.walk import for_each, streams
 from tests.conformance.walk import trial as trial_of
 from tests.sequential.trial import ROUNDING, StreamTrial, opened
+from tests.test_contributing import FILES
 
 ENOUGH = Budget(50.0, 0.01)
-CHANGES = ("update", "add", "privatise", "restore", "state", "save", "observe", "partial_fit")
+CHANGES = ("update", "add", "privatise", "_restore", "_state", "begin_update", "closed", "receipt")
 
 
 @contextmanager
@@ -154,6 +157,15 @@ def test_what_is_done_to_a_description_later_changes_nothing(kind: Any) -> None:
 
 
 @for_each(streams())
+def test_no_public_member_of_an_open_stream_shows_its_exact_sums(kind: Any) -> None:
+    """Whatever is public and takes no argument is asked: the state is for files alone."""
+    stream = opened(stream_trial(kind).described())
+    assert not {"state", "restore"} & set(dir(stream))
+    for name in (name for name in dir(stream) if not name.startswith("_")):
+        assert not isinstance(getattr(stream, name), Exact), name
+
+
+@for_each(streams())
 def test_neither_copies_nor_pickles_are_made_of_an_open_stream(kind: Any) -> None:
     stream = opened(trial_of(kind).described())
     for take in (copy.copy, copy.deepcopy, pickle.dumps):
@@ -204,13 +216,13 @@ def test_arrays_of_other_shapes_and_types_are_refused(kind: Any) -> None:
     trial = trial_of(kind)
     stream = opened(trial.described())
     trial.update(stream)
-    state = stream.state()
+    state = stream._state()
     for name, array in state.items():
         for wrong in (np.zeros((*array.shape, 2), array.dtype), array.astype(np.float32)):
             with pytest.raises(NotPermitted, match=f"its {name} is of shape"):
-                opened(trial.described()).restore({**state, name: wrong})
+                opened(trial.described())._restore({**state, name: wrong})
         with pytest.raises(NotPermitted, match=f"its {name} is missing"):
-            opened(trial.described()).restore({one: part for one, part in state.items() if one != name})
+            opened(trial.described())._restore({one: part for one, part in state.items() if one != name})
 
 
 @for_each(streams())
@@ -223,8 +235,8 @@ def test_a_fork_neither_goes_on_nor_saves_nor_opens(kind: Any) -> None:
             lambda: trial.update(stream),
             lambda: save_stream(stream, path),
             lambda: permit.open(trial.described()),
-            stream.state,
-            lambda: stream.restore({}),
+            stream._state,
+            lambda: stream._restore({}),
         ]
         assert in_a_fork(lambda: all_refused(uses)) == "refused"
         assert list(path.parent.iterdir()) == []
@@ -258,3 +270,46 @@ def test_threads_take_turns(kind: Any) -> None:
         assert not done.wait(0.01)
     thread.join()
     assert done.is_set()
+
+
+def added(monkeypatch: pytest.MonkeyPatch, old: str = "", new: str = "") -> type[Any]:
+    """The counter that CONTRIBUTING adds, with its test file; with one line of it made wrong."""
+    for path, code in FILES.items():
+        if "plain_counter" in path:
+            module = ModuleType(path.replace("/", "."))
+            monkeypatch.setitem(sys.modules, module.__name__, module)
+            assert code.count(old) == 1 or path.startswith("tests") or not old
+            exec(compile(code.replace(old, new) if old else code, path, "exec"), vars(module))
+    found: type[Any] = sys.modules["discreet.sequential.counters.plain_counter"].PlainCounter
+    return found
+
+
+def claims(kind: type[Any]) -> None:
+    """All that is said of every stream, of this one."""
+    check_price(stream_trial(kind))
+    for said in vars(sys.modules[__name__]).values():
+        if callable(getattr(said, "claim", None)):
+            said.claim(kind)
+
+
+def test_the_counter_of_contributing_passes_as_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    claims(added(monkeypatch))
+
+
+WRONG = {
+    "an eighth of its noise": ("updates.drawn(self._bits, (size,))", "updates.drawn(self._bits, (size,)) // 8"),
+    "half of its factor": ("self.neighbors, factor)", "self.neighbors, factor / 2)"),
+    "two thirds of its factor": ("self.neighbors, factor)", "self.neighbors, factor * 2 / 3)"),
+    "no noise": (
+        "exact.noised(lambda steps: steps, updates.drawn(self._bits, (size,)))",
+        "exact.noised(lambda steps: steps, np.zeros(size, np.int64))",
+    ),
+    "an exact sum beside": ("        exact = Exact(", "        self.seen = given\n        exact = Exact("),
+    "noise that is not saved": ('"noisy": self._noisy}', '"noisy": 0 * self._noisy}'),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_the_same_counter_made_wrong_in_one_line_fails(monkeypatch: pytest.MonkeyPatch, wrong: str) -> None:
+    with pytest.raises(AssertionError):
+        claims(added(monkeypatch, *WRONG[wrong]))

@@ -42,7 +42,7 @@ def for_each(found: Iterable[Any]) -> Callable[[Callable[[Any], None]], Callable
 
         test.__name__, test.__qualname__, test.__doc__ = claim.__name__, claim.__qualname__, claim.__doc__
         test.__module__ = claim.__module__
-        vars(test)["about"] = every
+        vars(test)["about"], vars(test)["claim"] = every, claim
         return test
 
     return made

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from discreet.core.budget import Budget
-from discreet.core.errors import NotPermitted
+from discreet.core.errors import NotPermitted, ParameterError
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
@@ -60,7 +60,7 @@ def test_one_paid_stream_is_not_resumed_as_many(tmp_path: Path) -> None:
     stream = COUNTER.open(Budget(1.0))
     stream.update(1.0)
     with pytest.raises(NotPermitted, match="its clock is of shape"):
-        many.open(Budget(1.0)).restore(stream.state())
+        many.open(Budget(1.0))._restore(stream._state())
     save_stream(stream, tmp_path / "state")
     with pytest.raises(NotPermitted, match=r"streams=1\).*streams=1000"):
         resume_stream(many, tmp_path / "state")
@@ -93,7 +93,7 @@ def test_files_of_the_former_version_are_read(tmp_path: Path) -> None:
         with np.load(path) as found:
             expected = {one[6:]: found[one] for one in found.files if one.startswith("state ")}
         resumed = resume_stream(tried[name], path)
-        state = resumed.state()
+        state = resumed._state()
         assert state.keys() == expected.keys()
         for one, array in state.items():
             np.testing.assert_array_equal(array, expected[one], err_msg=f"{name}: {one}")
@@ -122,6 +122,19 @@ def test_secret_noise_does_not_go_on_from_known_bits(tmp_path: Path) -> None:
     shutil.copy(FORMER / "defaults_TreeCounter.npz", tmp_path / "former")
     with pytest.raises(NotPermitted, match="its noise was secret"):
         resume_stream(DEFAULTS["TreeCounter"], tmp_path / "former", bits=DeterministicBits(0))
+
+
+def test_what_is_not_open_is_not_saved_and_what_describes_nothing_is_not_resumed(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="is not open"):
+        save_stream(COUNTER, tmp_path / "state")  # type: ignore[arg-type]
+    saved(tmp_path / "state")
+    with pytest.raises(ParameterError, match="describes none"):
+        resume_stream(COUNTER.event, tmp_path / "state")  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="the bits are 5"):
+        resume_stream(COUNTER, tmp_path / "state", bits=5)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="the bits are 5"):
+        COUNTER.open(Budget(1.0), bits=5)  # type: ignore[arg-type]
+    assert (tmp_path / "state").exists()
 
 
 def test_half_a_file_is_refused_and_kept(tmp_path: Path) -> None:

@@ -131,6 +131,7 @@ def linear_map(run: Run, noise: Any, shape: tuple[int, int]) -> Array:
     """B^-1 A, in units of the noise: a column for each number of the updates."""
     zero = np.zeros(shape)
     rest, scales = shown(run, noise, zero)
+    assert len(scales) == len(rest), "every number that is released has noise of its own, or a sum of such"
     of_noise = [shown(run, noise, zero, at)[0] - rest for at in range(len(scales))]
     of_updates = []
     for one in range(zero.size):

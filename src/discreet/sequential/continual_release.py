@@ -51,7 +51,6 @@ class ContinualRelease(CheckedParameters, ABC):
 
     def check(self) -> None:
         """Refuse parameters that cannot be right, before anything is charged."""
-        return
 
     @property
     @abstractmethod
@@ -137,8 +136,6 @@ class OpenStream(Held, Generic[Described]):
         What was paid for.
     receipt : Receipt or None
         What it cost; None for one that was resumed from a file without it.
-    closed : bool
-        Whether the state was saved, so that no update may follow.
     """
 
     def __init__(self, grant: Grant) -> None:
@@ -147,26 +144,31 @@ class OpenStream(Held, Generic[Described]):
             raise NotPermitted(type(self).__name__, "it was not paid for", remedy)
         grant.take()
         self.description: Described = grant.description
-        self.receipt, self._bits, self.closed = grant.receipt, grant.bits, False
+        self.receipt, self._bits, self._closed = grant.receipt, grant.bits, False
 
     def _part(self, description: Any) -> Any:
         """A stream that this one is made of, and whose price is in its own."""
         return description.opened(Grant(description, self._bits, self.receipt))
 
+    @property
+    def closed(self) -> bool:
+        """Whether the state was saved, so that no update may follow."""
+        return self._closed
+
     @exclusive
     def begin_update(self) -> None:
         """Refuse an update after the state was saved."""
-        if self.closed:
+        if self._closed:
             raise NotPermitted(self.description.purpose, "its state was saved", "Resume it from the file.", NOTHING)
 
     @exclusive
     @abstractmethod
-    def state(self) -> State:
+    def _state(self) -> State:
         """All that the next releases depend on. Secret: as much so as the updates."""
 
     @exclusive
     @abstractmethod
-    def restore(self, state: State) -> None:
+    def _restore(self, state: State) -> None:
         """Go on from a state of a stream with the same parameters; arrays that do not fit are refused."""
 
 

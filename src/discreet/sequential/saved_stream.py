@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.bits import Bits
-from discreet.core.errors import NotPermitted
+from discreet.core.errors import NotPermitted, ParameterError
 from discreet.core.receipt import Receipt
-from discreet.noise.bits import system_bits
 from discreet.sequential.continual_release import NOTHING, RESUME, ContinualRelease, OpenStream
+from discreet.sequential.stream_account import checked_bits
 from discreet.trust.grant import Grant
 from discreet.trust.permit import Openable
 
@@ -52,13 +52,17 @@ def save_stream(stream: OpenStream[ContinualRelease], path: str | os.PathLike[st
     >>> counter.closed
     True
     """
+    if not isinstance(stream, OpenStream):
+        raise ParameterError(
+            "save a stream", f"{stream!r:.80} is not open", "Give what `open` or `resume_stream` gave."
+        )
     stream.check_process()
     with stream._lock:
         if stream.closed:
             raise NotPermitted("save a stream", "its state was saved already", "Resume it from that file.", NOTHING)
         parts = _parts(stream)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        stream.closed = True
+        stream._closed = True
         try:
             with open(descriptor, "wb") as file:
                 np.savez(file, **parts)  # type: ignore[arg-type]
@@ -66,7 +70,7 @@ def save_stream(stream: OpenStream[ContinualRelease], path: str | os.PathLike[st
                 os.fsync(file.fileno())
         except OSError:
             os.unlink(path)
-            stream.closed = False
+            stream._closed = False
             raise
 
 
@@ -104,8 +108,10 @@ def resume_stream(description: Openable[Opened], path: str | os.PathLike[str], *
     >>> round(float(counter.update(1.0)))
     2
     """
-    own: Any = description
-    own, bits = own.copied(), system_bits() if bits is None else bits
+    if not isinstance(description, ContinualRelease):
+        raise ParameterError(RESUME, f"{description!r:.80} describes none", "Give the description that was opened.")
+    own: Any = description.copied()
+    bits = checked_bits(RESUME, bits)
     with _claimed(Path(os.path.realpath(path))) as file:
         parts = _read(file, own)
         receipt = Receipt.read(str(parts["receipt"])) if "receipt" in parts else None
@@ -113,7 +119,7 @@ def resume_stream(description: Openable[Opened], path: str | os.PathLike[str], *
             obstacle = "its noise was secret, and these bits are not"
             raise NotPermitted(RESUME, obstacle, "Leave out the bits.", NOTHING)
         opened: Any = own.opened(Grant(own, bits, receipt))
-        opened.restore({name[6:]: array for name, array in parts.items() if name.startswith("state ")})
+        opened._restore({name[6:]: array for name, array in parts.items() if name.startswith("state ")})
     found: Opened = opened
     return found
 
@@ -141,7 +147,7 @@ def _parts(stream: OpenStream[ContinualRelease]) -> Parts:
     own, receipt = stream.description, stream.receipt
     about = {"form": FORM, "terms": own.terms, "identity": own.identity}
     about |= {} if receipt is None else {"receipt": receipt.to_json()}
-    state = {f"state {name}": array for name, array in stream.state().items()}
+    state = {f"state {name}": array for name, array in stream._state().items()}
     return {**{name: np.array(value) for name, value in about.items()}, **state}
 
 

@@ -80,7 +80,7 @@ class StreamAccount(Holder):
 
     def __init__(self, ledger: Ledger | Budget, bits: Bits | None = None) -> None:
         self.ledger: Ledger = MemoryLedger(ledger) if isinstance(ledger, Budget) else ledger
-        self._bits = system_bits() if bits is None else bits
+        self._bits = checked_bits(ASKED, bits)
         if not hasattr(self.ledger, "reserve"):
             remedy = "Give a ledger: SqliteLedger.open(path), or a Budget(1.0) for this process alone."
             raise ParameterError(ASKED, f"the account is {ledger!r:.80}", remedy)
@@ -118,3 +118,11 @@ class StreamAccount(Holder):
     def _reused(self, purpose: str, key: str) -> DiscreetError | None:
         remedy = "Resume its saved state, or take another key."
         return NotPermitted(ASKED, f"a stream was opened under the key {key!r} before", remedy)
+
+
+def checked_bits(asked: str, bits: Bits | None) -> Bits:
+    """Where noise comes from: secret bits of this process, where nothing else is given."""
+    found = system_bits() if bits is None else bits
+    if not (hasattr(found, "secret") and hasattr(found, "words")):
+        raise ParameterError(asked, f"the bits are {bits!r:.80}", "Leave them out: noise is secret then.")
+    return found

@@ -180,8 +180,8 @@ def test_noise_at_the_output_with_the_gain_of_the_input_is_refuted() -> None:
 class Forgetful(OpenFilter):
     """A broken twin, which goes on from the exact samples: it filters them again, without their noise."""
 
-    def restore(self, state: State) -> None:
-        super().restore(state)
+    def _restore(self, state: State) -> None:
+        super()._restore(state)
         fresh = self.description.placed.after.running(self.description.streams)
         for row in state["seen"]:
             fresh.push(np.asarray(row, np.float64).reshape(-1, 1))
@@ -198,7 +198,7 @@ def test_a_state_that_forgets_the_noise_is_refuted() -> None:
             bits = [DeterministicBits(int(height) + seed) for seed in (0, 7)]
             first, second = (twin(Grant(described, each, None)) for each in bits)
             start = first.update(np.full(RUNS, height))
-            second.restore({**first.state(), "seen": np.full((1, RUNS), height)})
+            second._restore({**first._state(), "seen": np.full((1, RUNS), height)})
             found.append(start + 4.0 * second.update(np.zeros(RUNS)))
         assert judged(GaussianLoss(1.0), *found).holds is holds
 

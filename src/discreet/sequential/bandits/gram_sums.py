@@ -77,7 +77,6 @@ class GramSums(ContinualRelease):
     runs: int | None = None
 
     def check(self) -> None:
-        """Refuse an epsilon that is too small, and more sums than fit."""
         check_positive(self.purpose, "epsilon", self.epsilon, least=1e-3)
         check_whole(self.purpose, "dimension", self.dimension, most=1000)
         check_whole(self.purpose, "runs", 1 if self.runs is None else self.runs)
@@ -102,7 +101,6 @@ class GramSums(ContinualRelease):
 
     @property
     def event(self) -> Event:
-        """The price of all responses."""
         return self.counter.event
 
     @property
@@ -111,7 +109,6 @@ class GramSums(ContinualRelease):
         return self.counter.stddev(2**self.counter.levels - 1)
 
     def opened(self, grant: Grant) -> OpenGram:
-        """The sums before the first pair."""
         return OpenGram(grant)
 
 
@@ -137,10 +134,8 @@ class OpenGram(OpenStream[GramSums]):
         gram[:, own.upper[1], own.upper[0]] = found
         return gram[0] if own.runs is None else gram
 
-    def state(self) -> State:
-        """That of the counter."""
-        return self._counter.state()
+    def _state(self) -> State:
+        return self._counter._state()
 
-    def restore(self, state: State) -> None:
-        """Go on from a state of a curator with the same parameters."""
-        self._counter.restore(state)
+    def _restore(self, state: State) -> None:
+        self._counter._restore(state)

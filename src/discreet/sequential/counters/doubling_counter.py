@@ -18,11 +18,10 @@ from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.continual_release import State, fitting
-from discreet.sequential.counters.counter import Counter, OpenCounter
+from discreet.sequential.counters.counter import UNIT, Counter, OpenCounter, Updates
 from discreet.sequential.counters.square_root_counter import LONGEST, OpenSquareRoot, SquareRootCounter
 from discreet.sequential.counters.square_root_factor import square_root_factor
 from discreet.sequential.counters.tree_counter import OpenTree, TreeCounter, tree_factor
-from discreet.sequential.counters.updates import UNIT, Updates
 from discreet.sequential.reading import update_of
 from discreet.trust.grant import Grant
 
@@ -87,7 +86,6 @@ class DoublingCounter(Counter):
     contributions: int = 1
 
     def check(self) -> None:
-        """Refuse a first counter that is too long or too short."""
         check_one_of(self.purpose, "kind", self.kind, ("square_root", "tree"))
         check_whole(self.purpose, "first", self.first, most=LONGEST)
         check_whole(self.purpose, "contributions", self.contributions, most=self.first)
@@ -99,7 +97,6 @@ class DoublingCounter(Counter):
         return Updates(self.noise, self.bound, self.size, self.neighbors, 1.0)
 
     def stddev(self, time: int) -> float:
-        """The standard deviation of the noise on each number of the release after so many updates."""
         squares, epoch, left = 0.0, 0, int(time)
         while left > 0:
             made = min(left, self.length(epoch))
@@ -126,7 +123,6 @@ class DoublingCounter(Counter):
         return make(length, noise, self.bound, self.size, neighbors=relation, contributions=each)
 
     def opened(self, grant: Grant) -> OpenDoubling:
-        """The first counter at its start."""
         return OpenDoubling(grant)
 
 
@@ -145,7 +141,6 @@ class OpenDoubling(OpenCounter[DoublingCounter]):
         return sum(map(self.description.length, range(self._epoch))) + int(np.max(self._counter.clock))
 
     def update(self, value: ArrayLike) -> Array:
-        """Add one update, and release the sum of all so far, in the shape of the update."""
         size = self.description.size
         given = update_of(value, size)
         self.admit((given.size,), (size,), 0)
@@ -155,16 +150,15 @@ class OpenDoubling(OpenCounter[DoublingCounter]):
         self._latest = self._counter.update(given.reshape(-1))
         return (self._before + self._latest).reshape(given.shape)
 
-    def state(self) -> State:
+    def _state(self) -> State:
         """That of the present counter, and the sum of the last releases of those before."""
         here = {"epoch": np.array(self._epoch), "before": self._before, "latest": self._latest}
-        return {**here, **self._counter.state()}
+        return {**here, **self._counter._state()}
 
-    def restore(self, state: State) -> None:
-        """Go on from a state of a counter with the same parameters."""
+    def _restore(self, state: State) -> None:
         before, latest = fitting(state, "before", self._before), fitting(state, "latest", self._latest)
         self._begin(int(fitting(state, "epoch", np.array(self._epoch))))
-        self._counter.restore(state)
+        self._counter._restore(state)
         self._before, self._latest = before, latest
 
     def _begin(self, epoch: int) -> None:

@@ -15,15 +15,69 @@ from discreet.core.checks import check_whole
 from discreet.core.errors import ParameterError
 from discreet.core.exact import Exact
 from discreet.core.grid import Array, Steps
+from discreet.core.held import Held, exclusive
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.continual_release import State, fitting
-from discreet.sequential.counters.counter import Counter, OpenCounter
+from discreet.sequential.counters.counter import UNIT, Counter, OpenCounter, Updates
 from discreet.sequential.counters.square_root_factor import BINARY, SquareRootFactor, square_root_factor
-from discreet.sequential.counters.streaming_convolution import StreamingConvolution
-from discreet.sequential.counters.updates import UNIT, Updates
 from discreet.sequential.reading import update_of
 from discreet.trust.grant import Grant
+
+BLOCK = 32  # rows between two passes over all earlier ones
+
+
+class StreamingConvolution(Held):
+    """Give out, for each row that comes, the sum over k of coefficients[k] times the row k steps before.
+
+    Every `BLOCK` rows, what all rows so far add to the next `BLOCK` outputs is found by one product of matrices. All
+    rows are kept: `len(coefficients)` times `size` numbers.
+
+    Parameters
+    ----------
+    coefficients : array of shape (horizon,)
+        From the latest row on.
+    size : int
+        Numbers in a row.
+
+    Examples
+    --------
+    >>> halves = StreamingConvolution(np.array([1.0, 0.5, 0.25]), size=1)
+    >>> [float(halves.push(np.array([x]))[0]) for x in (4.0, 0.0, 2.0)]
+    [4.0, 2.0, 3.0]
+    """
+
+    def __init__(self, coefficients: Array, size: int) -> None:
+        self.coefficients = coefficients
+        self.rows: Array = np.zeros((len(coefficients), size))
+        self.time = 0
+        self._reversed: Array = np.ascontiguousarray(coefficients[::-1])
+        self._ahead: Array = np.zeros((BLOCK, size))
+
+    @exclusive
+    def push(self, row: Array) -> Array:
+        """Take the next row, and give out the sum that ends with it."""
+        time, place = self.time, self.time % BLOCK
+        self.rows[time] = row
+        self.time += 1
+        if place == 0:
+            self._look_ahead(time)
+        start, end = time - place, len(self.coefficients)
+        return np.asarray(self._ahead[place] + self._reversed[end - 1 - place :] @ self.rows[start : time + 1])
+
+    @exclusive
+    def resume(self, rows: Array) -> None:
+        """Take rows that came before."""
+        self.time = len(rows)
+        self.rows[: self.time] = rows
+        self._look_ahead(self.time - self.time % BLOCK)
+
+    def _look_ahead(self, start: int) -> None:
+        """What the rows before `start` add to the outputs from there on."""
+        count = min(BLOCK, len(self.coefficients) - start)
+        lags = start + np.arange(count)[:, None] - np.arange(start)
+        self._ahead[:count] = self.coefficients[lags] @ self.rows[:start] if start else 0.0
+
 
 LONGEST = 2**16
 CELLS = 20  # bits between the bound and the grid: with those of a coefficient and of sums, all fit a float64
@@ -82,7 +136,6 @@ class SquareRootCounter(Counter):
     contributions: int = 1
 
     def check(self) -> None:
-        """Refuse a horizon that is too long, and noise that is not Gaussian."""
         check_whole(self.purpose, "horizon", self.horizon, most=LONGEST)
         check_whole(self.purpose, "contributions", self.contributions, most=self.horizon)
         if self.noise.norm != "l2":
@@ -90,7 +143,6 @@ class SquareRootCounter(Counter):
 
     @property
     def last_clock(self) -> int:
-        """The horizon."""
         return self.horizon
 
     @property
@@ -105,11 +157,9 @@ class SquareRootCounter(Counter):
         return Updates(self.noise, self.bound, self.size, self.neighbors, moved, CELLS, BINARY)
 
     def stddev(self, time: int) -> float:
-        """The standard deviation of the noise on each number of the release after so many updates."""
         return self.updates.scale * math.hypot(*self.factor.left[: int(time)].tolist())
 
     def opened(self, grant: Grant) -> OpenSquareRoot:
-        """The counter at its start."""
         return OpenSquareRoot(grant)
 
 
@@ -124,7 +174,6 @@ class OpenSquareRoot(OpenCounter[SquareRootCounter]):
         self._out = StreamingConvolution(own.factor.left, own.size)
 
     def update(self, value: ArrayLike) -> Array:
-        """Add one update, and release the sum of all so far, in the shape of the update."""
         size = self.description.size
         given = update_of(value, size)
         self.admit((given.size,), (size,), self.clock)
@@ -137,12 +186,11 @@ class OpenSquareRoot(OpenCounter[SquareRootCounter]):
         noisy = self._into.noised(into, self._updates.drawn(self._bits, (size,)))
         return (self._out.push(noisy.astype(np.float64)) * self._updates.noise_step).reshape(given.shape)
 
-    def state(self) -> State:
+    def _state(self) -> State:
         """All updates, and what was released of them."""
         return {"into": self._into.saved().rows[: self.clock], "out": self._out.rows[: self.clock]}
 
-    def restore(self, state: State) -> None:
-        """Go on from a state of a counter with the same parameters."""
+    def _restore(self, state: State) -> None:
         into = fitting(state, "into", self._into.saved().rows, self.description.horizon)
         out = fitting(state, "out", self._out.rows[: len(into)])
         self._into.saved().resume(into)

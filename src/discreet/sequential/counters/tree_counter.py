@@ -21,8 +21,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.core.rounding import upwards
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.continual_release import State, fitting, fitting_clock
-from discreet.sequential.counters.counter import Counter, OpenCounter
-from discreet.sequential.counters.updates import MOST_NUMBERS, UNIT, Updates
+from discreet.sequential.counters.counter import MOST_NUMBERS, UNIT, Counter, OpenCounter, Updates
 from discreet.sequential.reading import update_of
 from discreet.trust.grant import Grant
 
@@ -104,7 +103,6 @@ class TreeCounter(Counter):
     streams: int = 1
 
     def check(self) -> None:
-        """Refuse a horizon or sizes that are too large."""
         check_whole(self.purpose, "horizon", self.horizon, most=2**30)
         check_whole(self.purpose, "contributions", self.contributions, most=self.horizon)
         check_whole(self.purpose, "streams", self.streams)
@@ -112,7 +110,6 @@ class TreeCounter(Counter):
 
     @property
     def last_clock(self) -> int:
-        """The horizon."""
         return self.horizon
 
     @property
@@ -127,11 +124,9 @@ class TreeCounter(Counter):
         return Updates(self.noise, self.bound, self.size, self.neighbors, factor)
 
     def stddev(self, time: int) -> float:
-        """The standard deviation of the noise on each number of the release after so many updates."""
         return self.noise.deviation * self.updates.scale * math.sqrt(int(time).bit_count())
 
     def opened(self, grant: Grant) -> OpenTree:
-        """The counter at its start."""
         return OpenTree(grant)
 
 
@@ -142,7 +137,7 @@ class OpenTree(OpenCounter[TreeCounter]):
         super().__init__(grant)
         own = self.description
         self._updates, self._levels = own.updates, np.arange(own.levels)
-        self.clock: NDArray[np.int64] = np.zeros(own.streams, np.int64)
+        self._clock: NDArray[np.int64] = np.zeros(own.streams, np.int64)
         self._reserve: Steps = np.empty(0, np.int64)
         self._sums: Exact[Steps] = Exact(np.zeros((own.streams, own.size), np.int64))
         self._noises: Steps = np.zeros((own.streams, own.levels, own.size), np.int64)
@@ -151,6 +146,11 @@ class OpenTree(OpenCounter[TreeCounter]):
         """Add one update to the only stream, and release the sum of all so far, in the shape of the update."""
         given = update_of(value, self.description.size)
         return self.add(given.reshape(1, -1), np.zeros(1, np.int64)).reshape(given.shape)
+
+    @property
+    def clock(self) -> NDArray[np.int64]:
+        """How many updates each stream has had."""
+        return self._clock.copy()
 
     @exclusive
     def add(self, values: Array, streams: NDArray[np.int64]) -> Array:
@@ -168,15 +168,15 @@ class OpenTree(OpenCounter[TreeCounter]):
         array of shape (k, size)
         """
         purpose, size = self.description.purpose, self.description.size
-        if streams.dtype.kind not in "iu" or not ((streams >= 0) & (streams < len(self.clock))).all():
-            remedy = f"Give streams from 0 to {len(self.clock) - 1}."
+        if streams.dtype.kind not in "iu" or not ((streams >= 0) & (streams < len(self._clock))).all():
+            remedy = f"Give streams from 0 to {len(self._clock) - 1}."
             raise ParameterError(purpose, f"the streams are {streams!r:.80}", remedy)
-        time = self.clock[streams] + 1
+        time = self._clock[streams] + 1
         if len(streams) > 1 and not np.diff(np.sort(streams)).all():
             raise ParameterError(purpose, "a stream has two updates at once", "Give one after the other.")
         self.admit(values.shape, (len(streams), size), int(time.max()) - 1)
         steps = self._updates.steps(values)
-        self.clock[streams] = time
+        self._clock[streams] = time
         noise = self._noise(streams, time, size)
 
         def added(sums: Steps) -> Steps:
@@ -194,19 +194,18 @@ class OpenTree(OpenCounter[TreeCounter]):
 
     def _drawn(self, count: int, size: int) -> Steps:
         """Noise for so many updates; for several streams from a reserve, each number of which is used once."""
-        if len(self.clock) == 1:
+        if len(self._clock) == 1:
             return self._updates.drawn(self._bits, (1, size))
         if len(self._reserve) < count * size:
             self._reserve = self._updates.drawn(self._bits, (max(AHEAD, count * size),))
         taken, self._reserve = self._reserve[: count * size], self._reserve[count * size :]
         return taken.reshape(count, size)
 
-    def state(self) -> State:
+    def _state(self) -> State:
         """Clocks, exact sums and one noise for each level."""
-        return {"clock": self.clock, "sums": self._sums.saved(), "noises": self._noises}
+        return {"clock": self._clock, "sums": self._sums.saved(), "noises": self._noises}
 
-    def restore(self, state: State) -> None:
-        """Go on from a state of a counter with the same parameters."""
-        clock = fitting_clock(state, self.clock, self.description.horizon)
+    def _restore(self, state: State) -> None:
+        clock = fitting_clock(state, self._clock, self.description.horizon)
         sums, noises = fitting(state, "sums", self._sums.saved()), fitting(state, "noises", self._noises)
-        self.clock, self._sums, self._noises = clock, Exact(sums), noises
+        self._clock, self._sums, self._noises = clock, Exact(sums), noises

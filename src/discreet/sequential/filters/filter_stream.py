@@ -20,12 +20,10 @@ from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.continual_release import State, fitting, fitting_clock
-from discreet.sequential.counters.counter import Counter, OpenCounter
-from discreet.sequential.counters.updates import MOST_NUMBERS, UNIT, Updates
-from discreet.sequential.filters.better_placement import better_placement
+from discreet.sequential.counters.counter import MOST_NUMBERS, UNIT, Counter, OpenCounter, Updates
 from discreet.sequential.filters.finite_filter import MovingWindow
 from discreet.sequential.filters.linear_filter import LinearFilter
-from discreet.sequential.filters.placement import Adjacency, Place, Placement, placed
+from discreet.sequential.filters.placement import Adjacency, Place, Placement, better_placement, placed
 from discreet.sequential.reading import sample_of
 from discreet.trust.grant import Grant
 
@@ -79,7 +77,6 @@ class PrivateFilter(Counter):
     streams: int
 
     def check(self) -> None:
-        """Refuse noise that is not Gaussian, and sizes that are too large."""
         check_whole(self.purpose, "horizon", 1 if self.horizon is None else self.horizon, most=ENDLESS)
         check_whole(self.purpose, "streams", self.streams, most=MOST_NUMBERS)
         if self.noise.norm != "l2":
@@ -108,7 +105,6 @@ class PrivateFilter(Counter):
 
     @property
     def last_clock(self) -> int:
-        """The horizon, or very many."""
         return ENDLESS if self.horizon is None else self.horizon
 
     @property
@@ -136,7 +132,6 @@ class PrivateFilter(Counter):
         return tuple(each for each in (self.streams, numbers) if each > 1)
 
     def opened(self, grant: Grant) -> OpenFilter:
-        """The filter at rest."""
         return OpenFilter(grant)
 
 
@@ -277,14 +272,13 @@ class OpenFilter(OpenCounter[PrivateFilter]):
         self.noisy = np.asarray(self._samples.noised(before, noise) * self._updates.noise_step, np.float64)
         return self._after.push(self.noisy).reshape(own.shape(own.filter.outputs))
 
-    def state(self) -> State:
+    def _state(self) -> State:
         """The samples that are still remembered, and what was made of the noisy ones."""
         samples = self._samples.saved()
         held = {"before": samples.window.state(), "after": self._after.state(), "spent": samples.spent}
         return {"clock": np.array(self.clock), **held}
 
-    def restore(self, state: State) -> None:
-        """Go on from a state of a filter with the same parameters."""
+    def _restore(self, state: State) -> None:
         samples = self._samples.saved()
         clock = fitting_clock(state, np.array(self.clock), self.description.last_clock)
         spent, before = fitting(state, "spent", samples.spent), fitting(state, "before", samples.window.state())

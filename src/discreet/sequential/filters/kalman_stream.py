@@ -13,13 +13,12 @@ from discreet.core.bound import Bound
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
-from discreet.sequential.counters.updates import UNIT
-from discreet.sequential.filters.better_placement import PlacementReport
+from discreet.sequential.counters.counter import UNIT
 from discreet.sequential.filters.filter_stream import Change, PrivateFilter, change_of
 from discreet.sequential.filters.kalman_filter import RunningKalman, SteadyKalman
 from discreet.sequential.filters.kalman_model import KalmanModel
 from discreet.sequential.filters.linear_filter import LinearFilter, LongResponse
-from discreet.sequential.filters.placement import PLACES, Adjacency, Place, Placement, placed
+from discreet.sequential.filters.placement import PLACES, Adjacency, Place, Placement, PlacementReport, placed
 
 DESIGNS = (0.0, 4.0**-3, 4.0**-2, 0.25, 1.0, 4.0, 16.0, 64.0)  # what filters are made for, in variances at the input
 

@@ -13,8 +13,12 @@ from scipy.special import ndtri
 from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
-from discreet.sequential.online_statistics.diameter_bound import DiameterBound, on_a_grid
-from discreet.sequential.online_statistics.online_statistic import OnlineEstimate, OnlineStatistic
+from discreet.sequential.online_statistics.online_statistic import (
+    DiameterBound,
+    OnlineEstimate,
+    OnlineStatistic,
+    on_a_grid,
+)
 
 COUNT, SQUARE = 0.5, 0.75  # weights of the count and of the square beside the value
 APART = 2.0  # two vectors of a value and its square, at most

@@ -19,8 +19,12 @@ from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.counters.square_root_factor import BINARY, square_root_factor
-from discreet.sequential.online_statistics.diameter_bound import DiameterBound, on_a_grid
-from discreet.sequential.online_statistics.online_statistic import OnlineEstimate, OnlineStatistic
+from discreet.sequential.online_statistics.online_statistic import (
+    DiameterBound,
+    OnlineEstimate,
+    OnlineStatistic,
+    on_a_grid,
+)
 
 MOST = 1024
 PLACES = 17  # after the binary point, of the weights of cells: no finer than the grid of a counter
@@ -91,7 +95,6 @@ class OnlineQuantiles(OnlineStatistic[tuple[OnlineEstimate, ...]]):
     confidence: float = 0.95
 
     def check(self) -> None:
-        """Refuse levels and cells that there are not."""
         if self.levels.ndim != 1 or not len(self.levels) or not ((self.levels >= 0) & (self.levels <= 1)).all():
             raise ParameterError(self.purpose, f"q is {self.q!r}", "Give levels between 0 and 1.")
         check_whole(self.purpose, "bins", self.bins, least=2, most=MOST)

@@ -1,7 +1,8 @@
-"""What statistics of a stream share: a counter that pays, and estimates with intervals."""
+"""What statistics of a stream share: a counter that pays, a bound for close contributions, estimates with intervals."""
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,7 +10,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from discreet.core.bound import Bound
+from discreet.core.bound import Bound, Norm
 from discreet.core.checks import check_positive
 from discreet.core.events import Event
 from discreet.core.grid import Array
@@ -23,6 +24,42 @@ from discreet.sequential.continual_release import ContinualRelease, OpenStream, 
 from discreet.sequential.counters.doubling_counter import DoublingCounter, OpenDoubling
 from discreet.sequential.counters.square_root_counter import OpenSquareRoot, SquareRootCounter
 from discreet.trust.grant import Grant
+
+
+@dataclass(frozen=True)
+class DiameterBound(Bound):
+    """Contributions of which no two are farther apart in l2 than a known distance.
+
+    Parameters
+    ----------
+    norm, radius, nonnegative
+        Public. As for `Bound`.
+    apart : float
+        Public. The distance, with what grids add to it. Only who makes the contributions may state it.
+
+    Examples
+    --------
+    >>> DiameterBound("l2", 1.25, apart=2.0).sensitivity("l2", 2, Neighbors.REPLACE)
+    2.0
+    """
+
+    apart: float = math.inf
+
+    def sensitivity(self, norm: Norm, size: int, neighbors: Neighbors) -> float:
+        """The farthest that one unit moves their sum, in any norm; rounded up."""
+        general = super().sensitivity(norm, size, neighbors)
+        return min(general, self.apart) if norm == "l2" and neighbors is Neighbors.REPLACE else general
+
+
+def on_a_grid(apart: float, size: int, multiplier: float, contributions: int) -> float:
+    """How far apart vectors may be on the grid of a square root counter, if they are this far apart before.
+
+    A grid that the noise makes coarser has steps of at most 2^-27 of the scale of the noise, and moves the distance of
+    two vectors by at most 2 sqrt(size) of them. The scale is at most 2.2 times multiplier, contributions and distance,
+    since one update moves by at most 2.2 what gets noise. Finer grids change the distance by less than 2^-16 of it.
+    """
+    return apart * (1 + 2.0**-16 + 2.0**-23 * math.sqrt(size) * multiplier * contributions)
+
 
 Release = TypeVar("Release")
 
@@ -114,7 +151,6 @@ class OnlineStatistic(ContinualRelease, Generic[Release]):
 
     @property
     def event(self) -> Event:
-        """The price of all releases."""
         return self.counter.event
 
     @property
@@ -130,7 +166,6 @@ class OnlineStatistic(ContinualRelease, Generic[Release]):
         return float(np.clip((clipped - low) / (high - low) * 2 - 1, -1.0, 1.0)) if np.isfinite(number) else np.nan
 
     def opened(self, grant: Grant) -> OpenStatistic[Release]:
-        """The statistic at its start."""
         return OpenStatistic(grant)
 
 
@@ -146,13 +181,11 @@ class OpenStatistic(OpenStream[OnlineStatistic[Release]]):
         """How many updates were made."""
         return self._counter.clock
 
-    def state(self) -> State:
-        """That of the counter."""
-        return self._counter.state()
+    def _state(self) -> State:
+        return self._counter._state()
 
-    def restore(self, state: State) -> None:
-        """Go on from a state of a statistic with the same parameters."""
-        self._counter.restore(state)
+    def _restore(self, state: State) -> None:
+        self._counter._restore(state)
 
     @exclusive
     def update(self, value: float | None) -> Release:

@@ -19,7 +19,7 @@ from discreet.core.grid import Array, Grid, Steps
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.continual_release import State, fitting, fitting_clock
-from discreet.sequential.counters.updates import UNIT, Updates
+from discreet.sequential.counters.counter import UNIT, Updates
 from discreet.sequential.series.kalman_bank import RATIOS, KalmanBank
 from discreet.sequential.series.pid_controller import PIDController
 from discreet.sequential.series.series_stream import OpenSeries, SeriesStream
@@ -43,7 +43,6 @@ class SampledSeries(SeriesStream):
     controller: PIDController | None
 
     def check(self) -> None:
-        """Refuse more samples than times, and variances that there are not."""
         check_whole(self.purpose, "samples", self.samples, most=self.length)
         check_one_of(self.purpose, "sampling", self.sampling, ("adaptive", "fixed"))
         if self.step_variance is not None:
@@ -72,7 +71,6 @@ class SampledSeries(SeriesStream):
 
     @property
     def event(self) -> Event:
-        """The price of all releases."""
         return self.updates.event
 
     @property
@@ -163,7 +161,6 @@ class FAST(SampledSeries):
     controller: PIDController | None = None
 
     def check(self) -> None:
-        """Refuse more contributions or samples than times."""
         check_whole(self.purpose, "horizon", self.horizon, most=LONGEST)
         check_whole(self.purpose, "contributions", self.times, most=self.horizon)
         super().check()
@@ -175,12 +172,10 @@ class FAST(SampledSeries):
 
     @property
     def length(self) -> int:
-        """All times."""
         return self.horizon
 
     @property
     def last_clock(self) -> int:
-        """The horizon."""
         return self.horizon
 
     @property
@@ -199,7 +194,6 @@ class FAST(SampledSeries):
         return min(self.times, self.membership.rows(self.noise.norm, self.each, self.both))
 
     def opened(self, grant: Grant) -> OpenFAST[FAST]:
-        """The series before their first sample."""
         return OpenFAST(grant)
 
 
@@ -208,8 +202,6 @@ class OpenFAST(OpenSeries[Described]):
 
     Attributes
     ----------
-    taken : array of int, shape (series,)
-        How many samples were taken.
     measured : array of shape (series,)
         The noisy sums of the latest time; nan for those that were not sampled. They may be published.
     """
@@ -218,12 +210,17 @@ class OpenFAST(OpenSeries[Described]):
         super().__init__(grant)
         own, series = self.description, self.description.series
         self._updates, self._bank, self._control = own.updates, own.bank(), own.control
-        self.taken: NDArray[np.int64] = np.zeros(series, np.int64)
+        self._taken: NDArray[np.int64] = np.zeros(series, np.int64)
         self._next: NDArray[np.int64] = np.zeros(series, np.int64)
         self._last: NDArray[np.int64] = np.zeros(series, np.int64)
         self._interval: Array = np.ones(series)
         self._errors: Array = np.zeros((self._control.window, series))
         self.measured: Array = np.full(series, math.nan)
+
+    @property
+    def taken(self) -> NDArray[np.int64]:
+        """How many samples were taken of each series."""
+        return self._taken.copy()
 
     @property
     def standard_errors(self) -> Array:
@@ -246,38 +243,39 @@ class OpenFAST(OpenSeries[Described]):
     @property
     def due(self) -> NDArray[np.bool_]:
         """The series that are sampled at the next time: a function of earlier releases."""
-        own, left = self.description, self.description.samples - self.taken
+        own, left = self.description, self.description.samples - self._taken
         if own.sampling == "fixed":
-            return (left > 0) & (self.clock * own.samples >= self.taken * own.length)
+            return (left > 0) & (self.clock * own.samples >= self._taken * own.length)
         return (left > 0) & ((self.clock >= self._next) | (left >= own.length - self.clock))
 
     @property
     def pace(self) -> Array:
         """The time left over the samples left."""
-        return np.asarray((self.description.length - self.clock) / np.maximum(self.description.samples - self.taken, 1))
+        return np.asarray(
+            (self.description.length - self.clock) / np.maximum(self.description.samples - self._taken, 1)
+        )
 
     def _plan(self, expected: Array, due: NDArray[np.bool_]) -> None:
         """Set the time of the next sample of those that were sampled just now."""
         found = self._bank.means
         errors = np.abs(found - expected) / np.maximum(np.abs(found), self.description.bound.radius)
-        history = np.vstack([np.where(self.taken > 0, errors, 0.0), self._errors[:-1]])
+        history = np.vstack([np.where(self._taken > 0, errors, 0.0), self._errors[:-1]])
         interval = self._control.interval(self._interval, history, self.clock - self._last, self.pace)
         self._errors = np.where(due, history, self._errors)
         self._interval = np.where(due, interval, self._interval)
         self._next = np.where(due, self.clock + np.rint(interval).astype(np.int64), self._next)
         self._last = np.where(due, self.clock, self._last)
-        self.taken += due
+        self._taken += due
 
-    def state(self) -> State:
+    def _state(self) -> State:
         """Estimates and plans: made of noisy numbers alone, but a sample that was taken must not be taken again."""
-        numbers = {"taken": self.taken, "next": self._next, "last": self._last, "interval": self._interval}
+        numbers = {"taken": self._taken, "next": self._next, "last": self._last, "interval": self._interval}
         bank = {"estimates": self._bank.estimates, "variances": self._bank.errors, "merits": self._bank.merits}
         return {"clock": np.array(self.clock), "errors": self._errors, **numbers, **bank}
 
-    def restore(self, state: State) -> None:
-        """Go on from a state of a stream with the same parameters."""
+    def _restore(self, state: State) -> None:
         clock = fitting_clock(state, np.array(self.clock), self.description.last_clock)
-        own = {name: array for name, array in self.state().items() if name != "clock"}
+        own = {name: array for name, array in self._state().items() if name != "clock"}
         saved = {name: fitting(state, name, array) for name, array in own.items()}
         for name, array in own.items():
             array[...] = saved[name]

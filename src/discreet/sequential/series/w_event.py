@@ -18,7 +18,7 @@ from discreet.core.grid import CELLS, Array, Grid, Steps
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.sequential.continual_release import State, fitting, fitting_clock
-from discreet.sequential.counters.updates import FINE, UNIT
+from discreet.sequential.counters.counter import FINE, UNIT
 from discreet.sequential.series.series_stream import OpenSeries, SeriesStream
 from discreet.trust.grant import Grant
 
@@ -77,13 +77,11 @@ class WEventStream(SeriesStream):
     neighbors: Neighbors = Neighbors.ADD_REMOVE
 
     def check(self) -> None:
-        """Refuse a window that is too long, and an epsilon that is too small or too large."""
         check_whole(self.purpose, "window", self.window, most=LONGEST)
         check_positive(self.purpose, "epsilon", self.epsilon, 2.0**-20, 2.0**20)
 
     @property
     def event(self) -> PureLoss:
-        """The price of all releases."""
         return PureLoss(float(self.epsilon))
 
     @property
@@ -144,12 +142,11 @@ class OpenWEvent(OpenSeries[WEventStream]):
             found[where] = Laplace().noise(self._bits, (int(where.sum()),), scale)
         return found
 
-    def state(self) -> State:
+    def _state(self) -> State:
         """The last releases and what they were paid."""
         return {"clock": np.array(self.clock), "held": self._held, "spent": self._spent}
 
-    def restore(self, state: State) -> None:
-        """Go on from a state of a stream with the same parameters."""
+    def _restore(self, state: State) -> None:
         clock = fitting_clock(state, np.array(self.clock), self.description.last_clock)
         held, spent = fitting(state, "held", self._held), fitting(state, "spent", self._spent)
         self.clock, self._held, self._spent = int(clock), held, spent
@@ -181,7 +178,6 @@ class BudgetDistribution(WEventStream):
     purpose: ClassVar[str] = "budget distribution"
 
     def opened(self, grant: Grant) -> OpenDistribution:
-        """The series before their first release."""
         return OpenDistribution(grant)
 
 
@@ -228,7 +224,6 @@ class BudgetAbsorption(WEventStream):
     purpose: ClassVar[str] = "budget absorption"
 
     def opened(self, grant: Grant) -> OpenAbsorption:
-        """The series before their first release."""
         return OpenAbsorption(grant)
 
 
@@ -251,12 +246,11 @@ class OpenAbsorption(OpenWEvent):
         self._saved = np.where(self.published, 1 - taken, np.minimum(self._saved + 1, self.description.window - 1))
         return found
 
-    def state(self) -> State:
+    def _state(self) -> State:
         """The last releases, and the times that are saved or given up."""
-        return {**super().state(), "saved": self._saved}
+        return {**super()._state(), "saved": self._saved}
 
-    def restore(self, state: State) -> None:
-        """Go on from a state of a stream with the same parameters."""
+    def _restore(self, state: State) -> None:
         saved = fitting(state, "saved", self._saved)
-        super().restore(state)
+        super()._restore(state)
         self._saved = saved

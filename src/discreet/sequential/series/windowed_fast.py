@@ -14,7 +14,7 @@ from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.mechanisms.additive.additive_noise import Additive
 from discreet.sequential.continual_release import State
-from discreet.sequential.counters.updates import UNIT
+from discreet.sequential.counters.counter import UNIT
 from discreet.sequential.series.fast import LONGEST, OpenFAST, SampledSeries, Sampling
 from discreet.sequential.series.pid_controller import PIDController
 from discreet.trust.grant import Grant
@@ -72,7 +72,6 @@ class WindowedFAST(SampledSeries):
     controller: PIDController | None = None
 
     def check(self) -> None:
-        """Refuse more samples than times."""
         check_whole(self.purpose, "window", self.window, most=LONGEST)
         super().check()
 
@@ -87,7 +86,6 @@ class WindowedFAST(SampledSeries):
         return 2 * self.each
 
     def opened(self, grant: Grant) -> OpenWindows:
-        """The series before their first sample."""
         return OpenWindows(grant)
 
 
@@ -105,13 +103,13 @@ class OpenWindows(OpenFAST[WindowedFAST]):
         own = self.description
         free = self.clock - self._times.min(axis=0) >= own.window
         if own.sampling == "fixed":
-            return np.asarray(free & (self.clock * own.samples >= self.taken * own.window))
+            return np.asarray(free & (self.clock * own.samples >= self._taken * own.window))
         return np.asarray(free & (self.clock >= self._next))
 
     @property
     def pace(self) -> Array:
         """The window over its samples."""
-        return np.full(len(self.taken), self.description.window / self.description.samples)
+        return np.full(len(self._taken), self.description.window / self.description.samples)
 
     def _plan(self, expected: Array, due: NDArray[np.bool_]) -> None:
         """Note the times of samples, and set those of the next ones."""
@@ -119,6 +117,6 @@ class OpenWindows(OpenFAST[WindowedFAST]):
         oldest = self._times.argmin(axis=0)[due]
         self._times[oldest, np.flatnonzero(due)] = self.clock
 
-    def state(self) -> State:
+    def _state(self) -> State:
         """That of `FAST`, and the times of the last samples."""
-        return {**super().state(), "times": self._times}
+        return {**super()._state(), "times": self._times}

@@ -10,17 +10,15 @@ import pytest
 from discreet.core.errors import ParameterError
 from discreet.noise.deterministic import DeterministicBits
 from discreet.sequential.bandits.agent import Agent
-from discreet.sequential.bandits.bernoulli_curator import BernoulliCurator
 from discreet.sequential.bandits.curator import OpenCurator
 from discreet.sequential.bandits.gram_sums import GramSums
 from discreet.sequential.bandits.kl_ucb import KLUCB
-from discreet.sequential.bandits.laplace_curator import LaplaceCurator
-from discreet.sequential.bandits.laplace_ucb import LaplaceUCB
 from discreet.sequential.bandits.linear_ucb import LinearUCB
+from discreet.sequential.bandits.local_curators import BernoulliCurator, LaplaceCurator
+from discreet.sequential.bandits.randomized_agents import ThompsonSampling
 from discreet.sequential.bandits.simulators.environments import BernoulliArms, LinearArms
 from discreet.sequential.bandits.simulators.simulation import simulate, simulate_linear
-from discreet.sequential.bandits.thompson import ThompsonSampling
-from discreet.sequential.bandits.ucb1 import UCB1
+from discreet.sequential.bandits.ucb import UCB1, LaplaceUCB
 from tests.sequential.trial import opened
 
 ARMS = BernoulliArms([0.9, 0.8, 0.8, 0.7, 0.7, 0.7, 0.5, 0.5, 0.5, 0.5])

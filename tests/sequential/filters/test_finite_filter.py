@@ -1,4 +1,4 @@
-"""How far one unit moves what a finite filter gives out."""
+"""Weights of finite filters are exact, and their gains are the largest that there are."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.core.grid import Array
-from discreet.sequential.filters.finite_response import FiniteResponse
+from discreet.sequential.filters.finite_filter import FiniteResponse
 
 
 def moved(response: Array, times: tuple[int, ...]) -> float:

@@ -1,4 +1,4 @@
-"""The report of placements."""
+"""Which placement leaves the least error."""
 
 from __future__ import annotations
 

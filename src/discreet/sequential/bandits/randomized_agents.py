@@ -1,4 +1,4 @@
-"""Exponential weights for rewards that follow no law."""
+"""Agents that draw the arm to pull: by exponential weights, or from a posterior."""
 
 from __future__ import annotations
 
@@ -54,6 +54,40 @@ class Exp3(Agent):
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
     def learn(self, arms: Arms, responses: Array) -> None:
-        """Take one response for each run."""
         self._losses[self._run, arms] += (1 - responses) / self.index()[self._run, arms]
         super().learn(arms, responses)
+
+
+class ThompsonSampling(Agent):
+    """Draw a mean for each arm from its posterior, Beta(1 + total, 1 + N - total), and pull the largest.
+
+    Agrawal and Goyal 2012. The posterior is exact for bits, such as those of a `BernoulliCurator`, and is also used for
+    responses between 0 and 1. What is drawn decides on pulls only, and is no noise on anything.
+
+    Parameters
+    ----------
+    arms, runs : int
+        As for `Agent`.
+    random_state : int or None
+        Public. Seeds the draws from posteriors.
+
+    Examples
+    --------
+    >>> ThompsonSampling(arms=3, random_state=0).predict() in (0, 1, 2)
+    True
+    """
+
+    purpose: ClassVar[str] = "Thompson sampling"
+
+    def __init__(self, arms: int, *, random_state: int | None = None, runs: int | None = None) -> None:
+        super().__init__(arms, runs=runs)
+        check_seed(self.purpose, random_state)
+        self._rng = np.random.default_rng(random_state)
+
+    def choose(self) -> Arms:
+        """The arm of the largest draw; no arm has to be pulled first."""
+        return self.index().argmax(axis=1)
+
+    def index(self) -> Array:
+        """A draw from each posterior."""
+        return self._rng.beta(self.totals_ + 1, self.pulls_ - self.totals_ + 1)

@@ -1,4 +1,4 @@
-"""Convert a reward to a Bernoulli bit: local privacy by one coin."""
+"""Curators on each user's own device: a reward becomes a Laplace response, or a Bernoulli bit."""
 
 from __future__ import annotations
 
@@ -10,16 +10,80 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.core.checks import check_positive
-from discreet.core.events import DiscreteLoss
+from discreet.core.events import DiscreteLoss, LaplaceLoss
 from discreet.core.exact import Exact
-from discreet.core.grid import Array
+from discreet.core.grid import CELLS, Array, Grid
 from discreet.mechanisms.selection.randomized_response import RandomizedResponse
 from discreet.noise.bernoulli import bernoulli
-from discreet.sequential.bandits.curator import OpenCurator, RewardCurator
+from discreet.sequential.bandits.curator import OpenCurator, RewardCurator, laplace_of
 from discreet.sequential.bandits.reward_map import Clipped, RewardMap
 from discreet.sequential.continual_release import State
 from discreet.sequential.reading import reward_of
 from discreet.trust.grant import Grant
+
+GRID = Grid(-CELLS)  # on which a reward in [0, 1] is put before noise is added
+
+
+@dataclass(frozen=True, eq=False)
+class LaplaceCurator(RewardCurator):
+    """Add Laplace noise of scale 1 / epsilon to a reward in [0, 1].
+
+    Parameters
+    ----------
+    epsilon : float
+        Public. Of one response.
+    reward_map : RewardMap
+        Public. How rewards become numbers in [0, 1].
+
+    Guarantee
+    ---------
+    `LaplaceLoss(1 / epsilon)`, so pure with epsilon, for the reward of one round (replace): two rewards in [0, 1] are
+    at most 1 apart, and both are on the grid on which the rounded noise is drawn. Dwork, McSherry, Nissim and Smith
+    2006, Proposition 1; Ren, Zhou, Liu and Shroff 2020, "Multi-Armed Bandits with Local Differential Privacy",
+    Algorithm CTL.
+
+    Examples
+    --------
+    >>> LaplaceCurator(epsilon=0.5).event
+    LaplaceLoss(multiplier=2.0)
+    """
+
+    purpose: ClassVar[str] = "Laplace responses"
+
+    epsilon: float = 1.0
+    reward_map: RewardMap = Clipped()  # noqa: RUF009 - it is frozen
+
+    def check(self) -> None:
+        check_positive(self.purpose, "epsilon", self.epsilon, least=1e-6, most=1e6)
+
+    @property
+    def event(self) -> LaplaceLoss:
+        """The price of one response."""
+        return laplace_of(self.epsilon).event
+
+    def opened(self, grant: Grant) -> OpenLaplace:
+        return OpenLaplace(grant)
+
+
+class OpenLaplace(OpenCurator[LaplaceCurator]):
+    """Laplace responses that are paid for; nothing is kept of a reward."""
+
+    def __init__(self, grant: Grant) -> None:
+        super().__init__(grant)
+        self._noise = laplace_of(self.description.epsilon)
+
+    def privatise(self, reward: ArrayLike, arm: ArrayLike = 0, last: ArrayLike = True) -> Any:
+        steps = GRID.cut(self.description.reward_map.unit(reward_of(reward, arm))).astype(np.int64)
+        self.begin_update()
+        noise = self._noise.noise(self._bits, steps.shape, self._noise.multiplier / GRID.step)
+        return GRID.values(Exact(steps).noised(lambda exact: exact, noise))[()]
+
+    def _state(self) -> State:
+        """Nothing."""
+        return {}
+
+    def _restore(self, state: State) -> None:
+        """Nothing is kept."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +124,6 @@ class BernoulliCurator(RewardCurator):
     reward_map: RewardMap = Clipped()  # noqa: RUF009 - it is frozen
 
     def check(self) -> None:
-        """Refuse an epsilon that is too large."""
         check_positive(self.purpose, "epsilon", self.epsilon, most=700.0)
 
     @cached_property
@@ -78,7 +141,6 @@ class BernoulliCurator(RewardCurator):
         return (np.asarray(mean, np.float64) - self.coin.chance / 2) / (1 - self.coin.chance)
 
     def opened(self, grant: Grant) -> OpenBernoulli:
-        """What responds."""
         return OpenBernoulli(grant)
 
 
@@ -86,7 +148,6 @@ class OpenBernoulli(OpenCurator[BernoulliCurator]):
     """Bernoulli responses that are paid for; nothing is kept of a reward."""
 
     def privatise(self, reward: ArrayLike, arm: ArrayLike = 0, last: ArrayLike = True) -> Any:
-        """The response to one reward, or to one of each run."""
         unit = self.description.reward_map.unit(reward_of(reward, arm))
         self.begin_update()
         fair = bernoulli(self._bits, unit.shape, self.description.coin.chance)
@@ -96,9 +157,9 @@ class OpenBernoulli(OpenCurator[BernoulliCurator]):
 
         return Exact(unit).drawn(coins)[()]
 
-    def state(self) -> State:
+    def _state(self) -> State:
         """Nothing."""
         return {}
 
-    def restore(self, state: State) -> None:
+    def _restore(self, state: State) -> None:
         """Nothing is kept."""
