@@ -21,27 +21,42 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 FILES = re.compile(r"\*\*`([\w/]+)\.py`\*\*\n\n```python\n(.*?)```", flags=re.DOTALL)
-MISTAKES = {
-    "questions/above": ('Bound("l1", 1.0', 'Bound("l1", 0.5'),
-    "statistics/moments/count_above": ("budget, name, key)", "Budget(2 * epsilon, delta), name, key)"),
-    "mechanisms/selection/noisy_sign": ("Laplace(self.multiplier).release", "Laplace(self.multiplier / 1.5).release"),
-    "learners/mean_regressor": ("return self.noise.event", "return replace(self.noise, multiplier=1e3).event"),
-    "sequential/counters/plain_counter": (
-        "Updates(noise, bound, int(size), neighbors, factor",
-        "Updates(noise, bound, int(size), neighbors, factor / 8",
+Mistake = tuple[str, str]
+MISTAKES: dict[str, tuple[Mistake, ...]] = {
+    "questions/above": (('Bound("l1", 1.0', 'Bound("l1", 0.5'),),
+    "statistics/moments/count_above": (("budget, name, key)", "Budget(2 * epsilon, delta), name, key)"),),
+    "mechanisms/selection/noisy_sign": (
+        ("Laplace(self.multiplier).release", "Laplace(self.multiplier / 1.5).release"),
+        ("return LaplaceLoss(self.multiplier)", "return LaplaceLoss(2.0)"),
+        ("        Public. Noise scale", "        Noise scale"),
     ),
-    "local/oracles/one_question": ("miss_chance(self.epsilon)", "miss_chance(self.epsilon * 1.5)"),
-    "deep/layers/prelu": ("products = slopes", "products = 0.5 * slopes"),
+    "learners/mean_regressor": (
+        ("return self.noise.event", "return replace(self.noise, multiplier=1e3).event"),
+        ('return {"mean_"', 'return {"n_": 1, "mean_"'),
+    ),
+    "sequential/counters/plain_counter": (
+        ("updates.drawn(self._bits, (size,))", "updates.drawn(self._bits, (size,)) // 8"),
+        ("self.neighbors, factor)", "self.neighbors, factor / 2)"),
+        ("self.neighbors, factor)", "self.neighbors, factor * 2 / 3)"),
+        ("steps, updates.drawn(self._bits, (size,)))", "steps, np.zeros(size, np.int64))"),
+        ("        exact = Exact(", "        self.seen = given\n        exact = Exact("),
+        ('"noisy": self._noisy}', '"noisy": 0 * self._noisy}'),
+    ),
+    "local/oracles/one_question": (
+        ("miss_chance(self.epsilon)", "miss_chance(self.epsilon * 1.5)"),
+        ("_whole_below(reports, 2 * self.size)", "_whole_below(reports, 2**20)"),
+    ),
+    "deep/layers/prelu": (("products = slopes", "products = 0.5 * slopes"),),
     "trust/sources/json_lines": (
-        "list(map(_record, taken))",
-        "[one for one in map(_record, taken) if one.get(columns[0] if columns else 0, 1)]",
+        ("yield bounded(", "yield (lambda rows, *_: rows)("),
+        ("if isinstance(found, dict) else {}", 'if isinstance(found["kind"], str) else {}'),
     ),
     "trust/named_sums": (
-        "self._trust.ask(question, mechanism)",
-        "self._trust.ask(question, replace(mechanism, multiplier=mechanism.multiplier / 1.5))",
+        ("ask(question, mechanism)", "ask(question, replace(mechanism, multiplier=mechanism.multiplier / 1.5))"),
+        ("return self._trust.reports", "return self._trust.reports / 2"),
     ),
 }
-"""What is made wrong in each example, by its place: noise, a bound, a price or a record that is left out."""
+"""What is made wrong in each example, by its place: noise, a bound, a price, a name, a state or a record."""
 
 
 @dataclass(frozen=True)
@@ -64,9 +79,11 @@ class Example:
     needs: tuple[Example, ...] = ()
 
     @property
-    def wrong(self) -> str:
-        """The same with one line wrong; it may need another import."""
-        old, new = MISTAKES[self.place]
+    def wrong(self) -> list[str]:
+        """The same with one line wrong each; it may need another import."""
+        return [self._with(*mistake) for mistake in MISTAKES[self.place]]
+
+    def _with(self, old: str, new: str) -> str:
         assert self.code.count(old) == 1, f"{self.place} has not one {old!r}"
         more = "from dataclasses import replace\n" if "replace(" in new else ""
         return self.code.replace(old, new).replace("annotations\n", f"annotations\n{more}", 1)
@@ -98,7 +115,7 @@ def main(words: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         copy = copied(Path(folder))
         for one in wanted:
-            for how, code in (("as it stands", one.code), ("made wrong", one.wrong)):
+            for how, code in (("as it stands", one.code), *(("made wrong", code) for code in one.wrong)):
                 fine, seconds, words_of = tried(copy, one, code)
                 expected = fine == (how == "as it stands")
                 failed += not expected

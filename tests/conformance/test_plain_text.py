@@ -22,6 +22,7 @@ from discreet.core.ledger import Reservation
 from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.receipt import Participants, Receipt
 from discreet.deep.checks.check import Checked
+from discreet.deep.fair.sensitive_attribute import SensitiveAttribute
 from discreet.deep.training.card import PrivacyCard
 from discreet.learners.trees.tree import GrownTree
 from discreet.ledger.memory_ledger import MemoryLedger
@@ -137,6 +138,7 @@ def test_receipts_ledgers_errors_and_trees_are_plain(tmp_path: Path) -> None:
     assert all(line.isprintable() for line in str(refusal).split("\n"))
     check(GrownTree(np.array([0]), np.array([0.5]), np.array(KINDS[:2]), (HOSTILE,)))
     check(parties)
+    check(SensitiveAttribute([HOSTILE], (HOSTILE, "b"), Budget(1.0), name=HOSTILE))
     check(Bar(HOSTILE, 1.0, 0.5))
     check(Checked((HOSTILE,), (HOSTILE,)))
     card = {"unit": HOSTILE, "epsilon": 1.0, "delta": 0.0, "steps": HOSTILE, "versions": {HOSTILE: HOSTILE}}

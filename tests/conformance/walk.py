@@ -6,6 +6,7 @@ import functools
 import importlib.util
 import inspect
 import pkgutil
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -122,7 +123,7 @@ def _mirror(kind: type[Any]) -> str:
 
 def has_mirror(kind: Any) -> bool:
     """Whether there is a test file that mirrors the file of a class or function."""
-    return importlib.util.find_spec(_mirror(kind)) is not None
+    return _mirror(kind) in sys.modules or importlib.util.find_spec(_mirror(kind)) is not None
 
 
 def trial(kind: type[Any]) -> Any:

@@ -46,7 +46,7 @@ from tests.trust import trial
 from tests.trust.trial import TrustTrial
 
 PLAIN = {
-    "SecureSum": "it shows how many parties there are, and no name",
+    "SecureSum": "the names of parties are made plain",
 }
 """Why these print no texts of others: see `tests/conformance/test_plain_text.py`."""
 

@@ -12,11 +12,6 @@ from discreet.deep.fair.fair_classifier import FairClassifier
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute, checked_groups, coded
 from tests.trust.holding import MARK, HolderTrial
 
-PLAIN = {
-    "SensitiveAttribute": "it shows the name and the groups by their repr",
-}
-"""Why these print no texts of others: see `tests/conformance/test_plain_text.py`."""
-
 TRIAL = HolderTrial(
     lambda: SensitiveAttribute([f"g{MARK:.0f}"] * 9, [f"g{place}" for place in range(10_000)], Budget(1.0))
 )

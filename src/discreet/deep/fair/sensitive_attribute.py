@@ -15,6 +15,7 @@ from discreet.core.neighbors import Neighbors, Unit
 from discreet.core.secret import Secret
 from discreet.core.secret_sample import SecretSample
 from discreet.deep.fair.constraint import Codes
+from discreet.display.plain import plain
 from discreet.ledger.memory_ledger import account_of
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.bits import system_bits
@@ -75,7 +76,8 @@ class SensitiveAttribute(Holder, Secret):
         return len(self._codes)
 
     def __repr__(self) -> str:
-        return f"SensitiveAttribute({self.unit.column} of {len(self)} records: {', '.join(map(str, self.groups))})"
+        groups = ", ".join(map(str, self.groups))
+        return plain(f"SensitiveAttribute({self.unit.column} of {len(self)} records: {groups})")
 
     @property
     def secret(self) -> bool:
