@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from discreet.accounting.accountant import epsilon
 from discreet.core.budget import Budget
 from discreet.core.errors import BudgetExceeded, NotPermitted, UnplannedRelease
 from discreet.core.exact import Exact
@@ -58,6 +59,20 @@ def check_price(trial: StreamTrial) -> None:
     assert max(found) <= 1 + ROUNDING
     assert min(found) > 0.5
     assert max(found) > 0.85
+
+
+@for_each(streams())
+def test_its_event_is_that_of_its_noise_or_of_its_epsilon(kind: Any) -> None:
+    """What the trial of the price measures is in these units: an event that ignored them would be another price."""
+    trial = trial_of(kind)
+    priced = {name: both for name, both in trial.parameters.items() if name in ("noise", "epsilon")}
+    assert priced, "a stream is paid for by its noise or its epsilon"
+    for name, value in [(name, value) for name, both in priced.items() for value in both]:
+        one = trial.described(**{name: value})
+        if name == "noise":
+            assert one.event == value.event
+        else:
+            assert 0.9 * value <= epsilon(one.event, getattr(one, "delta", 0.0)) <= value * (1 + 1e-9)
 
 
 @for_each(streams())
