@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.func import functional_call
 
 from discreet.deep.forms.form import Form
 from discreet.deep.layers.rule import _RULES, load_rules
@@ -31,13 +32,27 @@ def noted(kind: type[nn.Module]) -> Iterator[list[int]]:
 
     def asked(module: nn.Module, inputs: Tensor, slopes: Tensor) -> dict[str, Form]:
         sizes.append(len(inputs))
-        return right(module, inputs, slopes)
+        forms = right(module, inputs, slopes)
+        check_forms(module, inputs, slopes, forms)
+        return forms
 
     _RULES[kind] = asked
     try:
         yield sizes
     finally:
         _RULES[kind] = right
+
+
+def check_forms(module: nn.Module, inputs: Tensor, slopes: Tensor, forms: dict[str, Form]) -> None:
+    """What a rule gives is what PyTorch gives: a rehearsal would not use one that is wrong, and nobody would notice."""
+    own = {name: one.detach().clone().requires_grad_() for name, one in module.named_parameters()}
+    with torch.enable_grad():
+        given = functional_call(module, own, (inputs.detach(),))
+        wanted = torch.autograd.grad((given * slopes.detach()).sum(), list(own.values()))
+    for name, want in zip(own, wanted, strict=True):
+        if name in forms:
+            found = forms[name].weighted(torch.ones(len(inputs)), 1e9).view_as(want)
+            assert float((found - want).norm()) <= 1e-4 * float(want.norm()) + 1e-6, name
 
 
 def trials(found: Any) -> dict[str, LayerTrial]:

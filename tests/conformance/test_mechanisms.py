@@ -76,6 +76,15 @@ def test_no_audit_refutes_a_part_and_each_does_with_two_thirds_of_the_noise() ->
             check(audit)
 
 
+@every
+def test_what_its_audits_allow_is_in_its_price(kind: type[Any]) -> None:
+    """An audit may allow less than the event, for neighbors that a part can tell apart; never more."""
+    for audit in trial(kind).audits_of(kind):
+        claim, event = getattr(audit, "claim", None), audit.mechanism.event
+        for epsilon in (0.0, 0.3, 1.0, 3.0) if claim is not None else ():
+            assert delta(claim, epsilon) <= delta(event, epsilon) + 1e-6, f"{audit}: the event is too cheap"
+
+
 @each
 @pytest.mark.slow
 def test_no_audit_of_many_more_runs_refutes_the_claim_and_each_does_with_less_noise(kind: type[Any]) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from sklearn.base import BaseEstimator, clone
 
+from discreet.accounting.accountant import epsilon
 from discreet.core.events import read, written
 from tests.conformance.walk import BROUGHT, for_each, promising, trial
 
@@ -65,3 +66,11 @@ def test_its_event_is_that_of_every_other_with_the_same_parameters_and_survives_
     """Of an estimator, which has it after a fit, see `test_learners`."""
     event = made(kind).event
     assert event == made(kind).event == read(written(event))
+
+
+@for_each(kind for kind in FOUND if getattr(kind, "calibrated", "") == "epsilon")
+def test_what_is_set_by_its_epsilon_costs_no_less(kind: type[Any]) -> None:
+    """Without a delta: an audit of few neighbors may not use up the whole price, and would not see two thirds of it."""
+    for price in (0.5, 1.0, 2.0):
+        one = dataclasses.replace(made(kind), epsilon=price)
+        assert epsilon(one.event, 0.0) >= 0.99 * price
