@@ -26,7 +26,6 @@ import pandas as pd
 import discreet
 from discreet.core.bound import Bound
 from discreet.core.budget import Budget
-from discreet.core.errors import ParameterError
 from discreet.core.events import Event, PureLoss
 from discreet.deep.fair.fair_classifier import FairClassifier
 from discreet.deep.fair.sensitive_attribute import SensitiveAttribute
@@ -37,7 +36,6 @@ from discreet.learners.selection.evaluate import evaluate
 from discreet.learners.selection.evaluate_regression import evaluate_regression
 from discreet.ledger.memory_ledger import MemoryLedger
 from discreet.mechanisms.additive.gaussian import Gaussian
-from discreet.mechanisms.additive.laplace import Laplace
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.graphs.whole_graph import WholeGraph
 from discreet.schema.schema import Category, Number, Schema, Text
@@ -50,7 +48,7 @@ from discreet.trust.curator import Curator
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.opening import source_of
 from tests.conformance import test_statistics
-from tests.conformance.walk import for_each, learner_trial, streams
+from tests.conformance.walk import for_each, learner_trial, stream_trial, streams
 from tests.sequential.trial import opened
 
 
@@ -392,6 +390,7 @@ def test_evaluations_take_odd_values_for_missing_ones() -> None:
 # Streams: one update after the other, and several people's values in one.
 
 LONG = 128
+LONGER: dict[str, Any] = {"horizon": LONG, "rounds": LONG, "runs": None}
 GIVEN: dict[str, Any] = {
     "horizon": LONG,
     "noise": Gaussian(1.0),
@@ -410,14 +409,14 @@ GIVEN: dict[str, Any] = {
 
 
 def made(kind: Any, **more: Any) -> Any:
-    """A new one with bits that can be drawn again, and Laplace noise where it takes no other."""
+    """A new one with bits that can be drawn again; a stream is set as for its own trial, for many updates."""
+    if issubclass(kind, ContinualRelease):
+        trial = stream_trial(kind)
+        long = {name: value for name, value in LONGER.items() if name in trial.parameters}
+        return opened(trial.described(**long | more), DeterministicBits(5))
     parameters = inspect.signature(kind).parameters
     needed = {name: GIVEN[name] for name, one in parameters.items() if one.default is one.empty}
-    try:
-        found = kind(**needed, **more)
-    except ParameterError:
-        found = kind(**{**needed, "noise": Laplace(1.0)}, **more)
-    return opened(found, DeterministicBits(5)) if isinstance(found, ContinualRelease) else found
+    return kind(**needed, **more)
 
 
 OPENED = {kind: type(made(kind)) for kind in streams()}
