@@ -9,13 +9,11 @@ from __future__ import annotations
 import copy
 import dataclasses
 import pickle
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -33,7 +31,6 @@ from discreet.trust.grant import Grant
 from tests.conformance.forks import in_a_fork
 from tests.conformance.walk import for_each, stream_trial, streams
 from tests.sequential.trial import ROUNDING, StreamTrial, opened
-from tests.test_contributing import FILES
 
 ENOUGH = Budget(50.0, 0.01)
 CHANGES = ("update", "add", "privatise", "_restore", "_state", "begin_update", "closed", "receipt")
@@ -269,46 +266,3 @@ def test_threads_take_turns(kind: Any) -> None:
         assert not done.wait(0.01)
     thread.join()
     assert done.is_set()
-
-
-def added(monkeypatch: pytest.MonkeyPatch, old: str = "", new: str = "") -> type[Any]:
-    """The counter that CONTRIBUTING adds, with its test file; with one line of it made wrong."""
-    for path, code in FILES.items():
-        if "plain_counter" in path:
-            module = ModuleType(path.replace("/", "."))
-            monkeypatch.setitem(sys.modules, module.__name__, module)
-            assert code.count(old) == 1 or path.startswith("tests") or not old
-            exec(compile(code.replace(old, new) if old else code, path, "exec"), vars(module))
-    found: type[Any] = sys.modules["discreet.sequential.counters.plain_counter"].PlainCounter
-    return found
-
-
-def claims(kind: type[Any]) -> None:
-    """All that is said of every stream, of this one."""
-    check_price(stream_trial(kind))
-    for said in vars(sys.modules[__name__]).values():
-        if callable(getattr(said, "claim", None)):
-            said.claim(kind)
-
-
-def test_the_counter_of_contributing_passes_as_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
-    claims(added(monkeypatch))
-
-
-WRONG = {
-    "an eighth of its noise": ("updates.drawn(self._bits, (size,))", "updates.drawn(self._bits, (size,)) // 8"),
-    "half of its factor": ("self.neighbors, factor)", "self.neighbors, factor / 2)"),
-    "two thirds of its factor": ("self.neighbors, factor)", "self.neighbors, factor * 2 / 3)"),
-    "no noise": (
-        "exact.noised(lambda steps: steps, updates.drawn(self._bits, (size,)))",
-        "exact.noised(lambda steps: steps, np.zeros(size, np.int64))",
-    ),
-    "an exact sum beside": ("        exact = Exact(", "        self.seen = given\n        exact = Exact("),
-    "noise that is not saved": ('"noisy": self._noisy}', '"noisy": 0 * self._noisy}'),
-}
-
-
-@pytest.mark.parametrize("wrong", WRONG)
-def test_the_same_counter_made_wrong_in_one_line_fails(monkeypatch: pytest.MonkeyPatch, wrong: str) -> None:
-    with pytest.raises(AssertionError):
-        claims(added(monkeypatch, *WRONG[wrong]))
