@@ -31,6 +31,7 @@ MUTANTS = [
         tests=STREAMS,
     ),
     *of("trust/grant", ("        self._taken = True\n", ""), tests=WALK),
+    *of("trust/holder", ('if hasattr(plan, "opened") and not self.opens:', "if False:"), tests=STREAMS),
     *of("trust/holder", ("        plan = self._own(plan)\n", ""), tests=f"{STREAMS} {WALK}"),
     *of(
         "sequential/continual_release",

@@ -137,6 +137,13 @@ def test_a_permit_opens_the_stream_that_it_was_made_for_and_once() -> None:
         permit.open(visits)
 
 
+def test_the_permit_of_a_table_is_refused_for_a_stream_before_any_charge() -> None:
+    data = PrivateData.of(np.ones((9, 1)), Schema.numeric(0.0, 1.0, 1), Budget(1.0))
+    with pytest.raises(NotPermitted, match=r"a PrivateData opens nothing that goes on.*StreamAccount"):
+        data.permit(TreeCounter(10, Laplace(1.0)), "visits")
+    assert data.ledger.entries() == ()
+
+
 def test_a_permit_for_something_else_opens_no_stream() -> None:
     data = PrivateData.of(np.ones((9, 1)), Schema.numeric(0.0, 1.0, 1), Budget(1.0))
     visits = TreeCounter(10, Laplace(1.0))

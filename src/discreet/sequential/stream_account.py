@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 from discreet.core.bits import Bits
 from discreet.core.budget import Budget
@@ -77,6 +77,8 @@ class StreamAccount(Holder):
     >>> account.ledger.balance().certified, counter.receipt.purpose
     (1.0, 'visits')
     """
+
+    opens: ClassVar[bool] = True
 
     def __init__(self, ledger: Ledger | Budget, bits: Bits | None = None) -> None:
         self.ledger: Ledger = MemoryLedger(ledger) if isinstance(ledger, Budget) else ledger
