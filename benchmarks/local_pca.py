@@ -17,11 +17,8 @@ import numpy as np
 
 from benchmarks.rows import Row, at_most, printed, report
 from discreet.core.grid import Array
-from discreet.local.subspaces.gaussian_products import GaussianProducts
-from discreet.local.subspaces.product_moments import ProductMoments
-from discreet.local.subspaces.product_report import ProductReport
-from discreet.local.subspaces.sphere_products import SphereProducts
-from discreet.local.subspaces.squared_sine import squared_sine
+from discreet.local.subspaces.product_moments import ProductMoments, squared_sine
+from discreet.local.subspaces.product_report import GaussianProducts, ProductReport, SphereProducts
 
 P, OWN, K, DRAWS, ROWS = 200, 10, 2, 3, 10**5
 

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from discreet.core.errors import BudgetExceeded, NotPermitted, ParameterError
-from discreet.local.means.half_sphere import HalfSphereVector
-from discreet.local.means.hybrid import HybridReport
+from discreet.local.means.hybrid_report import HybridReport
+from discreet.local.means.sphere_vector import HalfSphereVector
 from discreet.local.oracles.generalized_randomized_response import GeneralizedRandomizedResponse
 from discreet.local.reporter import Reporter
 

@@ -51,7 +51,7 @@ MUTANTS = [
         ("if setup.f != self.f or setup.bits > WORD:", "if setup.bits > WORD:"),
     ),
     *of(
-        "local/rappor/memo_file",
+        "local/rappor/permanent",
         ('data = read_own(path, f"RAPPOR memo {path}", 1, LONGEST, UNREPORTED)', "data = path.read_bytes()"),
         tests="local/rappor/test_permanent.py",
     ),
@@ -60,20 +60,20 @@ MUTANTS = [
         ("(places[:, 0] < places[:, 1])", "(places[:, 0] <= places[:, 1])"),
     ),
     *of(
-        "local/means/report_reach",
+        "local/means/vector_report",
         ("if (np.abs(rows) > self.number).any():", "if False:"),
         ("self.length * (1 + ROUNDING)", "self.length * 100"),
         ("np.trunc(inside * shrink)", "np.ceil(inside * shrink)"),
     ),
     *of(
-        "local/means/half_sphere",
+        "local/means/sphere_vector",
         ("math.sqrt(self.size) / 2 + 1", "math.inf"),
-        tests="local/means/test_report_reach.py",
+        tests="local/means/test_vector_report.py",
     ),
     *of(
-        "local/means/hybrid",
+        "local/means/hybrid_report",
         ("least = 0 if self.cells else CELLS", "least = 0"),
-        tests="local/means/test_report_reach.py",
+        tests="local/means/test_vector_report.py",
     ),
     *of(
         "local/oracles/projective_geometry",

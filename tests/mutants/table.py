@@ -1352,7 +1352,7 @@ MUTANTS = [
         tests=f"local/oracles/test_subset_selection.py {REPORTS}",
     ),
     *of(
-        "local/oracles/code_oracle",
+        "local/oracles/generalized_randomized_response",
         ("self.inside, self.codes - self.inside)", "self.codes, self.codes)"),
         tests=f"{REPORTS} local/test_oracle.py",
     ),
@@ -1371,13 +1371,13 @@ MUTANTS = [
         tests=f"local/test_oracle.py {REPORTS}",
     ),
     *of(
-        "local/oracles/count_mean_sketch",
+        "local/oracles/sketch",
         ("return miss_chance(self.epsilon / 2)", "return miss_chance(self.epsilon)"),
         ("~bernoulli(bits, len(places), self.flip)", "~bernoulli(bits, len(places), self.flip / 4)"),
-        tests=f"local/oracles/test_count_mean_sketch.py {REPORTS}",
+        tests=f"local/oracles/test_sketch.py {REPORTS}",
     ),
     *of(
-        "local/oracles/hadamard_sketch",
+        "local/oracles/sketch",
         ("return miss_chance(self.epsilon)", "return miss_chance(1.5 * self.epsilon)"),
         tests=f"local/oracles/test_sketch.py {REPORTS}",
     ),
@@ -1451,7 +1451,7 @@ MUTANTS = [
         ("level = int(setup.f * LEVELS)", "level = int(setup.f * LEVELS) - 2"),
     ),
     *of(
-        "local/rappor/memo_file",
+        "local/rappor/permanent",
         ("if name not in responses:", "if True:"),
         ("if digest != _digest(body):", "if False:"),
         tests="local/rappor/test_permanent.py",
@@ -1653,22 +1653,22 @@ MUTANTS = [
         ("rows = rows - self._tied[:, None] * rows[-1]", "pass"),
     ),
     *of(
-        "local/means/duchi_report",
+        "local/means/number_report",
         ("return miss_chance(self.epsilon)", "return miss_chance(2 * self.epsilon)"),
         ("return 1 / (1 - 2 * self.lie)", "return 1 / (1 - self.lie)"),
-        tests=f"local/means/test_duchi_report.py {REPORTS}",
+        tests=f"local/means/test_number_report.py {REPORTS}",
     ),
     *of(
-        "local/means/piecewise",
+        "local/means/hybrid_report",
         ("miss_chance(self.epsilon, self.window, CELLS - self.window)", "miss_chance(self.epsilon, 1, CELLS)"),
         ("outside += self.window * (outside >= starts)", "outside += 1 * (outside >= starts)"),
-        tests=f"local/means/test_piecewise.py {REPORTS}",
+        tests=f"local/means/test_hybrid_report.py {REPORTS}",
     ),
     *of(
-        "local/means/half_sphere",
+        "local/means/sphere_vector",
         ("return miss_chance(self.epsilon)", "return miss_chance(2 * self.epsilon)"),
         ("turned = away ^ bernoulli(bits, len(vectors), self.lie)", "turned = away"),
-        tests=f"local/means/test_half_sphere.py {REPORTS}",
+        tests=f"local/means/test_sphere_vector.py {REPORTS}",
     ),
     *of(
         "local/means/sphere_vector",
@@ -1682,17 +1682,17 @@ MUTANTS = [
     ),
     # local/subspaces
     *of(
-        "local/subspaces/gaussian_products",
+        "local/subspaces/product_report",
         ("grown = self.radius**2 * (math.sqrt(2) +", "grown = self.radius**2 * (1.0 +"),
         ("grown * (1 + ROUNDING) + self.step * math.sqrt(half_size(self.size))", "grown * (1 - 2e-9)"),
         ("return GaussianLoss(self.multiplier)", "return GaussianLoss(2 * self.multiplier)"),
-        tests=f"local/subspaces/test_gaussian_products.py {REPORTS}",
+        tests=f"local/subspaces/test_product_report.py {REPORTS}",
     ),
     *of(
-        "local/subspaces/sphere_products",
+        "local/subspaces/product_report",
         ("half_size(self.size), self.radius**2)", "half_size(self.size), self.radius)"),
         ("SphereVector(self.epsilon, half_size", "SphereVector(2 * self.epsilon, half_size"),
-        tests=f"local/subspaces/test_sphere_products.py {REPORTS}",
+        tests=f"local/subspaces/test_product_report.py {REPORTS}",
     ),
     # query: what is planned comes from public facts alone, and is charged to nobody
     *of(

@@ -19,13 +19,13 @@ RANDOMIZERS = {kind.kind: f"{kind.__module__}:{kind.__name__}" for kind in KINDS
         "rsfd": "attributes.fake_data:FakeData",
         "pem": "strings.prefix_extension:PrefixExtension",
         "rappor": "rappor.rappor:Rappor",
-        "two_point": "means.duchi_report:DuchiReport",
-        "piecewise": "means.piecewise:PiecewiseReport",
-        "hybrid": "means.hybrid:HybridReport",
+        "two_point": "means.number_report:DuchiReport",
+        "piecewise": "means.hybrid_report:PiecewiseReport",
+        "hybrid": "means.hybrid_report:HybridReport",
         "sphere_vector": "means.sphere_vector:SphereVector",
-        "half_sphere_vector": "means.half_sphere:HalfSphereVector",
-        "sphere_products": "subspaces.sphere_products:SphereProducts",
-        "gaussian_products": "subspaces.gaussian_products:GaussianProducts",
+        "half_sphere_vector": "means.sphere_vector:HalfSphereVector",
+        "sphere_products": "subspaces.product_report:SphereProducts",
+        "gaussian_products": "subspaces.product_report:GaussianProducts",
     }.items()
 }
 """Where the randomiser of each kind is, to be imported when it is asked for."""

@@ -1,12 +1,20 @@
-"""Claims about reports by PrivUnit: see also the tests of all randomisers."""
+"""Claims about reports of vectors: see also the tests of all randomisers."""
 
 from __future__ import annotations
 
-from discreet.local.means.sphere_vector import SphereVector
+import pytest
+
+from discreet.local.means.number_report import DuchiReport
+from discreet.local.means.sphere_vector import HalfSphereVector, SphereVector
 from discreet.mechanisms import SphereReport
 from tests.local.means.vector_trial import check_law, check_refusals
 
-RANDOMIZERS = [SphereVector(1.0), SphereVector(3.0, size=5, radius=7.0)]
+RANDOMIZERS = [
+    SphereVector(1.0),
+    SphereVector(3.0, size=5, radius=7.0),
+    HalfSphereVector(1.0),
+    HalfSphereVector(3.0, size=5, radius=7.0),
+]
 
 
 def test_estimates_are_unbiased_with_the_variance_of_the_theory() -> None:
@@ -19,4 +27,10 @@ def test_the_price_is_that_of_the_mechanism() -> None:
 
 
 def test_other_reports_and_vectors_are_refused() -> None:
-    check_refusals(RANDOMIZERS[1])
+    for kind in (SphereVector, HalfSphereVector):
+        check_refusals(kind(3.0, size=5, radius=7.0))
+
+
+def test_one_coordinate_is_one_bit() -> None:
+    one = HalfSphereVector(1.0, size=1)
+    assert one.length == pytest.approx(DuchiReport(1.0).reach)

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from discreet.core.errors import ParameterError
 from discreet.local.aggregator import Aggregator
 from discreet.local.rappor.client import RapporClient, client_reports, client_secret, cohort_from
-from discreet.local.rappor.memo_file import MemoFile
-from discreet.local.rappor.permanent import GoogleMemo, SecretMemo
+from discreet.local.rappor.permanent import GoogleMemo, MemoFile, SecretMemo
 from discreet.local.rappor.rappor import Rappor
 from discreet.noise.deterministic import DeterministicBits
 

@@ -9,10 +9,9 @@ from scipy.sparse import csc_matrix
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
-from discreet.local.rappor.bloom import bloom_design
 from discreet.local.rappor.count_regression import sparse_lasso
-from discreet.local.rappor.decoding import decoded, regression
-from discreet.local.rappor.discoveries import discoveries
+from discreet.local.rappor.decoding import decoded, discoveries, regression
+from discreet.local.rappor.parameters import bloom_design
 from discreet.local.rappor.rappor import Rappor
 
 RAPPOR = Rappor()

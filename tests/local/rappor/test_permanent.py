@@ -12,10 +12,8 @@ import numpy as np
 import pytest
 
 from discreet.core.errors import ParameterError
-from discreet.local.rappor.bloom import bloom_positions, bloom_rows
-from discreet.local.rappor.memo_file import MemoFile
-from discreet.local.rappor.parameters import RapporParameters
-from discreet.local.rappor.permanent import GoogleMemo, SecretMemo, derived, randomized
+from discreet.local.rappor.parameters import RapporParameters, bloom_positions, bloom_rows
+from discreet.local.rappor.permanent import GoogleMemo, MemoFile, SecretMemo, derived, randomized
 from discreet.noise.deterministic import DeterministicBits
 
 SECRET = b"a secret of more than 16 bytes"

@@ -7,7 +7,7 @@ import pytest
 
 from discreet.accounting import accountant
 from discreet.core.errors import ParameterError
-from discreet.local.rappor.bloom import bloom_positions
+from discreet.local.rappor.parameters import bloom_positions
 from discreet.local.rappor.rappor import Rappor
 from discreet.noise.deterministic import DeterministicBits
 

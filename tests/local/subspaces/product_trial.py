@@ -10,8 +10,8 @@ import pytest
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.local.aggregator import Aggregator
+from discreet.local.subspaces.product_moments import squared_sine
 from discreet.local.subspaces.product_report import ProductReport
-from discreet.local.subspaces.squared_sine import squared_sine
 from discreet.noise.deterministic import DeterministicBits
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.core.bits import Bits
 from discreet.core.grid import Array, Steps
-from discreet.local.oracles.code_oracle import CodeOracle
+from discreet.local.oracles.generalized_randomized_response import CodeOracle
 from discreet.local.randomizer import Reports
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.uniform import uniform_integers

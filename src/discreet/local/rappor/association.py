@@ -11,8 +11,8 @@ from discreet.core.errors import ParameterError
 from discreet.core.events import Composed, Event
 from discreet.core.grid import Array
 from discreet.local.randomizer import Reports
-from discreet.local.rappor.bloom import bloom_design
 from discreet.local.rappor.count_regression import CountRegression
+from discreet.local.rappor.parameters import bloom_design
 from discreet.local.rappor.rappor import Rappor
 
 OTHER = "(other)"

@@ -3,20 +3,130 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
+from discreet.core.checks import check_one_of, check_positive
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array, Steps
 from discreet.local.device_receipt import device_receipt
-from discreet.local.rappor.bloom import bloom_design
 from discreet.local.rappor.count_regression import CountRegression, FittedShares
-from discreet.local.rappor.decoded_strings import DecodedStrings
-from discreet.local.rappor.discoveries import Correction, discoveries
+from discreet.local.rappor.parameters import bloom_design
 from discreet.local.rappor.rappor import Rappor
+from discreet.releases.columns import Columns, Series
+from discreet.releases.drawing import draw_points
 from discreet.releases.release import check_confidence
+from discreet.releases.table import Tabular
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+Correction = Literal["benjamini-hochberg", "bonferroni"]
+CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
+
+
+def discoveries(p_values: Array, hypotheses: int, level: float, correction: Correction) -> NDArray[np.bool_]:
+    """Which null hypotheses are rejected.
+
+    Parameters
+    ----------
+    p_values : array
+        Of those hypotheses that could be rejected.
+    hypotheses : int
+        How many there are in all; those without a p-value count as if it were 1.
+    level : float
+        Of Bonferroni's correction: the probability of any false rejection. Of Benjamini and Hochberg's: the expected
+        part of false ones among the rejections (Benjamini and Hochberg 1995, Theorem 1, for independent p-values).
+    correction : {"benjamini-hochberg", "bonferroni"}
+        Which of the two.
+
+    Examples
+    --------
+    >>> p_values = np.array([0.001, 0.02, 0.03, 0.9])
+    >>> discoveries(p_values, 4, 0.05, "bonferroni"), discoveries(p_values, 4, 0.05, "benjamini-hochberg")
+    (array([ True, False, False, False]), array([ True,  True,  True, False]))
+    """
+    check_one_of("discoveries", "correction", correction, CORRECTIONS)
+    check_positive("discoveries", "level", level, 1e-12, 0.5)
+    if correction == "bonferroni":
+        return np.asarray(p_values <= level / max(hypotheses, 1))
+    order = np.argsort(p_values)
+    below = np.flatnonzero(p_values[order] <= level * np.arange(1, p_values.size + 1) / max(hypotheses, 1))
+    rejected = np.zeros(p_values.size, bool)
+    rejected[order[: below[-1] + 1 if below.size else 0]] = True
+    return rejected
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecodedStrings(Tabular):
+    """The candidates that clients are shown to have, the most common first.
+
+    Estimates, errors and p-values are those of least squares. Intervals are for one string at a time, and for the
+    population that clients are a sample of.
+
+    Parameters
+    ----------
+    found : tuple of str
+        The strings whose null hypothesis, that nobody has them, is rejected.
+    counts, errors, p_values : array
+        The number of clients that have each, its standard error, and the one-sided p-value.
+    n : int
+        The number of reports.
+    candidates : int
+        The number of candidates that were tested.
+    dispersion : float
+        The variance of residuals in units of the known noise; clearly above 1 if common strings are not candidates.
+    split : bool
+        Whether candidates were chosen in other cohorts than they were tested in.
+
+    Examples
+    --------
+    >>> from discreet.local.rappor.decoding import decoded
+    >>> from discreet.local.rappor.rappor import Rappor
+    >>> from discreet.noise.deterministic import DeterministicBits
+    >>> rappor = Rappor(f=0.25, p=0.25, q=0.75)
+    >>> reports = rappor.reports(["cat"] * 6000 + ["dog"] * 4000, DeterministicBits(1))
+    >>> found = decoded(rappor, rappor.tallied(reports), candidates=["cat", "cow", "dog"], simulated=True)
+    >>> found.found, found.candidates
+    (('cat', 'dog'), 3)
+    """
+
+    found: tuple[str, ...]
+    counts: Array
+    errors: Array
+    p_values: Array
+    n: int
+    candidates: int
+    dispersion: float
+    split: bool
+
+    @property
+    def other(self) -> float:
+        """The estimated number of clients with other strings."""
+        return max(0.0, self.n - float(self.counts.sum()))
+
+    @cached_property
+    def _columns(self) -> Columns:
+        assert self.confidence is not None
+        half = ndtri((1 + self.confidence) / 2) * self.errors
+        counts = Series.around("count", self.counts, half, self.errors)
+        share = Series.around("share", self.counts / self.n, half / self.n)
+        return Columns({"string": self.found}, (counts, share, Series("p_value", np.asarray(self.p_values))))
+
+    def tabulated(self) -> Columns:
+        """The strings with their counts, shares and p-values."""
+        return self._columns
+
+    def draw(self, ax: Axes) -> None:
+        """A point with its interval for each string, the most common at the top."""
+        draw_points(ax, list(self.found), self._columns.series[0])
+
 
 KEPT = "The counts are as they were."
 

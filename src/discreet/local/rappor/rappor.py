@@ -15,8 +15,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.events import Event
 from discreet.core.grid import Steps
 from discreet.local.randomizer import MOST_EPSILON, Randomizer, Reports, WorstPair, grouped_misfit, refused
-from discreet.local.rappor.bloom import BitRows, all_positions, bloom_positions, bloom_rows
-from discreet.local.rappor.parameters import RapporParameters
+from discreet.local.rappor.parameters import BitRows, RapporParameters, all_positions, bloom_positions, bloom_rows
 from discreet.local.rappor.permanent import randomized
 from discreet.local.rappor.reports_loss import ReportsLoss
 from discreet.noise.bernoulli import bernoulli

@@ -17,7 +17,7 @@ from discreet.core.grid import Array, Steps
 from discreet.local.device_receipt import device_receipt
 from discreet.local.miss_chance import miss_chance
 from discreet.local.oracles.hadamard_response import hadamard, odd
-from discreet.local.oracles.multiply_shift import hashed, public_functions
+from discreet.local.oracles.local_hashing import hashed, public_functions
 from discreet.local.randomizer import Randomizer, Reports, WorstPair, refused
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.uniform import uniform_integers

@@ -1,11 +1,11 @@
-"""Claims about PiecewiseReport: see also the tests of all randomisers."""
+"""Claims about DuchiReport: see also the tests of all randomisers."""
 
 from __future__ import annotations
 
-from discreet.local.means.piecewise import PiecewiseReport
+from discreet.local.means.number_report import DuchiReport
 from tests.local.means.number_trial import check_law, check_refusals
 
-RANDOMIZERS = [PiecewiseReport(1.0), PiecewiseReport(0.5, 10.0, 20.0), PiecewiseReport(2.0, -3.0, 5.0)]
+RANDOMIZERS = [DuchiReport(1.0), DuchiReport(0.5, 10.0, 20.0), DuchiReport(2.0, -3.0, 5.0)]
 
 
 def test_estimates_are_unbiased_with_the_variance_of_the_theory() -> None:

@@ -7,9 +7,8 @@ import pytest
 
 from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
-from discreet.local.subspaces.fantope import projected, sparse_components, top_components
-from discreet.local.subspaces.half_vector import product_vectors, symmetric
-from discreet.local.subspaces.squared_sine import squared_sine
+from discreet.local.subspaces.product_moments import projected, sparse_components, squared_sine, top_components
+from discreet.local.subspaces.product_report import product_vectors, symmetric
 
 
 def noisy(p: int, s: int, stddev: float, rng: np.random.Generator) -> Array:

@@ -9,13 +9,10 @@ import pytest
 
 from discreet.core.errors import ParameterError
 from discreet.local.aggregator import Aggregator
-from discreet.local.means.half_sphere import STEPS, HalfSphereVector
-from discreet.local.means.hybrid import HybridReport
-from discreet.local.means.piecewise import CELLS
-from discreet.local.means.report_reach import FAR, ReportReach
-from discreet.local.means.sphere_vector import SphereVector
-from discreet.local.subspaces.gaussian_products import GaussianProducts
-from discreet.local.subspaces.sphere_products import SphereProducts
+from discreet.local.means.hybrid_report import CELLS, HybridReport
+from discreet.local.means.sphere_vector import STEPS, HalfSphereVector, SphereVector
+from discreet.local.means.vector_report import FAR, ReportReach
+from discreet.local.subspaces.product_report import GaussianProducts, SphereProducts
 from discreet.noise.deterministic import DeterministicBits
 
 
