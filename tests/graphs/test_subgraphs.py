@@ -10,8 +10,8 @@ import pytest
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.neighbors import Neighbors
+from discreet.graphs.degrees import choose_max_degree
 from discreet.graphs.graph_data import graph_data
-from discreet.graphs.max_degree import choose_max_degree
 from discreet.graphs.subgraphs import clustering, k_stars, triangles
 from discreet.mechanisms.graphs.subgraphs import KStars, Triangles
 

@@ -988,18 +988,14 @@ MUTANTS = [
         tests="learners/bayes/test_gaussian_nb.py",
     ),
     *of(
-        "learners/preprocessing/category_purchase",
+        "learners/preprocessing/buy_categories",
         ("(2 * len(names))), budget, len(names))", "(2 * len(names))), budget)"),
         ("Repeated(self.selection.event, len(self.names))", "self.selection.event"),
     ),
     *of(
-        "learners/preprocessing/one_hot_encoder",
-        ("values if isinstance(column, Category) else", "values if isinstance(column, object) else"),
-        tests="learners/preprocessing/test_category_encoder.py",
-    ),
-    *of(
-        "learners/preprocessing/ordinal_encoder",
-        ("values if isinstance(column, Category) else", "values if isinstance(column, object) else"),
+        "learners/preprocessing/category_encoder",
+        ("labels = values if isinstance(column, Category)", "labels = values if isinstance(column, object)"),
+        ("values, values if isinstance(column, Category)", "values, values if isinstance(column, object)"),
         tests="learners/preprocessing/test_category_encoder.py",
     ),
     *of(
@@ -1060,7 +1056,7 @@ MUTANTS = [
         ("        return not first", "        return True"),
     ),
     *of(
-        "learners/selection/evaluation",
+        "learners/selection/evaluate",
         ("weights = ((part - value * whole) / total).ravel()", "weights = (part / total).ravel() * 0.1"),
         ("np.concatenate([(above - value) / n, (below - value) / m])", "np.concatenate([above / n, below / m]) * 0"),
         tests="learners/selection/test_evaluate.py",
@@ -1096,7 +1092,7 @@ MUTANTS = [
         ("NORMS[self.delta > 0]", "NORMS[self.delta == 0]"),
     ),
     *of(
-        "learners/trees/chosen_trees",
+        "learners/trees/random_trees",
         ("return Repeated(self.choice.event, 2)", "return self.choice.event"),
         ("Budget((1 - SHARE) * task.budget.epsilon)", "Budget(task.budget.epsilon)"),
         tests="learners/trees/test_random_forest.py",

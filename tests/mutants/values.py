@@ -82,7 +82,7 @@ MUTANTS = [
         tests="conformance/test_odd_values.py::test_series_take_odd_values_and_places_for_missing_ones",
     ),
     *of(
-        "graphs/edge_file",
+        "graphs/graph_data",
         ('SEPARATORS = ",;\\t" + BLANKS', 'SEPARATORS = ",\\t" + BLANKS'),
         ('SEPARATORS = ",;\\t" + BLANKS', "SEPARATORS = BLANKS"),
         ("data[len(mark) :]", "data"),

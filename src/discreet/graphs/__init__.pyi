@@ -1,3 +1,4 @@
+from .degrees import choose_max_degree as choose_max_degree
 from .degrees import degree_histogram as degree_histogram
 from .degrees import degree_sequence as degree_sequence
 from .degrees import degrees as degrees
@@ -10,11 +11,10 @@ from .joins import joint_degrees as joint_degrees
 from .joins import weighted_triangles as weighted_triangles
 from .laplacian import SketchedLaplacian as SketchedLaplacian
 from .laplacian import laplacian_sketch as laplacian_sketch
-from .max_degree import choose_max_degree as choose_max_degree
 from .publishing.comparisons import block_model_network as block_model_network
 from .publishing.comparisons import randomized_network as randomized_network
-from .publishing.lusn import dp_lusn as dp_lusn
 from .publishing.network import PublishedNetwork as PublishedNetwork
+from .publishing.not_private import dp_lusn as dp_lusn
 from .publishing.publish import publish_network as publish_network
 from .publishing.utility import utility_against_truth as utility_against_truth
 from .subgraphs import clustering as clustering

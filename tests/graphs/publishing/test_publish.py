@@ -12,8 +12,13 @@ from discreet.core.errors import BudgetExceeded, NotPermitted, ParameterError
 from discreet.core.grid import Steps
 from discreet.core.neighbors import Neighbors
 from discreet.graphs import block_model_network, dp_lusn, graph_data, synthetic_graph
-from discreet.graphs.publishing.block_sampling import fitted_edges, nearest_counts, sampled_edges
-from discreet.graphs.publishing.closure import closed, triangle_count
+from discreet.graphs.publishing.block_sampling import (
+    closed,
+    fitted_edges,
+    nearest_counts,
+    sampled_edges,
+    triangle_count,
+)
 from discreet.graphs.publishing.publish import publish_network
 from discreet.mechanisms.graphs.adjacency import adjacency_of
 from discreet.noise.deterministic import DeterministicBits

@@ -18,8 +18,7 @@ from discreet.core.grid import Array
 from discreet.core.neighbors import Neighbors
 from discreet.learners.linear.logistic_regression import LogisticRegression
 from discreet.learners.preprocessing.standard_scaler import StandardScaler
-from discreet.learners.selection.evaluate import evaluate
-from discreet.learners.selection.evaluation import Evaluation
+from discreet.learners.selection.evaluate import Evaluation, evaluate
 from discreet.learners.selection.private_pipeline import PrivatePipeline
 from discreet.learners.selection.scores import cells_of, placed
 from discreet.ledger.memory_ledger import MemoryLedger

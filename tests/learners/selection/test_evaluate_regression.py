@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from discreet.core.budget import Budget
 from discreet.core.errors import DiscreetError
 from discreet.core.grid import Array
-from discreet.learners.linear.ridge import Ridge
+from discreet.learners.linear.linear_regression import Ridge
 from discreet.learners.preprocessing.min_max_scaler import MinMaxScaler
 from discreet.learners.selection.evaluate_regression import evaluate_regression
 from discreet.learners.selection.private_pipeline import PrivatePipeline

@@ -13,8 +13,7 @@ from discreet.core.events import Composed, Event
 from discreet.core.grid import Array, Steps
 from discreet.graphs.asking import whole_graph
 from discreet.graphs.degrees import likely_degrees
-from discreet.graphs.publishing.block_sampling import fitted_edges, nearest_counts, pairs_of_blocks
-from discreet.graphs.publishing.closure import closed
+from discreet.graphs.publishing.block_sampling import closed, fitted_edges, nearest_counts, pairs_of_blocks
 from discreet.graphs.publishing.network import PublishedNetwork
 from discreet.mechanisms.additive.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.graphs.placed_groups import PlacedGroups

@@ -10,7 +10,6 @@ from sklearn.utils import check_random_state
 from discreet.core.checks import check_one_of, check_whole
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
-from discreet.learners.bayes.box_law import BoxLaw
 from discreet.learners.bayes.moments_plan import (
     SQUARE,
     MomentsPlan,
@@ -20,7 +19,7 @@ from discreet.learners.bayes.moments_plan import (
     published_plan,
 )
 from discreet.learners.bayes.naive_bayes import NaiveBayes, counts_of
-from discreet.learners.bayes.shrunk_moments import NoisyMoments
+from discreet.learners.bayes.shrunk_moments import BoxLaw, NoisyMoments
 from discreet.questions.columns.box import GUESS
 from discreet.questions.vectors.coordinates import Coordinates
 from discreet.releases.spread import spread

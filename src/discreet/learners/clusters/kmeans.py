@@ -15,8 +15,7 @@ from discreet.core.checks import check_one_of, check_whole
 from discreet.core.grid import Array
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
-from discreet.learners.clusters.cluster_start import ClusterStart, shortened
-from discreet.learners.clusters.mean_start import MeanStart
+from discreet.learners.clusters.cluster_start import ClusterStart, MeanStart, shortened
 from discreet.questions.columns.box import GUESS
 from discreet.questions.vectors.cluster_residuals import COUNT, cluster_residuals_of
 from discreet.questions.vectors.clusters import Scaling, clusters_of, count_weight

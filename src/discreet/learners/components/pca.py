@@ -14,8 +14,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
-from discreet.learners.components.components import AnalyzeGauss, ComponentSearch, OneByOne, Power, Sulq
-from discreet.learners.components.place import PlaceSearch
+from discreet.learners.components.components import AnalyzeGauss, ComponentSearch, OneByOne, PlaceSearch, Power, Sulq
 from discreet.questions.transformation import ColumnTerm, Computed, KeptColumn, Transformation
 from discreet.questions.vectors.coordinates import SHORTEST
 from discreet.releases.shares import SharedPlan

@@ -17,8 +17,7 @@ from discreet.core.checks import check_positive, shown
 from discreet.core.errors import ParameterError
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
-from discreet.learners.selection.last_step import last_has
-from discreet.learners.selection.pipeline_plan import PipelinePlan, calibrated, chained, check_step
+from discreet.learners.selection.pipeline_plan import PipelinePlan, calibrated, chained, check_step, last_has
 from discreet.trust.listed_permit import ListedPermit
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact

@@ -15,8 +15,7 @@ from discreet.core.checks import check_one_of, check_whole, shown
 from discreet.core.errors import NotPermitted, ParameterError
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
-from discreet.learners.selection.last_step import last_has
-from discreet.learners.selection.pipeline_plan import check_step
+from discreet.learners.selection.pipeline_plan import check_step, last_has
 from discreet.learners.selection.search_plan import SearchPlan, searched
 from discreet.questions.all_records import AllRecords
 from discreet.trust.permit import Permit

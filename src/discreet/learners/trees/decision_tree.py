@@ -14,8 +14,15 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
-from discreet.learners.trees.grown_tree import AtRandom, ByChoice, FromCounts, Growth, GrowthPlan
-from discreet.learners.trees.labelled_tree import LabelledTree, labelled_levels
+from discreet.learners.trees.grown_tree import (
+    AtRandom,
+    ByChoice,
+    FromCounts,
+    Growth,
+    GrowthPlan,
+    LabelledTree,
+    labelled_levels,
+)
 from discreet.learners.trees.tree import GrownTree
 from discreet.questions.columns.box import GUESS
 from discreet.questions.trees.forest_leaves import leaves_of

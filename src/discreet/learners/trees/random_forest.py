@@ -12,8 +12,15 @@ from discreet.core.bound import Norm
 from discreet.core.checks import check_whole
 from discreet.core.grid import Array
 from discreet.fitting.task import Task
-from discreet.learners.trees.chosen_trees import ChosenPlan, chosen_plan, chosen_trees, labelled
-from discreet.learners.trees.random_trees import ForestPlan, RandomTrees, sample_question
+from discreet.learners.trees.random_trees import (
+    ChosenPlan,
+    ForestPlan,
+    RandomTrees,
+    chosen_plan,
+    chosen_trees,
+    labelled,
+    sample_question,
+)
 from discreet.questions.columns.box import GUESS
 from discreet.questions.trees.forest_leaves import MOST
 from discreet.releases.least_noise import least_noise

@@ -1,4 +1,4 @@
-"""DP-LUSN as it is described: NOT PRIVATE."""
+"""What was published as private and is not: DP-LUSN, as it is described."""
 
 from __future__ import annotations
 
