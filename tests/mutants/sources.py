@@ -50,7 +50,7 @@ MUTANTS = [
         tests="trust/test_failed_source.py trust/sources/test_query.py",
     ),
     *of(
-        "trust/sources/columns/postgres_types",
+        "trust/sources/query",
         ('MISREAD = ("money", "oid", "regproc")', 'MISREAD = ("oid", "regproc")'),
         ("opaque and not _is_text(kind, answered)", "False"),
         ("return bool(sent) and all(sent)", "return False"),

@@ -28,7 +28,7 @@ from discreet.questions.columns.total import total_of
 from discreet.questions.question import BoundedSum
 from discreet.questions.sampled_sum import SampledSum
 from discreet.schema.schema import Schema
-from discreet.trust.curators_view import CuratorsView
+from discreet.trust.curator import CuratorsView
 from discreet.trust.local import Local
 from discreet.trust.on_sample import OnSample
 from discreet.trust.private_data import PrivateData

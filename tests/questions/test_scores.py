@@ -10,7 +10,7 @@ from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.scores import FINE, Scores
 from discreet.questions.trees.tree_scores import leaf_counts_of
 from discreet.schema.schema import Category, Number, Schema, Text
-from discreet.trust.curators_view import CuratorsView
+from discreet.trust.curator import CuratorsView
 from discreet.trust.sources.matrix import Matrix
 from discreet.trust.sources.opening import source_of
 

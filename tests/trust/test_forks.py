@@ -20,12 +20,11 @@ from discreet.noise.bits import system_bits
 from discreet.questions.columns.count import count_of
 from discreet.questions.transformation import Transformation
 from discreet.schema.schema import Category, Schema, Text
-from discreet.trust.curators_view import CuratorsView
-from discreet.trust.listed_permit import ListedPermit
+from discreet.trust.curator import CuratorsView
 from discreet.trust.private_data import PrivateData
 from discreet.trust.secure_sum import SecureSum
 from discreet.trust.sources.opening import source_of
-from discreet.trust.transformed_permit import TransformedPermit
+from discreet.trust.transformed_permit import ListedPermit, TransformedPermit
 from tests.conformance.forks import in_a_fork
 
 SCHEMA = Schema.numeric(0.0, 1.0, 1)

@@ -18,7 +18,7 @@ from discreet.core.secret import Secret
 from discreet.mechanisms.vectors.sphere_report import promised
 from discreet.noise.bits import system_bits
 from discreet.questions.question import BoundedSum, Question
-from discreet.trust.curators_view import CuratorsView
+from discreet.trust.curator import CuratorsView
 from discreet.trust.exact_sum import check_made_up, contributions
 from discreet.trust.permit import KEPT
 from discreet.trust.sources.source import Batched, check_counted

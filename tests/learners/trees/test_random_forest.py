@@ -23,7 +23,7 @@ from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.trees.tree_scores import leaf_counts_of
 from discreet.releases.sum_plan import SumPlan
 from discreet.schema.schema import Category, Number, Schema
-from discreet.trust.curators_view import CuratorsView
+from discreet.trust.curator import CuratorsView
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.matrix import Matrix

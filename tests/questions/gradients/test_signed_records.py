@@ -8,7 +8,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.gradients.signed_records import SignedRecords, Waves, scaled
 from discreet.schema.schema import Category, Number, Schema
-from discreet.trust.curators_view import CuratorsView
+from discreet.trust.curator import CuratorsView
 from discreet.trust.sources.matrix import Matrix
 
 SCHEMA = Schema({"age": Number(0, 100), "height": Number(1, 3), "team": Category(("a", "b", "c"))})

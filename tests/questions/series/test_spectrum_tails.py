@@ -17,7 +17,7 @@ from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.series.fourier import FourierBasis, fourier_of_events, fourier_of_people
 from discreet.questions.series.spectrum_tails import SpectrumTails
 from discreet.schema.schema import Schema
-from discreet.trust.curators_view import CuratorsView
+from discreet.trust.curator import CuratorsView
 from discreet.trust.sources.opening import source_of
 
 SCHEMA = Schema.numeric(-1.0, 1.0, 9)

@@ -13,7 +13,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.trees.split_scores import entropy, gini, largest, split_scores_of
 from discreet.schema.schema import Category, Number, Schema
-from discreet.trust.curators_view import CuratorsView
+from discreet.trust.curator import CuratorsView
 from discreet.trust.sources.matrix import Matrix
 from tests.questions.choices import check_choices, worst_loss
 

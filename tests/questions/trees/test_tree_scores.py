@@ -11,7 +11,7 @@ from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.trees.forest_leaves import leaves_of
 from discreet.questions.trees.tree_scores import labelled_tree_scores_of, leaf_counts_of, tree_scores_of
 from discreet.schema.schema import Category, Number, Schema
-from discreet.trust.curators_view import CuratorsView
+from discreet.trust.curator import CuratorsView
 from discreet.trust.sources.matrix import Matrix
 from tests.questions.choices import check_choices
 

@@ -8,7 +8,7 @@ from discreet.core.neighbors import Neighbors
 from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.vectors.coordinate_records import CoordinateRecords, complete_count_of
 from discreet.schema.schema import Schema
-from discreet.trust.curators_view import CuratorsView
+from discreet.trust.curator import CuratorsView
 from discreet.trust.sources.opening import source_of
 from tests.questions.trial import SCHEMA, Trial, X, summed
 

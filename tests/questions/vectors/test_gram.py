@@ -10,7 +10,7 @@ from discreet.noise.deterministic import DeterministicBits
 from discreet.questions.vectors.coordinates import Coordinates
 from discreet.questions.vectors.gram import Gram
 from discreet.schema.schema import Schema
-from discreet.trust.curators_view import CuratorsView
+from discreet.trust.curator import CuratorsView
 from discreet.trust.sources.matrix import Matrix
 
 SCHEMA = Schema.numeric(-2.0, 2.0, 3)

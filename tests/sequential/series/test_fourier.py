@@ -23,7 +23,7 @@ from discreet.questions.series.fourier import FourierBasis, fourier_of_events, f
 from discreet.schema.dates import Date
 from discreet.schema.schema import Number, Schema
 from discreet.sequential import series_of_events, series_of_people
-from discreet.trust.curators_view import CuratorsView
+from discreet.trust.curator import CuratorsView
 from discreet.trust.local import Local
 from discreet.trust.private_data import PrivateData
 from discreet.trust.secure_sum import SecureSum

@@ -20,7 +20,7 @@ from discreet.questions.vectors.coordinate_records import CoordinateRecords
 from discreet.schema.schema import Schema
 from discreet.statistics.moments.sketched_variances import SketchedVariances
 from discreet.statistics.moments.variance_sketch import variance_sketch
-from discreet.trust.curators_view import CuratorsView
+from discreet.trust.curator import CuratorsView
 from discreet.trust.private_data import PrivateData
 from discreet.trust.sources.opening import source_of
 

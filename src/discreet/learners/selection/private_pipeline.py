@@ -18,10 +18,9 @@ from discreet.core.errors import ParameterError
 from discreet.fitting.private_estimator import PrivateEstimator
 from discreet.fitting.task import Task
 from discreet.learners.selection.pipeline_plan import PipelinePlan, calibrated, chained, check_step, last_has
-from discreet.trust.listed_permit import ListedPermit
 from discreet.trust.permit import Permit
 from discreet.trust.stored import Artefact
-from discreet.trust.transformed_permit import TransformedPermit
+from discreet.trust.transformed_permit import ListedPermit, TransformedPermit
 
 BEFORE = 0.1  # the part of each step before the last, whose part is 1: scores on made-up data hardly depend on it
 

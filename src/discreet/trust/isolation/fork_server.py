@@ -28,11 +28,9 @@ from typing import NoReturn
 
 import numpy as np
 
-from discreet.trust.isolation.job import DONE, READY, START, Job
-from discreet.trust.isolation.page import fill
+from discreet.trust.isolation.job import DONE, READY, START, Job, fill
 from discreet.trust.isolation.rehearsal import told
-from discreet.trust.isolation.system_calls import filter_program
-from discreet.trust.isolation.walls import hide_files, loaded, lock_in, move_out, prefer_as_victim
+from discreet.trust.isolation.walls import filter_program, hide_files, loaded, lock_in, move_out, prefer_as_victim
 
 DRAWS = "numpy.random"
 PROCESSOR = 2  # the clock of a process' processor time, as in <linux/posix-timers.h>

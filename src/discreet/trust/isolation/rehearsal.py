@@ -16,8 +16,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.grid import Array
 from discreet.display.plain import plain_lines
 from discreet.trust.isolation.isolated import Form, answers
-from discreet.trust.isolation.job import Job
-from discreet.trust.isolation.shipment import Shipment
+from discreet.trust.isolation.job import Job, Shipment
 
 LETTERS = 4096
 

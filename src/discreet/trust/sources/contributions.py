@@ -10,11 +10,16 @@ table. Rows that tie have the same content, so it makes no difference which of t
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from discreet.core.neighbors import Unit
+from discreet.schema.schema import Category, Column, Number, Schema
+from discreet.trust.sources.columns.arrow_column import arrow, canonical, is_whole, names
+from discreet.trust.sources.decoded_table import DecodedTable
 
 Ranks = NDArray[Any]
 """Numbers that order one column: nan never, missing least."""
@@ -75,3 +80,99 @@ def kept_rows(units: Sequence[str], content: Sequence[Ranks], rows: int) -> NDAr
     share = np.minimum(min(rows, len(order)), size)
     kept = (place * share + starts[unit] % size) % size < share
     return np.sort(order[kept])
+
+
+START = "CAST('0x' || substr(md5(CAST(u AS VARCHAR)), 1, 15) AS BIGINT)"
+
+
+def canonical_fields(schema: Schema, unit_type: Any = None) -> Any:
+    """The Arrow schema of `canonical_batches`."""
+    pa = arrow()
+    unit = unit_type if unit_type is not None and is_whole(unit_type) else pa.large_string()
+    return pa.schema([("u", unit), *((f"c{i}", _type(kind)) for i, kind in enumerate(schema.columns.values()))])
+
+
+def _type(kind: Column) -> Any:
+    pa = arrow()
+    match kind:
+        case Number():
+            return pa.float64()
+        case Category():
+            return pa.int32()
+        case _:
+            return pa.large_string()
+
+
+def canonical_batches(batches: Iterable[Any], schema: Schema, unit_type: Any = None) -> Iterator[Any]:
+    """Records as questions see them: what identifies units in `u`, the schema's columns in c0, c1, ...
+
+    Parameters
+    ----------
+    batches : iterable of Arrow record batches
+        The unit's column, then the schema's columns in order.
+    schema : Schema
+        Public.
+    unit_type : Arrow type, optional
+        Of the unit's column, where all batches agree: whole numbers stay what they are, all else becomes a name.
+    """
+    fields = canonical_fields(schema, unit_type)
+    whole = is_whole(fields.field("u").type)
+    for batch in batches:
+        unit, *content = batch.columns
+        columns = [canonical(column, name, schema) for column, name in zip(content, schema.columns, strict=True)]
+        yield arrow().record_batch([unit if whole else names(unit), *columns], schema=fields)
+
+
+def place(schema: Schema, unit: str = "u") -> str:
+    """The place of a row among its unit's, in SQL; see `contributions`."""
+    order = ", ".join(f"c{i} NULLS FIRST" for i in range(len(schema.columns)))
+    return f"row_number() OVER (PARTITION BY {unit} ORDER BY {order}) - 1 AS place"
+
+
+def choice(start: str, unit: Unit) -> str:
+    """Whether a row is kept, in SQL, where `start` is `contributions.start` in the same dialect."""
+    rows = most_rows(unit)
+    return f"(place * least({rows}, size) + {start} % size) % size < {rows}"
+
+
+def most_rows(unit: Unit) -> int:
+    """How many rows a unit may keep, as an engine can count them."""
+    return min(unit.rows, 2**62)
+
+
+class Kept(DecodedTable):
+    """At most `unit.rows` rows of each unit, set aside at once; `contributions` says which.
+
+    The records are read once, so that what is counted is what is kept. Only units that have too many rows are put in
+    order.
+
+    Parameters
+    ----------
+    asked : str
+        What is read, for errors.
+    connection : duckdb.DuckDBPyConnection
+        An engine of its own: it holds the rows.
+    records : duckdb.DuckDBPyRelation
+        On this connection. All records, decoded: `u` identifies units, the schema's columns are c0, c1, ...
+    schema, unit : Schema, Unit
+        Public. What is read, and how many rows a unit may keep.
+    """
+
+    def __init__(self, asked: str, connection: Any, records: Any, schema: Schema, unit: Unit) -> None:
+        super().__init__(asked, lambda: connection.cursor().table("kept"), schema, unit)
+        content = ", ".join(self._columns.values())
+        records.filter("u IS NOT NULL").create("records")
+        connection.execute("CREATE TABLE sizes AS SELECT u, count(*) AS size FROM records GROUP BY u")
+        numbered = f"SELECT u, size, {START} AS start, CAST(row_number() OVER () AS UINTEGER) AS n FROM sizes"
+        connection.execute(f"CREATE TABLE crowded AS {numbered} WHERE size > {most_rows(unit)}")
+        placed = f"SELECT n, {content}, {place(schema, 'n')} FROM records JOIN crowded USING (u)"
+        chosen = f"SELECT {content} FROM ({placed}) JOIN crowded USING (n) WHERE {choice('start', unit)}"
+        everything = f"SELECT {content} FROM records ANTI JOIN crowded USING (u)"
+        connection.execute(f"CREATE TABLE kept AS {everything} UNION ALL {chosen}")
+        self._units = int(connection.execute("SELECT count(*) FROM sizes").fetchall()[0][0])
+        for name in ("records", "sizes", "crowded"):
+            connection.execute(f"DROP TABLE {name}")
+
+    def units(self) -> int:
+        """The number of units."""
+        return self._units

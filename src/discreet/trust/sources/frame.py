@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,6 +16,7 @@ from discreet.core.errors import SchemaError
 from discreet.core.grid import Array, Steps
 from discreet.core.held import unheld
 from discreet.core.neighbors import RECORD, Unit
+from discreet.core.secret import Secret
 from discreet.questions.question import BoundedSum
 from discreet.schema.dates import Temporal
 from discreet.schema.schema import Category, Number, Schema, Text
@@ -22,12 +24,51 @@ from discreet.schema.value import name_of
 from discreet.trust.exact_sum import UnitRows, exact_sum, pooled_sum
 from discreet.trust.sources import source
 from discreet.trust.sources.columns import decoding, pandas_column
-from discreet.trust.sources.columns.coded_column import CodedColumn
 from discreet.trust.sources.columns.decoding import bounded, known
 from discreet.trust.sources.contributions import Ranks, kept_rows, text_ranks, unit_numbers
 from discreet.trust.sources.header import check_header, read_columns
 from discreet.trust.sources.pooled import unbounded
 from discreet.trust.sources.source import Batched
+
+
+@dataclass(frozen=True)
+class CodedColumn(Secret):
+    """Numbers as they are, and categories as their places in the schema's list, in as few bytes as these take.
+
+    That is never more than the raw column, whose values took at least as many bytes as a reference to each.
+
+    Parameters
+    ----------
+    stored : array
+        One number for each record.
+    meanings : array of float64, optional
+        What each of them stands for, nan for the last; None where they stand for themselves.
+
+    Examples
+    --------
+    >>> column = CodedColumn.of([np.array([0.0, np.nan]), np.array([1.0])], Category(("f", "m")))
+    >>> column.stored.dtype, column.values(slice(0, 3))
+    (dtype('uint8'), array([ 0., nan,  1.]))
+    """
+
+    stored: NDArray[Any]
+    meanings: Array | None
+
+    @classmethod
+    def of(cls, batches: Iterable[Array], kind: Number | Category) -> CodedColumn:
+        """A column that comes decoded, batch by batch; see `Batched.batches`."""
+        if isinstance(kind, Number):
+            return cls(np.concatenate([np.empty(0), *batches]), None)
+        missing = len(kind.values)
+        least = np.min_scalar_type(missing)
+        stored = [np.where(np.isnan(batch), missing, batch).astype(least) for batch in batches]
+        return cls(np.concatenate([np.empty(0, least), *stored]), np.append(np.arange(float(missing)), np.nan))
+
+    def values(self, rows: slice | NDArray[np.intp]) -> Array:
+        """The decoded values of some records."""
+        found: Array = self.stored[rows] if self.meanings is None else self.meanings.take(self.stored[rows])
+        return found
+
 
 Rows = slice | NDArray[np.intp]
 PLAIN = [np.dtype(kind) for kind in ("float64", "float32", "int64", "int32", "bool")]

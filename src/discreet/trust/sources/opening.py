@@ -13,7 +13,6 @@ from discreet.core.errors import ParameterError
 from discreet.core.neighbors import RECORD, Unit
 from discreet.schema.dates import Temporal
 from discreet.schema.schema import Number, Schema
-from discreet.trust.sources.arrow import ArrowFrame
 from discreet.trust.sources.columns.decoding import unmasked
 from discreet.trust.sources.columns.raw_values import array_of
 from discreet.trust.sources.file import File
@@ -24,6 +23,7 @@ from discreet.trust.sources.relation import Relation
 from discreet.trust.sources.shield import shielded
 from discreet.trust.sources.source import Source
 from discreet.trust.sources.spark import SparkFrame
+from discreet.trust.sources.stream import ArrowFrame
 
 
 def source_of(records: Any, schema: Schema, unit: Unit = RECORD) -> Source:

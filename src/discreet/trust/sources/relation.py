@@ -2,19 +2,50 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from discreet.core.condition import Condition
+from discreet.core.grid import Array, Steps
 from discreet.core.neighbors import RECORD, Unit
+from discreet.questions.question import BoundedSum
 from discreet.schema.schema import Schema
 from discreet.trust.sources import source
-from discreet.trust.sources.busy import ENGINE_LOCK, Busy
 from discreet.trust.sources.columns.arrow_column import arrow, check_types
 from discreet.trust.sources.columns.sql_column import decoded_columns
 from discreet.trust.sources.decoded_table import DecodedTable
 from discreet.trust.sources.engine import name
 from discreet.trust.sources.header import check_header, not_single, read_columns
 from discreet.trust.sources.shield import check_reachable
+from discreet.trust.sources.stream import Stream
+
+ENGINE_LOCK = threading.RLock()  # for all of them: which connection a relation is on cannot be found out
+
+
+class Busy(Stream):
+    """A stream that reads from a connection of the user's."""
+
+    def sum(self, question: BoundedSum) -> Steps:
+        """The exact sum; see `Source`."""
+        with ENGINE_LOCK:
+            return super().sum(question)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Array]:
+        """Matrices of at most `BATCH` rows; see `Batched`. The connection is busy until the last one was given."""
+        with ENGINE_LOCK:
+            yield from super().batches(columns)
+
+    def keys(self, column: str, condition: Condition | None = None) -> Iterator[dict[str, int]]:
+        """Rows per value of a text column; see `Source`."""
+        with ENGINE_LOCK:
+            yield from super().keys(column, condition)
+
+    def units(self) -> int:
+        """The number of units."""
+        with ENGINE_LOCK:
+            return super().units()
+
 
 MISREAD = ("BIT", "GEOMETRY", "TIME WITH TIME ZONE")  # Arrow is given their bytes, or less than they hold
 

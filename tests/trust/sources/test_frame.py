@@ -12,8 +12,7 @@ from discreet.core.neighbors import Unit
 from discreet.schema.schema import Category, Number, Schema
 from discreet.trust.sources import source
 from discreet.trust.sources.columns import decoding
-from discreet.trust.sources.columns.coded_column import CodedColumn
-from discreet.trust.sources.frame import Frame
+from discreet.trust.sources.frame import CodedColumn, Frame
 
 SCHEMA = Schema({"kind": Category(("a", "b")), "size": Number(0, 10), "plain": Number(0, 10)})
 RECORDS = {

@@ -16,7 +16,7 @@ import pytest
 
 from discreet.core.errors import ParameterError
 from discreet.core.installed import installed
-from discreet.trust.isolation.shipment import Shipment
+from discreet.trust.isolation.job import Shipment
 
 HELPERS = """
 FACTOR = 3.0
