@@ -12,7 +12,28 @@ from discreet.fitting.task import Task
 
 
 class Timed(PrivateEstimator):
-    """One of the numeric columns is the time, and all others are features."""
+    """One of the numeric columns is the time, and all others are features.
+
+    Parameters
+    ----------
+    time : int or str
+        Public. The column of time, by its place or its name; all others are features.
+    steps : int
+        Public. How many steps divide the bounds of time into equal parts: a power of two.
+    bounds : (lower, upper), optional
+        Public. Two numbers, or two sequences with one number per column; not for `PrivateData`, whose schema has them.
+    epsilon, delta : float
+        Public. What one fit costs, for all steps together.
+
+    Attributes
+    ----------
+    clock_ : array of shape (steps + 1,)
+        Public. Where the steps end, from the lower to the upper bound of time.
+    time_ : int
+        Public. The place of the column of time.
+    n_features_in_ : int
+        Public. The number of columns, with that of time.
+    """
 
     time: int | str
     time_: int

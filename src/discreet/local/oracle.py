@@ -31,8 +31,6 @@ class Oracle(Randomizer):
 
     Parameters
     ----------
-    epsilon : float
-        Public. What one report may cost.
     domain : int or tuple of str
         Public. The values: a number d for the integers from 0 to d - 1, or labels. At least two.
     """

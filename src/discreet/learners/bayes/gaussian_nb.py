@@ -51,19 +51,8 @@ class GaussianNB(NaiveBayes):
     max_features : int, optional
         Public. How many features are used, chosen at random. Where it is not given, all of them, unless the
         noise would drown each; see `plan`.
-    expected_size : int
-        Public. The number of records, about; of use where it is secret.
     random_state : int, RandomState instance or None
         Public. Seeds the choice of features; never the noise.
-    target : str, optional
-        Public. The column to predict, of `PrivateData`.
-    classes : sequence, optional
-        Public. All classes, in order; not for `PrivateData`, whose schema has them.
-    bounds : (lower, upper), optional
-        Public. Of the features: two numbers, or two sequences with one number per feature; not for `PrivateData`, whose
-        schema has them.
-    epsilon, delta : float
-        Public. What one fit costs.
 
     Attributes
     ----------
@@ -71,8 +60,6 @@ class GaussianNB(NaiveBayes):
         Released. The mean of each feature in each class.
     var_ : array of shape (n_classes, n_features)
         Released. Its variance, with the noise of the mean.
-    class_prior_ : array of shape (n_classes,)
-        Released. The probability of each class.
     middle_ : array of shape (n_features,)
         Public. The middle of the bounds of each feature.
     half_ : array of shape (n_features,)
@@ -81,16 +68,6 @@ class GaussianNB(NaiveBayes):
         Public. The features that are used; the others have the same mean and variance in all classes.
     radius_ : float
         Released, or public where it is given. The length that scaled records are shrunk to.
-    classes_ : array of shape (n_classes,)
-        Public. The classes.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------

@@ -49,10 +49,6 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         random means. It needs much more noise.
     max_iter : int, optional
         Public. How many steps; 3 where none is given, and 10 for the published method.
-    bounds : (lower, upper), optional
-        Public. Two numbers, or two sequences with one number per feature; not for `PrivateData`, whose schema has them.
-    epsilon, delta : float
-        Public. What one fit costs.
     random_state : int, RandomState instance or None
         Public. Seeds k-means on the noisy cells of the start, or random means; never the noise.
 
@@ -67,14 +63,6 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         (n_components, n_features) if diagonal; positive definite.
     n_iter_ : int
         Public. The number of steps.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------

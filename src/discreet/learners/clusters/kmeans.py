@@ -43,8 +43,6 @@ class KMeans(ClusterMixin, PrivateEstimator):
     ----------
     n_clusters : int
         Public. How many centers.
-    bounds : (lower, upper), optional
-        Public. Two numbers, or two sequences with one number per feature; not for `PrivateData`, whose schema has them.
     epsilon, delta : float
         Public. What one fit costs. Delta 0 makes every step a Laplace release, else Gaussian.
     init : {"grid", "mean", "random"}, optional
@@ -53,8 +51,6 @@ class KMeans(ClusterMixin, PrivateEstimator):
         given, a grid, unless noise would hide the main axes of so many records.
     max_iter : int, optional
         Public. How many steps; 5 after a random start and 2 after any other where none is given.
-    expected_size : int
-        Public. The number of records, about; of use where it is secret.
     random_state : int, RandomState instance or None
         Public. Seeds random centers, where empty ones move to, and k-means on the cells of the grid; never the noise.
 
@@ -66,14 +62,6 @@ class KMeans(ClusterMixin, PrivateEstimator):
         Public. Half the distance between the bounds of each feature: distances are measured in these units.
     n_iter_ : int
         Public. The number of steps.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------

@@ -48,10 +48,6 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
         spent on a radius within which 80% of the records lie.
     max_iter : int
         Public. How many steps the power method takes.
-    bounds : (lower, upper), optional
-        Public. Two numbers, or two sequences with one number per feature; not for `PrivateData`, whose schema has them.
-    epsilon, delta : float
-        Public. What one fit costs.
     random_state : int, RandomState instance or None
         Public. Seeds the directions that the power method starts with; never the noise.
 
@@ -71,14 +67,6 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
         Public. The number of components.
     n_iter_ : int
         Public. The number of steps: `max_iter` for the power method, else 1.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------

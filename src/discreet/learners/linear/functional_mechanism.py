@@ -59,32 +59,12 @@ class FunctionalLinearRegression(RegressorMixin, FunctionalMechanism):
     Laplace noise is added to its coefficients, and the noisy polynomial is minimised. `LinearRegression` learns more
     from the same budget.
 
-    Parameters
-    ----------
-    target : str, optional
-        Public. The column to predict, of `PrivateData`.
-    bounds : (lower, upper), optional
-        Public. Of the features: two numbers, or two sequences with one number per feature; not for `PrivateData`, whose
-        schema has them.
-    target_bounds : (lower, upper), optional
-        Public. Of the target; not for `PrivateData`.
-    epsilon, delta : float
-        Public. What one fit costs.
-
     Attributes
     ----------
     coef_ : array of shape (n_features,)
         Released. The coefficients, in the units of the data.
     intercept_ : float
         Released. The intercept.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------
@@ -144,34 +124,6 @@ class FunctionalLogisticRegression(FunctionalMechanism, LinearScores):
     is added to the coefficients of its sum, and the noisy polynomial is minimised. `LogisticRegression` learns more
     from the same budget. Of more than two classes each has a score, against the others.
 
-    Parameters
-    ----------
-    target : str, optional
-        Public. The column of classes, of `PrivateData`.
-    bounds : (lower, upper), optional
-        Public. Of the features: two numbers, or two sequences with one number per feature; not for `PrivateData`, whose
-        schema has them.
-    classes : sequence, optional
-        Public. The values of the target, at least two; not for `PrivateData`.
-    epsilon, delta : float
-        Public. What one fit costs.
-
-    Attributes
-    ----------
-    coef_ : array of shape (1, n_features) or (n_classes, n_features)
-        Released. The coefficients of the scores, in the units of the data.
-    intercept_ : array of shape (1,) or (n_classes,)
-        Released. The intercepts.
-    classes_ : array of shape (n_classes,)
-        Public. The classes.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------

@@ -28,13 +28,6 @@ class KernelSVC(RiskMinimizer):
 
     Parameters
     ----------
-    target : str, optional
-        Public. The column of classes, of `PrivateData`.
-    bounds : (lower, upper), optional
-        Public. Of the features: two numbers, or two sequences with one number per feature; not for `PrivateData`, whose
-        schema has them.
-    classes : sequence, optional
-        Public. The values of the target, at least two; not for `PrivateData`.
     gamma : float, optional
         Public. How fast the kernel falls, in the units of [-1, 1]. By default 9 / n_features: what scikit-learn's
         "scale" gives for features with standard deviation 1/3.
@@ -43,17 +36,11 @@ class KernelSVC(RiskMinimizer):
         more noise.
     loss : {"huber_hinge", "logistic"}
         Public. The loss of a margin.
-    perturbed : {"objective", "output"}
-        Public. What the noise is added to.
     penalty : float, optional
         Public. Half of it times the squared length of the coefficients is added to the sum of losses. By default in
         proportion to the noise; see `ERMClassifier`.
-    expected_size : int
-        Public. The number of records, about; of use where it is secret.
     random_state : int, optional
         Public. The seed of the Fourier features.
-    epsilon, delta : float
-        Public. What one fit costs. Where delta is 0, noise has a length of the Gamma law; else it is Gaussian.
 
     Attributes
     ----------
@@ -65,16 +52,6 @@ class KernelSVC(RiskMinimizer):
         Public. The lower bounds.
     upper_ : array of shape (n_features,)
         Public. The upper bounds.
-    classes_ : array of shape (n_classes,)
-        Public. The classes.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------

@@ -36,6 +36,12 @@ class LinearClassifier(LinearScores):
     """Scores that are linear in the features, found by Newton's steps on noisy sums of gradients.
 
     A learner says what its gradients are, and how much the loss bends where scores have a given variance.
+
+    Parameters
+    ----------
+    max_iter : int, optional
+        Public. How many steps. Their estimates are averaged. By default 8, and 4 where delta is 0: noise of pure
+        releases grows with their number, and not with its root.
     """
 
     n_iter_: int

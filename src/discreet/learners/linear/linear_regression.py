@@ -34,18 +34,6 @@ class LinearRegression(RegressorMixin, PrivateEstimator):
     one with a missing value counts for nothing. Then one noisy matrix of all products gives coefficients, intercept and
     the residual variance.
 
-    Parameters
-    ----------
-    target : str, optional
-        Public. The column to predict, of `PrivateData`.
-    bounds : (lower, upper), optional
-        Public. Of the features: two numbers, or two sequences with one number per feature; not for `PrivateData`, whose
-        schema has them.
-    target_bounds : (lower, upper), optional
-        Public. Of the target; not for `PrivateData`.
-    epsilon, delta : float
-        Public. What one fit costs.
-
     Attributes
     ----------
     coef_ : array of shape (n_features,)
@@ -57,14 +45,6 @@ class LinearRegression(RegressorMixin, PrivateEstimator):
         the shrinking of long records also bias coefficients towards 0, which they do not include.
     intercept_stderr_ : float
         Released. The same of the intercept.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------
@@ -165,35 +145,12 @@ class Ridge(LinearRegression):
     alpha : float
         Public. The penalty on squared coefficients of features that are scaled to variance 1. What the noise could
         feign is added to it, so that the problem stays convex.
-    target : str, optional
-        Public. The column to predict, of `PrivateData`.
-    bounds : (lower, upper), optional
-        Public. Of the features: two numbers, or two sequences with one number per feature; not for `PrivateData`, whose
-        schema has them.
-    target_bounds : (lower, upper), optional
-        Public. Of the target; not for `PrivateData`.
-    epsilon, delta : float
-        Public. What one fit costs.
 
     Attributes
     ----------
-    coef_ : array of shape (n_features,)
-        Released. The coefficients, in the units of the data.
-    intercept_ : float
-        Released. The intercept.
     coef_stderr_ : array of shape (n_features,)
         Released. Standard errors of the coefficients, by sampling and by noise; they do not include the bias of the
         penalty.
-    intercept_stderr_ : float
-        Released. The same of the intercept.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------

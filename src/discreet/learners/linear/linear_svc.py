@@ -19,39 +19,12 @@ class LinearSVC(LinearClassifier):
     Records are centred, scaled and whitened by noisy moments, and shrunk where they are long; one with a missing value,
     or of a class that is not listed, counts for nothing. Of a record, all gradients together have length 1 at most.
 
-    Parameters
-    ----------
-    target : str, optional
-        Public. The column of classes, of `PrivateData`.
-    bounds : (lower, upper), optional
-        Public. Of the features: two numbers, or two sequences with one number per feature; not for `PrivateData`, whose
-        schema has them.
-    classes : sequence, optional
-        Public. The values of the target, at least two; not for `PrivateData`.
-    max_iter : int, optional
-        Public. How many steps. Their estimates are averaged. By default 8, and 4 where delta is 0: noise of pure
-        releases grows with their number, and not with its root.
-    epsilon, delta : float
-        Public. What one fit costs.
-
     Attributes
     ----------
-    coef_ : array of shape (1, n_features) or (n_classes, n_features)
-        Released. The coefficients of the scores, in the units of the data.
     intercept_ : array of shape (1,) or (n_classes,)
         Released. The intercepts, which are penalised like coefficients.
     n_iter_ : int
         Public. The number of steps.
-    classes_ : array of shape (n_classes,)
-        Public. The classes.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------

@@ -31,36 +31,13 @@ class Perceptron(LinearClassifier):
 
     Parameters
     ----------
-    target : str, optional
-        Public. The column of classes, of `PrivateData`.
-    bounds : (lower, upper), optional
-        Public. Of the features: two numbers, or two sequences with one number per feature; not for `PrivateData`, whose
-        schema has them.
-    classes : sequence, optional
-        Public. The values of the target, at least two; not for `PrivateData`.
     max_iter : int
         Public. How many rounds.
-    epsilon, delta : float
-        Public. What one fit costs.
 
     Attributes
     ----------
-    coef_ : array of shape (1, n_features) or (n_classes, n_features)
-        Released. The coefficients of the scores, in the units of the data.
-    intercept_ : array of shape (1,) or (n_classes,)
-        Released. The intercepts.
     n_iter_ : int
         Public. The number of rounds.
-    classes_ : array of shape (n_classes,)
-        Public. The classes.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------

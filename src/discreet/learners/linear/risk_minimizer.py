@@ -42,7 +42,15 @@ class RiskPlan:
 
 
 class RiskMinimizer(ScoredClassifier):
-    """Minimisers of the sum of a loss of margins, with a penalty, each perturbed."""
+    """Minimisers of the sum of a loss of margins, with a penalty, each perturbed.
+
+    Parameters
+    ----------
+    perturbed : {"objective", "output"}
+        Public. What the noise is added to.
+    epsilon, delta : float
+        Public. What one fit costs. Where delta is 0, noise has a length of the Gamma law; else it is Gaussian.
+    """
 
     loss: LossName
     perturbed: Perturbed

@@ -23,6 +23,24 @@ class CategoryEncoder(PrivateTransformer):
 
     How many places the values of a text column have is public, `max_categories`, so that later steps can be planned
     before the values are known; places beyond the values that were named stay empty.
+
+    Parameters
+    ----------
+    max_categories : int, optional
+        Public. Buy the values of the text columns of `PrivateData`, at most so many of each: those with the greatest
+        noisy counts; only under a curator. Without it, text columns are left alone.
+    bounds : (lower, upper), or Schema, optional
+        Public. A schema, which lists the values; not for `PrivateData`, which have one.
+    epsilon, delta : float
+        Public. The account of a fit, of which nothing is spent unless values are bought.
+
+    Attributes
+    ----------
+    categories_ : list of list of str
+        Released. The values of each feature, in order: those that the schema lists, or those that were bought. None
+        for a number.
+    event_ : Event
+        What the fit cost: nothing, unless values were bought.
     """
 
     max_categories: int | None
@@ -75,31 +93,6 @@ class OneHotEncoder(CategoryEncoder):
     a missing one, is 0 everywhere. If the values are not known without the data, `max_categories` buys those of text
     columns, whose numbers are then named by their places, such as town_0; or `buy_categories` buys them first.
 
-    Parameters
-    ----------
-    max_categories : int, optional
-        Public. Buy the values of the text columns of `PrivateData`, at most so many of each: those with the greatest
-        noisy counts; only under a curator. Without it, text columns are left alone.
-    bounds : (lower, upper), or Schema, optional
-        Public. A schema, which lists the values; not for `PrivateData`, which have one.
-    epsilon, delta : float
-        Public. The account of a fit, of which nothing is spent unless values are bought.
-
-    Attributes
-    ----------
-    categories_ : list of list of str
-        Released. The values of each feature, in order: those that the schema lists, or those that were bought. None
-        for a number.
-    columns_ : tuple of Column
-        Public. What the schema says of each feature.
-    event_ : Event
-        What the fit cost: nothing, unless values were bought.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------
@@ -152,31 +145,6 @@ class OrdinalEncoder(CategoryEncoder):
     a missing one, is -1. If the values are not known without the data, `max_categories` buys those of text columns; or
     `buy_categories` buys them first.
 
-    Parameters
-    ----------
-    max_categories : int, optional
-        Public. Buy the values of the text columns of `PrivateData`, at most so many of each: those with the greatest
-        noisy counts; only under a curator. Without it, text columns are left alone.
-    bounds : (lower, upper), or Schema, optional
-        Public. A schema, which lists the values; not for `PrivateData`, which have one.
-    epsilon, delta : float
-        Public. The account of a fit, of which nothing is spent unless values are bought.
-
-    Attributes
-    ----------
-    categories_ : list of list of str
-        Released. The values of each feature, in order: those that the schema lists, or those that were bought. None
-        for a number.
-    columns_ : tuple of Column
-        Public. What the schema says of each feature.
-    event_ : Event
-        What the fit cost: nothing, unless values were bought.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------

@@ -35,11 +35,6 @@ class MinMaxScaler(PrivateTransformer):
     q : (float, float), optional
         Public. The levels of the quantiles that become the ends of the range. Without them the public bounds do, and
         nothing is asked or paid.
-    bounds : (lower, upper), or Schema, optional
-        Public. Two numbers, or two sequences with one number per feature, or a schema; not for `PrivateData`, which
-        have one.
-    epsilon, delta : float
-        Public. What one fit costs.
 
     Attributes
     ----------
@@ -47,16 +42,6 @@ class MinMaxScaler(PrivateTransformer):
         Released. What becomes the lower end, for each numeric feature.
     data_max_ : array of shape (n_numbers,)
         Released. What becomes the upper end.
-    columns_ : tuple of Column
-        Public. What the schema says of each feature.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------

@@ -33,11 +33,6 @@ class StandardScaler(PrivateTransformer):
     ----------
     reach : float
         Public. How many standard deviations from the mean a value is moved to at most.
-    bounds : (lower, upper), or Schema, optional
-        Public. Two numbers, or two sequences with one number per feature, or a schema; not for `PrivateData`, which
-        have one.
-    epsilon, delta : float
-        Public. What one fit costs.
 
     Attributes
     ----------
@@ -45,16 +40,6 @@ class StandardScaler(PrivateTransformer):
         Released. The mean of each numeric feature.
     scale_ : array of shape (n_numbers,)
         Released. Its standard deviation.
-    columns_ : tuple of Column
-        Public. What the schema says of each feature.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------

@@ -40,8 +40,6 @@ class PrivatePipeline(_BaseComposition, PrivateEstimator):
     parts : mapping of str to float, optional
         Public. The parts of the budget that steps get, by their names: of the squares of 1 / multiplier. By default 1
         for the last step and 0.1 for every other; a step that asks nothing gets nothing.
-    target : str, optional
-        Public. The column to predict, of `PrivateData`.
     bounds : (lower, upper), or Schema, optional
         Public. Of the features: two numbers, or two sequences with one number per feature, or a schema, which may have
         categories; not for `PrivateData`, which have one.
@@ -49,8 +47,6 @@ class PrivatePipeline(_BaseComposition, PrivateEstimator):
         Public. The values of the target, for a classifier; not for `PrivateData`.
     target_bounds : (lower, upper), optional
         Public. Of the target, for a regressor; not for `PrivateData`.
-    epsilon, delta : float
-        Public. What one fit costs.
 
     Attributes
     ----------
@@ -60,14 +56,6 @@ class PrivatePipeline(_BaseComposition, PrivateEstimator):
         Public. The classes, of a classifier.
     columns_ : tuple of Column
         Public. What the schema says of each feature.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------

@@ -49,8 +49,6 @@ class PrivateSearchCV(PrivateEstimator):
         Public. How many seconds after its start random stopping hands out its result, so that the time does not show
         the number of trials: enough for several times `n_iter` of them, or 0 where nobody can time the search. By
         default the time is that of about 14 * n_iter trials, most of which count for nothing.
-    target : str, optional
-        Public. The column to predict, of `PrivateData`.
     bounds : (lower, upper), or Schema, optional
         Public. Of the features: two numbers, or two sequences with one number per feature, or a schema; not for
         `PrivateData`, which have one.
@@ -81,12 +79,6 @@ class PrivateSearchCV(PrivateEstimator):
         Public. What the schema says of each feature.
     event_ : Event
         What the search cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------

@@ -69,19 +69,8 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
         Public. What makes a split good: the records that are classified right, the Gini index, or the information gain.
         The noise of the exponential mechanism is least for the first, twice as much for the second, and for the third
         grows with the number of records, which has to be public.
-    expected_size : int
-        Public. The number of records, about; of use where it is secret.
     random_state : int, RandomState instance or None
         Public. Draws random splits.
-    target : str, optional
-        Public. The column to predict, of `PrivateData`.
-    classes : sequence, optional
-        Public. All classes, in order; not for `PrivateData`, whose schema has them.
-    bounds : (lower, upper), optional
-        Public. Of the features: two numbers, or two sequences with one number per feature; not for `PrivateData`, whose
-        schema has them.
-    epsilon, delta : float
-        Public. What one fit costs.
 
     Attributes
     ----------
@@ -93,14 +82,6 @@ class DecisionTreeClassifier(ClassifierMixin, PrivateEstimator):
         Released. The share of each class in each leaf.
     classes_ : array of shape (n_classes,)
         Public. The classes.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------

@@ -32,17 +32,6 @@ class RandomDecisionTrees(RandomTrees):
         Public. How many trees.
     max_depth : int, optional
         Public. How deep they are; where not given, half the number of features, and log2(n) - 1 at most.
-    expected_size : int
-        Public. The number of records, about; of use where it is secret.
-    random_state : int, RandomState instance or None
-        Public. Seeds the trees; never the noise.
-    target : str, optional
-        Public. The column to predict, of `PrivateData`.
-    classes : sequence, optional
-        Public. All classes, in order; not for `PrivateData`, whose schema has them.
-    bounds : (lower, upper), optional
-        Public. Of the features: two numbers, or two sequences with one number per feature; not for `PrivateData`, whose
-        schema has them.
     epsilon, delta : float
         Public. What one fit may cost; no delta is used.
 
@@ -54,16 +43,6 @@ class RandomDecisionTrees(RandomTrees):
         Public. The feature that each node splits; the children of node i are 2 i + 1 and 2 i + 2.
     cuts_ : array of shape (n_trees, n_nodes)
         Public. Where; greater values go right.
-    classes_ : array of shape (n_classes,)
-        Public. The classes.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------

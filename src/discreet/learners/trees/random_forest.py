@@ -56,19 +56,6 @@ class RandomForestClassifier(RandomTrees):
     n_candidates : int, optional
         Public. How many random trees each is chosen from, by the number of records that it classifies right; 1 chooses
         none. Where not given, 512 if that is better than random trees for so many records and this epsilon.
-    expected_size : int
-        Public. The number of records, about; of use where it is secret.
-    random_state : int, RandomState instance or None
-        Public. Seeds the trees; never the noise.
-    target : str, optional
-        Public. The column to predict, of `PrivateData`.
-    classes : sequence, optional
-        Public. All classes, in order; not for `PrivateData`, whose schema has them.
-    bounds : (lower, upper), optional
-        Public. Of the features: two numbers, or two sequences with one number per feature; not for `PrivateData`, whose
-        schema has them.
-    epsilon, delta : float
-        Public. What one fit costs.
 
     Attributes
     ----------
@@ -79,16 +66,6 @@ class RandomForestClassifier(RandomTrees):
         2 i + 1 and 2 i + 2.
     cuts_ : array of shape (n_trees, n_nodes)
         As `features_`. Where; greater values go right.
-    classes_ : array of shape (n_classes,)
-        Public. The classes.
-    event_ : Event
-        What the fit cost.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------

@@ -62,7 +62,18 @@ class Trees:
 
 
 class RandomTrees(ClassifierMixin, PrivateEstimator):
-    """A classifier that adds up what the leaves of random trees say."""
+    """A classifier that adds up what the leaves of random trees say.
+
+    Parameters
+    ----------
+    random_state : int, RandomState instance or None
+        Public. Seeds the trees; never the noise.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        Public. The classes.
+    """
 
     supervised: ClassVar[bool] = True
     classes_: NDArray[Any]

@@ -47,8 +47,6 @@ class FakeData(Randomizer):
 
     Parameters
     ----------
-    epsilon : float
-        Public. What one report may cost.
     domains : tuple of int or of tuples of str
         Public. The values of each attribute, as for an oracle. A person's value is one of each.
 

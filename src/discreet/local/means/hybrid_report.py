@@ -28,13 +28,6 @@ class PiecewiseReport(NumberReport):
     number, rounded up or down at random to a whole cell so that the estimate stays unbiased. Better than one bit from
     epsilon 1.29 on, about.
 
-    Parameters
-    ----------
-    epsilon : float
-        Public. What one report may cost.
-    lower, upper : float
-        Public. The bounds.
-
     Guarantee
     ---------
     Pure, epsilon, where one number is replaced by any other: a cell of the window is at most e**epsilon times as likely
@@ -113,13 +106,6 @@ class HybridReport(NumberReport):
     """Report by the piecewise mechanism with a known probability, and else by one bit: the default for means.
 
     Its greatest variance is below those of both from epsilon 0.61 on; below, it is that of one bit.
-
-    Parameters
-    ----------
-    epsilon : float
-        Public. What one report may cost.
-    lower, upper : float
-        Public. The bounds.
 
     Guarantee
     ---------

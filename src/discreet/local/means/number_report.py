@@ -35,8 +35,6 @@ class NumberReport(Randomizer):
 
     Parameters
     ----------
-    epsilon : float
-        Public. What one report may cost.
     lower, upper : float
         Public. The bounds.
     """
@@ -131,13 +129,6 @@ class DuchiReport(NumberReport):
     """Round a number to one of its bounds at random, and report that by randomised response.
 
     One bit. Of all pure reports it has the least greatest variance while epsilon is below 0.61, about.
-
-    Parameters
-    ----------
-    epsilon : float
-        Public. What one report may cost.
-    lower, upper : float
-        Public. The bounds.
 
     Guarantee
     ---------

@@ -33,7 +33,31 @@ FARTHEST = 2.0**20  # radii that a number of an array may be away from zero
 
 
 class OnePassSGD(PrivateEstimator):
-    """Averaged gradient descent in which every person takes part once, by a report of the own gradient."""
+    """Averaged gradient descent in which every person takes part once, by a report of the own gradient.
+
+    Parameters
+    ----------
+    radius : float
+        Public. Rows are shrunk to this length.
+    target : str, optional
+        Public. The column to predict, of `PrivateData`, under local trust.
+    bounds : (lower, upper), optional
+        Public. Of the features, for arrays; by default a million times the radius. Not for `PrivateData`, whose schema
+        has them.
+    epsilon, delta : float
+        Public. What one person's report may cost; it has no use for a delta.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,)
+        Released. The coefficients of the features.
+    intercept_ : float
+        Released. What is added.
+    n_iter_ : int
+        Public. How many batches.
+    event_ : Event
+        What each person paid.
+    """
 
     supervised: ClassVar[bool] = True
     local: ClassVar[bool] = True
@@ -159,38 +183,15 @@ class LocalSGDClassifier(ScoredClassifier, OnePassSGD):
 
     Parameters
     ----------
-    radius : float
-        Public. Rows are shrunk to this length.
     coefficient_radius : float
         Public. The length R that coefficients of scaled rows are kept to.
-    target : str, optional
-        Public. The column to predict, of `PrivateData`, under local trust.
-    bounds : (lower, upper), optional
-        Public. Of the features, for arrays; by default a million times the radius. Not for `PrivateData`, whose schema
-        has them.
     classes : pair, optional
         Public. The labels of the two classes; not for `PrivateData`.
-    epsilon, delta : float
-        Public. What one person's report may cost; it has no use for a delta.
 
     Attributes
     ----------
-    coef_ : array of shape (n_features,)
-        Released. The coefficients of the features.
-    intercept_ : float
-        Released. What is added.
     classes_ : array of shape (2,)
         Public. The two labels.
-    n_iter_ : int
-        Public. How many batches.
-    event_ : Event
-        What each person paid.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------
@@ -254,36 +255,10 @@ class LocalSGDRegressor(RegressorMixin, OnePassSGD):
 
     Parameters
     ----------
-    radius : float
-        Public. Rows are shrunk to this length.
     coefficient_radius : float
         Public. The length R that coefficients of scaled rows and targets are kept to.
-    target : str, optional
-        Public. The column to predict, of `PrivateData`, under local trust.
-    bounds : (lower, upper), optional
-        Public. Of the features, for arrays; by default a million times the radius. Not for `PrivateData`, whose schema
-        has them.
     target_bounds : (lower, upper), optional
         Public. Targets outside are moved to the nearer bound; not for `PrivateData`.
-    epsilon, delta : float
-        Public. What one person's report may cost; it has no use for a delta.
-
-    Attributes
-    ----------
-    coef_ : array of shape (n_features,)
-        Released. The coefficients of the features.
-    intercept_ : float
-        Released. What is added.
-    n_iter_ : int
-        Public. How many batches.
-    event_ : Event
-        What each person paid.
-    receipt_ : Receipt
-        The same, with whom it protects and where it was charged.
-    n_features_in_ : int
-        Public. The number of features.
-    feature_names_in_ : array of str
-        Public. Their names, where the data have names.
 
     Guarantee
     ---------

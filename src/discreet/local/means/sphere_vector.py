@@ -30,15 +30,6 @@ class SphereVector(VectorReport):
 
     Its variance is the least of all pure reports, up to a factor that tends to 1 with the number of coordinates.
 
-    Parameters
-    ----------
-    epsilon : float
-        Public. What one report may cost.
-    size : int
-        Public. The number of coordinates.
-    radius : float
-        Public. Of the ball in l2.
-
     Guarantee
     ---------
     That of `mechanisms.SphereReport`, whose draws are rounded here and moved inside their `reach`: pure, epsilon, where
@@ -113,15 +104,6 @@ class HalfSphereVector(VectorReport):
 
     The own vector is first rounded at random to its direction or the opposite one. `SphereVector` has less variance:
     this one is the simple form that lower bounds are compared with.
-
-    Parameters
-    ----------
-    epsilon : float
-        Public. What one report may cost.
-    size : int
-        Public. The number of coordinates.
-    radius : float
-        Public. Of the ball in l2.
 
     Guarantee
     ---------

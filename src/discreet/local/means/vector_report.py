@@ -90,8 +90,6 @@ class VectorReport(Randomizer):
 
     Parameters
     ----------
-    epsilon : float
-        Public. What one report may cost.
     size : int
         Public. The number of coordinates.
     radius : float

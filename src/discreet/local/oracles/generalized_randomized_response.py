@@ -84,13 +84,6 @@ class GeneralizedRandomizedResponse(CodeOracle, PureOracle):
     A report is one whole number of 1, 2 or 4 bytes. The variance is below that of optimised unary encoding while
     d < 3 exp(epsilon) + 2.
 
-    Parameters
-    ----------
-    epsilon : float
-        Public. What one report may cost.
-    domain : int or tuple of str
-        Public. The values: a number d for the integers from 0 to d - 1, or labels. At least two.
-
     Guarantee
     ---------
     Pure, epsilon, where one value is replaced by any other: the truth is at most exp(epsilon) times as likely as any

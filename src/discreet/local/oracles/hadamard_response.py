@@ -47,13 +47,6 @@ class HadamardResponse(CodeOracle):
     a report is one bit of one random coefficient. A report is one whole number, and decoding takes d log d: the
     cheapest oracle. Its variance is at most 27 % above the least one for epsilon up to 1, and about twice it above.
 
-    Parameters
-    ----------
-    epsilon : float
-        Public. What one report may cost.
-    domain : int or tuple of str
-        Public. The values: a number d for the integers from 0 to d - 1, or labels. At least two.
-
     Guarantee
     ---------
     Pure, epsilon, where one value is replaced by any other: each of the codes of a value is at most exp(epsilon) times

@@ -71,13 +71,6 @@ class LocalHashing(PureOracle):
     A report is 18 bytes for any domain; counting it takes time in proportion to d. The hash function is `hashed`, with
     round(exp(epsilon)) + 1 buckets, which minimises the variance.
 
-    Parameters
-    ----------
-    epsilon : float
-        Public. What one report may cost.
-    domain : int or tuple of str
-        Public. The values: a number d for the integers from 0 to d - 1, or labels. At least two.
-
     Guarantee
     ---------
     Pure, epsilon, where one value is replaced by any other: the hash function does not depend on the value, and given

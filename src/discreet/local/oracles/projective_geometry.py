@@ -166,13 +166,6 @@ class ProjectiveGeometry(CodeOracle, PureOracle):
     A report is one whole number, the variance is that of optimised unary encoding within a few percent, and decoding
     takes one Fourier transform: the default for all but small domains.
 
-    Parameters
-    ----------
-    epsilon : float
-        Public. What one report may cost.
-    domain : int or tuple of str
-        Public. The values: a number d for the integers from 0 to d - 1, or labels. At least two.
-
     Guarantee
     ---------
     Pure, epsilon, where one value is replaced by any other: each point that is orthogonal to that of the value is at

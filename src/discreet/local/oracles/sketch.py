@@ -31,6 +31,15 @@ class Sketch(Oracle):
 
     Estimates are unbiased over the choice of the functions. Given these, values that fall in the same cells are
     mistaken for one another: that is part of the variance, and does not vanish with the number of people.
+
+    Parameters
+    ----------
+    functions : int
+        Public. How many hash functions there are.
+    cells : int
+        Public. How many cells each has: a power of two.
+    seed : int
+        Public. Determines the functions (`public_functions`).
     """
 
     functions: int = 256
@@ -102,19 +111,6 @@ class CountMeanSketch(Sketch):
     """Report a random function and, in unary, the cell of the value under it, every bit flipped with some probability.
 
     A report is 2 bytes and a bit for each cell, whatever the domain is.
-
-    Parameters
-    ----------
-    epsilon : float
-        Public. What one report may cost.
-    domain : int or tuple of str
-        Public. The values: a number d for the integers from 0 to d - 1, or labels. At least two.
-    functions : int
-        Public. How many hash functions there are.
-    cells : int
-        Public. How many cells each has: a power of two.
-    seed : int
-        Public. Determines the functions (`public_functions`).
 
     Guarantee
     ---------
@@ -196,19 +192,6 @@ class HadamardSketch(Sketch):
     """Report a random function and one random coefficient of the Hadamard transform of the cell of the value under it.
 
     The coefficient is a sign, flipped with some probability. A report is 4 bytes, whatever the domain is.
-
-    Parameters
-    ----------
-    epsilon : float
-        Public. What one report may cost.
-    domain : int or tuple of str
-        Public. The values: a number d for the integers from 0 to d - 1, or labels. At least two.
-    functions : int
-        Public. How many hash functions there are.
-    cells : int
-        Public. How many cells each has: a power of two.
-    seed : int
-        Public. Determines the functions (`public_functions`).
 
     Guarantee
     ---------

@@ -26,13 +26,6 @@ class SubsetSelection(BitOracle):
     w is the whole number nearest to d / (exp(epsilon) + 1). A report is d / 8 bytes. No oracle has less variance, but
     it is hardly less than that of `OptimizedUnary`.
 
-    Parameters
-    ----------
-    epsilon : float
-        Public. What one report may cost.
-    domain : int or tuple of str
-        Public. The values: a number d for the integers from 0 to d - 1, or labels. At least two.
-
     Guarantee
     ---------
     Pure, epsilon, where one value is replaced by any other: a set with the value is at most exp(epsilon) times as

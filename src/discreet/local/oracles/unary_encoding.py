@@ -115,13 +115,6 @@ class SymmetricUnary(UnaryEncoding):
 
     A report is d / 8 bytes.
 
-    Parameters
-    ----------
-    epsilon : float
-        Public. What one report may cost.
-    domain : int or tuple of str
-        Public. The values: a number d for the integers from 0 to d - 1, or labels. At least two.
-
     Guarantee
     ---------
     Pure, epsilon, where one value is replaced by any other: two bits change, and each is at most exp(epsilon / 2) times
@@ -152,13 +145,6 @@ class OptimizedUnary(UnaryEncoding):
     """Report a bit for each value: the own bit is a fair coin, the others are set rarely.
 
     A report is d / 8 bytes. The variance is the least of all unary encodings.
-
-    Parameters
-    ----------
-    epsilon : float
-        Public. What one report may cost.
-    domain : int or tuple of str
-        Public. The values: a number d for the integers from 0 to d - 1, or labels. At least two.
 
     Guarantee
     ---------

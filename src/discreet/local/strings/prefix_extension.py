@@ -41,8 +41,6 @@ class PrefixExtension(Randomizer):
 
     Parameters
     ----------
-    epsilon : float
-        Public. What one report may cost.
     length : int
         Public. How many bytes of a string (UTF-8) are looked at; those of shorter ones are zeros.
     first : int

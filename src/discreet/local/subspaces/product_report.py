@@ -78,8 +78,6 @@ class ProductReport(Randomizer):
 
     Parameters
     ----------
-    epsilon : float
-        Public. What one report may cost.
     size : int
         Public. The number p of coordinates.
     radius : float
@@ -186,15 +184,6 @@ class SphereProducts(ProductReport):
 
     Pure, and at epsilon 1 with less than half the noise of `GaussianProducts` with a delta of 1e-6.
 
-    Parameters
-    ----------
-    epsilon : float
-        Public. What one report may cost.
-    size : int
-        Public. The number p of coordinates.
-    radius : float
-        Public. Of the ball in l2.
-
     Guarantee
     ---------
     That of `SphereVector`, of which it is one report: pure, epsilon, where one vector is replaced by any other. Wang
@@ -251,12 +240,6 @@ class GaussianProducts(ProductReport):
 
     Parameters
     ----------
-    epsilon : float
-        Public. What one report may cost.
-    size : int
-        Public. The number p of coordinates.
-    radius : float
-        Public. Of the ball in l2.
     failure : float
         Public. The delta that one report may cost besides.
 
